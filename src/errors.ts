@@ -1,0 +1,101 @@
+/** Every error of the service: a code exists only by having a status, and only this file turns one into a body. */
+
+const STATUS = {
+  invalid_zip: 400,
+  unsafe_path: 400,
+  empty_deploy: 400,
+  unsupported_zip: 400,
+  too_complex: 400,
+  invalid_json: 400,
+  invalid_input: 400,
+  invalid_path: 400,
+  invalid_host: 400,
+  unauthorized: 401,
+  invalid_claim: 401,
+  forbidden: 403,
+  site_frozen: 403,
+  unknown_site: 404,
+  unknown_version: 404,
+  unknown_host: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  already_owned: 409,
+  version_collision: 409,
+  idempotency_conflict: 409,
+  site_expired: 410,
+  precondition_failed: 412,
+  zip_too_large: 413,
+  deploy_too_large: 413,
+  too_many_files: 413,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  site_disabled: 451,
+  internal: 500,
+  unavailable: 503,
+  storage_full: 507,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** A way out, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
+export interface NextAction {
+  action: string;
+  description: string;
+  command?: string;
+  method?: string;
+  url?: string;
+  when?: string;
+}
+
+/** Members of the error body beside `error`, `code` and `request_id`. */
+export interface Details {
+  next_actions?: NextAction[];
+  [member: string]: unknown;
+}
+
+/** The one error that is meant for the caller. `message` is a sentence that tells a person what to do next. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: Details = {},
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+  get status(): number {
+    return STATUS[this.code];
+  }
+}
+
+/** A refusal that crossed a thread: `structuredClone` keeps neither class nor getters. */
+export interface PlainRefusal {
+  code: ErrorCode;
+  message: string;
+  details: Details;
+  headers: Record<string, string>;
+}
+export const toPlain = ({ code, message, details, headers }: Refusal): PlainRefusal => ({
+  code,
+  message,
+  details,
+  headers: { ...headers },
+});
+export const fromPlain = ({ code, message, details, headers }: PlainRefusal): Refusal =>
+  new Refusal(code, message, details, headers);
+
+/** What the caller may know of an error: a Refusal as it is, anything else as `internal`. */
+export const asRefusal = (error: unknown): Refusal =>
+  error instanceof Refusal
+    ? error
+    : new Refusal("internal", "Something went wrong on our side. Try again; if it stays, send us the request id.");
+
+/** The JSON body of every API error (CONTRACT.md 3). */
+export const errorBody = (refusal: Refusal, request_id: string) => ({
+  error: refusal.message,
+  code: refusal.code,
+  request_id,
+  ...refusal.details,
+});

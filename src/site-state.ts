@@ -1,0 +1,24 @@
+/** What a site is right now. Asked by serving, routes and the store alike, so that they cannot disagree. */
+import type { Site, Spa, Version } from "./types.ts";
+
+/** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT.md 7). */
+export type SiteState = "live" | "frozen" | "disabled" | "expired";
+
+/** A site is expired from the very millisecond it names, whether or not the sweep has run. */
+export function siteState(
+  site: Pick<Site, "expires_at" | "owner_account_id" | "disabled_reason" | "frozen">,
+  now: number,
+): SiteState {
+  if (site.owner_account_id === null && site.expires_at !== null && site.expires_at <= now) return "expired";
+  if (site.disabled_reason !== null) return "disabled";
+  return site.frozen ? "frozen" : "live";
+}
+
+/** The owner's setting beats what was detected. It belongs to the site, so every version follows it. */
+export const effectiveSpa = (
+  site: Pick<Site, "spa_override">,
+  version: Pick<Version, "spa_enabled" | "spa_rule">,
+): Spa =>
+  site.spa_override === null
+    ? { enabled: version.spa_enabled === 1, rule: version.spa_rule }
+    : { enabled: site.spa_override === 1, rule: "setting" };

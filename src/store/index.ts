@@ -1,0 +1,85 @@
+/** All SQL and all disk. The functions are async although SQLite answers at once: the same interface is to stand on
+ *  Postgres and S3 where one machine is outgrown (ARCHITECTURE.md, idea 3). */
+import type { BuiltVersion, Bytes, Manifest, Site, TokenKind, Tombstone, Version } from "../types.ts";
+
+export interface Generation {
+  /** Moves whenever a site changed anywhere: read it *before* a row, and keep the row under that value. 5 ns. */
+  current(): number;
+  /** After COMMIT and before the answer. */
+  advance(): void;
+}
+
+export interface Sites {
+  bySlug(slug: string): Promise<Site | null>;
+  byId(site_id: string): Promise<Site | null>;
+  /** What is left of a site that is gone, by its slug. */
+  tombstone(slug: string): Promise<Tombstone | null>;
+}
+
+export interface Versions {
+  get(site_id: string, version_id: string): Promise<Version | null>;
+  /** Newest first. */
+  list(site_id: string): Promise<Version[]>;
+  manifest(site_id: string, version_id: string): Promise<Manifest | null>;
+}
+
+/** Stored bytes by their SHA-256. */
+export interface Blobs {
+  /** The bytes, checked against their name. Throws `DamagedBlob` where they are missing, short or not what they were. */
+  read(sha256: string): Promise<Bytes>;
+  /** The file of a blob that is too large to keep in memory: hashed off the thread before its first use in this
+   *  process, and again when its size, mtime or inode has changed. Throws `DamagedBlob`. */
+  open(sha256: string): Promise<Bun.BunFile>;
+}
+
+/** A blob that is missing or damaged: the answer is a 500, never a short 200 (RELIABILITY.md, P5). */
+export class DamagedBlob extends Error {
+  override readonly name = "DamagedBlob";
+  constructor(
+    readonly sha256: string,
+    why: string,
+  ) {
+    super(`blob ${sha256} ${why}`);
+  }
+}
+
+/** Everything serving needs of the store; a test passes its own. */
+export interface ServingStore {
+  generation: Pick<Generation, "current">;
+  sites: Pick<Sites, "bySlug" | "tombstone">;
+  versions: Pick<Versions, "get" | "manifest">;
+  blobs: Blobs;
+}
+
+export interface NewToken {
+  hash: string;
+  kind: TokenKind;
+}
+
+/** Where a deploy goes. `by` is the credential that was accepted: it must still hold when the deploy commits. */
+export type PublishTarget =
+  | {
+      kind: "new";
+      site_id: string;
+      owner_account_id: string | null;
+      expires_at: number | null;
+      /** Tried in order until one was never given out. */
+      slugs: string[];
+      idempotency: { key_hash: string; address: string } | null;
+    }
+  | { kind: "existing"; site_id: string; by: { token_hash: string } | { account_id: string } };
+
+export interface Publish {
+  target: PublishTarget;
+  version: Pick<BuiltVersion, "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs">;
+  tokens: NewToken[];
+  /** The owner's setting that came with the deploy; undefined leaves it as it is. */
+  spa_override?: 0 | 1 | null;
+}
+
+export interface Published {
+  site: Site;
+  version_id: string;
+  /** False where the content was live already. */
+  changed: boolean;
+}

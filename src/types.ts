@@ -1,0 +1,170 @@
+/** The nouns of the service. Fields keep these names from column to JSON, so nothing is ever mapped. */
+
+/** A plain `Uint8Array` is no `BodyInit`: bytes that may become a body are never shared memory. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** `docs/a.html` → bytes. Never a leading slash, `/` separators, NFC. */
+export type Files = ReadonlyMap<string, Bytes>;
+
+/** What one deploy may hold. Bytes are uncompressed unless said otherwise. */
+export interface Limits {
+  max_files: number;
+  max_bytes: number;
+  /** Length of the zip itself. */
+  max_zip_bytes: number;
+}
+
+export type HealedCode =
+  | "index_case_fixed"
+  | "index_from_single_html"
+  | "index_generated"
+  | "markdown_rendered"
+  | "spa_fallback"
+  | "backslash_paths"
+  | "stripped_root_folder"
+  | "encoding_fixed";
+
+/** What the service fixed on the caller's behalf. */
+export interface Healed {
+  code: HealedCode;
+  message: string;
+  path?: string;
+  reason?: string;
+}
+
+export type WarningCode =
+  | "missing_asset"
+  | "case_mismatch"
+  | "wrong_base_path"
+  | "unbuilt_source"
+  | "localhost_url"
+  | "mixed_content"
+  | "server_code"
+  | "possible_secret"
+  | "secret_file_dropped"
+  | "case_collision"
+  | "reserved_path"
+  | "name_encoding_guessed"
+  | "windows_unsafe_name"
+  | "markdown_too_complex"
+  | "suspicious_content"
+  | "index_elsewhere"
+  | "missing_title"
+  | "broken_link"
+  | "template_placeholder"
+  | "private_network_url"
+  | "huge_asset";
+
+/** What the service could not fix. `fix_recipe` is one imperative sentence that a program or a person can carry out. */
+export interface Warning {
+  code: WarningCode;
+  message: string;
+  path?: string;
+  fix_recipe: string;
+}
+
+/** What travels through the pipeline: a stage takes a Draft and returns a Draft. */
+export interface Draft {
+  /** Everything that will be served: uploaded files and those that a stage made. */
+  readonly files: Files;
+  /** Paths in `files` that the service made. They count towards no limit and never replace an uploaded file. */
+  readonly made: ReadonlySet<string>;
+  /** Name of the folder that was stripped, so that a generated page can be called after it. */
+  readonly stripped_folder: string | null;
+  readonly healed: readonly Healed[];
+  readonly warnings: readonly Warning[];
+}
+
+export type SpaRule =
+  "config" | "copied_404" | "own_404" | "fallback_200" | "history_router" | "shell" | "prerendered_shell" | "none";
+
+/** Whether unknown paths get the index, and the rule of PIPELINE.md 2 that decided. `setting`: the owner said so. */
+export interface Spa {
+  enabled: boolean;
+  rule: SpaRule | "setting";
+}
+
+/** One file of a stored version. `media_type` is the whole Content-Type, charset included where there is one. */
+export interface ManifestFile {
+  path: string;
+  /** Lower-case hex SHA-256 of the stored bytes: the blob's key. */
+  sha256: string;
+  bytes: number;
+  media_type: string;
+  /** The service made it (a generated index, a rendered page): no part of the upload. */
+  made: boolean;
+}
+
+/** Path → file. A Map, never an object: `__proto__` is an honest file name. */
+export type Manifest = ReadonlyMap<string, ManifestFile>;
+
+/** What the pipeline makes of an upload, ready to be stored. */
+export interface BuiltVersion {
+  /** First 16 hex digits of `digest`. */
+  version_id: string;
+  /** Lower-case hex SHA-256 over the uploaded content (CONTRACT.md 2). */
+  digest: string;
+  title: string | null;
+  spa: { enabled: boolean; rule: SpaRule };
+  /** Uploaded files and bytes alone: what is made is not counted. */
+  files: number;
+  bytes: number;
+  manifest: ManifestFile[];
+  /** Distinct contents by SHA-256. */
+  blobs: ReadonlyMap<string, Bytes>;
+  healed: readonly Healed[];
+  warnings: readonly Warning[];
+}
+
+/** Never changes once stored; going live or rolling back only moves Site.live_version_id. */
+export interface Version {
+  site_id: string;
+  version_id: string;
+  digest: string;
+  title: string | null;
+  /** ISO 8601. */
+  created_at: string;
+  files: number;
+  bytes: number;
+  spa_enabled: 0 | 1;
+  spa_rule: SpaRule;
+}
+
+export type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
+
+export interface Site {
+  site_id: string;
+  slug: string;
+  label: string | null;
+  /** Null while the site is anonymous. */
+  owner_account_id: string | null;
+  /** ISO 8601. */
+  created_at: string;
+  /** Epoch milliseconds; null when owned. */
+  expires_at: number | null;
+  live_version_id: string;
+  /** The owner's word over the detection; null: as detected. */
+  spa_override: 0 | 1 | null;
+  frozen: 0 | 1;
+  /** The public reason while an operator has disabled the site; null otherwise. */
+  disabled_reason: string | null;
+  comments_mode: CommentsMode;
+}
+
+/** What is left of a site that is gone: its slug is never given out again. */
+export interface Tombstone {
+  site_id: string;
+  slug: string;
+  reason: "expired" | "deleted";
+  gone_at: string;
+}
+
+export type TokenKind = "manage" | "claim";
+
+/** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
+export type Caller =
+  | { kind: "anonymous" }
+  | { kind: "site"; site_id: string; gone: boolean; token_hash: string }
+  | { kind: "claim"; site_id: string }
+  | { kind: "account"; account_id: string }
+  | { kind: "unknown" };

@@ -1,5 +1,15 @@
 /** All SQL and all disk. The functions are async although SQLite answers at once: the same interface is to stand on
  *  Postgres and S3 where one machine is outgrown (ARCHITECTURE.md, idea 3). */
+import { openDatabase } from "./database.ts";
+import { hasRoomFor } from "./ballast.ts";
+import { readBlobs } from "./blobs.ts";
+import { openGeneration } from "./generation.ts";
+import { missingBlobs } from "./missing.ts";
+import { publisher } from "./publish.ts";
+import { type Rollback, type RolledBack, rollbacker } from "./rollback.ts";
+import { siteReader, tokenReader, type Tokens } from "./sites.ts";
+import { sweeper, type Swept } from "./sweep.ts";
+import { versionReader } from "./versions.ts";
 import type { BuiltVersion, Bytes, Manifest, Site, TokenKind, Tombstone, Version } from "../types.ts";
 
 export interface Generation {
@@ -82,4 +92,43 @@ export interface Published {
   version_id: string;
   /** False where the content was live already. */
   changed: boolean;
+}
+
+export interface Store extends ServingStore {
+  generation: Generation;
+  sites: Sites;
+  versions: Versions;
+  tokens: Tokens;
+  publish(publish: Publish): Promise<Published>;
+  rollback(rollback: Rollback): Promise<RolledBack>;
+  /** Expired sites and old orphans. Throws a sentence where the data directory looks doubtful, unless forced. */
+  sweep(now: number, force?: boolean): Promise<Swept>;
+  /** Whether the disk has room for an upload of this size (uncompressed bytes) and its bookkeeping. */
+  hasRoomFor(bytes: number): boolean;
+  /** Blobs that live versions name and that are not on disk. */
+  missingBlobs(): Promise<string[]>;
+  close(): void;
+}
+
+/** Opens a data directory that `prepareDataDir` has readied. `watch`: for a process that serves pages. */
+export async function openStore(options: { data_dir: string; now: () => number; watch?: boolean }): Promise<Store> {
+  const { data_dir, now } = options;
+  const db = openDatabase(data_dir);
+  const generation = openGeneration(data_dir, db, options.watch ?? false);
+  return {
+    generation,
+    sites: siteReader(db),
+    versions: versionReader(db),
+    tokens: tokenReader(db),
+    blobs: readBlobs(data_dir),
+    publish: publisher({ db, data_dir, generation, now }),
+    rollback: rollbacker(db, generation, now),
+    sweep: sweeper({ db, data_dir, generation }),
+    hasRoomFor: (bytes) => hasRoomFor(data_dir, bytes),
+    missingBlobs: () => missingBlobs(db, data_dir),
+    close() {
+      generation.close();
+      db.close();
+    },
+  };
 }

@@ -1,0 +1,32 @@
+/** 16 MiB to throw overboard: on a full disk SQLite cannot even DELETE, so room must be made first. */
+import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const BALLAST_BYTES = 16 * 1024 * 1024;
+const RESERVE_BYTES = 64 * 1024 * 1024;
+
+const fileOf = (data_dir: string): string => join(data_dir, "ballast");
+
+export const freeBytes = (data_dir: string): number => {
+  const { bavail, bsize } = statfsSync(data_dir);
+  return bavail * bsize;
+};
+
+/** W0: room for `upload_bytes` three times over (blobs, write-ahead log, database) beside the reserve. */
+export const hasRoomFor = (data_dir: string, upload_bytes: number): boolean =>
+  freeBytes(data_dir) >= RESERVE_BYTES + 3 * upload_bytes;
+
+export const dropBallast = (data_dir: string): void => rmSync(fileOf(data_dir), { force: true });
+
+/** Remakes it where there is room again. Zeros would be a hole on some file systems: the bytes are random. */
+export function keepBallast(data_dir: string): void {
+  if (existsSync(fileOf(data_dir)) || freeBytes(data_dir) < RESERVE_BYTES + BALLAST_BYTES) return;
+  const chunk = crypto.getRandomValues(new Uint8Array(65_536));
+  const bytes = new Uint8Array(BALLAST_BYTES);
+  for (let at = 0; at < BALLAST_BYTES; at += chunk.length) bytes.set(chunk, at);
+  try {
+    writeFileSync(fileOf(data_dir), bytes, { mode: 0o600 });
+  } catch {
+    dropBallast(data_dir); // half a ballast is none
+  }
+}

@@ -1,0 +1,58 @@
+/** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY.md 2). */
+import { Database } from "bun:sqlite";
+import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { keepBallast } from "./ballast.ts";
+import { migrate, openDatabase } from "./database.ts";
+import { flushFolderSync, makeFolder } from "./disk.ts";
+import { prepareGeneration } from "./generation.ts";
+
+/** Another server holds the data directory: the start fails with exit code 1. */
+export class DataDirInUse extends Error {
+  override readonly name = "DataDirInUse";
+}
+
+function makeFolders(data_dir: string): void {
+  makeFolder(data_dir);
+  const { uid } = statSync(data_dir);
+  if (process.getuid && uid !== process.getuid()) {
+    throw new Error(`The data directory ${data_dir} belongs to another user (uid ${uid}): use one of your own.`);
+  }
+  chmodSync(data_dir, 0o700);
+  for (const name of ["blobs", "tmp"]) makeFolder(join(data_dir, name));
+  for (let n = 0; n < 256; n++) makeFolder(join(data_dir, "blobs", n.toString(16).padStart(2, "0")));
+  for (const name of ["blobs", "."]) flushFolderSync(join(data_dir, name));
+}
+
+/** Held until the process ends, however it ends: kill -9 frees it. The caller keeps the Database reachable. */
+function lock(data_dir: string): Database {
+  const holder = new Database(join(data_dir, "lock.db"), { strict: true, create: true });
+  try {
+    holder.run("PRAGMA busy_timeout = 0");
+    holder.run("BEGIN EXCLUSIVE");
+  } catch {
+    throw new DataDirInUse(
+      `Another svc-server is running on ${data_dir}: stop it, or give this one its own --data-dir.`,
+    );
+  }
+  chmodSync(join(data_dir, "lock.db"), 0o600);
+  return holder;
+}
+
+/** Files that a deploy of an earlier start never finished: their names never became a blob's. */
+function clearTemporary(data_dir: string): void {
+  for (const name of readdirSync(join(data_dir, "tmp"))) rmSync(join(data_dir, "tmp", name), { force: true });
+}
+
+/** Locks and readies the data directory. Close what is returned when the server ends. */
+export function prepareDataDir(data_dir: string): { close(): void } {
+  makeFolders(data_dir);
+  const holder = lock(data_dir);
+  prepareGeneration(data_dir);
+  using db = openDatabase(data_dir);
+  migrate(db);
+  chmodSync(join(data_dir, "db"), 0o600);
+  clearTemporary(data_dir);
+  keepBallast(data_dir);
+  return { close: () => holder.close() };
+}

@@ -26,7 +26,8 @@ export class Exchange {
 
 /** The path of a request as Bun parsed it: still percent-encoded, without query. Slicing costs a fiftieth of `new URL`. */
 export function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
+  // Without a usable Host, Bun's `request.url` is the bare target (BUN.md 2).
+  const start = url.charCodeAt(0) === 47 ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);
   const fragment = url.indexOf("#", start);
   const end = query === -1 ? fragment : fragment === -1 ? query : Math.min(query, fragment);

@@ -1,0 +1,57 @@
+/** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/service.ts. */
+import packageJson from "./package.json" with { type: "json" };
+import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
+import { startService } from "./src/service.ts";
+import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
+
+interface Server {
+  stop(): Promise<void>;
+  reload?(): Promise<void>;
+}
+
+/** EX_SOFTWARE: the outcome of a write is unknown, a restart into recovery is wanted. */
+const EXIT_RECOVER = 70;
+
+/** SIGTERM and SIGINT drain, a second one ends at once; SIGHUP replaces the workers one by one. */
+function handleSignals(server: Server): void {
+  let draining = false;
+  const drain = async (code: number) => {
+    if (draining) process.exit(1);
+    draining = true;
+    await server.stop();
+    process.exit(code);
+  };
+  process.on("SIGTERM", () => void drain(0));
+  process.on("SIGINT", () => void drain(0));
+  process.on("SIGUSR2", () => void drain(EXIT_RECOVER));
+  process.on("SIGHUP", () => void server.reload?.());
+}
+
+async function serve(config: Config): Promise<void> {
+  const server = config.workers > 1 ? await supervise(config) : await startService(config);
+  handleSignals(server);
+  const { base_url, sites_domain } = server.config;
+  process.stdout.write(
+    `svc-server listening on ${base_url} (sites at ${new URL(base_url).protocol}//*.${sites_domain})\n`,
+  );
+}
+
+async function main(argv: string[]): Promise<void> {
+  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker());
+  const flags = argv[0] === "serve" ? argv.slice(1) : argv;
+  if (flags.includes("--help") || flags.includes("-h")) return void process.stdout.write(helpText());
+  if (flags.includes("--version")) return void process.stdout.write(`svc-server ${packageJson.version}\n`);
+  const config = readConfig(
+    flags.filter((flag) => flag !== "--print-config"),
+    process.env,
+  );
+  if (flags.includes("--print-config")) return void process.stdout.write(`${printConfig(config)}\n`);
+  await serve(config);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`svc-server: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
+}

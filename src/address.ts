@@ -1,0 +1,61 @@
+/** Who is asking, as an address: proxies that are trusted, and they alone, may speak for somebody else. */
+import { BlockList, isIP } from "node:net";
+
+/** `::ffff:1.2.3.4` is 1.2.3.4: a server bound to both families sees IPv4 clients so. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
+
+const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 4 ? "ipv4" : "ipv6");
+
+function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = "", bits] = range.split("/");
+    if (bits === undefined) list.addAddress(address, family(address));
+    else list.addSubnet(address, Number(bits), family(address));
+  }
+  return list;
+}
+
+/** One hop of X-Forwarded-For: an address, perhaps with a port. Null where it is none. */
+function hop(text: string): string | null {
+  const bare = text
+    .trim()
+    .replace(/^\[(.+)\](?::\d+)?$/, "$1")
+    .replace(/^(\d+(?:\.\d+){3}):\d+$/, "$1");
+  return isIP(bare) === 0 ? null : plain(bare);
+}
+
+/**
+ * The client's address: the socket's, or, behind trusted proxies, the rightmost one of X-Forwarded-For that is not
+ * itself trusted. What comes after garbage is not believed. `local` for a unix socket.
+ */
+export function clientAddress(trusted: readonly string[] | null) {
+  const list = trusted && blockListOf(trusted);
+  const isTrusted = (address: string) => isIP(address) !== 0 && list!.check(address, family(address));
+  return (peer: string | null, forwarded: () => string | null): string => {
+    let address = peer === null ? "local" : plain(peer);
+    if (!list || !isTrusted(address)) return address;
+    const hops = (forwarded() ?? "").slice(-4096).split(",");
+    while (hops.length > 0 && isTrusted(address)) {
+      const next = hop(hops.pop()!);
+      if (next === null) return address;
+      address = next;
+    }
+    return address;
+  };
+}
+
+/** The first four groups of an IPv6 address, `::` written out. */
+function prefix64(address: string): string {
+  const [head = "", tail] = address.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail ? tail.split(":") : [];
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
+  return [...left, ...Array(Math.max(0, zeros)).fill("0"), ...right]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+}
+
+/** What counts as one client: an IPv4 address or an IPv6 /64, which is one household. */
+export const networkOf = (address: string): string => (isIP(address) === 6 ? `${prefix64(address)}::/64` : address);

@@ -1,0 +1,85 @@
+/** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
+import type { Config } from "./config.ts";
+import { clientAddress } from "./address.ts";
+import { asRefusal, Refusal } from "./errors.ts";
+import { hostParser } from "./hosts.ts";
+import { Exchange, pathOf, type Peer } from "./http.ts";
+import type { Log } from "./log.ts";
+import { errorJson } from "./routes/answers.ts";
+import { errorPage } from "./serve/pages.ts";
+import type { SiteServer } from "./serve/site.ts";
+
+export interface AppParts {
+  config: Config;
+  /** The API's table. */
+  api(request: Request, path: string, exchange: Exchange): Promise<Response>;
+  sites: Pick<SiteServer, "handle">;
+  log: Log;
+  /** While true every answer closes its connection, so that clients leave between two requests. */
+  draining(): boolean;
+  /** After an error that only a restart into recovery can mend. */
+  fatal(error: unknown): void;
+}
+
+export type App = (request: Request, peer: Peer) => Response | Promise<Response>;
+
+const invalidHost = (): Refusal =>
+  new Refusal("invalid_host", "The Host header is not a host name: send the name of the site or of the API.");
+const unknownHost = (): Refusal =>
+  new Refusal("unknown_host", "There is no site at this address. Check the spelling of the link.");
+
+export function createApp({ config, api, sites, log, draining, fatal }: AppParts): App {
+  const parseHost = hostParser(config);
+  const addressOf = clientAddress(config.trust_proxy);
+
+  function route(request: Request, exchange: Exchange): Response | Promise<Response> {
+    const host = parseHost(request.headers.get("host"));
+    if (host.kind === "site") return sites.handle(request, host, exchange);
+    if (host.kind === "api") return api(request, pathOf(request.url), exchange);
+    // A load balancer asks by address: its health check must not need the right name.
+    if (host.kind === "unknown" && pathOf(request.url) === "/healthz") return api(request, "/healthz", exchange);
+    throw host.kind === "invalid" ? invalidHost() : unknownHost();
+  }
+
+  function failed(error: unknown, request: Request, exchange: Exchange): Response {
+    if (!(error instanceof Refusal)) {
+      log.error("request failed", error, exchange.request_id);
+      if (error instanceof Error && error.name === "CommitUnknown") fatal(error);
+    }
+    const refusal = asRefusal(error);
+    const isApi = parseHost(request.headers.get("host")).kind === "api";
+    return isApi ? errorJson(refusal, exchange) : errorPage(request, refusal, exchange, config);
+  }
+
+  function finish(request: Request, exchange: Exchange, started: number, response: Response): Response {
+    if (draining()) response.headers.set("connection", "close");
+    if (log.access_enabled) {
+      log.access({
+        method: request.method,
+        host: request.headers.get("host") ?? "-",
+        path: pathOf(request.url),
+        status: response.status,
+        bytes: request.method === "HEAD" ? 0 : exchange.bytes,
+        ms: performance.now() - started,
+        address: addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
+        request_id: response.headers.get("x-request-id") ?? exchange.request_id,
+      });
+    }
+    return response;
+  }
+
+  return (request, peer) => {
+    const exchange = new Exchange(peer);
+    const started = log.access_enabled ? performance.now() : 0;
+    let answer: Response | Promise<Response>;
+    try {
+      answer = route(request, exchange);
+    } catch (error) {
+      answer = failed(error, request, exchange);
+    }
+    if (answer instanceof Response) return finish(request, exchange, started, answer);
+    return answer
+      .catch((error: unknown) => failed(error, request, exchange))
+      .then((response) => finish(request, exchange, started, response));
+  };
+}

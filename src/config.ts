@@ -1,0 +1,95 @@
+/** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT.md 1).
+ *  Nothing else reads flags or environment. */
+import { SETTINGS, type Values } from "./settings.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** The effective settings, frozen. `base_url` and `sites_domain` are filled in from port and TLS where not set. */
+export interface Config extends Readonly<Values> {
+  /** No trailing slash. Its port is 0 until the server listens where `port` is 0 and no base URL was given. */
+  readonly base_url: string;
+  /** `host` or `host:port`, lower case. */
+  readonly sites_domain: string;
+}
+
+/** A flag or value that cannot be used: the start ends with exit code 2 and this one line. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+type Key = keyof typeof SETTINGS;
+const KEYS = Object.keys(SETTINGS) as Key[];
+
+/** `--flag value` and `--flag=value` as a map from key to text. */
+function readFlags(argv: readonly string[]): Map<Key, string> {
+  const byFlag = new Map(KEYS.map((key) => [SETTINGS[key].flag, key] as const));
+  const found = new Map<Key, string>();
+  for (let i = 0; i < argv.length; i++) {
+    const [flag = "", ...rest] = argv[i]!.split("=");
+    const key = byFlag.get(flag);
+    if (!key) throw new ConfigError(`Unknown argument ${argv[i]}: see svc-server --help.`);
+    const value = rest.length > 0 ? rest.join("=") : argv[++i];
+    if (value === undefined) throw new ConfigError(`${flag} needs a value: ${SETTINGS[key].allowed}.`);
+    found.set(key, value);
+  }
+  return found;
+}
+
+function readOne(key: Key, flags: Map<Key, string>, env: Env): unknown {
+  const { variables, fallback, parse, allowed, flag } = SETTINGS[key];
+  const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
+  const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
+  if (text === null) return null;
+  const value = parse(text);
+  if (value !== undefined) return value;
+  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${JSON.stringify(text)}: it must be ${allowed}.`);
+}
+
+/** Throws `ConfigError`. */
+export function readConfig(argv: readonly string[], env: Env): Config {
+  const flags = readFlags(argv);
+  const values = Object.fromEntries(KEYS.map((key) => [key, readOne(key, flags, env)])) as unknown as Values;
+  if ((values.tls_cert === null) !== (values.tls_key === null)) {
+    throw new ConfigError("--tls-cert and --tls-key (SVC_TLS_CERT, SVC_TLS_KEY) go together: set both or neither.");
+  }
+  if (values.workers > 1 && process.platform !== "linux") {
+    throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
+  }
+  return withAddresses(values, values.port);
+}
+
+/** Fills in what hangs on the port that was really bound. */
+export function withAddresses(values: Values, port: number): Config {
+  const scheme = values.tls_cert === null ? "http" : "https";
+  const base_url = values.base_url ?? `${scheme}://localhost:${port}`;
+  const sites_domain = values.sites_domain ?? new URL(base_url).host;
+  return Object.freeze({ ...values, port, base_url, sites_domain });
+}
+
+/** `--print-config`: keys are the flags in snake_case; a secret shows only that it is set. */
+export function printConfig(config: Config): string {
+  const shown = KEYS.map((key) => [key, SETTINGS[key].secret && config[key] !== null ? "***" : config[key]]);
+  return JSON.stringify(Object.fromEntries(shown), null, 2);
+}
+
+export function helpText(): string {
+  const rows = KEYS.map((key) => {
+    const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
+    return [`  ${flag}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
+  });
+  const width = (column: 0 | 1 | 2) => Math.max(...rows.map((row) => row[column].length));
+  const [flags, variables, defaults] = [width(0), width(1), width(2)];
+  const lines = rows.map(([a, b, c, d]) => `${a.padEnd(flags)}  ${b.padEnd(variables)}  ${c.padEnd(defaults)}  ${d}`);
+  return `svc-server: turns folders of static files into live sites, on one box.
+
+Usage: svc-server [serve] [flags]
+
+A flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
+
+${lines.join("\n")}
+
+  --help          this text
+  --version       the version
+  --print-config  the effective settings as JSON
+`;
+}

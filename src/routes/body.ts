@@ -1,0 +1,69 @@
+/** Reading request bodies under a limit: what is too long is refused before it is read, or as soon as it is seen. */
+import { Refusal } from "../errors.ts";
+import type { Bytes } from "../types.ts";
+
+const JSON_BYTES = 64 * 1024;
+const JSON_DEPTH = 32;
+
+/**
+ * The whole body, at most `limit` bytes; past it what `tooLarge` says is thrown. An announced length is judged before
+ * anything is read, one that is not announced (chunked) as the bytes come.
+ */
+export async function readBody(
+  request: Request,
+  limit: number,
+  tooLarge: (actual: number | undefined) => Refusal,
+): Promise<Bytes> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null && Number(announced) > limit) throw tooLarge(Number(announced));
+  if (announced !== null || request.body === null) return new Uint8Array(await request.arrayBuffer());
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request.body) {
+    size += part.length;
+    if (size > limit) throw tooLarge(undefined);
+    parts.push(part);
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+/** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
+function nestsDeeper(text: string, most: number): boolean {
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth > most) return true;
+  }
+  return false;
+}
+
+const invalidJson = (why: string): Refusal => new Refusal("invalid_json", `The body must be a JSON object (${why}).`);
+
+/** The JSON object of a request: at most 64 KiB, 32 levels. Its members are still to be checked one by one. */
+export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await readBody(
+    request,
+    JSON_BYTES,
+    (actual) => new Refusal("body_too_large", "The body is longer than 64 KiB.", { limit: JSON_BYTES, actual }),
+  );
+  let value: unknown;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (nestsDeeper(text, JSON_DEPTH)) throw invalidJson(`nested deeper than ${JSON_DEPTH} levels`);
+    value = JSON.parse(text);
+  } catch (error) {
+    throw error instanceof Refusal ? error : invalidJson("it cannot be parsed");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidJson("it is something else");
+  return value as Record<string, unknown>;
+}
+
+/** A member that must be a string of at most `longest` characters. */
+export function stringMember(body: Readonly<Record<string, unknown>>, name: string, longest: number): string {
+  const value = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (typeof value === "string" && value.length > 0 && value.length <= longest) return value;
+  throw new Refusal("invalid_input", `The member "${name}" must be a string of 1 to ${longest} characters.`, {
+    field: name,
+  });
+}

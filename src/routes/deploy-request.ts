@@ -1,0 +1,80 @@
+/** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
+import { Refusal } from "../errors.ts";
+import { hashToken } from "../tokens.ts";
+import type { Bytes } from "../types.ts";
+import { readBody } from "./body.ts";
+import type { Ctx } from "./table.ts";
+
+const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
+/** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN.md 2). */
+const UPLOAD_TIMEOUT_S = 255;
+
+function refuseUnlessZip({ headers }: Request): void {
+  const type = headers.get("content-type")?.split(";", 1)[0]!.trim().toLowerCase();
+  if (!type || !ZIP_TYPES.has(type)) {
+    throw new Refusal("unsupported_media_type", "Send the zip itself as the body, with Content-Type: application/zip.");
+  }
+  if (headers.has("content-encoding")) {
+    throw new Refusal("unsupported_media_type", "A zip is compressed already: send it without Content-Encoding.");
+  }
+}
+
+const zipTooLarge = (limit: number) => (actual: number | undefined) =>
+  new Refusal("zip_too_large", `The zip is larger than the ${limit} bytes that this server takes. Leave files out.`, {
+    limit,
+    actual,
+    next_actions: [
+      {
+        action: "raise_limit",
+        description: "An operator can raise it: svc-server --max-zip-bytes (SVC_MAX_ZIP_BYTES).",
+      },
+    ],
+  });
+
+/** The zip, whole. Refuses in the order of CONTRACT.md 4.4: room, type, length. */
+export async function readUpload({ request, exchange, parts, address }: Ctx): Promise<Bytes> {
+  const { max_bytes, max_zip_bytes } = parts.config;
+  refuseUnlessZip(request);
+  const tooLarge = zipTooLarge(max_zip_bytes);
+  const announced = Number(request.headers.get("content-length") ?? 0);
+  if (announced > max_zip_bytes) throw tooLarge(announced);
+  if (!parts.store.hasRoomFor(max_bytes)) {
+    throw new Refusal(
+      "storage_full",
+      "The server's disk is nearly full, so it takes no deploys. Sites stay online.",
+      {},
+      {
+        "retry-after": "60",
+      },
+    );
+  }
+  exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
+  const release = parts.uploads.hold(address());
+  try {
+    return await readBody(request, max_zip_bytes, tooLarge);
+  } finally {
+    release();
+  }
+}
+
+const SPA_SETTINGS = { on: 1, off: 0, auto: null } as const;
+
+/** `?spa=on|off|auto`; undefined where it is not there and the setting stays as it is. */
+export function spaSetting(query: URLSearchParams): 0 | 1 | null | undefined {
+  const value = query.get("spa");
+  if (value === null) return undefined;
+  if (Object.hasOwn(SPA_SETTINGS, value)) return SPA_SETTINGS[value as keyof typeof SPA_SETTINGS];
+  throw new Refusal("invalid_input", "The parameter spa must be on, off or auto.", { field: "spa" });
+}
+
+/** The hash of `Idempotency-Key`, or null. A key is a secret: whoever has it gets fresh tokens of its site. */
+export function idempotencyKey({ headers }: Request): string | null {
+  const key = headers.get("idempotency-key");
+  if (key === null) return null;
+  if (/^[\x21-\x7e]{22,255}$/.test(key)) return hashToken(key);
+  throw new Refusal(
+    "invalid_input",
+    "An Idempotency-Key must have 22 to 255 visible ASCII characters: take at least 128 random bits.",
+    { field: "Idempotency-Key" },
+  );
+}

@@ -1,0 +1,107 @@
+/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). */
+import type { Deployed } from "../deploy/pool.ts";
+import type { NextAction } from "../errors.ts";
+import { refuseUnlessWritable } from "../store/permission.ts";
+import { hashToken, newSiteId, newToken } from "../tokens.ts";
+import { newSlugs } from "../slugs.ts";
+import { networkOf } from "../address.ts";
+import { managedSite, refuseUnlessAnyone } from "./caller.ts";
+import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
+import { siteUrl } from "./sites.ts";
+import type { Ctx } from "./table.ts";
+
+/** A new anonymous site. */
+export async function createSite(ctx: Ctx) {
+  const { request, query, caller, parts, address } = ctx;
+  refuseUnlessAnyone(caller);
+  const spa_override = spaSetting(query);
+  const key_hash = idempotencyKey(request);
+  const zip = await readUpload(ctx);
+  const manage_token = newToken("svc_manage_");
+  const claim_token = newToken("svc_claim_");
+  const deployed = await parts.pool.deploy({
+    zip,
+    spa_override,
+    tokens: [
+      { hash: hashToken(manage_token), kind: "manage" },
+      { hash: hashToken(claim_token), kind: "claim" },
+    ],
+    target: {
+      kind: "new",
+      site_id: newSiteId(),
+      slugs: newSlugs(),
+      owner_account_id: null,
+      expires_at: parts.now() + parts.config.anonymous_ttl,
+      idempotency: key_hash === null ? null : { key_hash, address: networkOf(address()) },
+    },
+  });
+  parts.published(deployed.site.site_id, deployed.version_id);
+  return deployResult(ctx, deployed, { manage_token, claim_token });
+}
+
+/** A new version of a site, or one of its versions again, or no change at all. */
+export async function redeploy(ctx: Ctx) {
+  const { query, caller, parts, params, token } = ctx;
+  const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+  refuseUnlessWritable(site, parts.now());
+  const spa_override = spaSetting(query);
+  const zip = await readUpload(ctx);
+  const { site_id } = site;
+  const deployed = await parts.pool.deploy({
+    zip,
+    spa_override,
+    tokens: [],
+    target: { kind: "existing", site_id, by },
+  });
+  parts.published(site_id, deployed.version_id);
+  return deployResult(ctx, deployed, { manage_token: token! });
+}
+
+function deployResult(
+  { parts }: Ctx,
+  { site, version_id, healed, warnings }: Deployed,
+  tokens: { manage_token: string; claim_token?: string },
+) {
+  const { base_url } = parts.config;
+  const { site_id, slug, expires_at, owner_account_id } = site;
+  const claim_url = tokens.claim_token && `${base_url}/claim/${site_id}#${tokens.claim_token}`;
+  return {
+    url: siteUrl(parts.config, slug),
+    site_id,
+    slug,
+    version_id,
+    expires_at,
+    ...tokens,
+    ...(claim_url && { claim_url }),
+    ...(owner_account_id !== null && { owner_account_id }),
+    next_actions: nextActions(base_url, site_id, claim_url),
+    healed,
+    warnings,
+    render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
+  };
+}
+
+function nextActions(base_url: string, site_id: string, claim_url: string | undefined): NextAction[] {
+  const update = {
+    action: "update",
+    description: "Change files and deploy again: the URL stays, the old version is kept.",
+    command: `svc update --site ${site_id}`,
+    method: "POST",
+    url: `${base_url}/sites/${site_id}/deploys`,
+  };
+  const rollback = {
+    action: "rollback",
+    description: "Make an earlier version live again.",
+    command: `svc rollback --site ${site_id}`,
+    method: "POST",
+    url: `${base_url}/sites/${site_id}/rollback`,
+    when: "the site has more than one version",
+  };
+  const claim = claim_url && {
+    action: "claim",
+    description: "Attach the site to an account, so that it does not expire.",
+    url: claim_url,
+    when: "before expires_at",
+  };
+  return claim ? [claim, update, rollback] : [update, rollback];
+}

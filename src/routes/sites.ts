@@ -1,0 +1,59 @@
+/** Reading a site and moving its live pointer (CONTRACT.md 4.4). */
+import type { Config } from "../config.ts";
+import { effectiveSpa, siteState } from "../site-state.ts";
+import { refuseUnlessWritable } from "../store/permission.ts";
+import type { Site, Version } from "../types.ts";
+import { readJson, stringMember } from "./body.ts";
+import { managedSite } from "./caller.ts";
+import type { Ctx } from "./table.ts";
+
+export const siteUrl = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">, slug: string): string =>
+  `${new URL(base_url).protocol}//${slug}.${sites_domain}`;
+
+/** `GET /sites/:id`. */
+export async function readSite({ caller, params, parts }: Ctx) {
+  const now = parts.now();
+  const { site } = await managedSite(caller, params.id!, parts.store, now);
+  return siteRecord(parts.config, site, await parts.store.versions.list(site.site_id), now);
+}
+
+function siteRecord(config: Config, site: Site, versions: Version[], now: number) {
+  const live = versions.find((version) => version.version_id === site.live_version_id)!;
+  const { site_id, slug, label, expires_at, owner_account_id, created_at, live_version_id } = site;
+  return {
+    site_id,
+    slug,
+    url: siteUrl(config, slug),
+    label,
+    expires_at,
+    ...(owner_account_id !== null && { owner_account_id }),
+    created_at,
+    state: siteState(site, now),
+    live_version_id,
+    spa: effectiveSpa(site, live),
+    comments: { mode: site.comments_mode },
+    versions: versions.map(({ version_id, title, created_at, files, bytes }) => ({
+      version_id,
+      title,
+      created_at,
+      files,
+      bytes,
+    })),
+  };
+}
+
+/** `POST /sites/:id/rollback`. */
+export async function rollback({ request, caller, params, parts }: Ctx) {
+  const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+  refuseUnlessWritable(site, parts.now());
+  const version_id = stringMember(await readJson(request), "version_id", 200);
+  const { site_id } = site;
+  const moved = await parts.store.rollback({ site_id, by, version_id });
+  return {
+    ok: true,
+    site_id,
+    url: siteUrl(parts.config, site.slug),
+    version_id,
+    previous_version_id: moved.previous_version_id,
+  };
+}

@@ -1,0 +1,28 @@
+/** How many uploads one address may have under way: a few slow ones must not take all there is (CONTRACT.md 4.1). */
+import { Refusal } from "../errors.ts";
+
+const PER_ADDRESS = 16;
+
+/** `hold` counts an upload of the address and returns what ends it. Throws 503 past the bound. */
+export function uploadsInFlight() {
+  const counts = new Map<string, number>();
+  return {
+    hold(address: string): () => void {
+      const count = counts.get(address) ?? 0;
+      if (count >= PER_ADDRESS) {
+        throw new Refusal(
+          "unavailable",
+          `Your address already has ${PER_ADDRESS} uploads under way. Wait until one of them is done.`,
+          {},
+          { "retry-after": "1" },
+        );
+      }
+      counts.set(address, count + 1);
+      return () => {
+        const left = counts.get(address)! - 1;
+        if (left === 0) counts.delete(address);
+        else counts.set(address, left);
+      };
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** The parts of a serving process put together: store, deploy threads, sites, API, listener; and its end, the drain. */
+import { availableParallelism } from "node:os";
+import { type App, createApp } from "./app.ts";
+import { type Config, withAddresses } from "./config.ts";
+import { createPool, type DeployPool } from "./deploy/pool.ts";
+import { createLog, type Log } from "./log.ts";
+import { createApi } from "./routes/index.ts";
+import { uploadsInFlight } from "./routes/uploads.ts";
+import { createSiteServer, type SiteServer } from "./serve/site.ts";
+import { openStore, type Store } from "./store/index.ts";
+import { prepareDataDir } from "./store/prepare.ts";
+import { startSweeping } from "./sweeping.ts";
+
+/** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
+const GOODBYE_MS = 500;
+const DRAIN_MS = 10_000;
+/** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
+const IDLE_TIMEOUT_S = 120;
+const CACHE_BYTES = 96 * 1024 * 1024;
+
+export interface Service {
+  /** With the port that was really bound. */
+  config: Config;
+  store: Store;
+  /** Drains: answers what is in flight (at most 10 s), then closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  now?: () => number;
+  /** One of several processes on the port: the supervisor holds the data directory and sweeps. */
+  worker?: boolean;
+  /** Called when only a restart into recovery can help; by default the process ends with 70 after the drain. */
+  fatal?: (error: unknown) => void;
+}
+
+interface Running {
+  store: Store;
+  pool: DeployPool;
+  log: Log;
+}
+
+function appFor(
+  config: Config,
+  { store, pool, log }: Running,
+  state: { draining: boolean },
+  options: ServiceOptions,
+): App {
+  const now = options.now ?? Date.now;
+  const { base_url, contact } = config;
+  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, cache_bytes: CACHE_BYTES });
+  const published = (site_id: string, version_id: string) => {
+    sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
+  };
+  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), now, published });
+  return createApp({
+    config,
+    api,
+    sites,
+    log,
+    draining: () => state.draining,
+    fatal: options.fatal ?? (() => process.kill(process.pid, "SIGUSR2")),
+  });
+}
+
+const listener = (config: Config, app: () => App, worker: boolean) =>
+  Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    reusePort: worker,
+    development: false,
+    idleTimeout: IDLE_TIMEOUT_S,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
+    ...(config.tls_cert && { tls: { cert: Bun.file(config.tls_cert), key: Bun.file(config.tls_key!) }, http2: true }),
+    fetch: (request, server) =>
+      app()(request, {
+        address: () => server.requestIP(request)?.address ?? null,
+        extendTimeout: (seconds) => server.timeout(request, seconds),
+      }),
+    error: () => new Response("Internal error", { status: 500 }),
+  });
+
+/** Serves until `stop`. The data directory must be prepared already. */
+async function serve(config: Config, options: ServiceOptions): Promise<Service> {
+  const now = options.now ?? Date.now;
+  const log = createLog(config.log);
+  const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
+  const store = await openStore({ data_dir, now, watch: true });
+  const pool = createPool({
+    data_dir,
+    limits: { max_files, max_bytes, max_zip_bytes },
+    now,
+    slots: Math.max(2, availableParallelism()),
+  });
+  const state = { draining: false };
+  let app: App;
+  const server = listener(config, () => app, options.worker ?? false);
+  const bound = withAddresses(config, server.port!);
+  app = appFor(bound, { store, pool, log }, state, options);
+  checkBlobs(store, log);
+
+  async function stop(): Promise<void> {
+    state.draining = true;
+    await Bun.sleep(GOODBYE_MS);
+    await Promise.race([server.stop(), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
+    await server.stop(true);
+    await pool.stop();
+    store.close();
+    await log.close();
+  }
+  return { config: bound, store, stop };
+}
+
+/** In the background: serving does not wait for it. */
+function checkBlobs(store: Store, log: Log): void {
+  store.missingBlobs().then(
+    (missing) => missing.forEach((sha256) => log.event(`blob missing: ${sha256} is named by a live version`)),
+    (error) => log.error("checking blobs", error),
+  );
+}
+
+/** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
+export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+  const data = prepareDataDir(config.data_dir);
+  try {
+    const service = await serve(config, options);
+    const sweeping = startSweeping(config, options.now ?? Date.now);
+    return {
+      ...service,
+      async stop() {
+        await sweeping.stop();
+        await service.stop();
+        data.close();
+      },
+    };
+  } catch (error) {
+    data.close();
+    throw error;
+  }
+}
+
+/** One of several processes on a shared port: the supervisor has prepared the data directory and sweeps it. */
+export const startWorker = (config: Config): Promise<Service> => serve(config, { worker: true });

@@ -1,0 +1,93 @@
+/** Which folder is meant when none is named. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { droppedAs } from "../version-id.ts";
+
+/** Tried in this order. */
+export const BUILD_DIR_CANDIDATES = [
+  "dist",
+  "build",
+  "out",
+  ".output/public",
+  ".vercel/output/static",
+  "public",
+  "_site",
+] as const;
+
+/** Where build tools put a site that no candidate finds: Angular, React Router, Flutter, MkDocs, Sphinx. */
+const KNOWN_PLACES = [/^dist\/[^/]+\/browser$/, /^build\/(client|web)$/, /^site$/, /^_build\/html$/];
+
+/** A build folder somewhere below, as in a monorepo: more likely the site than the source beside it. */
+const BUILT = /\/(dist|build|out|_site)$/;
+
+/** Reports and fixtures have an index too. */
+const NEVER_A_SITE = new Set(["coverage", "playwright-report", "test", "tests", "fixtures"]);
+
+/** Deep enough for the known places; wide enough for any project, and the home folder is soon given up on. */
+const DEEPEST = 3;
+const MOST_FOLDERS = 2_000;
+
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isFile() ?? false;
+
+const subfolders = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return names.filter((name) => droppedAs(name) === null && !NEVER_A_SITE.has(name)).sort();
+};
+
+/** Folders one to three levels down that have an index, nearest first. */
+async function foldersWithIndex(cwd: string): Promise<string[]> {
+  const found: string[] = [];
+  let level = [cwd];
+  let seen = 0;
+  for (let depth = 1; depth <= DEEPEST && seen < MOST_FOLDERS; depth++) {
+    const below: string[] = [];
+    for (const folder of level.slice(0, MOST_FOLDERS - seen)) {
+      for (const name of await subfolders(folder)) below.push(join(folder, name));
+    }
+    for (const folder of below) if (await isFile(join(folder, "index.html"))) found.push(folder);
+    seen += below.length;
+    level = below;
+  }
+  return found.map((folder) => relative(cwd, folder).split(sep).join("/"));
+}
+
+const isBuilt = (folder: string): boolean => KNOWN_PLACES.some((place) => place.test(folder)) || BUILT.test(folder);
+
+/** A word as a shell takes it. */
+const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+async function hasBuildScript(cwd: string): Promise<boolean> {
+  try {
+    const manifest = JSON.parse(await readFile(join(cwd, "package.json"), "utf8")) as { scripts?: { build?: unknown } };
+    return typeof manifest.scripts?.build === "string";
+  } catch {
+    return false;
+  }
+}
+
+/** What to run instead, as one sentence with the exact command. */
+async function wayOut(cwd: string): Promise<string> {
+  const folders = await foldersWithIndex(cwd);
+  const built = folders.find(isBuilt);
+  if (built !== undefined) return `There is one in ${built}. Run: svc ${quoted(built)}`;
+  if (await hasBuildScript(cwd)) return "This project has a build script. Run: npm run build && svc";
+  if (await isFile(join(cwd, "index.html"))) return "There is an index.html right here. Run: svc .";
+  if (folders[0] !== undefined) return `There is one in ${folders[0]}. Run: svc ${quoted(folders[0])}`;
+  return "Name the folder or file to deploy. Run: svc <path>";
+}
+
+/**
+ * The folder to deploy: `explicit` as it is when set, else the first of `BUILD_DIR_CANDIDATES` below `cwd` (default:
+ * the current directory) that contains an `index.html`. Throws where there is none, with the command to run instead.
+ */
+export async function resolveDeployDir(options: { cwd?: string; explicit?: string } = {}): Promise<string> {
+  if (options.explicit !== undefined) return options.explicit;
+  const cwd = options.cwd ?? process.cwd();
+  for (const candidate of BUILD_DIR_CANDIDATES) {
+    const folder = join(cwd, candidate);
+    if (await isFile(join(folder, "index.html"))) return folder;
+  }
+  const tried = BUILD_DIR_CANDIDATES.map((candidate) => `${candidate}/`).join(", ");
+  throw new Error(`No build directory found: none of ${tried} has an index.html. ${await wayOut(cwd)}`);
+}

@@ -1,0 +1,8 @@
+/** Where the service is when nobody says: a build for a hosted service is given its address by `--define`. */
+declare const SVC_DEFAULT_SERVER: string;
+
+export const BUILT_IN_SERVER =
+  typeof SVC_DEFAULT_SERVER === "string" && SVC_DEFAULT_SERVER !== "" ? SVC_DEFAULT_SERVER : "http://localhost:8787";
+
+/** `DEPLOY_URL`, else what the build was given, else a server on this machine. */
+export const defaultServer = (): string => process.env["DEPLOY_URL"] || BUILT_IN_SERVER;

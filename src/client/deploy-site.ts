@@ -1,0 +1,97 @@
+/** A new site from files: the library's one call to the service. */
+import { defaultServer } from "./default-server.ts";
+import { zipFiles } from "./zip.ts";
+
+export interface DeployOptions {
+  /** Relative path (`/` separators) to bytes. */
+  files: ReadonlyMap<string, Uint8Array> | Readonly<Record<string, Uint8Array>>;
+  /** An account session token, sent as it is. Without one the site is anonymous and expires. */
+  apiKey?: string;
+  /** The API host. Default: `DEPLOY_URL`, else `http://localhost:8787`. */
+  baseUrl?: string;
+  /** Replaces `fetch`. */
+  handle?: (request: Request) => Response | Promise<Response>;
+}
+
+export interface NextAction {
+  action: string;
+  description: string;
+  command?: string;
+  method?: string;
+  url?: string;
+  when?: string;
+}
+
+export interface DeployResult {
+  url: string;
+  slug: string;
+  site_id: string;
+  version_id: string;
+  /** Epoch milliseconds; null when owned. */
+  expires_at: number | null;
+  manage_token: string;
+  /** Only on anonymous deploys. */
+  claim_token?: string;
+  /** Only on anonymous deploys: opened in a browser, it claims the site. */
+  claim_url?: string;
+  /** Only on owned deploys. */
+  owner_account_id?: string;
+  next_actions: NextAction[];
+  /** What the service fixed. */
+  healed: { code: string; message: string; path?: string; reason?: string }[];
+  /** What it could not fix, each with the change to make. */
+  warnings: { code: string; message: string; path?: string; fix_recipe: string }[];
+  render: {
+    status: "pending" | "done" | "failed";
+    screenshot_key?: string;
+    console: unknown[];
+    failed_requests: unknown[];
+    dom_summary: unknown;
+  };
+}
+
+function* entriesOf(files: DeployOptions["files"]): Generator<[string, Uint8Array]> {
+  for (const [path, bytes] of Symbol.iterator in files ? files : Object.entries(files)) {
+    if (!ArrayBuffer.isView(bytes)) throw new TypeError(`files: "${path}" must be a Uint8Array`);
+    yield [path, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)];
+  }
+}
+
+function deployRequest({ files, apiKey, baseUrl = defaultServer() }: DeployOptions): Request {
+  const headers: Record<string, string> = { "content-type": "application/zip", accept: "application/json" };
+  if (apiKey !== undefined && apiKey !== "") headers["authorization"] = `Bearer ${apiKey}`;
+  const body = zipFiles(entriesOf(files));
+  return new Request(`${baseUrl.replace(/\/+$/, "")}/sites`, { method: "POST", headers, body });
+}
+
+const failed = (detail: string, cause: unknown): Error => new Error(`deploy failed: ${detail}`, { cause });
+
+async function send(request: Request, handle: (request: Request) => Response | Promise<Response>): Promise<Response> {
+  try {
+    return await handle(request);
+  } catch (error) {
+    throw failed(`could not reach ${new URL(request.url).origin}`, error);
+  }
+}
+
+/**
+ * Deploys files as a new site and resolves to its live URL and tokens. Throws `deploy failed: <detail>`; the error's
+ * `cause` is the body that the service answered, with `code`, or what kept the request from arriving.
+ *
+ * @example
+ * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });
+ */
+export async function deploySite(options: DeployOptions): Promise<DeployResult> {
+  const request = deployRequest(options);
+  const response = await send(request, options.handle ?? fetch);
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw failed(`${response.status} ${response.statusText}`.trim(), text);
+  }
+  const { url, error } = Object(body) as { url?: unknown; error?: unknown };
+  if (response.ok && typeof url === "string") return body as DeployResult;
+  throw failed(typeof error === "string" ? error : `${response.status} ${response.statusText}`.trim(), body);
+}

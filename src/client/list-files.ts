@@ -1,0 +1,123 @@
+/** What a folder or a file would deploy: names and sizes, before a byte is read. A folder of 100 GB is refused by its
+ *  sizes alone. */
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, isAbsolute, join, relative, sep } from "node:path";
+import { droppedAs } from "../version-id.ts";
+import { IGNORE_FILE, parseIgnore, type Ignored } from "./ignore.ts";
+
+export interface Listed {
+  /** Relative to the root, `/` separators, NFC. */
+  path: string;
+  /** Where the bytes are on this machine. */
+  location: string;
+  bytes: number;
+}
+
+export interface Listing {
+  files: Listed[];
+  /** Paths left out because they are never deployed (`.env`, `.git`, …); a folder stands for all below it. */
+  secrets: string[];
+}
+
+/** More than any server takes: whoever gets here pointed at the wrong folder, or at links that multiply. */
+const MOST_ENTRIES = 100_000;
+
+interface Walk extends Listing {
+  root: string;
+  ignored: Ignored;
+  entries: number;
+  byPath: Map<string, string>;
+}
+
+async function readIgnore(root: string): Promise<Ignored> {
+  try {
+    return parseIgnore(await readFile(join(root, IGNORE_FILE), "utf8"));
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return () => false;
+    throw error;
+  }
+}
+
+/** Where a link points, as a path below the root. */
+async function followLink(walk: Walk, path: string, location: string): Promise<string> {
+  const target = await realpath(location).catch((error: { code?: string }) => {
+    const what = error.code === "ELOOP" ? "points to itself" : "points to nothing";
+    throw new Error(
+      `${path} is a symbolic link that ${what}. Remove it, or leave it out with a line in ${IGNORE_FILE}.`,
+    );
+  });
+  const inside = relative(walk.root, target);
+  if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+    throw new Error(
+      `${path} is a symbolic link to ${target}, outside of the folder that is deployed. ` +
+        `Replace it with a copy, or leave it out with a line in ${IGNORE_FILE}.`,
+    );
+  }
+  if (droppedAs(inside.split(sep).join("/")) === "secret") {
+    throw new Error(
+      `${path} is a symbolic link to ${inside}, which is never deployed. Remove the link or name a copy.`,
+    );
+  }
+  return target;
+}
+
+function addFile(walk: Walk, file: Listed): void {
+  const other = walk.byPath.get(file.path);
+  if (other !== undefined) {
+    throw new Error(`${other} and ${file.location} have the same name in two Unicode spellings. Rename one of them.`);
+  }
+  walk.byPath.set(file.path, file.location);
+  walk.files.push(file);
+}
+
+/** `above`: the real folders that lead here, by which a link that goes in circles is known. */
+async function walkFolder(walk: Walk, folder: string, real: string, above: readonly string[]): Promise<void> {
+  for (const entry of await readdir(real, { withFileTypes: true })) {
+    if (++walk.entries > MOST_ENTRIES) {
+      throw new Error(`${walk.root} holds more than ${MOST_ENTRIES} files and folders. Is it the folder you meant?`);
+    }
+    const path = (folder === "" ? entry.name : `${folder}/${entry.name}`).normalize("NFC");
+    const location = join(real, entry.name);
+    const dropped = droppedAs(path);
+    if (dropped === "secret") walk.secrets.push(path);
+    if (dropped !== null || entry.name === IGNORE_FILE || walk.ignored(path, entry.isDirectory())) continue;
+    await addEntry(walk, path, location, entry.isSymbolicLink(), [...above, real]);
+  }
+}
+
+async function addEntry(
+  walk: Walk,
+  path: string,
+  location: string,
+  isLink: boolean,
+  above: readonly string[],
+): Promise<void> {
+  const target = isLink ? await followLink(walk, path, location) : location;
+  const found = await stat(target);
+  if (found.isFile()) return addFile(walk, { path, location: target, bytes: found.size });
+  if (!found.isDirectory()) {
+    throw new Error(`${path} is neither a file nor a folder. Leave it out with a line in ${IGNORE_FILE}.`);
+  }
+  if (isLink && walk.ignored(path, true)) return;
+  if (above.includes(target)) throw new Error(`${path} is a symbolic link to a folder that it lies in. Remove it.`);
+  await walkFolder(walk, path, target, above);
+}
+
+/** Everything below a folder, or one file, in the order of its paths. */
+export async function listFiles(path: string): Promise<Listing> {
+  const root = await realpath(path);
+  const found = await stat(root);
+  if (!found.isDirectory()) {
+    const name = basename(path).normalize("NFC");
+    if (!found.isFile()) throw new Error(`${path} is neither a file nor a folder.`);
+    if (droppedAs(name) !== null)
+      throw new Error(`${path} is never deployed: files of this name hold secrets or rubbish.`);
+    return { files: [{ path: name, location: root, bytes: found.size }], secrets: [] };
+  }
+  const ignored = await readIgnore(root);
+  const walk: Walk = { root, ignored, entries: 0, byPath: new Map(), files: [], secrets: [] };
+  await walkFolder(walk, "", root, []);
+  walk.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  walk.secrets.sort();
+  return { files: walk.files, secrets: walk.secrets };
+}

@@ -1,0 +1,48 @@
+/** The 413 refusals: which limit, by how much, what weighs most, and who can raise it. */
+import { Refusal } from "../errors.ts";
+import { show } from "./show.ts";
+
+export interface Sized {
+  path: string;
+  bytes: number;
+}
+
+const SETTINGS = {
+  too_many_files: "max-files",
+  deploy_too_large: "max-bytes",
+  zip_too_large: "max-zip-bytes",
+} as const;
+
+/** `largest` is null for a zip that was not read. */
+export function overLimit(
+  code: keyof typeof SETTINGS,
+  sentence: string,
+  { limit, actual }: { limit: number; actual: number },
+  largest: readonly Sized[] | null,
+): Refusal {
+  const flag = `--${SETTINGS[code]}`;
+  const variable = `SVC_${SETTINGS[code].toUpperCase().replaceAll("-", "_")}`;
+  return new Refusal(code, sentence, {
+    limit,
+    actual,
+    ...(largest && { largest: largest.map(({ path, bytes }) => ({ path: show(path), bytes })) }),
+    next_actions: [
+      {
+        action: "raise_limit",
+        description: `Deploy less, or have whoever runs this server raise ${flag} (${variable}).`,
+        command: `svc-server ${flag} ${actual}`,
+      },
+    ],
+  });
+}
+
+/** The three of the greatest size, greatest first. Linear, as there may be very many. */
+export function largestThree<T>(all: Iterable<T>, size: (one: T) => number): T[] {
+  const top: T[] = [];
+  for (const one of all) {
+    if (top.length === 3 && size(one) <= size(top[2]!)) continue;
+    top.push(one);
+    top.sort((a, b) => size(b) - size(a)).splice(3);
+  }
+  return top;
+}

@@ -1,0 +1,98 @@
+/** CONTRACT.md 1: configuration of svc-server. */
+import { expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import { ConfigError, helpText, printConfig, readConfig } from "../src/config.ts";
+import { SETTINGS } from "../src/settings.ts";
+
+const rows = Object.entries(SETTINGS);
+
+test("no configuration at all works: the documented defaults", () => {
+  expect(readConfig([], {})).toMatchObject({
+    port: 8787,
+    host: "127.0.0.1",
+    base_url: "http://localhost:8787",
+    sites_domain: "localhost:8787",
+    data_dir: "./svc-data",
+    workers: 1,
+    trust_proxy: null,
+    max_files: 200,
+    max_bytes: 10_485_760,
+    max_zip_bytes: 5_242_880,
+    anonymous_ttl: 14 * 86_400_000,
+    gc_interval: 300_000,
+    log: "text",
+  });
+});
+
+test.each([
+  ["a flag beats its variable", ["--port", "1"], { SVC_PORT: "2" }, { port: 1 }],
+  ["SVC_PORT beats PORT", [], { PORT: "3", SVC_PORT: "2" }, { port: 2 }],
+  ["PORT alone counts", [], { PORT: "3" }, { port: 3 }],
+  ["an empty variable is not set", [], { SVC_PORT: "" }, { port: 8787 }],
+  ["--flag=value is the same as --flag value", ["--port=9"], {}, { port: 9 }],
+  ["the sites domain follows the base URL", ["--base-url", "https://svc.example"], {}, { sites_domain: "svc.example" }],
+  [
+    "a sites domain may carry a port",
+    ["--sites-domain", "Sites.Example:8443"],
+    {},
+    { sites_domain: "sites.example:8443" },
+  ],
+  ["auto workers is one per core", ["--workers", "auto"], {}, { workers: availableParallelism() }],
+  [
+    "with TLS the default base URL is https",
+    ["--tls-cert", "a", "--tls-key", "b"],
+    {},
+    { base_url: "https://localhost:8787" },
+  ],
+  ["durations: 30s", ["--anonymous-ttl", "30s"], {}, { anonymous_ttl: 30_000 }],
+  ["durations: 15m", ["--anonymous-ttl", "15m"], {}, { anonymous_ttl: 900_000 }],
+  ["durations: 12h", ["--anonymous-ttl", "12h"], {}, { anonymous_ttl: 43_200_000 }],
+])("%s", (_, argv, env, expected) => {
+  expect(readConfig(argv, env)).toMatchObject(expected);
+});
+
+test.each([
+  [["--port", "70000"], {}, /--port is "70000".*0 to 65535/],
+  [[], { SVC_PORT: "x" }, /SVC_PORT is "x".*0 to 65535/],
+  [[], { PORT: "x" }, /PORT is "x"/],
+  [["--workers", "0"], {}, /1 to 256/],
+  [["--base-url", "ftp://x"], {}, /http or https URL/],
+  [["--base-url", "https://svc.example/path"], {}, /without a path/],
+  [["--sites-domain", "a..b"], {}, /domain/],
+  [["--trust-proxy", "10.0.0.0/33"], {}, /CIDR/],
+  [["--trust-proxy", "proxy.example"], {}, /CIDR/],
+  [["--anonymous-ttl", "0s"], {}, /30s, 15m, 12h or 14d/],
+  [["--anonymous-ttl", "14"], {}, /30s, 15m, 12h or 14d/],
+  [["--log", "xml"], {}, /text, json or off/],
+  [["--tls-cert", "a"], {}, /together/],
+  [["--max-files", "-1"], {}, /1 to 100000/],
+  [["--no-such-flag"], {}, /Unknown argument --no-such-flag/],
+  [["--port"], {}, /--port needs a value/],
+])("%j %j is refused by one line naming the variable, the value and what is allowed", (argv, env, message) => {
+  let thrown: unknown;
+  try {
+    readConfig(argv, env);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(ConfigError);
+  expect((thrown as Error).message).toMatch(message);
+  expect((thrown as Error).message).not.toContain("\n");
+});
+
+test("the configuration is frozen", () => {
+  expect(Object.isFrozen(readConfig([], {}))).toBe(true);
+});
+
+test.each(rows)("--help lists %s with its flag, its variables and its default", (_, row) => {
+  const line = helpText()
+    .split("\n")
+    .find((text) => text.trimStart().startsWith(`${row.flag} `));
+  for (const variable of row.variables) expect(line).toContain(variable);
+  if (row.fallback) expect(line).toContain(row.fallback);
+});
+
+test("--print-config prints every setting under its flag in snake_case", () => {
+  const printed = JSON.parse(printConfig(readConfig([], {}))) as object;
+  expect(Object.keys(printed)).toEqual(rows.map(([, row]) => row.flag.slice(2).replaceAll("-", "_")));
+});

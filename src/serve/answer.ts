@@ -1,0 +1,74 @@
+/** What a path of one version is answered with, and the headers for it, made once and shared by all requests. */
+import type { ManifestFile } from "../types.ts";
+import type { Body } from "./bodies.ts";
+import type { Kept } from "./budget.ts";
+import type { Coding } from "./negotiate.ts";
+import type { Policy } from "./policy.ts";
+
+export interface FileAnswer extends Kept {
+  readonly kind: "file";
+  readonly body: Body;
+  readonly etag: string;
+  /** Null where the answer hangs on the path alone. */
+  readonly vary: string | null;
+  readonly prebuilt: readonly Prebuilt[];
+}
+
+export interface RedirectAnswer extends Kept {
+  readonly kind: "redirect";
+  readonly location: string;
+}
+
+export interface UnmatchedAnswer extends Kept {
+  readonly kind: "unmatched";
+  /** The fallback document, where the path may be a route of a single-page app. */
+  readonly shell: FileAnswer | null;
+  readonly page: ManifestFile | null;
+}
+
+export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
+
+/** By coding of a whole body; `unchanged` is the 304. */
+type Prebuilt = Partial<Record<Coding | "unchanged", Init>>;
+
+export interface Init {
+  readonly status?: number;
+  readonly headers: Headers;
+}
+
+/** Three policies. Most answers ever need one or two of these. */
+export const noPrebuilt = (): Prebuilt[] => [{}, {}, {}];
+
+export const wholeInit = (answer: FileAnswer, policy: Policy, coding: Coding): Init =>
+  (answer.prebuilt[policy.index]![coding] ??= { headers: wholeHeaders(answer, policy, coding) });
+
+export const unchangedInit = (answer: FileAnswer, policy: Policy): Init =>
+  (answer.prebuilt[policy.index]!.unchanged ??= { status: 304, headers: unchangedHeaders(answer, policy) });
+
+function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding): Headers {
+  const { media_type } = answer.body.file;
+  const headers = validators(answer, policy);
+  headers.set("content-type", media_type);
+  if (coding !== "identity") headers.set("content-encoding", coding);
+  headers.set("accept-ranges", coding === "identity" ? "bytes" : "none");
+  // Else Bun names the file on the disk, which is a hash, and browsers would save it under that (BUN.md 2).
+  if (media_type === "application/octet-stream") headers.set("content-disposition", "inline");
+  if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
+  return headers;
+}
+
+function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
+  const headers = validators(answer, policy);
+  headers.set("x-robots-tag", policy.robots_unchanged);
+  return headers;
+}
+
+function validators(answer: FileAnswer, policy: Policy): Headers {
+  const headers = new Headers({
+    etag: answer.etag,
+    "cache-control": policy.cache_control,
+    "x-content-type-options": "nosniff",
+  });
+  if (answer.vary !== null) headers.set("vary", answer.vary);
+  return headers;
+}

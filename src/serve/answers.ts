@@ -1,0 +1,56 @@
+/** From a path to its answer, worked out once for each path of a version that somebody asks for. */
+import type { ManifestFile } from "../types.ts";
+import { type Answer, type FileAnswer, noPrebuilt } from "./answer.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Budget } from "./budget.ts";
+import type { LoadedVersion } from "./manifests.ts";
+import { resolve } from "./resolve.ts";
+
+const ANSWER_COST = 1500;
+/** The path stands in the key, the entity tag and its headers. */
+const COST_PER_CHARACTER = 8;
+
+export type AnswerFor = (version: LoadedVersion, path: string) => Answer;
+
+/** `path` is percent-encoded. Throws `invalid_path`. */
+export function createAnswers(bodies: Bodies, budget: Budget): AnswerFor {
+  return (version, path) => {
+    const known = version.answers.get(path);
+    if (known !== undefined) {
+      known.used = true;
+      return known;
+    }
+    const answer = workOut(bodies, version, path);
+    version.answers.set(path, answer);
+    budget.keep(answer);
+    return answer;
+  };
+}
+
+function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
+  const resolution = resolve(version.manifest, path);
+  const kept = {
+    cost: ANSWER_COST + COST_PER_CHARACTER * path.length,
+    used: false,
+    drop: () => void version.answers.delete(path),
+  };
+  const fileAnswer = (file: ManifestFile, shell: boolean): FileAnswer => {
+    const body = bodies.of(version, file);
+    const etag = `"${version.version.version_id}:${path}"`;
+    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), prebuilt: noPrebuilt(), ...kept };
+  };
+  if (resolution.kind === "file") return fileAnswer(resolution.file, false);
+  if (resolution.kind === "redirect") return { ...resolution, ...kept };
+  const shell = resolution.fallback ? fallbackDocument(version) : undefined;
+  return { kind: "unmatched", page: resolution.page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
+}
+
+/** `200.html` is the fallback where it was what told that this is a single-page app (PIPELINE.md 2, rule 3). */
+const fallbackDocument = ({ version, manifest }: LoadedVersion): ManifestFile | undefined =>
+  manifest.get(version.spa_rule === "fallback_200" ? "200.html" : "index.html");
+
+function varyOf(coded: boolean, shell: boolean): string | null {
+  // A script tag and a navigation to the same address get different answers.
+  if (shell) return coded ? "Accept-Encoding, Sec-Fetch-Dest" : "Sec-Fetch-Dest";
+  return coded ? "Accept-Encoding" : null;
+}

@@ -1,0 +1,109 @@
+/** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
+import type { Blobs } from "../store/index.ts";
+import type { Bytes, ManifestFile } from "../types.ts";
+import type { Budget, Kept } from "./budget.ts";
+import { type Compression, type Encode, isCoded } from "./encode.ts";
+import { attribution, inject, isHtml } from "./inject.ts";
+import type { LoadedVersion } from "./manifests.ts";
+import type { Coding } from "./negotiate.ts";
+
+/** A body in one coding. */
+export interface Form extends Kept {
+  readonly coding: Coding;
+  /** Null: for a compression, that it does not make the body smaller; for identity, that it goes out from the disk. */
+  readonly bytes: Bytes | null;
+}
+
+export interface Body {
+  readonly file: ManifestFile;
+  /** Whether codings are negotiated for its type at all. */
+  readonly coded: boolean;
+  /** Too large for memory as it is: identity goes out from the disk. */
+  readonly from_disk: boolean;
+  readonly forms: Map<Coding, Form>;
+  /** What is under way: a second request waits for it. */
+  readonly making: Map<Coding, Promise<Form>>;
+  /** The stored bytes, checked, and with attribution where it is a page. */
+  read(): Promise<Bytes>;
+}
+
+export interface Bodies {
+  of(version: LoadedVersion, file: ManifestFile): Body;
+  /** The best accepted form, if it is here. Never awaits. */
+  ready(body: Body, accepted: readonly Coding[]): Form | undefined;
+  /** The same, made where it is not. */
+  best(body: Body, accepted: readonly Coding[]): Promise<Form>;
+  /** Makes one form ahead of any request: it does not count as used. */
+  warm(body: Body, coding: Coding): Promise<void>;
+}
+
+/** Above this a file from the disk costs no more than one from memory (BUN.md 2). */
+const IN_MEMORY = 256 * 1024;
+const FORM_COST = 200;
+
+export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodies {
+  function of(version: LoadedVersion, file: ManifestFile): Body {
+    const known = version.bodies.get(file.path);
+    if (known !== undefined) return known;
+    const { site_id, version_id } = version.version;
+    const body = isHtml(file.media_type)
+      ? newBody(file, false, async () => inject(await blobs.read(file.sha256), attribution(site_id, version_id)))
+      : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file.sha256));
+    version.bodies.set(file.path, body);
+    return body;
+  }
+
+  async function form(body: Body, coding: Coding, used: boolean): Promise<Form> {
+    const known = body.forms.get(coding) ?? body.making.get(coding);
+    if (known !== undefined) return known;
+    const made = bytesOf(body, coding).then((bytes) => keep(body, coding, bytes, used));
+    body.making.set(coding, made);
+    return made.finally(() => body.making.delete(coding));
+  }
+
+  const bytesOf = async (body: Body, coding: Coding): Promise<Bytes | null> =>
+    coding === "identity" ? body.read() : encode(coding, await plain(body));
+
+  const plain = async (body: Body): Promise<Bytes> =>
+    (body.from_disk ? null : (await form(body, "identity", true)).bytes) ?? body.read();
+
+  function keep(body: Body, coding: Coding, bytes: Bytes | null, used: boolean): Form {
+    const cost = FORM_COST + (bytes?.byteLength ?? 0);
+    const made: Form = { coding, bytes, cost, used, drop: () => void body.forms.delete(coding) };
+    body.forms.set(coding, made);
+    budget.keep(made);
+    return made;
+  }
+
+  function ready(body: Body, accepted: readonly Coding[]): Form | undefined {
+    for (const coding of accepted) {
+      const kept = body.forms.get(coding);
+      if (kept === undefined) return undefined;
+      if (!usable(kept)) continue;
+      kept.used = true;
+      return kept;
+    }
+    return undefined;
+  }
+
+  async function best(body: Body, accepted: readonly Coding[]): Promise<Form> {
+    for (const coding of accepted) {
+      const made = await form(body, coding, true);
+      if (usable(made)) return made;
+    }
+    return form(body, "identity", true);
+  }
+
+  const warm = async (body: Body, coding: Coding) => void (await form(body, coding, false));
+
+  return { of, ready, best, warm };
+}
+
+const usable = (form: Form): boolean => form.bytes !== null || form.coding === "identity";
+
+function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
+  const forms = new Map<Coding, Form>();
+  // Takes no room, so it is never pushed out.
+  if (from_disk) forms.set("identity", { coding: "identity", bytes: null, cost: 0, used: true, drop: () => {} });
+  return { file, coded: isCoded(file.media_type), from_disk, forms, making: new Map(), read };
+}

@@ -1,0 +1,86 @@
+/** Which file answers a path (CONTRACT.md 6, PIPELINE.md 2). Pure: it sees a manifest and a path, no request, no site. */
+import { Refusal } from "../errors.ts";
+import type { Manifest, ManifestFile } from "../types.ts";
+
+export type Resolution =
+  | { kind: "file"; file: ManifestFile }
+  /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
+  | { kind: "redirect"; location: string }
+  | {
+      kind: "unmatched";
+      /** Whether the version's fallback document may answer here, if the site is a single-page app. */
+      fallback: boolean;
+      /** The site's own 404.html, the nearest up the path. */
+      page: ManifestFile | null;
+    };
+
+/** What the service keeps for itself, whatever a site holds: the second would get its author a certificate. */
+const OURS = /^(?:_svc(?:\/|$)|\.well-known\/acme-challenge(?:\/|$))/;
+/** A missing file in one of these is a missing file, never a route of the app. */
+const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_expo"]);
+/** No name in a site is longer (CONTRACT.md 4.1), so a longer path needs no walk up its folders. */
+const LONGEST_NAME = 512;
+
+/** `path` is percent-encoded, as the request has it. Throws `invalid_path`. */
+export function resolve(manifest: Manifest, path: string): Resolution {
+  const name = decode(path).slice(1);
+  if (OURS.test(name)) return { kind: "unmatched", fallback: false, page: null };
+  if (name === "" || name.endsWith("/")) return found(manifest, `${name}index.html`) ?? unmatched(manifest, name);
+  return (
+    found(manifest, name) ??
+    found(manifest, `${name}.html`) ??
+    folder(manifest, name, path) ??
+    unmatched(manifest, name)
+  );
+}
+
+/** Decoded once. Names in a site are NFC and hold no control character, so such a path cannot mean a file. */
+function decode(path: string): string {
+  let name: string;
+  try {
+    name = decodeURIComponent(path);
+  } catch {
+    throw new Refusal(
+      "invalid_path",
+      "This address is not valid percent-encoded UTF-8. Check the characters after a %.",
+    );
+  }
+  if (/[\x00-\x1f\x7f\\]|(?:^|\/)\.\.(?:\/|$)/.test(name)) {
+    throw new Refusal(
+      "invalid_path",
+      "This address has a .. segment, a backslash or a control character. Leave it out.",
+    );
+  }
+  return /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
+}
+
+function found(manifest: Manifest, name: string): Resolution | null {
+  const file = manifest.get(name);
+  return file === undefined ? null : { kind: "file", file };
+}
+
+/** No name starts with a slash, so a path that does (`//evil.example/x`) never gets here as a redirect. */
+const folder = (manifest: Manifest, name: string, path: string): Resolution | null =>
+  manifest.has(`${name}/index.html`) ? { kind: "redirect", location: `${path}/` } : null;
+
+const unmatched = (manifest: Manifest, name: string): Resolution => ({
+  kind: "unmatched",
+  fallback: mayBeRoute(manifest, name),
+  page: nearestPage(manifest, name),
+});
+
+function mayBeRoute(manifest: Manifest, name: string): boolean {
+  const segments = name.split("/");
+  const top = segments[0]!;
+  const last = segments.findLast((segment) => segment !== "") ?? "";
+  if (top === ".well-known" || last.includes(".")) return false;
+  return !(ASSET_FOLDERS.has(top) && manifest.keys().some((file) => file.startsWith(`${top}/`)));
+}
+
+function nearestPage(manifest: Manifest, name: string): ManifestFile | null {
+  for (let slash = name.lastIndexOf("/", LONGEST_NAME); slash > 0; slash = name.lastIndexOf("/", slash - 1)) {
+    const page = manifest.get(`${name.slice(0, slash)}/404.html`);
+    if (page !== undefined) return page;
+  }
+  return manifest.get("404.html") ?? null;
+}

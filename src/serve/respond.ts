@@ -1,0 +1,67 @@
+/** A file's answer to one request: 412, 304, a range, or the whole body in the coding that was agreed on. */
+import type { Exchange } from "../http.ts";
+import type { Blobs } from "../store/index.ts";
+import { type FileAnswer, unchangedInit, wholeInit } from "./answer.ts";
+import type { Bodies, Form } from "./bodies.ts";
+import { ifMatch, ifNoneMatch } from "./conditional.ts";
+import { fromDisk } from "./from-disk.ts";
+import { acceptedCodings, IDENTITY_ONLY } from "./negotiate.ts";
+import type { Policy } from "./policy.ts";
+import { type ByteRange, parseRange, partHeaders } from "./ranges.ts";
+import { preconditionFailed, rangeNotSatisfiable } from "./refusals.ts";
+
+export type Respond = (
+  request: Request,
+  answer: FileAnswer,
+  policy: Policy,
+  exchange: Exchange,
+) => Response | Promise<Response>;
+
+export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respond {
+  return (request, answer, policy, exchange) => {
+    const { headers } = request;
+    // In the order of RFC 9110, 13.2.2.
+    const expected = headers.get("if-match");
+    if (expected !== null && !ifMatch(expected, answer.etag)) throw preconditionFailed(policy);
+    const held = headers.get("if-none-match");
+    if (held !== null && ifNoneMatch(held, answer.etag)) return new Response(null, unchangedInit(answer, policy));
+    const accepted = answer.body.coded ? acceptedCodings(headers.get("accept-encoding")) : IDENTITY_ONLY;
+    const form = bodies.ready(answer.body, accepted);
+    const send = (chosen: Form) => sendForm(blobs, request, answer, chosen, policy, exchange);
+    return form === undefined ? bodies.best(answer.body, accepted).then(send) : send(form);
+  };
+}
+
+function sendForm(
+  blobs: Pick<Blobs, "open">,
+  request: Request,
+  answer: FileAnswer,
+  { coding, bytes }: Form,
+  policy: Policy,
+  exchange: Exchange,
+): Response | Promise<Response> {
+  const init = wholeInit(answer, policy, coding);
+  const size = bytes === null ? answer.body.file.bytes : bytes.byteLength;
+  const part = coding === "identity" ? wantedPart(request, answer, size, policy) : null;
+  if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
+  if (bytes === null) return fromDisk(blobs, request, answer.body.file, init, part);
+  if (part === null) return new Response(bytes, init);
+  return new Response(bytes.subarray(part.first, part.last + 1), {
+    status: 206,
+    headers: partHeaders(init, part, size),
+  });
+}
+
+/** The part to send, or null for the whole. Ranges are of the body as it goes out without a coding. */
+function wantedPart(request: Request, answer: FileAnswer, size: number, policy: Policy): ByteRange | null {
+  if (request.method !== "GET") return null;
+  const range = request.headers.get("range");
+  if (range === null || !sameBody(request.headers.get("if-range"), answer)) return null;
+  const part = parseRange(range, size);
+  if (part !== "unsatisfiable") return part;
+  throw rangeNotSatisfiable(size, policy);
+}
+
+/** The entity tag is shared by the codings of a type, so there it is no promise of the same bytes. */
+const sameBody = (validator: string | null, answer: FileAnswer): boolean =>
+  validator === null || (!answer.body.coded && validator === answer.etag);

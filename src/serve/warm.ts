@@ -1,0 +1,37 @@
+/** Compresses a new version ahead of its readers, one file at a time, so that no request is slower for it. */
+import type { ManifestFile } from "../types.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Manifests } from "./manifests.ts";
+import { isCoded } from "./encode.ts";
+
+export type Warm = (site_id: string, version_id: string) => Promise<void>;
+
+/** Past this many versions in line, the first reader of a file waits for it instead. */
+const LONGEST_LINE = 20;
+
+/** Brotli alone: every browser takes it. What another client asks for is made when it asks. */
+export function createWarm(manifests: Manifests, bodies: Bodies): Warm {
+  let last = Promise.resolve();
+  let in_line = 0;
+
+  async function warmVersion(site_id: string, version_id: string): Promise<void> {
+    const version = await manifests.readVersion(site_id, version_id);
+    if (version === null) return;
+    for (const file of indexFirst([...version.manifest.values()])) {
+      if (isCoded(file.media_type)) await bodies.warm(bodies.of(version, file), "br");
+    }
+  }
+
+  return async (site_id, version_id) => {
+    if (in_line >= LONGEST_LINE) return;
+    in_line++;
+    const before = last;
+    const turn = before.then(() => warmVersion(site_id, version_id)).finally(() => in_line--);
+    // A version that cannot be read must not stop the ones behind it.
+    last = turn.catch(() => {});
+    await turn;
+  };
+}
+
+const indexFirst = (files: ManifestFile[]): ManifestFile[] =>
+  files.sort((a, b) => Number(b.path === "index.html") - Number(a.path === "index.html"));

@@ -1,0 +1,27 @@
+/** The text of a file, in the encoding a browser would take. */
+import { isUtf8 } from "node:buffer";
+
+/** What the file says of itself, looked for where a browser looks: in its first 1024 bytes. */
+const DECLARED = /<meta[^>]{0,200}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})/i;
+
+function byteOrderMark(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : null;
+}
+
+function declared(bytes: Uint8Array): TextDecoder {
+  const label = DECLARED.exec(Buffer.from(bytes.subarray(0, 1024)).toString("latin1"))?.[1] ?? "windows-1252";
+  try {
+    // A page that names UTF-16 in ASCII letters is none: browsers read UTF-8 then.
+    return new TextDecoder(label.toLowerCase().startsWith("utf-16") ? "utf-8" : (label as "utf-8"));
+  } catch {
+    return new TextDecoder("windows-1252");
+  }
+}
+
+/** An HTML file as text: byte order mark, then UTF-8 where the bytes are that, then its own meta, then Windows-1252. */
+export function decodeHtml(bytes: Uint8Array): string {
+  const marked = byteOrderMark(bytes);
+  if (marked) return new TextDecoder(marked).decode(bytes);
+  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : declared(bytes).decode(bytes);
+}

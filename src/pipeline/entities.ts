@@ -1,0 +1,45 @@
+/** Character references of HTML, as far as titles and URLs use them: every number, and the names of HTML 4. */
+
+const LATIN_1 = `nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3
+acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig
+Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave
+Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave
+iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml`;
+
+const NAMED = new Map<string, string>([
+  ...LATIN_1.split(/\s/).map((name, i) => [name, String.fromCharCode(160 + i)] as const),
+  ...Object.entries({ amp: "&", AMP: "&", lt: "<", LT: "<", gt: ">", GT: ">", quot: '"', QUOT: '"', apos: "'" }),
+  ...Object.entries({ colon: ":", sol: "/", bsol: "\\", lpar: "(", rpar: ")", period: ".", num: "#", quest: "?" }),
+  ...Object.entries({ Tab: "\t", NewLine: "\n", excl: "!", comma: ",", semi: ";", equals: "=", percnt: "%" }),
+  ...Object.entries({ ndash: "–", mdash: "—", hellip: "…", bull: "•", lsquo: "‘", rsquo: "’", sbquo: "‚", prime: "′" }),
+  ...Object.entries({ ldquo: "“", rdquo: "”", bdquo: "„", lsaquo: "‹", rsaquo: "›", dagger: "†", Prime: "″" }),
+  ...Object.entries({ trade: "™", euro: "€", larr: "←", uarr: "↑", rarr: "→", darr: "↓", harr: "↔", rArr: "⇒" }),
+  ...Object.entries({
+    minus: "−",
+    infin: "∞",
+    ne: "≠",
+    le: "≤",
+    ge: "≥",
+    asymp: "≈",
+    star: "☆",
+    starf: "★",
+    check: "✓",
+  }),
+  ...Object.entries({ hearts: "♥", thinsp: "\u2009", ensp: "\u2002", emsp: "\u2003", zwj: "\u200d", zwnj: "\u200c" }),
+  ...Object.entries({ OElig: "Œ", oelig: "œ", Scaron: "Š", scaron: "š", Yuml: "Ÿ", fnof: "ƒ", circ: "ˆ", tilde: "˜" }),
+]);
+
+/** What browsers read for the numbers 128 to 159: Windows-1252, not C1 controls. */
+const WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
+
+function numbered(code: number): string {
+  if (code >= 128 && code < 160) return WINDOWS[code - 128]!;
+  const none = !(code > 0 && code <= 0x10ffff) || (code >= 0xd800 && code < 0xe000);
+  return none ? "\ufffd" : String.fromCodePoint(code);
+}
+
+/** `&amp;`, `&#233;`, `&#xe9` … as the characters they stand for; what names nothing stays as it is. */
+export const decodeEntities = (text: string): string =>
+  text.replace(/&(?:#x([\da-f]+)|#(\d+)|([a-z][a-z\d]*));?/gi, (whole, hex, decimal, name) =>
+    name === undefined ? numbered(hex ? parseInt(hex, 16) : parseInt(decimal, 10)) : (NAMED.get(name) ?? whole),
+  );

@@ -1,0 +1,39 @@
+/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make sure that `/` resolves, 3 decide
+ *  whether it is a single-page app, 4 describe what is to be stored.
+ *  Nothing here writes or asks: no disk, no clock, no request. */
+import type { BuiltVersion, Draft, Limits } from "../types.ts";
+import { versionIdOf } from "../version-id.ts";
+import { ensureIndex } from "./ensure-index.ts";
+import { ingest } from "./ingest.ts";
+import { describe } from "./manifest.ts";
+import type { Progress } from "./progress.ts";
+import { detectSpa } from "./spa.ts";
+import { titleOf } from "./title.ts";
+
+/** A listing names no site: its own title says nothing that the upload said. */
+const titleOfIndex = ({ files, healed }: Draft): string | null =>
+  healed.some(({ code }) => code === "index_generated") ? null : titleOf(files.get("index.html")!);
+
+/** Files and bytes as uploaded: what the service made counts towards nothing. */
+function uploaded({ files, made }: Draft): { files: number; bytes: number } {
+  const own = [...files].filter(([path]) => !made.has(path));
+  return { files: own.length, bytes: own.reduce((sum, [, content]) => sum + content.length, 0) };
+}
+
+export function build(zip: Uint8Array, limits: Limits, progress: Progress): BuiltVersion {
+  const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
+  const draft = ensureIndex(upload, progress);
+  progress("reading the index", "index.html");
+  const title = titleOfIndex(draft);
+  const { spa, healed } = detectSpa(draft.files);
+  return {
+    version_id: versionIdOf(digest),
+    digest,
+    title,
+    spa,
+    ...uploaded(draft),
+    ...describe(draft, hashes, progress),
+    healed: [...draft.healed, ...healed],
+    warnings: draft.warnings,
+  };
+}

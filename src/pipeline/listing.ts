@@ -1,0 +1,94 @@
+/** The page at `/` of an upload that has none: pictures to look at, every file to open, by folder. */
+import { document, html, type Html } from "../html.ts";
+import type { Bytes, Draft } from "../types.ts";
+
+/** What browsers show as a picture. */
+const PICTURE = /\.(?:png|apng|jpe?g|jfif|gif|webp|avif|svg|bmp|ico)$/i;
+
+const STYLE = `
+ul{list-style:none;margin:0;padding:0}
+h2{font-size:1rem;margin:2rem 0 .5rem;color:var(--dim);font-weight:600}
+.pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,12rem),1fr));gap:1rem;margin:1rem 0}
+.pictures a,.files a{display:flex;justify-content:space-between;align-items:baseline;gap:.25rem 1rem;color:inherit;text-decoration:none}
+.pictures a{flex-direction:column}
+.pictures:has(li:only-child){grid-template-columns:1fr}
+.pictures img{width:100%;height:12rem;object-fit:contain;border:1px solid var(--line);border-radius:.5rem;background:repeating-conic-gradient(#8881 0 25%,#0000 0 50%) 0/1rem 1rem}
+.pictures li:only-child img{height:auto;max-height:70vh}
+.files li{border-top:1px solid var(--line)}.files li:last-child{border-bottom:1px solid var(--line)}
+.files a{padding:.6rem 0}
+a:hover .name{text-decoration:underline}.name{color:var(--accent);min-width:0}
+.size{color:var(--dim);font-size:.875rem;white-space:nowrap;font-variant-numeric:tabular-nums}
+.pictures .size{order:1}`;
+
+const UNITS = ["B", "KB", "MB", "GB"];
+
+/** `0 B`, `1.5 KB`, `10 MB`: one decimal below ten. */
+export function humanSize(bytes: number): string {
+  let [size, unit] = [bytes, 0];
+  for (; Math.round(size) >= 1024 && unit < UNITS.length - 1; unit++) size /= 1024;
+  const digits = unit > 0 && size < 9.95 ? 1 : 0;
+  return `${size.toFixed(digits).replace(".0", "")} ${UNITS[unit]}`;
+}
+
+interface Entry {
+  path: string;
+  /** Below its folder's heading. */
+  name: string;
+  bytes: number;
+}
+
+const href = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+
+const caption = ({ name, bytes }: Entry): Html =>
+  html`<span class="name" dir="auto">${name}</span> <span class="size">${humanSize(bytes)}</span>`;
+
+const picture = (entry: Entry): Html =>
+  html`<li>
+    <a href="${href(entry.path)}"><img src="${href(entry.path)}" alt="" loading="lazy" />${caption(entry)}</a>
+  </li>`;
+
+const file = (entry: Entry): Html => html`<li><a href="${href(entry.path)}">${caption(entry)}</a></li>`;
+
+const list = (name: string, items: Html[]): Html | null =>
+  items.length > 0
+    ? html`<ul class="${name}">
+        ${items}
+      </ul>`
+    : null;
+
+function folder(name: string, entries: Entry[]): Html {
+  const pictures = entries.filter(({ path }) => PICTURE.test(path));
+  const others = entries.filter(({ path }) => !PICTURE.test(path));
+  return html`<section>
+    ${name && html`<h2 dir="auto">${name}/</h2>`} ${list("pictures", pictures.map(picture))}
+    ${list("files", others.map(file))}
+  </section>`;
+}
+
+const inOrder = new Intl.Collator("en", { numeric: true });
+
+function entriesOf(draft: Draft): Entry[] {
+  const uploaded = [...draft.files].filter(([path]) => !draft.made.has(path));
+  const entries = uploaded.map(([path, content]) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return { path, name, bytes: content.length };
+  });
+  return entries.toSorted((a, b) => inOrder.compare(a.path, b.path));
+}
+
+/** The root's files first: a folder's name is the empty text there. */
+function byFolder(entries: Entry[]): [name: string, entries: Entry[]][] {
+  const folders = Map.groupBy(entries, ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  return [...folders].toSorted(([a], [b]) => inOrder.compare(a, b));
+}
+
+/** The listing's HTML. It asks for nothing but the pictures, and works from any path it is answered at. */
+export function listing(draft: Draft): Bytes {
+  const entries = entriesOf(draft);
+  const title = draft.stripped_folder ?? "Files";
+  const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  const body = html`<h1 dir="auto">${title}</h1>
+    <p class="dim">${entries.length} ${entries.length === 1 ? "file" : "files"}, ${humanSize(total)}</p>
+    ${byFolder(entries).map(([name, inside]) => folder(name, inside))}`;
+  return new TextEncoder().encode(document({ title, style: STYLE, body }));
+}

@@ -1,0 +1,31 @@
+/** What a page calls itself. */
+import { decodeHtml } from "./decode.ts";
+import { decodeEntities } from "./entities.ts";
+import { markup } from "./markup.ts";
+
+const MAX_CHARACTERS = 200;
+/** Source text that is looked at: entities are longer than what they stand for. */
+const MAX_SOURCE = 8192;
+
+/** One line, for lists and terminals: controls (an escape sequence would act there) count as white space. */
+function oneLine(source: string): string | null {
+  const words = decodeEntities(source.slice(0, MAX_SOURCE)).replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ");
+  const characters = [...words.trim().toWellFormed()];
+  if (characters.length <= MAX_CHARACTERS) return characters.join("") || null;
+  return `${characters
+    .slice(0, MAX_CHARACTERS - 1)
+    .join("")
+    .trimEnd()}…`;
+}
+
+/** The text of a page's first `<title>`; a drawing's title is none. Null where there is none, or nothing in it. */
+export function titleOf(page: Uint8Array): string | null {
+  let drawings = 0;
+  for (const part of markup(decodeHtml(page))) {
+    if (part.kind === "text") continue;
+    if (part.kind === "close") drawings -= part.name === "svg" && drawings > 0 ? 1 : 0;
+    else if (part.name === "svg") drawings += part.attributes.endsWith("/") ? 0 : 1;
+    else if (part.name === "title" && drawings === 0) return oneLine(part.raw!);
+  }
+  return null;
+}

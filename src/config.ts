@@ -22,7 +22,7 @@ const KEYS = Object.keys(SETTINGS) as Key[];
 
 /** `--flag value` and `--flag=value` as a map from key to text. */
 function readFlags(argv: readonly string[]): Map<Key, string> {
-  const byFlag = new Map(KEYS.map((key) => [SETTINGS[key].flag, key] as const));
+  const byFlag = new Map<string | null, Key>(KEYS.map((key) => [SETTINGS[key].flag, key]));
   const found = new Map<Key, string>();
   for (let i = 0; i < argv.length; i++) {
     const [flag = "", ...rest] = argv[i]!.split("=");
@@ -75,7 +75,7 @@ export function printConfig(config: Config): string {
 export function helpText(): string {
   const rows = KEYS.map((key) => {
     const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
-    return [`  ${flag}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
+    return [`  ${flag ?? ""}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
   });
   const width = (column: 0 | 1 | 2) => Math.max(...rows.map((row) => row[column].length));
   const [flags, variables, defaults] = [width(0), width(1), width(2)];

@@ -241,6 +241,7 @@ describe("what a site's file cannot be", () => {
       () => withEntry({ method }),
       new RegExp(`method ${method}:`),
     ]),
+    ["Z32", "a version of the format that does not exist", () => withEntry(both({ version: 84 })), /needs version 8.4/],
     ["Z32", "a patch", () => withEntry({ flags: 0x20 }), /"a.txt" is a patch/],
   ]);
 });

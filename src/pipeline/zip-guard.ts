@@ -7,6 +7,8 @@ const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const PATCH = 0x20;
 const STORED = 0;
 const DEFLATE = 8;
+/** 6.3, the newest version of the format that asks something of its readers. */
+const NEWEST = 63;
 
 const FILE_TYPE = 0o170000;
 const PLAIN_FILE = 0o100000;
@@ -18,6 +20,8 @@ export function refuseUnlessPlainFile(entry: ZipEntry, name: string): void {
   const shown = show(name);
   if (entry.flags & ENCRYPTED) throw refuseEntry("unsupported_zip", shown, "is encrypted");
   if (entry.flags & PATCH) throw refuseEntry("unsupported_zip", shown, "is a patch of another file");
+  if (entry.version > NEWEST)
+    throw refuseEntry("unsupported_zip", shown, `needs version ${entry.version / 10} of the zip format`);
   if (entry.method !== STORED && entry.method !== DEFLATE)
     throw refuseEntry("unsupported_zip", shown, `is compressed by method ${entry.method}: use deflate or none`);
   const type = (entry.external >>> 16) & FILE_TYPE;

@@ -16,12 +16,15 @@ const FOLDER = 0o040000;
 const SYMLINK = 0o120000;
 const DOS_FOLDER = 0x10;
 
+export function refuseNewerFormat(entry: ZipEntry, name: string): void {
+  if (entry.version > NEWEST)
+    throw refuseEntry("unsupported_zip", show(name), `needs version ${entry.version / 10} of the zip format`);
+}
+
 export function refuseUnlessPlainFile(entry: ZipEntry, name: string): void {
   const shown = show(name);
   if (entry.flags & ENCRYPTED) throw refuseEntry("unsupported_zip", shown, "is encrypted");
   if (entry.flags & PATCH) throw refuseEntry("unsupported_zip", shown, "is a patch of another file");
-  if (entry.version > NEWEST)
-    throw refuseEntry("unsupported_zip", shown, `needs version ${entry.version / 10} of the zip format`);
   if (entry.method !== STORED && entry.method !== DEFLATE)
     throw refuseEntry("unsupported_zip", shown, `is compressed by method ${entry.method}: use deflate or none`);
   const type = (entry.external >>> 16) & FILE_TYPE;

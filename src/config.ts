@@ -58,11 +58,14 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   return withAddresses(values, values.port);
 }
 
+/** Null where an address was made while the system had yet to choose the port. */
+const settled = (address: string | null): string | null => (address?.endsWith(":0") ? null : address);
+
 /** Fills in what hangs on the port that was really bound. */
 export function withAddresses(values: Values, port: number): Config {
   const scheme = values.tls_cert === null ? "http" : "https";
-  const base_url = values.base_url ?? `${scheme}://localhost:${port}`;
-  const sites_domain = values.sites_domain ?? new URL(base_url).host;
+  const base_url = settled(values.base_url) ?? `${scheme}://localhost:${port}`;
+  const sites_domain = settled(values.sites_domain) ?? new URL(base_url).host;
   return Object.freeze({ ...values, port, base_url, sites_domain });
 }
 

@@ -136,6 +136,12 @@ describe("bytes that are used twice, or by nobody", () => {
       () => buildZip([PAGE], { after_central: bytes(1, 2, 3) }),
       /does not lie where/,
     ],
+    [
+      "Z51",
+      "bytes and an end record",
+      () => buildZip([], { prefix: bytes(1, 2, 3), move_offsets: true }),
+      /lists no entry/,
+    ],
     ["Z51", "bytes between two entries", () => withEntry({ gap: bytes(1) }), /"a.txt" has bytes in front of it/],
   ]);
   test("Z18: a zip in a zip is a plain file, a bomb inside or not", () => {

@@ -24,7 +24,7 @@ const cleaned = (url: string): string => url.replace(/^[\0- ]+|[\0- ]+$/g, "").r
 
 function decoded(path: string): string | null {
   try {
-    return decodeURIComponent(path).normalize("NFC");
+    return decodeURIComponent(path).replaceAll("\\", "/").normalize("NFC");
   } catch {
     return null;
   }
@@ -60,7 +60,7 @@ interface Url {
 function localUrl(url: string): Url | null {
   if (url === "" || /^[#?]/.test(url) || OTHER_PLACE.test(url)) return null;
   const end = url.search(/[?#]/);
-  return { path: (end < 0 ? url : url.slice(0, end)).replaceAll("\\", "/"), suffix: end < 0 ? "" : url.slice(end) };
+  return { path: end < 0 ? url : url.slice(0, end), suffix: end < 0 ? "" : url.slice(end) };
 }
 
 function otherCase(files: ReadonlySet<string>, path: string): string | null {

@@ -32,12 +32,14 @@ interface Thread {
  *  machine that works for others; past twice the time on the clock it is up in any case. */
 function waitFor(count: Int32Array, seen: number, ms: number): boolean {
   const [cpu, clock] = [process.cpuUsage(), performance.now()];
-  for (let left = ms; left > 0;) {
-    if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") return true;
+  const moved = () => Atomics.load(count, 0) !== seen;
+  // Woken is not told: the call may be the one for what was heard already.
+  for (let left = ms; left > 0 && !moved(); ) {
+    if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") continue;
     const { user, system } = process.cpuUsage(cpu);
     left = Math.min(ms - (user + system) / 1000, 2 * ms - (performance.now() - clock));
   }
-  return Atomics.load(count, 0) !== seen;
+  return moved();
 }
 
 function startThread(jobs: readonly RenderJob[], targets: LinkTargets): Thread {

@@ -3,11 +3,13 @@ import type { Config } from "./config.ts";
 import { clientAddress } from "./address.ts";
 import { asRefusal, Refusal } from "./errors.ts";
 import { hostParser } from "./hosts.ts";
-import { Exchange, pathOf, type Peer } from "./http.ts";
+import { Exchange, pathOf, type Peer, wantsHtml } from "./http.ts";
 import type { Log } from "./log.ts";
 import { errorJson } from "./routes/answers.ts";
 import { errorPage } from "./serve/pages.ts";
 import type { SiteServer } from "./serve/site.ts";
+import { answerProblem } from "./web/frame.ts";
+import { isPage } from "./web/index.ts";
 
 export interface AppParts {
   config: Config;
@@ -55,6 +57,7 @@ export function createApp({ config, api, sites, log, draining, fatal }: AppParts
     if (unknown_outcome) fatal(error);
     const refusal = unknown_outcome ? restarting() : asRefusal(error);
     const isApi = parseHost(request.headers.get("host")).kind === "api";
+    if (isApi && isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
     return isApi ? errorJson(refusal, exchange) : errorPage(request, refusal, exchange, config);
   }
 

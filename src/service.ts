@@ -5,11 +5,16 @@ import { type Config, withAddresses } from "./config.ts";
 import { createPool, type DeployPool } from "./deploy/pool.ts";
 import { createLog, type Log } from "./log.ts";
 import { createApi } from "./routes/index.ts";
+import { limiter } from "./routes/rate-limit.ts";
+import { TABLE } from "./routes/table.ts";
 import { uploadsInFlight } from "./routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "./serve/site.ts";
 import { openStore, type Store } from "./store/index.ts";
 import { prepareDataDir } from "./store/prepare.ts";
+import { openRates, type Rates } from "./store/rates.ts";
+import { readSecrets } from "./store/secrets.ts";
 import { startSweeping } from "./sweeping.ts";
+import { PAGES } from "./web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
 const GOODBYE_MS = 500;
@@ -36,13 +41,14 @@ export interface ServiceOptions {
 
 interface Running {
   store: Store;
+  rates: Rates;
   pool: DeployPool;
   log: Log;
 }
 
 function appFor(
   config: Config,
-  { store, pool, log }: Running,
+  { store, rates, pool, log }: Running,
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
@@ -52,7 +58,12 @@ function appFor(
   const published = (site_id: string, version_id: string) => {
     sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
   };
-  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), now, published });
+  const limit = limiter(rates, config);
+  const secrets = readSecrets(config.data_dir);
+  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), limit, secrets, now, published }, [
+    ...TABLE,
+    ...PAGES,
+  ]);
   return createApp({
     config,
     api,
@@ -86,6 +97,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const log = createLog(config.log);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
+  const rates = openRates(data_dir, now);
   const pool = createPool({
     data_dir,
     limits: { max_files, max_bytes, max_zip_bytes },
@@ -96,7 +108,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   let app: App;
   const server = listener(config, () => app, options.worker ?? false);
   const bound = withAddresses(config, server.port!);
-  app = appFor(bound, { store, pool, log }, state, options);
+  app = appFor(bound, { store, rates, pool, log }, state, options);
   checkBlobs(store, log);
 
   async function stop(): Promise<void> {
@@ -105,6 +117,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
     await Promise.race([server.stop(), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
     await server.stop(true);
     await pool.stop();
+    rates.close();
     store.close();
     await log.close();
   }

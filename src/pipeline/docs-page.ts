@@ -37,7 +37,7 @@ const SEARCH = `<search hidden>
 /** `popover`: on a narrow screen the lists open over the page, without a script; on a wide one they stand beside it. */
 function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home: string): string {
   const pages = `<button class="open" popovertarget="docs:pages" aria-label="All pages">${MENU}</button>`;
-  const contents_button = `<button class="open here" popovertarget="docs:contents">${LIST}<span>On this page</span></button>`;
+  const contents_button = `<button class="open here" popovertarget="docs:contents" aria-label="On this page">${LIST}<span>On this page</span></button>`;
   return `<header class="top">
 ${parts.pages ? pages : ""}
 <a class="brand" href="${escape(home)}" dir="auto">${escape(site.name)}</a>

@@ -34,7 +34,7 @@ function waitFor(count: Int32Array, seen: number, ms: number): boolean {
   const [cpu, clock] = [process.cpuUsage(), performance.now()];
   const moved = () => Atomics.load(count, 0) !== seen;
   // Woken is not told: the call may be the one for what was heard already.
-  for (let left = ms; left > 0 && !moved(); ) {
+  for (let left = ms; left > 0 && !moved();) {
     if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") continue;
     const { user, system } = process.cpuUsage(cpu);
     left = Math.min(ms - (user + system) / 1000, 2 * ms - (performance.now() - clock));

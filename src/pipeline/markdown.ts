@@ -138,7 +138,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const made = new Map<string, Bytes>();
   for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
   made.set(`${site.assets}style.css`, encode(style));
-  made.set(`${site.assets}script.js`, encode(script.replace(/^ +/gm, "")));
+  made.set(`${site.assets}script.js`, encode(script.replace(/\n *|^ +/g, "")));
   made.set(`${site.assets}search.json`, encode(searchIndex(site)));
   return {
     ...draft,

@@ -25,6 +25,8 @@ export interface Browser {
   visit(url: string, shown?: string): Promise<Visit>;
   evaluate<T>(expression: string): Promise<T>;
   screenshot(): Promise<Uint8Array>;
+  /** Straight to the browser's own protocol: screen sizes, keys, media. */
+  cdp(method: string, params?: Record<string, unknown>): Promise<unknown>;
   /** Ends the browser itself: its idle connections would keep a server's drain waiting. */
   close(): Promise<void>;
 }
@@ -125,6 +127,7 @@ export async function openBrowser(): Promise<Browser> {
     },
     evaluate: (expression) => view.evaluate(expression),
     screenshot: () => view.screenshot({ encoding: "buffer" }),
+    cdp: (method, params) => view.cdp(method, params),
     close: () => view.cdp("Browser.close").then(() => view.close()),
   };
 }

@@ -28,6 +28,14 @@ const invalidHost = (): Refusal =>
 const unknownHost = (): Refusal =>
   new Refusal("unknown_host", "There is no site at this address. Check the spelling of the link.");
 
+const restarting = (): Refusal =>
+  new Refusal(
+    "unavailable",
+    "The server's disk failed while it wrote, and it is restarting. Look whether your change is there before you repeat it.",
+    {},
+    { "retry-after": "5" },
+  );
+
 export function createApp({ config, api, sites, log, draining, fatal }: AppParts): App {
   const parseHost = hostParser(config);
   const addressOf = clientAddress(config.trust_proxy);
@@ -42,11 +50,10 @@ export function createApp({ config, api, sites, log, draining, fatal }: AppParts
   }
 
   function failed(error: unknown, request: Request, exchange: Exchange): Response {
-    if (!(error instanceof Refusal)) {
-      log.error("request failed", error, exchange.request_id);
-      if (error instanceof Error && error.name === "CommitUnknown") fatal(error);
-    }
-    const refusal = asRefusal(error);
+    if (!(error instanceof Refusal)) log.error("request failed", error, exchange.request_id);
+    const unknown_outcome = error instanceof Error && error.name === "CommitUnknown"; // it may have crossed a thread
+    if (unknown_outcome) fatal(error);
+    const refusal = unknown_outcome ? restarting() : asRefusal(error);
     const isApi = parseHost(request.headers.get("host")).kind === "api";
     return isApi ? errorJson(refusal, exchange) : errorPage(request, refusal, exchange, config);
   }

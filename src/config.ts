@@ -22,7 +22,7 @@ const KEYS = Object.keys(SETTINGS) as Key[];
 
 /** `--flag value` and `--flag=value` as a map from key to text. */
 function readFlags(argv: readonly string[]): Map<Key, string> {
-  const byFlag = new Map(KEYS.map((key) => [SETTINGS[key].flag, key] as const));
+  const byFlag = new Map<string | null, Key>(KEYS.map((key) => [SETTINGS[key].flag, key]));
   const found = new Map<Key, string>();
   for (let i = 0; i < argv.length; i++) {
     const [flag = "", ...rest] = argv[i]!.split("=");
@@ -58,11 +58,14 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   return withAddresses(values, values.port);
 }
 
+/** Null where an address was made while the system had yet to choose the port. */
+const settled = (address: string | null): string | null => (address?.endsWith(":0") ? null : address);
+
 /** Fills in what hangs on the port that was really bound. */
 export function withAddresses(values: Values, port: number): Config {
   const scheme = values.tls_cert === null ? "http" : "https";
-  const base_url = values.base_url ?? `${scheme}://localhost:${port}`;
-  const sites_domain = values.sites_domain ?? new URL(base_url).host;
+  const base_url = settled(values.base_url) ?? `${scheme}://localhost:${port}`;
+  const sites_domain = settled(values.sites_domain) ?? new URL(base_url).host;
   return Object.freeze({ ...values, port, base_url, sites_domain });
 }
 
@@ -75,7 +78,7 @@ export function printConfig(config: Config): string {
 export function helpText(): string {
   const rows = KEYS.map((key) => {
     const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
-    return [`  ${flag}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
+    return [`  ${flag ?? ""}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
   });
   const width = (column: 0 | 1 | 2) => Math.max(...rows.map((row) => row[column].length));
   const [flags, variables, defaults] = [width(0), width(1), width(2)];

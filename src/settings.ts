@@ -1,9 +1,11 @@
 /** The settings of svc-server, a row each. */
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
+import { RATE_SETTINGS } from "./rate-settings.ts";
 
-interface Setting<T> {
-  flag: string;
+export interface Setting<T> {
+  /** Null: a variable only. */
+  flag: string | null;
   /** The first that is set counts. */
   variables: readonly string[];
   /** Null: not set. */
@@ -108,6 +110,14 @@ export const SETTINGS = {
     allowed: "a number from 1 to 256, or auto (one per core)",
     parse: (text) => (text === "auto" ? availableParallelism() : integer(1, 256)(text)),
   }),
+  signup: setting({
+    flag: "--signup",
+    variables: ["SVC_SIGNUP"],
+    fallback: "open",
+    meaning: "who may make an account",
+    allowed: "open, invite or closed",
+    parse: oneOf("open", "invite", "closed"),
+  }),
   trust_proxy: setting({
     flag: "--trust-proxy",
     variables: ["SVC_TRUST_PROXY"],
@@ -188,6 +198,7 @@ export const SETTINGS = {
     allowed: "text, json or off",
     parse: oneOf("text", "json", "off"),
   }),
+  ...RATE_SETTINGS,
 };
 
 type Settings = typeof SETTINGS;

@@ -1,5 +1,5 @@
 /** What a site is right now. Asked by serving, routes and the store alike, so that they cannot disagree. */
-import type { Site, Spa, Version } from "./types.ts";
+import type { Site, Spa, SpaRule, Version } from "./types.ts";
 
 /** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT.md 7). */
 export type SiteState = "live" | "frozen" | "disabled" | "expired";
@@ -22,3 +22,8 @@ export const effectiveSpa = (
   site.spa_override === null
     ? { enabled: version.spa_enabled === 1, rule: version.spa_rule }
     : { enabled: site.spa_override === 1, rule: "setting" };
+
+/** The document that answers unknown paths of a single-page app: a `200.html` is made for that (PIPELINE.md 2, rule 3),
+ *  unless the upload's own configuration names the index. */
+export const fallbackPath = (rule: SpaRule, has: (path: string) => boolean): string =>
+  rule !== "config" && has("200.html") ? "200.html" : "index.html";

@@ -46,6 +46,10 @@ test.each([
   ],
   ["durations: 30s", ["--anonymous-ttl", "30s"], {}, { anonymous_ttl: 30_000 }],
   ["durations: 15m", ["--anonymous-ttl", "15m"], {}, { anonymous_ttl: 900_000 }],
+  ["rates: several windows", [], { SVC_RATE_DEPLOY: "3/4s,9/1h" }, { rate_deploy: "3/4s,9/1h" }],
+  ["rates: off", [], { SVC_RATE_CLAIM: "off" }, { rate_claim: "off" }],
+  ["rates: the default", [], {}, { rate_deploy: "10/1m,60/1h", rate_claim: "10/1m" }],
+  ["sign-up is open", [], {}, { signup: "open" }],
   ["durations: 12h", ["--anonymous-ttl", "12h"], {}, { anonymous_ttl: 43_200_000 }],
 ])("%s", (_, argv, env, expected) => {
   expect(readConfig(argv, env)).toMatchObject(expected);
@@ -65,6 +69,10 @@ test.each([
   [["--anonymous-ttl", "14"], {}, /30s, 15m, 12h or 14d/],
   [["--log", "xml"], {}, /text, json or off/],
   [["--tls-cert", "a"], {}, /together/],
+  [["--signup", "maybe"], {}, /open, invite or closed/],
+  [[], { SVC_RATE_CLAIM: "0/1m" }, /SVC_RATE_CLAIM is "0\/1m".*10\/1m/],
+  [[], { SVC_RATE_CLAIM: "10" }, /or off/],
+  [[], { SVC_RATE_CLAIM: "10/1m,," }, /or off/],
   [["--max-files", "-1"], {}, /1 to 100000/],
   [["--no-such-flag"], {}, /Unknown argument --no-such-flag/],
   [["--port"], {}, /--port needs a value/],
@@ -87,12 +95,15 @@ test("the configuration is frozen", () => {
 test.each(rows)("--help lists %s with its flag, its variables and its default", (_, row) => {
   const line = helpText()
     .split("\n")
-    .find((text) => text.trimStart().startsWith(`${row.flag} `));
+    .find((text) => text.trimStart().startsWith(`${row.flag ?? row.variables[0]} `));
   for (const variable of row.variables) expect(line).toContain(variable);
   if (row.fallback) expect(line).toContain(row.fallback);
 });
 
-test("--print-config prints every setting under its flag in snake_case", () => {
+test("--print-config prints every setting under its flag, or its variable without SVC_, in snake_case", () => {
   const printed = JSON.parse(printConfig(readConfig([], {}))) as object;
-  expect(Object.keys(printed)).toEqual(rows.map(([, row]) => row.flag.slice(2).replaceAll("-", "_")));
+  const names = rows.map(
+    ([, row]) => row.flag?.slice(2).replaceAll("-", "_") ?? row.variables[0]!.slice(4).toLowerCase(),
+  );
+  expect(Object.keys(printed)).toEqual(names);
 });

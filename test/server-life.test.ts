@@ -120,6 +120,7 @@ describe("the end", () => {
       const answered = slowUpload(server.port, body, 300);
       await Bun.sleep(100);
       server.kill(signal);
+      await Bun.sleep(100);
       const during = await fetch(`${local(server)}/healthz`);
       expect(during.headers.get("connection")).toBe("close");
       expect(await answered).toStartWith("HTTP/1.1 200");

@@ -10,15 +10,14 @@ ul{list-style:none;margin:0;padding:0}
 h2{font-size:1rem;margin:2rem 0 .5rem;color:var(--dim);font-weight:600}
 .pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,12rem),1fr));gap:1rem;margin:1rem 0}
 .pictures a,.files a{display:flex;justify-content:space-between;align-items:baseline;gap:.25rem 1rem;color:inherit;text-decoration:none}
-.pictures a{flex-direction:column}
+.pictures a{flex-direction:column;row-gap:0}
 .pictures:has(li:only-child){grid-template-columns:1fr}
 .pictures img{width:100%;height:12rem;object-fit:contain;border:1px solid var(--line);border-radius:.5rem;background:repeating-conic-gradient(#8881 0 25%,#0000 0 50%) 0/1rem 1rem}
 .pictures li:only-child img{height:auto;max-height:70vh}
 .files li{border-top:1px solid var(--line)}.files li:last-child{border-bottom:1px solid var(--line)}
 .files a{padding:.6rem 0}
 a:hover .name{text-decoration:underline}.name{color:var(--accent);min-width:0}
-.size{color:var(--dim);font-size:.875rem;white-space:nowrap;font-variant-numeric:tabular-nums}
-.pictures .size{order:1}`;
+.size{color:var(--dim);font-size:.875rem;white-space:nowrap;font-variant-numeric:tabular-nums}`;
 
 const UNITS = ["B", "KB", "MB", "GB"];
 
@@ -85,7 +84,7 @@ function byFolder(entries: Entry[]): [name: string, entries: Entry[]][] {
 /** The listing's HTML. It asks for nothing but the pictures, and works from any path it is answered at. */
 export function listing(draft: Draft): Bytes {
   const entries = entriesOf(draft);
-  const title = draft.stripped_folder ?? "Files";
+  const title = draft.stripped_folder ?? (entries.length === 1 ? entries[0]!.name : "Files");
   const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
   const body = html`<h1 dir="auto">${title}</h1>
     <p class="dim">${entries.length} ${entries.length === 1 ? "file" : "files"}, ${humanSize(total)}</p>

@@ -11,18 +11,19 @@ export type Markup =
 const RAW = ["script", "style", "title", "textarea", "noscript", "iframe", "xmp", "noembed", "noframes"];
 const RAW_END = new Map(RAW.map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, "gi")]));
 
+const MARK = /[>"']/g;
+
 /** Where the tag that begins before `from` ends: at a `>` outside a quoted value. -1: never, which ends the page. */
 function tagEnd(html: string, from: number): number {
-  const mark = /[>"']/g;
-  mark.lastIndex = from;
-  for (let found = mark.exec(html); found; found = mark.exec(html)) {
+  MARK.lastIndex = from;
+  for (let found = MARK.exec(html); found; found = MARK.exec(html)) {
     if (found[0] === ">") return found.index;
     let before = found.index - 1;
     while (before >= from && html.charCodeAt(before) <= 32) before--;
     if (html[before] !== "=") continue; // a quote in a name or an unquoted value quotes nothing
     const closing = html.indexOf(found[0], found.index + 1);
     if (closing < 0) return -1;
-    mark.lastIndex = closing + 1;
+    MARK.lastIndex = closing + 1;
   }
   return -1;
 }

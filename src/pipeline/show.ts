@@ -11,9 +11,16 @@ export function show(name: string): string {
   return short.replace(EVERY_UNPRINTABLE, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
 }
 
-/** The same for a name that is no text: every byte outside printable ASCII is escaped. */
-export const showBytes = (name: Uint8Array): string =>
-  show(Buffer.from(name).toString("latin1")).replace(
-    /[\u0080-\u00ff]/g,
-    (byte) => `\\x${byte.charCodeAt(0).toString(16)}`,
-  );
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The same for a name that may be no text: then every byte outside printable ASCII is escaped. */
+export function showBytes(name: Uint8Array): string {
+  try {
+    return show(strict.decode(name));
+  } catch {
+    return show(Array.from(name, showByte).join(""));
+  }
+}
+
+const showByte = (byte: number): string =>
+  byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`;

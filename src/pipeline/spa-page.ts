@@ -4,6 +4,8 @@ import { attributesOf, markup, type Markup } from "./markup.ts";
 
 /** Visible characters beside which a page is no longer a shell: enough for "Loading …" and an apology. */
 const MAX_TEXT = 120;
+/** A shell is short: what has more parts than any preload list is a document, or hostile. */
+const MAX_PARTS = 10_000;
 const DOCUMENT_PARTS = new Set(["form", "table", "canvas", "iframe", "video"]);
 const MOUNT =
   /^(?:_*(?:root|app|application|mount|nuxt|next|gatsby|svelte|react|vue|solid|preact|lit|elm|ember)(?:[-_](?:root|app|mount|container))?|q-app)$/i;
@@ -31,11 +33,13 @@ const isDocumentPart = ({ name, attributes }: Opened): boolean =>
 
 /** The body of a page that shows next to nothing, and whether it has a node for an app to mount on. Null: a document. */
 export function bareBody(html: string): { mount: boolean } | null {
+  let parts = 0;
   let text = 0;
   let mount = false;
   let templates = 0; // what a template holds is not shown
   let elements = 0; // open custom elements: a heading inside is their fallback
   for (const part of markup(html)) {
+    if (++parts > MAX_PARTS) return null;
     const step = part.kind === "open" ? 1 : -1;
     if (part.kind !== "text" && part.name === "template") templates = Math.max(0, templates + step);
     else if (templates > 0) continue;
@@ -90,6 +94,8 @@ function codeIn({ name, attributes, raw }: Opened): { addresses: string[]; runs:
   return { addresses: found.has("src") ? [found.get("src")!] : importsIn(raw ?? ""), runs: true };
 }
 
+const LOADING = new Set(["script", "link", "base"]);
+
 /** The code that `page` loads. */
 export function loadedBy(html: string, page: string): Loaded {
   let base = page;
@@ -98,7 +104,7 @@ export function loadedBy(html: string, page: string): Loaded {
   const foreign: string[] = [];
   const inline: string[] = [];
   for (const part of markup(html)) {
-    if (part.kind !== "open" || !["script", "link", "base"].includes(part.name)) continue;
+    if (part.kind !== "open" || !LOADING.has(part.name)) continue;
     if (part.name === "base") {
       base = ownPath(attributesOf(part.attributes).get("href") ?? "", page) ?? base;
       continue;

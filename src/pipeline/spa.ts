@@ -1,4 +1,5 @@
 /** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE.md 2, in their order. */
+import { fallbackPath } from "../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../types.ts";
 import { decodeHtml } from "./decode.ts";
 import { hasCatchAll } from "./spa-config.ts";
@@ -81,7 +82,7 @@ export function detectSpa(files: Files): { spa: { enabled: boolean; rule: SpaRul
   const rule = index ? ruleFor(files, index) : "none";
   const because = BECAUSE[rule];
   if (!because) return { spa: { enabled: false, rule }, healed: [] };
-  const page = files.has("200.html") ? "200.html" : "index.html";
+  const page = fallbackPath(rule, (path) => files.has(path));
   const message = `Paths that name no file answer with ${page}, because ${because}.`;
   return { spa: { enabled: true, rule }, healed: [{ code: "spa_fallback", message, path: page, reason: rule }] };
 }

@@ -7,7 +7,7 @@ import { cleanPath } from "./clean-paths.ts";
 import { decodeName } from "./entry-names.ts";
 import { largestThree, overLimit } from "./over-limit.ts";
 import { refuseClashes } from "./path-clashes.ts";
-import { refuseFolderWithData, refuseUnlessPlainFile } from "./zip-guard.ts";
+import { refuseFolderWithData, refuseNewerFormat, refuseUnlessPlainFile } from "./zip-guard.ts";
 import type { LocatedEntry } from "./zip-local.ts";
 
 /** An entry that will be a file. */
@@ -31,6 +31,7 @@ export function chooseUploads(entries: readonly LocatedEntry[], limits: Limits):
   const kept = named.filter(({ path }) => droppedAs(path) === null);
   const files = kept.filter(({ folder }) => !folder);
   const folders = kept.filter(({ folder }) => folder);
+  for (const { entry, name } of kept) refuseNewerFormat(entry, name);
   for (const { entry, name } of files) refuseUnlessPlainFile(entry, name);
   for (const { entry, name } of folders) refuseFolderWithData(entry, name);
   const secrets = named.filter(({ path, folder }) => !folder && droppedAs(path) === "secret").map(({ path }) => path);

@@ -7,6 +7,8 @@ import { showBytes } from "./show.ts";
 /** One central record. */
 export interface ZipEntry {
   raw_name: Buffer;
+  /** Version of the format that a reader needs, times ten. */
+  version: number;
   flags: number;
   /** 0 stored, 8 deflate. */
   method: number;
@@ -69,6 +71,7 @@ export function readEntry(zip: Buffer, at: number): ZipEntry {
   if (disk !== 0) throw refuseEntry("invalid_zip", showBytes(raw_name), "is said to lie on another disk");
   return {
     raw_name,
+    version: zip.readUInt8(at + 6),
     flags: zip.readUInt16LE(at + 8),
     method: zip.readUInt16LE(at + 10),
     crc: zip.readUInt32LE(at + 16),

@@ -7,12 +7,19 @@ const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const PATCH = 0x20;
 const STORED = 0;
 const DEFLATE = 8;
+/** 6.3, the newest version of the format that asks something of its readers. */
+const NEWEST = 63;
 
 const FILE_TYPE = 0o170000;
 const PLAIN_FILE = 0o100000;
 const FOLDER = 0o040000;
 const SYMLINK = 0o120000;
 const DOS_FOLDER = 0x10;
+
+export function refuseNewerFormat(entry: ZipEntry, name: string): void {
+  if (entry.version > NEWEST)
+    throw refuseEntry("unsupported_zip", show(name), `needs version ${entry.version / 10} of the zip format`);
+}
 
 export function refuseUnlessPlainFile(entry: ZipEntry, name: string): void {
   const shown = show(name);

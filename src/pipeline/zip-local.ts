@@ -3,7 +3,7 @@
 import type { ZipEntry } from "./zip-directory.ts";
 import type { Directory } from "./zip-end.ts";
 import { narrow32, readExtra, widen } from "./zip-extra.ts";
-import { refuseEntry } from "./zip-refusals.ts";
+import { invalidZip, refuseEntry } from "./zip-refusals.ts";
 import { showBytes } from "./show.ts";
 
 const SIGNATURE = 0x04034b50;
@@ -62,11 +62,11 @@ export function refuseLooseSpans(zip: Buffer, entries: readonly LocatedEntry[], 
       throw refuseEntry("invalid_zip", showBytes(entry.raw_name), "has bytes in front of it that belong to no entry");
     at = spanEnd(zip, entry, sorted[index + 1]?.offset ?? directory.start);
   }
-  if (at !== directory.start)
-    throw refuseEntry("invalid_zip", showBytes(sorted.at(-1)?.raw_name ?? Buffer.of()), NOT_NEXT);
+  const last = sorted.at(-1);
+  if (at === directory.start) return;
+  if (!last) throw invalidZip("it holds bytes, but its directory lists no entry");
+  throw refuseEntry("invalid_zip", showBytes(last.raw_name), "is followed by bytes that belong to no entry");
 }
-
-const NOT_NEXT = "is followed by bytes that belong to no entry";
 
 /** Where data and descriptor end; never past `next`. */
 function spanEnd(zip: Buffer, entry: LocatedEntry, next: number): number {

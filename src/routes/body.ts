@@ -16,7 +16,21 @@ export async function readBody(
 ): Promise<Bytes> {
   const announced = request.headers.get("content-length");
   if (announced !== null && Number(announced) > limit) throw tooLarge(Number(announced));
-  if (announced !== null || request.body === null) return new Uint8Array(await request.arrayBuffer());
+  try {
+    return await readWhole(request, announced !== null, limit, tooLarge);
+  } catch (error) {
+    // A client that went away is nobody's fault and no line in the error log.
+    throw error instanceof Refusal ? error : new Refusal("invalid_input", "The body ended before it was complete.");
+  }
+}
+
+async function readWhole(
+  request: Request,
+  announced: boolean,
+  limit: number,
+  tooLarge: (actual: undefined) => Refusal,
+): Promise<Bytes> {
+  if (announced || request.body === null) return new Uint8Array(await request.arrayBuffer());
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of request.body) {

@@ -1,4 +1,5 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
+import { fallbackPath } from "../site-state.ts";
 import type { ManifestFile } from "../types.ts";
 import { type Answer, type FileAnswer, noPrebuilt } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
@@ -45,9 +46,8 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
   return { kind: "unmatched", page: resolution.page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
 }
 
-/** `200.html` is the fallback where it was what told that this is a single-page app (PIPELINE.md 2, rule 3). */
 const fallbackDocument = ({ version, manifest }: LoadedVersion): ManifestFile | undefined =>
-  manifest.get(version.spa_rule === "fallback_200" ? "200.html" : "index.html");
+  manifest.get(fallbackPath(version.spa_rule, (path) => manifest.has(path)));
 
 function varyOf(coded: boolean, shell: boolean): string | null {
   // A script tag and a navigation to the same address get different answers.

@@ -1,0 +1,71 @@
+/** What each upload pays for in its thread: `bun bench/pipeline.ts`. One ordinary and one hostile input a row. */
+import { handOver } from "../src/deploy/hand-over.ts";
+import { build } from "../src/pipeline/index.ts";
+import { mediaType } from "../src/pipeline/media-types.ts";
+import { detectSpa } from "../src/pipeline/spa.ts";
+import { titleOf } from "../src/pipeline/title.ts";
+import type { Bytes, Files } from "../src/types.ts";
+import { APPS, DOCUMENTS, type Shape } from "../test/spa-shapes.ts";
+import { zipOf } from "../test/zip.ts";
+
+const LIMITS = { max_files: 200, max_bytes: 10 << 20, max_zip_bytes: 5 << 20 };
+const bytes = (text: string): Bytes => new TextEncoder().encode(text);
+const filesOf = (shape: Shape): Files => new Map(Object.entries(shape).map(([path, text]) => [path, bytes(text)]));
+const nineMB = (piece: string): Bytes => bytes(piece.repeat(Math.floor((9 << 20) / piece.length)));
+
+const react = filesOf(APPS["Vite React"]!.files);
+const article = bytes(
+  `<title>An article</title><h1>An article</h1>${"<p>Text &amp; <a href=/x>link</a>.</p>".repeat(1200)}`,
+);
+const elements = nineMB("<x-y>");
+const drawings = nineMB("<svg><title>x</title>");
+
+/** Half of it repeats, so that it compresses about as code and markup do. */
+function upload(files: number, total: number): Bytes {
+  const size = Math.floor(total / files);
+  const content = () => {
+    const random = crypto.getRandomValues(new Uint8Array(Math.min(65_536, Math.floor(size / 3))));
+    return new Uint8Array(size).map((_, i) => random[i % random.length]! & 127);
+  };
+  const named = Array.from({ length: files - 1 }, (_, i) => [`assets/file-${i}.js`, content()] as const);
+  return zipOf(new Map<string, Uint8Array>([["index.html", article], ...named]));
+}
+const small = upload(1, 50_000);
+const middle = upload(50, 2.5e6);
+const full = upload(200, 10e6);
+const listed = zipOf(new Map(Array.from({ length: 200 }, (_, i) => [`photos/${i}.png`, "x"])));
+const hostile = zipOf({ "index.html": elements });
+const turn = handOver();
+
+const ROWS: [name: string, run: () => unknown][] = [
+  ["spa: Vite React", () => detectSpa(react)],
+  ["spa: Docusaurus, decided by its 404.html", () => detectSpa(filesOf(DOCUMENTS["Docusaurus"]!.files))],
+  ["spa: a 45 KB article", () => detectSpa(new Map([["index.html", article]]))],
+  ["spa: 9 MB of open elements", () => detectSpa(new Map([["index.html", elements]]))],
+  ["title: a 45 KB article", () => titleOf(article)],
+  ["title: 9 MB of drawings", () => titleOf(drawings)],
+  ["media type: a page of 45 KB", () => mediaType("docs/article.html", article)],
+  ["media type: 9 MB of HTML", () => mediaType("docs/article.html", elements)],
+  ["progress: one file", () => turn.at("unpacking", "assets/file-1.js")],
+  ["build: 1 file", () => build(small, LIMITS, turn.at)],
+  ["build: 50 files, 2.5 MB", () => build(middle, LIMITS, turn.at)],
+  ["build: 200 files, 10 MB", () => build(full, LIMITS, turn.at)],
+  ["build: 200 pictures in a list", () => build(listed, LIMITS, turn.at)],
+  ["build: 9 MB of open elements", () => build(hostile, LIMITS, turn.at)],
+];
+
+/** Median of runs for half a second, and at least five of them. */
+function median(run: () => unknown): number {
+  const times: number[] = [];
+  for (const end = performance.now() + 500; performance.now() < end || times.length < 5;) {
+    const start = performance.now();
+    run();
+    times.push(performance.now() - start);
+  }
+  return times.toSorted((a, b) => a - b)[times.length >> 1]!;
+}
+
+for (const [name, run] of ROWS) {
+  const ms = median(run);
+  console.log(`${name.padEnd(44)}${(ms < 1 ? `${(ms * 1000).toFixed(1)} us` : `${ms.toFixed(1)} ms`).padStart(10)}`);
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bun
+/** svc: arguments in, exit code out. 0 done, 1 failed, 2 asked wrongly, 130 stopped by Ctrl-C. */
+import { readCall } from "./src/cli/call.ts";
+import type { Command } from "./src/cli/command.ts";
+import { projectsFile } from "./src/cli/config-dir.ts";
+import { deploy } from "./src/cli/deploy.ts";
+import { asFailure } from "./src/cli/failure.ts";
+import { forget } from "./src/cli/forget.ts";
+import { commandHelp, overview } from "./src/cli/help.ts";
+import { openLinks } from "./src/cli/links.ts";
+import { marked } from "./src/cli/report.ts";
+import { rollback } from "./src/cli/rollback.ts";
+import { serverFrom } from "./src/cli/state.ts";
+import { openTerminal, type Env, type Terminal } from "./src/cli/terminal.ts";
+import { red } from "./src/cli/text.ts";
+import { update } from "./src/cli/update.ts";
+import { VERSION } from "./src/cli/version.ts";
+import { versions } from "./src/cli/versions.ts";
+
+/** A command is a row here and a file. The first one runs when none is named. */
+const COMMANDS: readonly Command[] = [deploy, update, versions, rollback, forget];
+
+async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
+  const { command, given } = readCall(args, COMMANDS);
+  if (given.has("help")) {
+    const lines = command === deploy ? overview(COMMANDS) : commandHelp(command);
+    return lines.forEach((line) => terminal.result(line));
+  }
+  if (given.has("version")) return terminal.result(`svc ${VERSION}`);
+  const now = () => Date.now();
+  const links = openLinks(projectsFile(env), now);
+  const words = [...COMMANDS.slice(1).map(({ name }) => name), "--help", "--version"];
+  await command.run({ env, cwd: process.cwd(), now, server: serverFrom(env), links, terminal, words }, given);
+}
+
+/** Ends the process at once; what it was writing is whole or untouched (src/cli/shared-file.ts). */
+function leaveOn(signal: "SIGINT" | "SIGTERM", code: number, terminal: Terminal): void {
+  process.on(signal, () => {
+    terminal.restore();
+    process.exit(code);
+  });
+}
+
+async function main(args: readonly string[], env: Env): Promise<number> {
+  // Read before the arguments are understood, for a refusal of them follows it too.
+  const json = args.includes("--json");
+  const terminal = openTerminal(env, { json, quiet: args.some((arg) => /^(--quiet|-[a-z]*q[a-z]*)$/.test(arg)) });
+  leaveOn("SIGINT", 130, terminal);
+  leaveOn("SIGTERM", 143, terminal);
+  try {
+    await run(args, env, terminal);
+    return 0;
+  } catch (error) {
+    terminal.restore();
+    const failure = asFailure(error);
+    if (json) terminal.json({ ok: false, error: failure.message, code: failure.code });
+    else marked(terminal, red("✗"), failure.message);
+    return failure.exit;
+  }
+}
+
+process.exit(await main(process.argv.slice(2), process.env));

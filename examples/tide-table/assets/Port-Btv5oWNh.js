@@ -1,0 +1,1 @@
+import{a as e,i as t,n,o as r,r as i,s as a,t as o}from"./index-DZtLSfYE.js";var s={key:0},c={key:1},l={__name:`Port`,props:{name:String},setup(l){return(u,d)=>(e(),t(n,null,[i(`h2`,null,a(l.name),1),r(o)[l.name]?(e(),t(`p`,s,`High water at `+a(r(o)[l.name].join(` and `))+`.`,1)):(e(),t(`p`,c,`There is no such port.`))],64))}};export{l as default};

@@ -1,0 +1,48 @@
+/** What a command is made of, and what it is given. */
+import type { Flag } from "./flags.ts";
+import type { Links } from "./links.ts";
+import type { Server } from "./state.ts";
+import type { Env, Terminal } from "./terminal.ts";
+
+/** The world as a command sees it. */
+export interface Context {
+  env: Env;
+  cwd: string;
+  now(): number;
+  server: Server;
+  links: Links;
+  terminal: Terminal;
+  /** The commands there are, for whoever mistyped one. */
+  words: readonly string[];
+}
+
+export interface Given {
+  /** The one argument that a command may take. */
+  argument: string | undefined;
+  json: boolean;
+  quiet: boolean;
+  has(flag: string): boolean;
+  value(flag: string): string | undefined;
+}
+
+export interface Command {
+  /** The empty string is the command that runs when none is named. */
+  name: string;
+  /** `[path]`, `[version]` or nothing. */
+  argument: string;
+  summary: string;
+  /** Further lines of its help. */
+  details: string[];
+  flags: Flag[];
+  run(context: Context, given: Given): Promise<void>;
+}
+
+export const JSON_FLAG: Flag = { name: "json", help: "print one JSON object on stdout" };
+export const QUIET_FLAG: Flag = { name: "quiet", short: "q", help: "print the result alone" };
+/** What every command takes. */
+export const COMMON_FLAGS: readonly Flag[] = [
+  { name: "help", short: "h", help: "show this help" },
+  { name: "version", short: "v", help: "show the version" },
+];
+export const SITE_FLAG: Flag = { name: "site", value: "id", help: "this site, instead of the one linked here" };
+export const TOKEN_FLAG: Flag = { name: "token", value: "manage_token", help: "this token, instead of the saved one" };

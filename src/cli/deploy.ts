@@ -1,0 +1,100 @@
+/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. */
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { ask } from "./api.ts";
+import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";
+import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
+import { deployJson } from "./deploy-json.ts";
+import { linkKey, shownFrom } from "./find-link.ts";
+import { reportExpiry, reportFindings } from "./report.ts";
+import { requireExisting } from "./existing.ts";
+import { whileSpinning, type Spinner } from "./spinner.ts";
+import { session } from "./state.ts";
+import { cyan, dim, green, text, yellow } from "./text.ts";
+import { count, seconds, size } from "./units.ts";
+import { zipBody } from "./upload.ts";
+import type { DeployResult } from "./wire.ts";
+
+async function contentOf(context: Context, path: string | undefined): Promise<Content> {
+  if (path !== undefined) {
+    requireExisting(context, path);
+    return readContent(context.server, resolve(context.cwd, path), path);
+  }
+  const folder = await findBuildFolder(context.cwd);
+  return readContent(context.server, folder, shownFrom(context.cwd, folder));
+}
+
+/** The key makes a repeated upload of an anonymous site find the first one; with a session the server ignores it. */
+async function publish({ server, env }: Context, content: Content, spinner: Spinner): Promise<DeployResult> {
+  spinner.label(`Zipping ${count(content.files.size, "file")}`);
+  const credential = session(env, server.origin);
+  return ask<DeployResult>(server, {
+    method: "POST",
+    path: "/sites",
+    credential,
+    zip: zipBody(zipContent(content), spinner),
+    idempotency_key: randomUUID(),
+    repeatable: credential === null,
+  });
+}
+
+/** Linking is a convenience: where it fails, the token must be told now or it is lost. */
+function link(context: Context, path: string | undefined, result: DeployResult): void {
+  const { url, site_id, manage_token, claim_token = null, expires_at } = result;
+  const [folder, looked_up] = [linkKey(context.cwd, path), path === undefined];
+  const place = { folder, looked_up, origin: context.server.origin, used_at: context.now() };
+  try {
+    context.links.save({ ...place, url, site_id, manage_token, claim_token, expires_at });
+  } catch (error) {
+    context.terminal.say(
+      text`  ${yellow("!")} This folder could not be linked to the site: ${(error as Error).message}`,
+    );
+    context.terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
+  }
+}
+
+/** What was sent, as `3 files, 12.4 KB from dist`, and what was not. */
+export function reportContent({ terminal }: Context, { source, files, bytes, secrets }: Content): void {
+  terminal.say(text`  ${count(files.size, "file")}, ${size(bytes)} from ${source}`);
+  if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
+}
+
+function report(context: Context, given: Given, content: Content, result: DeployResult, elapsed_ms: number): void {
+  const { terminal } = context;
+  if (given.json) {
+    terminal.json(deployJson(result, content, elapsed_ms));
+    return reportFindings(terminal, result);
+  }
+  terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);
+  terminal.url(result.url);
+  if (given.quiet) return terminal.insist(text`${result.manage_token}`);
+  reportContent(context, content);
+  reportExpiry(terminal, result, context.now());
+  terminal.say();
+  reportFindings(terminal, result);
+  const update = given.argument === undefined ? "svc update" : `svc update ${given.argument}`;
+  terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  const started = context.now();
+  const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
+    const content = await contentOf(context, given.argument);
+    return { content, result: await publish(context, content, spinner) };
+  });
+  link(context, given.argument, result);
+  report(context, given, content, result, context.now() - started);
+}
+
+export const deploy: Command = {
+  name: "",
+  argument: "[path]",
+  summary: "Deploy a folder or a file as a new site",
+  details: [
+    "Without a path the first of dist/, build/, out/, .output/public, .vercel/output/static,",
+    "public/ and _site/ that has an index.html is deployed. A .svcignore in the folder leaves",
+    "files out, with the syntax of a .gitignore.",
+  ],
+  flags: [JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
+  run,
+};

@@ -1,0 +1,32 @@
+/** Why a command ends without its result: a sentence for a person, a code for a program, the exit code for a shell. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  constructor(
+    readonly code: string,
+    message: string,
+    /** 1: it failed. 2: it was asked wrongly. */
+    readonly exit: 1 | 2 = 1,
+  ) {
+    super(message);
+  }
+}
+
+export const usage = (message: string): Failure => new Failure("usage", message, 2);
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "is not there",
+  EACCES: "may not be read by you",
+  EPERM: "may not be read by you",
+  EISDIR: "is a folder, not a file",
+  ENOTDIR: "lies below something that is not a folder",
+  ENAMETOOLONG: "has a name that is too long",
+};
+
+/** Anything that was thrown, as a Failure. */
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const { code, path, message } = Object(error) as { code?: string; path?: string; message?: string };
+  const reason = code === undefined ? undefined : FILE_ERRORS[code];
+  if (reason !== undefined && path !== undefined) return new Failure("unreadable", `${path} ${reason}.`);
+  return new Failure("failed", message ?? String(error));
+}

@@ -1,0 +1,65 @@
+/** Which folder is linked to which site, asked by a path or by where one stands. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import type { Context } from "./command.ts";
+import { Failure } from "./failure.ts";
+import type { Link } from "./links.ts";
+import type { Server } from "./state.ts";
+
+/** What a path is called in a link: its folder's real name, so that one place has one name, and its own as given. */
+export function linkKey(cwd: string, path = "."): string {
+  const absolute = resolve(cwd, path);
+  try {
+    return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch {
+    return absolute;
+  }
+}
+
+/** Links that count here: those of the server that DEPLOY_URL names, else those of the default one before all others. */
+export function ofServer(links: Link[], { origin, named }: Server): Link[] {
+  const own = links.filter((link) => link.origin === origin);
+  return named || own.length > 0 ? own : links;
+}
+
+/** Whether a link is that of a path, or without one, lies where one stands. */
+export function liesAt({ folder }: Link, cwd: string, path: string | undefined): boolean {
+  const key = linkKey(cwd, path);
+  return folder === key || (path === undefined && folder.startsWith(key.endsWith(sep) ? key : key + sep));
+}
+
+/** With a path: the links of that path. Without: those of the current directory, else of the one linked path inside. */
+function atPath(links: Link[], cwd: string, path: string | undefined): Link[] {
+  const key = linkKey(cwd, path);
+  const exact = links.filter(({ folder }) => folder === key);
+  return exact.length > 0 ? exact : links.filter((link) => liesAt(link, cwd, path));
+}
+
+/** A path for a person who stands in `cwd`. */
+export const shownFrom = (cwd: string, path: string): string => relative(cwd, path) || ".";
+
+function severalLinks(links: Link[], cwd: string): Failure {
+  const list = links.map(({ folder, url }) => `${shownFrom(cwd, folder)} (${url})`).join(", ");
+  return new Failure(
+    "several_links",
+    `Several sites were deployed from here: ${list}. Name the path or give --site <id>.`,
+  );
+}
+
+export const deployCommand = (path: string | undefined): string => (path === undefined ? "svc" : `svc ${path}`);
+
+/** The one link that a path, or the current directory, stands for. */
+export function findLink({ links, cwd, server }: Context, path: string | undefined): Link {
+  const { live, expired, broken } = links.read();
+  const found = ofServer(atPath(live, cwd, path), server);
+  if (new Set(found.map(({ folder }) => folder)).size > 1) throw severalLinks(found, cwd);
+  if (found[0] !== undefined) return found[0];
+  const place = path === undefined ? "here" : `from ${path}`;
+  if (ofServer(atPath(expired, cwd, path), server).length > 0) {
+    const message = `The site that was deployed ${place} has expired. Deploy it afresh: ${deployCommand(path)}`;
+    throw new Failure("site_expired", message);
+  }
+  if (broken !== null) throw new Failure("not_linked", `${broken} cannot be read: what it linked is not known.`);
+  const message = `Nothing was deployed ${place} yet. Deploy it: ${deployCommand(path)}, or name a site: --site <id>`;
+  throw new Failure("not_linked", message);
+}

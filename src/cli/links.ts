@@ -1,0 +1,91 @@
+/** projects.json: which folder became which site, and the tokens that manage it. */
+import { renameSync } from "node:fs";
+import { changeShared, readShared } from "./shared-file.ts";
+
+export interface Link {
+  /** Absolute path of the folder or file. */
+  folder: string;
+  /** True after a deploy without a path: what is deployed is the build folder inside, looked up anew each time. */
+  looked_up: boolean;
+  /** The server that issued the tokens, the only one they are sent to. */
+  origin: string;
+  site_id: string;
+  url: string;
+  manage_token: string | null;
+  claim_token: string | null;
+  /** Epoch milliseconds; null when owned. */
+  expires_at: number | null;
+  /** Epoch milliseconds: the links unused for longest go when there are too many. */
+  used_at: number;
+}
+
+const MOST_LINKS = 64;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+
+function isLink(value: unknown): value is Link {
+  const link = Object(value) as Partial<Record<keyof Link, unknown>>;
+  return (
+    [link.folder, link.origin, link.site_id, link.url].every(isText) &&
+    [link.manage_token, link.claim_token].every(isTextOrNull) &&
+    typeof link.looked_up === "boolean" &&
+    (link.expires_at === null || Number.isFinite(link.expires_at)) &&
+    Number.isFinite(link.used_at)
+  );
+}
+
+const isExpired = (link: Link, now: number): boolean => link.expires_at !== null && link.expires_at <= now;
+
+export interface Links {
+  /** All links, the one used last first; those of sites that have expired are told apart. */
+  read(): { live: Link[]; expired: Link[]; /** The file, where it cannot be read. */ broken: string | null };
+  /** Adds a link or replaces the one of the same folder and server. */
+  save(link: Link): void;
+  /** Removes what matches, and tells what that was. */
+  remove(matches: (link: Link) => boolean): Link[];
+}
+
+export function openLinks(file: string, now: () => number): Links {
+  const readAll = (): Link[] => {
+    const content = readShared(file);
+    const { projects } = Object(content) as { projects?: unknown };
+    if (content !== null && !Array.isArray(projects)) throw new Error("no list of projects");
+    return ((projects ?? []) as unknown[]).filter(isLink);
+  };
+  const readable = (): { all: Link[]; broken: string | null } => {
+    try {
+      return { all: readAll(), broken: null };
+    } catch {
+      return { all: [], broken: file };
+    }
+  };
+  /** Tokens cannot be had again: a file that cannot be read is put aside, never written over. */
+  const readToChange = (): Link[] => {
+    try {
+      return readAll();
+    } catch {
+      renameSync(file, `${file}.broken`);
+      return [];
+    }
+  };
+  const change = (edit: (links: Link[]) => Link[]) =>
+    changeShared(file, () => {
+      const kept = edit(readToChange()).filter((link) => !isExpired(link, now()));
+      return { version: 1, projects: kept.sort((a, b) => b.used_at - a.used_at).slice(0, MOST_LINKS) };
+    });
+  return {
+    read: () => {
+      const { all, broken } = readable();
+      const live = all.filter((link) => !isExpired(link, now())).sort((a, b) => b.used_at - a.used_at);
+      return { live, expired: all.filter((link) => !live.includes(link)), broken };
+    },
+    save: (link) =>
+      change((links) => [link, ...links.filter((l) => l.folder !== link.folder || l.origin !== link.origin)]),
+    remove: (matches) => {
+      const removed = readable().all.filter(matches);
+      if (removed.length > 0) change((links) => links.filter((link) => !matches(link)));
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** The two streams of the CLI: the result goes to stdout, everything a person is told to stderr. */
+import { writeSync } from "node:fs";
+import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
+import { bold, cyan, inert, inertJson, type Text } from "./text.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Terminal {
+  /** A line on stderr for a person; nothing with `-q`. */
+  say(line?: Text): void;
+  /** A line on stderr that counts with `-q` too. */
+  insist(line: Text): void;
+  /** A line of the result. */
+  result(line: string): void;
+  /** The site's URL, the result of most commands: easy to find on a terminal, bare in a pipe. */
+  url(url: string): void;
+  json(value: unknown): void;
+  /** Starts showing that something is going on, where that can be shown. */
+  spinner(label: string): Spinner;
+  /** Whether a person reads stderr in a window of this many columns; null in a pipe or a file. */
+  readonly columns: number | null;
+  /** Leaves the terminal as it was found. */
+  restore(): void;
+}
+
+/** FORCE_COLOR and NO_COLOR as most programs read them: the first one that is set decides. */
+function wantsColor(env: Env, isTerminal: boolean): boolean {
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
+  return isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}
+
+/** A reader that went away (`svc versions | head -1`) is no failure. */
+function write(descriptor: 1 | 2, line: string): void {
+  for (let rest = Buffer.from(line); rest.length > 0;) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EAGAIN") return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+export function openTerminal(env: Env, options: { json: boolean; quiet: boolean }): Terminal {
+  const [outIsTerminal, errIsTerminal] = [process.stdout.isTTY === true, process.stderr.isTTY === true];
+  const [outColors, errColors] = [outIsTerminal && wantsColor(env, true), wantsColor(env, errIsTerminal)];
+  const quiet = options.quiet && !options.json;
+  const animated = errIsTerminal && !quiet && !options.json && env["TERM"] !== "dumb";
+  const columns = errIsTerminal ? Math.max(40, Math.min(process.stderr.columns || 80, 100)) : null;
+  let spinner = noSpinner;
+  const toErr = (line: Text | undefined) => write(2, `${line?.render(errColors) ?? ""}\n`);
+  return {
+    columns,
+    say: (line) => (quiet ? undefined : toErr(line)),
+    insist: toErr,
+    result: (line) => write(1, `${inert(line)}\n`),
+    json: (value) => write(1, `${inertJson(value)}\n`),
+    url: (url) =>
+      write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${inert(url)}\n`),
+    spinner: (label) =>
+      animated ? (spinner = startSpinner(label, (frame) => write(2, frame), columns!, errColors)) : noSpinner,
+    restore: () => spinner.stop(),
+  };
+}

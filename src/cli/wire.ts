@@ -1,0 +1,34 @@
+/** The answers of the API that the CLI reads (CONTRACT.md 4.3, 4.4). */
+export type { DeployResult } from "../client/deploy-site.ts";
+
+export interface Limits {
+  max_files: number;
+  max_bytes: number;
+  max_zip_bytes: number;
+  anonymous_ttl_ms: number;
+}
+
+export interface VersionRow {
+  version_id: string;
+  title: string | null;
+  created_at: string;
+}
+
+export interface SiteRecord {
+  site_id: string;
+  url: string;
+  expires_at: number | null;
+  owner_account_id?: string;
+  live_version_id: string;
+  spa: { enabled: boolean };
+  /** Newest first. */
+  versions: VersionRow[];
+}
+
+export interface RolledBack {
+  ok: true;
+  site_id: string;
+  url: string;
+  version_id: string;
+  previous_version_id: string;
+}

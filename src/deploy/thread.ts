@@ -1,0 +1,50 @@
+/** The Worker that deploys run in: the pipeline, then the store, on a connection of its own. */
+import { Refusal, toPlain } from "../errors.ts";
+import { build } from "../pipeline/index.ts";
+import { openStore, type Store } from "../store/index.ts";
+import { handOver } from "./hand-over.ts";
+import type { Outcome, ThreadJob, ToThread } from "./job.ts";
+
+declare const self: Worker;
+
+let store: Promise<Store> | undefined;
+let clock_offset = 0;
+
+/** One connection, opened by the first job that needs it; a failure to open is that job's alone. */
+async function connect(data_dir: string): Promise<Store> {
+  try {
+    return await (store ??= openStore({ data_dir, now: () => Date.now() + clock_offset }));
+  } catch (error) {
+    store = undefined;
+    throw error;
+  }
+}
+
+/** Null where the pool gave the job up: it has answered already, and is about to end this thread. */
+async function run({ zip, limits, data_dir, hand_over, ...job }: ThreadJob): Promise<Outcome | null> {
+  clock_offset = job.clock_offset;
+  const { at, startPublishing } = handOver(hand_over);
+  const version = build(zip, limits, at);
+  const { publish } = await connect(data_dir);
+  if (!startPublishing()) return null;
+  const published = await publish({ ...job, version });
+  const { title, healed, warnings } = version;
+  return { deployed: { ...published, title, healed, warnings } };
+}
+
+function failure(error: unknown): Outcome {
+  if (error instanceof Refusal) return { refusal: toPlain(error) };
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { error: { name, message, stack } };
+}
+
+async function close(): Promise<void> {
+  (await store)?.close();
+  process.exit(); // ends this thread alone
+}
+
+self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
+  if (data === "close") return close();
+  const outcome = await run(data).catch(failure);
+  if (outcome) self.postMessage(outcome);
+};

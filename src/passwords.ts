@@ -1,0 +1,61 @@
+/** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
+ *  two at once are all that run (RELIABILITY.md A6). */
+import { Refusal } from "./errors.ts";
+import { gate } from "./gate.ts";
+
+const SHORTEST = 10;
+/** Far above any passphrase, far below what would make hashing it a burden. */
+const LONGEST_BYTES = 1024;
+const LONGEST_EMAIL = 254;
+
+const ARGON2ID = { algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 } as const;
+
+const oneOfTwo = gate(
+  2,
+  3_000,
+  () =>
+    new Refusal(
+      "unavailable",
+      "Too many people are signing in right now. Try again in a moment.",
+      {},
+      {
+        "retry-after": "3",
+      },
+    ),
+);
+
+/** What is compared for an unknown address, so that its answer takes as long: the hash of random bytes nobody kept. */
+const NOBODYS_HASH =
+  "$argon2id$v=19$m=65536,t=2,p=1$RU3s/8OEYc9pt1itE8GYzfc+S0gvuSM2irUSA7qG+8w$cyivZpYF12bR13KO8Smht5kt7K2F8bEkD3WIwEJe128";
+
+/** The same characters typed on another keyboard are the same password. */
+const bytesOf = (password: string): Uint8Array => Buffer.from(password.normalize("NFC"));
+
+/** Throws `invalid_input` for what nobody may choose. */
+export function checkPassword(password: string): void {
+  const refuse = (why: string) => new Refusal("invalid_input", why, { field: "password" });
+  if ([...password.normalize("NFC")].length < SHORTEST) {
+    throw refuse(`The password must have at least ${SHORTEST} characters.`);
+  }
+  if (bytesOf(password).length > LONGEST_BYTES) throw refuse(`The password must have at most ${LONGEST_BYTES} bytes.`);
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  checkPassword(password);
+  return oneOfTwo(() => Bun.password.hash(bytesOf(password), ARGON2ID));
+}
+
+/** Whether it is the password of this hash. Null, for nobody's: false, after as much work. */
+export async function isPassword(password: string, hash: string | null): Promise<boolean> {
+  const bytes = bytesOf(password);
+  if (bytes.length === 0 || bytes.length > LONGEST_BYTES) return false;
+  const same = await oneOfTwo(() => Bun.password.verify(bytes, hash ?? NOBODYS_HASH));
+  return same && hash !== null;
+}
+
+/** As it is stored and compared. Throws `invalid_input` for what is no address. */
+export function normalEmail(text: string): string {
+  const email = text.normalize("NFC").trim().toLowerCase();
+  if (email.length <= LONGEST_EMAIL && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return email;
+  throw new Refusal("invalid_input", "That is not an e-mail address.", { field: "email" });
+}

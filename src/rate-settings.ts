@@ -1,0 +1,54 @@
+/** How often one may do what others pay for (CONTRACT.md 4.4). A setting is a variable only, without a flag. */
+
+import type { Setting } from "./settings.ts";
+
+export interface RateWindow {
+  count: number;
+  window_ms: number;
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const WINDOW = /^([1-9]\d{0,3})\/([1-9]\d{0,4})([smhd])$/;
+/** No window is longer than the counts are kept. */
+const LONGEST_MS = 31 * UNIT_MS.d;
+
+function readWindow(text: string): RateWindow | undefined {
+  const parts = WINDOW.exec(text);
+  if (!parts) return undefined;
+  const window_ms = Number(parts[2]) * UNIT_MS[parts[3] as keyof typeof UNIT_MS];
+  return window_ms <= LONGEST_MS ? { count: Number(parts[1]), window_ms } : undefined;
+}
+
+/** `10/1m,60/1h` → its windows; `off` → none. Undefined where it is neither. */
+export function rateWindows(text: string): RateWindow[] | undefined {
+  if (text === "off") return [];
+  const windows = text.split(",").map((part) => readWindow(part.trim()));
+  return windows.every((window) => window !== undefined) ? windows : undefined;
+}
+
+const rate = (name: string, fallback: string, meaning: string): Setting<string> => ({
+  flag: null,
+  variables: [`SVC_RATE_${name}`],
+  fallback,
+  meaning,
+  allowed: "<count>/<window> such as 10/1m, several joined by commas, or off",
+  parse: (text: string): string | undefined => (rateWindows(text) ? text : undefined),
+});
+
+export const RATE_SETTINGS = {
+  rate_claim: rate("CLAIM", "10/1m", "claims per client address"),
+  rate_bulk_attach: rate("BULK_ATTACH", "10/1m", "bulk-attaches per client address"),
+  rate_sign_in: rate("SIGN_IN", "10/1m", "sign-ins and sign-ups per client address"),
+  rate_sign_in_account: rate("SIGN_IN_ACCOUNT", "5/1m", "sign-ins per account name"),
+  rate_device_code: rate("DEVICE_CODE", "10/1m", "device codes entered per client address"),
+  rate_deploy: rate("DEPLOY", "10/1m,60/1h", "anonymous new sites per client address"),
+  rate_report: rate("REPORT", "3/1h", "abuse reports per client address"),
+  rate_comment: rate("COMMENT", "10/1m", "comments per client address"),
+  rate_comment_identity: rate("COMMENT_IDENTITY", "30/1h", "comments per visitor"),
+  rate_comment_site: rate("COMMENT_SITE", "300/1h", "comments per site"),
+  rate_passcode: rate("PASSCODE", "5/10m", "wrong passcodes per client address"),
+  rate_rename: rate("RENAME", "3/1d", "renames per visitor"),
+  rate_mcp: rate("MCP", "60/1m", "MCP calls per token"),
+};
+
+export type RateRule = keyof typeof RATE_SETTINGS;

@@ -75,7 +75,8 @@ export function printConfig(config: Config): string {
   return JSON.stringify(Object.fromEntries(shown), null, 2);
 }
 
-export function helpText(): string {
+/** `commands`: the lines of the operator's commands. */
+export function helpText(commands = ""): string {
   const rows = KEYS.map((key) => {
     const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
     return [`  ${flag ?? ""}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
@@ -86,8 +87,12 @@ export function helpText(): string {
   return `svc-server: turns folders of static files into live sites, on one box.
 
 Usage: svc-server [serve] [flags]
+       svc-server <command> [flags]
 
-A flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
+Commands, which work on the data directory, also while the server runs (svc-server <command> --help tells more):
+
+${commands}
+Flags: a flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
 
 ${lines.join("\n")}
 

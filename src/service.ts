@@ -4,7 +4,10 @@ import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "./config.ts";
 import { createPool, type DeployPool } from "./deploy/pool.ts";
 import { createLog, type Log } from "./log.ts";
+import { createMetrics, type Metrics, slotOf } from "./metrics.ts";
 import { createApi } from "./routes/index.ts";
+import { createMetricsAnswer } from "./routes/metrics.ts";
+import { createReports } from "./routes/report.ts";
 import { uploadsInFlight } from "./routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "./serve/site.ts";
 import { openStore, type Store } from "./store/index.ts";
@@ -38,11 +41,12 @@ interface Running {
   store: Store;
   pool: DeployPool;
   log: Log;
+  metrics: Metrics;
 }
 
 function appFor(
   config: Config,
-  { store, pool, log }: Running,
+  { store, pool, log, metrics }: Running,
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
@@ -50,6 +54,7 @@ function appFor(
   const { base_url, contact } = config;
   const sites: SiteServer = createSiteServer({ store, now, base_url, contact, cache_bytes: CACHE_BYTES });
   const published = (site_id: string, version_id: string) => {
+    metrics.count("svc_deploys_total");
     sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
   };
   const api = createApi({ config, store, pool, uploads: uploadsInFlight(), now, published });
@@ -57,6 +62,9 @@ function appFor(
     config,
     api,
     sites,
+    report: createReports({ store, now, base_url, taken: () => metrics.count("svc_abuse_reports_total") }),
+    metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
+    metrics,
     log,
     draining: () => state.draining,
     fatal: options.fatal ?? (() => process.kill(process.pid, "SIGUSR2")),
@@ -96,7 +104,9 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   let app: App;
   const server = listener(config, () => app, options.worker ?? false);
   const bound = withAddresses(config, server.port!);
-  app = appFor(bound, { store, pool, log }, state, options);
+  const metrics = createMetrics(store.figures);
+  const counting = keepCounting(metrics, log);
+  app = appFor(bound, { store, pool, log, metrics }, state, options);
   checkBlobs(store, log);
 
   async function stop(): Promise<void> {
@@ -105,16 +115,39 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
     await Promise.race([server.stop(), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
     await server.stop(true);
     await pool.stop();
+    counting.stop();
     store.close();
     await log.close();
   }
   return { config: bound, store, stop };
 }
 
+/** Once a second what this process counted joins what the others did. */
+function keepCounting(metrics: Metrics, log: Log): { stop(): void } {
+  let dropped = 0;
+  const flush = () => {
+    metrics.count("svc_log_lines_dropped_total", log.dropped() - dropped);
+    dropped = log.dropped();
+    metrics.flush();
+  };
+  const timer = setInterval(flush, 1000);
+  timer.unref();
+  flush();
+  return {
+    stop() {
+      clearInterval(timer);
+      flush();
+    },
+  };
+}
+
 /** In the background: serving does not wait for it. */
 function checkBlobs(store: Store, log: Log): void {
   store.missingBlobs().then(
-    (missing) => missing.forEach((sha256) => log.event(`blob missing: ${sha256} is named by a live version`)),
+    (missing) => {
+      store.figures.set(slotOf("svc_blobs_missing"), missing.length);
+      for (const sha256 of missing) log.event(`blob missing: ${sha256} is named by a live version`);
+    },
     (error) => log.error("checking blobs", error),
   );
 }

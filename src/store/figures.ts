@@ -30,15 +30,14 @@ function pageOf(data_dir: string): BigInt64Array {
     unshared.set(data_dir, page);
     return page;
   }
-  const bytes = Bun.mmap(fileOf(data_dir), { shared: true });
+  const path = fileOf(data_dir);
+  if (!existsSync(path)) writeFileSync(path, new Uint8Array(PAGE), { mode: 0o600 });
+  const bytes = Bun.mmap(path, { shared: true });
   return new BigInt64Array(bytes.buffer, bytes.byteOffset, LAST);
 }
 
 /** All counts begin at nothing when a server starts; a scraper expects that. */
-export function prepareFigures(data_dir: string): void {
-  if (!existsSync(fileOf(data_dir))) writeFileSync(fileOf(data_dir), new Uint8Array(PAGE), { mode: 0o600 });
-  pageOf(data_dir).fill(0n);
-}
+export const prepareFigures = (data_dir: string): void => void pageOf(data_dir).fill(0n);
 
 function isAlive(pid: bigint): boolean {
   try {

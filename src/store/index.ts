@@ -1,14 +1,18 @@
 /** All SQL and all disk. The functions are async although SQLite answers at once: the same interface is to stand on
  *  Postgres and S3 where one machine is outgrown (ARCHITECTURE.md, idea 3). */
 import { openDatabase } from "./database.ts";
-import { hasRoomFor } from "./ballast.ts";
+import { freeBytes, hasRoomFor } from "./ballast.ts";
 import { readBlobs } from "./blobs.ts";
+import { type Figures, openFigures } from "./figures.ts";
 import { openGeneration } from "./generation.ts";
 import { missingBlobs } from "./missing.ts";
 import { publisher } from "./publish.ts";
+import { type Reports, reportStore } from "./reports.ts";
 import { type Rollback, type RolledBack, rollbacker } from "./rollback.ts";
+import { type Census, siteCensus } from "./site-listing.ts";
 import { siteReader, tokenReader, type Tokens } from "./sites.ts";
 import { sweeper, type Swept } from "./sweep.ts";
+import { type Damage, verifyTurn } from "./verify.ts";
 import { versionReader } from "./versions.ts";
 import type { BuiltVersion, Bytes, Manifest, Site, TokenKind, Tombstone, Version } from "../types.ts";
 
@@ -107,6 +111,12 @@ export interface Store extends ServingStore {
   hasRoomFor(bytes: number): boolean;
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
+  /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
+  verifyTurn(interval: number): Promise<Damage[]>;
+  reports: Reports;
+  census(now: number): Promise<Census>;
+  freeBytes(): number;
+  figures: Figures;
   close(): void;
 }
 
@@ -126,6 +136,11 @@ export async function openStore(options: { data_dir: string; now: () => number; 
     sweep: sweeper({ db, data_dir, generation }),
     hasRoomFor: (bytes) => hasRoomFor(data_dir, bytes),
     missingBlobs: () => missingBlobs(db, data_dir),
+    verifyTurn: verifyTurn({ db, data_dir }),
+    reports: reportStore(db),
+    census: siteCensus(db),
+    freeBytes: () => freeBytes(data_dir),
+    figures: openFigures(data_dir),
     close() {
       generation.close();
       db.close();

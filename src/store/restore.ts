@@ -8,7 +8,7 @@ import { blobFolder, hashOfFile, inParallel } from "./blobs.ts";
 import { copyFlushed } from "./copies.ts";
 import { refuseNewer } from "./database.ts";
 import { flushFolder, makeFolder } from "./disk.ts";
-import { RESTORING } from "./prepare.ts";
+import { prepareDataDir, RESTORING } from "./prepare.ts";
 
 const COPIERS = 8;
 /** A fresh file system is empty although it has this. */
@@ -64,5 +64,6 @@ export async function restoreFrom(folder: string, data_dir: string): Promise<Bac
   await copyAll(folder, data_dir, manifest.entries);
   await unlink(join(data_dir, RESTORING));
   await flushFolder(data_dir);
+  prepareDataDir(data_dir).close();
   return manifest;
 }

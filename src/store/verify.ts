@@ -38,10 +38,7 @@ interface Parts {
 }
 
 type Condition =
-  | { why: "whole" }
-  | { why: "missing" }
-  | { why: "damaged"; seen: string }
-  | { why: "unreadable"; seen: string };
+  { why: "whole" } | { why: "missing" } | { why: "damaged"; seen: string } | { why: "unreadable"; seen: string };
 
 /** Says `unreadable` only where the file itself is to blame: too many open files is nobody's bit rot. */
 async function conditionOf(path: string, sha256: string): Promise<Condition> {

@@ -17,9 +17,9 @@ export async function ownNotFound(
   const body = bodies.of(version, page);
   const accepted = body.coded ? acceptedCodings(request.headers.get("accept-encoding")) : IDENTITY_ONLY;
   const form = bodies.ready(body, accepted) ?? (await bodies.best(body, accepted));
-  const bytes = form.bytes ?? (await body.read());
-  if (request.method === "GET") exchange.bytes = bytes.byteLength;
-  return new Response(bytes, {
+  const blob = form.blob ?? new Blob([await body.read()]);
+  if (request.method === "GET") exchange.bytes = blob.size;
+  return new Response(blob, {
     status: 404,
     headers: {
       "content-type": page.media_type,

@@ -27,29 +27,26 @@ export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respo
     if (held !== null && ifNoneMatch(held, answer.etag)) return new Response(null, unchangedInit(answer, policy));
     const accepted = answer.body.coded ? acceptedCodings(headers.get("accept-encoding")) : IDENTITY_ONLY;
     const form = bodies.ready(answer.body, accepted);
-    const send = (chosen: Form) => sendForm(blobs, request, answer, chosen, policy, exchange);
-    return form === undefined ? bodies.best(answer.body, accepted).then(send) : send(form);
+    if (form !== undefined) return send(blobs, request, answer, form, policy, exchange);
+    return bodies.best(answer.body, accepted).then((made) => send(blobs, request, answer, made, policy, exchange));
   };
 }
 
-function sendForm(
+function send(
   blobs: Pick<Blobs, "open">,
   request: Request,
   answer: FileAnswer,
-  { coding, bytes }: Form,
+  { coding, blob }: Form,
   policy: Policy,
   exchange: Exchange,
 ): Response | Promise<Response> {
   const init = wholeInit(answer, policy, coding);
-  const size = bytes === null ? answer.body.file.bytes : bytes.byteLength;
+  const size = blob === null ? answer.body.file.bytes : blob.size;
   const part = coding === "identity" ? wantedPart(request, answer, size, policy) : null;
   if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
-  if (bytes === null) return fromDisk(blobs, request, answer.body.file, init, part);
-  if (part === null) return new Response(bytes, init);
-  return new Response(bytes.subarray(part.first, part.last + 1), {
-    status: 206,
-    headers: partHeaders(init, part, size),
-  });
+  if (blob === null) return fromDisk(blobs, request, answer.body.file, init, part);
+  if (part === null) return new Response(blob, init);
+  return new Response(blob.slice(part.first, part.last + 1), { status: 206, headers: partHeaders(init, part, size) });
 }
 
 /** The part to send, or null for the whole. Ranges are of the body as it goes out without a coding. */

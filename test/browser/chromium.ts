@@ -1,0 +1,130 @@
+/** A page in a real Chromium, and everything that went wrong while it loaded. */
+import { chromiumPath } from "../../scripts/chromium.ts";
+
+/** No request leaves the machine: whatever is not `*.localhost` has no address. */
+const NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE *.localhost, EXCLUDE localhost, EXCLUDE 127.0.0.1";
+const SWITCHES = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", NOWHERE];
+const VIEWPORT = { width: 1200, height: 800 };
+const BLANK = "about:blank";
+const QUIET_MS = 200;
+const PATIENCE_MS = 15_000;
+const RENDER_MS = 5000;
+
+export interface Visit {
+  /** The address bar at the end: a router may have moved it. */
+  url: string;
+  title: string;
+  /** What a person sees of the body's text. */
+  text: string;
+  /** Requests that failed or were answered 4xx or 5xx, uncaught errors, errors on the console. */
+  failures: string[];
+}
+
+export interface Browser {
+  /** Loads a page and waits until it rests; with `shown`, until it shows that text too (but not for ever). */
+  visit(url: string, shown?: string): Promise<Visit>;
+  evaluate<T>(expression: string): Promise<T>;
+  screenshot(): Promise<Uint8Array>;
+  /** Ends the browser itself: its idle connections would keep a server's drain waiting. */
+  close(): Promise<void>;
+}
+
+interface Traffic {
+  failures: string[];
+  open: Set<string>;
+  last_change: number;
+}
+
+interface Sent {
+  requestId: string;
+  request: { url: string };
+}
+interface Answered {
+  requestId: string;
+  response: { url: string; status: number };
+}
+interface Failed {
+  requestId: string;
+  errorText: string;
+}
+interface Thrown {
+  exceptionDetails: { text: string; exception?: { description?: string } };
+}
+const NETWORK = /^(https?|wss?):/;
+/** Browsers ask for it by themselves: a site without one is whole. */
+const IMPLIED = "/favicon.ico";
+
+function listen(view: Bun.WebView, traffic: () => Traffic): void {
+  const urls = new Map<string, string>();
+  const on = <T>(event: string, then: (data: T) => void) =>
+    view.addEventListener(event, (message) => {
+      traffic().last_change = performance.now();
+      then((message as MessageEvent<T>).data);
+    });
+  const fail = (what: string) => void traffic().failures.push(what);
+  on<Sent>("Network.requestWillBeSent", ({ requestId, request }) => {
+    urls.set(requestId, request.url);
+    if (NETWORK.test(request.url)) traffic().open.add(requestId);
+  });
+  on<Answered>("Network.responseReceived", ({ response: { url, status } }) => {
+    if (status >= 400 && new URL(url).pathname !== IMPLIED) fail(`${status} ${url}`);
+  });
+  on<{ requestId: string }>("Network.loadingFinished", ({ requestId }) => traffic().open.delete(requestId));
+  on<Failed>("Network.loadingFailed", ({ requestId, errorText }) => {
+    traffic().open.delete(requestId);
+    fail(`${errorText} ${urls.get(requestId)}`);
+  });
+  on<Thrown>("Runtime.exceptionThrown", ({ exceptionDetails: { text, exception } }) =>
+    fail(exception?.description ?? text),
+  );
+}
+
+/** Until nothing was asked or answered for a while. A page that never rests is judged as it is. */
+async function settle(traffic: Traffic): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
+    if (traffic.open.size === 0 && performance.now() - traffic.last_change > QUIET_MS) return;
+    await Bun.sleep(25);
+  }
+  traffic.failures.push(...[...traffic.open].map((id) => `never answered: request ${id}`));
+}
+
+/** What a person sees of the page, once it shows what was asked for: a framework may render after it has loaded. */
+async function look(view: Bun.WebView, shown: string): Promise<Omit<Visit, "failures">> {
+  const deadline = performance.now() + RENDER_MS;
+  for (;;) {
+    const [text, title, url] = await view.evaluate<[string, string, string]>(
+      "[document.body.innerText, document.title, location.href]",
+    );
+    if (text.includes(shown) || performance.now() > deadline) return { text, title, url };
+    await Bun.sleep(50);
+  }
+}
+
+/** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
+export async function openBrowser(): Promise<Browser> {
+  const path = await chromiumPath();
+  let traffic: Traffic = { failures: [], open: new Set(), last_change: performance.now() };
+  const view = new Bun.WebView({
+    ...VIEWPORT,
+    backend: { type: "chrome", path, url: false, argv: SWITCHES },
+    console: (type, ...args) => type === "error" && traffic.failures.push(`console: ${args.map(String).join(" ")}`),
+  });
+  await view.navigate(BLANK);
+  await view.resize(VIEWPORT.width, VIEWPORT.height);
+  for (const domain of ["Network", "Runtime", "Page"]) await view.cdp(`${domain}.enable`);
+  listen(view, () => traffic);
+  return {
+    async visit(url, shown = "") {
+      await view.navigate(BLANK); // a step to a fragment of the same page would load nothing
+      traffic = { failures: [], open: new Set(), last_change: performance.now() };
+      const { failures } = traffic;
+      await view.navigate(url);
+      await settle(traffic);
+      return { ...(await look(view, shown)), failures };
+    },
+    evaluate: (expression) => view.evaluate(expression),
+    screenshot: () => view.screenshot({ encoding: "buffer" }),
+    close: () => view.cdp("Browser.close").then(() => view.close()),
+  };
+}

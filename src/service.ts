@@ -108,6 +108,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, pool, log, metrics }, state, options);
   checkBlobs(store, log);
+  store.rememberAddress(bound).catch((error) => log.error("remembering the address", error));
 
   async function stop(): Promise<void> {
     state.draining = true;

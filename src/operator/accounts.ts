@@ -42,12 +42,12 @@ const invite: Command = {
   arguments: ["email"],
   options: {},
   summary: "print a link that opens sign-up once, within 7 days, for this address",
-  more: "For a server with SVC_SIGNUP=invite. Give the same --base-url (SVC_BASE_URL) as the server has.",
+  more: "For a server with SVC_SIGNUP=invite. The link leads to where the server was reached at its last start; --base-url (SVC_BASE_URL) says otherwise.",
   async run({ config, arguments: [address], open, print }) {
     const email = normalEmail(address!);
     const token = newToken("svc_invite_");
     await open().accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
-    print(`${config.base_url}/signup?invite=${token}\n`);
+    print(`${config().base_url}/signup?invite=${token}\n`);
     return 0;
   },
 };

@@ -3,7 +3,9 @@ import type { Config } from "../config.ts";
 import type { Operations } from "../store/operations.ts";
 
 export interface Call {
-  config: Config;
+  data_dir: string;
+  /** The settings; base URL and sites domain, where they are not set, are those of the server's last start. */
+  config(): Config;
   /** As many as the command's `arguments`. */
   arguments: readonly string[];
   /** The command's own options: their values, or the empty string for one that takes none. */

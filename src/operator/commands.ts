@@ -38,17 +38,23 @@ function commandNamed([first = "", second = ""]: readonly string[]): Command | n
   return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`) ?? null;
 }
 
+/** What the server knew when it last started stands in for settings that this call was not given. */
+const addressVariables = ({ address }: Operations): Env =>
+  address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+
 async function run(command: Command, argv: readonly string[], env: Env): Promise<number> {
   const { settings, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
-  const config = readConfig(settings, env);
+  const { data_dir } = readConfig(settings, env);
   let operations: Operations | null = null;
+  const open = () => (operations ??= openOperations({ data_dir, now: Date.now }));
   try {
     return await command.run({
       ...words,
-      config,
+      open,
+      data_dir,
+      config: () => readConfig(settings, { ...addressVariables(open()), ...env }),
       print: (text) => void process.stdout.write(text),
       note: (text) => void process.stderr.write(`${text}\n`),
-      open: () => (operations ??= openOperations({ data_dir: config.data_dir, now: Date.now })),
     });
   } catch (error) {
     throw sentenceOf(error);

@@ -30,7 +30,8 @@ const sites: Command = {
   options: OPTIONS,
   summary: "list all sites, newest last",
   async run({ config, options, open, print }) {
-    const rows = (await open().listing()).map((site) => siteRow(config, site));
+    const settings = config();
+    const rows = (await open().listing()).map((site) => siteRow(settings, site));
     if (options.has("--json")) print(json(rows));
     else {
       print(

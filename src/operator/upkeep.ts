@@ -78,7 +78,7 @@ const restore: Command = {
   summary: "make an empty data directory out of a backup, then verify it",
   more: "The server must not run. The data directory (--data-dir) must be empty or new.",
   async run(call) {
-    const { data_dir } = call.config;
+    const { data_dir } = call;
     const [folder] = call.arguments;
     const { created_at } = await restoreFrom(folder!, data_dir);
     call.note(`restored ${folder}, taken ${created_at}, into ${data_dir}`);

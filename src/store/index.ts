@@ -1,6 +1,7 @@
 /** All SQL and all disk. The functions are async although SQLite answers at once: the same interface is to stand on
  *  Postgres and S3 where one machine is outgrown (ARCHITECTURE.md, idea 3). */
 import { openDatabase } from "./database.ts";
+import { rememberAddress, type ServerAddress } from "./address.ts";
 import { freeBytes, hasRoomFor } from "./ballast.ts";
 import { readBlobs } from "./blobs.ts";
 import { type Figures, openFigures } from "./figures.ts";
@@ -117,6 +118,8 @@ export interface Store extends ServingStore {
   census(now: number): Promise<Census>;
   freeBytes(): number;
   figures: Figures;
+  /** For operators' commands, which have the data directory and not the settings. */
+  rememberAddress(address: ServerAddress): Promise<void>;
   close(): void;
 }
 
@@ -141,6 +144,7 @@ export async function openStore(options: { data_dir: string; now: () => number; 
     census: siteCensus(db),
     freeBytes: () => freeBytes(data_dir),
     figures: openFigures(data_dir),
+    rememberAddress: async (address) => rememberAddress(db, address),
     close() {
       generation.close();
       db.close();

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AccountOperations, accountOperations } from "./account-operations.ts";
+import { readAddress, type ServerAddress } from "./address.ts";
 import { auditReader, type AuditRow } from "./audit-log.ts";
 import { type BackupReport, backUp } from "./backup.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./database.ts";
@@ -18,6 +19,8 @@ import { sweeper, type Swept } from "./sweep.ts";
 import { type Checked, verifyAll } from "./verify.ts";
 
 export interface Operations {
+  /** Where the server was reached when it last started; null where it never did. */
+  address: ServerAddress | null;
   sites: Sites;
   listing(): Promise<ListedSite[]>;
   reports(): Promise<Report[]>;
@@ -69,6 +72,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
   const generation = openGeneration(data_dir, db, false);
   const parts = { db, data_dir, generation, now };
   return {
+    address: readAddress(db),
     sites: siteReader(db),
     listing: siteListing(db),
     reports: reportStore(db).list,

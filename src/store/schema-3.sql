@@ -17,6 +17,13 @@ create table reports (
   created_at text not null
 ) strict;
 
+-- Where the server was reached when it last started: operators' commands print links that work.
+create table address (
+  only_row integer primary key check (only_row = 1),
+  base_url text not null,
+  sites_domain text not null
+) strict;
+
 -- How far the slow turn that re-hashes every blob has come (RELIABILITY.md 2, Verify).
 create table verify_turn (
   only_row integer primary key check (only_row = 1),

@@ -1,5 +1,6 @@
 /** The words after a subcommand: its own arguments and options; all other flags are settings of the server. */
 import { ConfigError } from "../config.ts";
+import { SETTINGS } from "../settings.ts";
 import type { Command } from "./command.ts";
 
 export interface Words {
@@ -17,6 +18,10 @@ export const usageOf = ({ name, arguments: names, options }: Command): string =>
     ...Object.entries(options).map(([flag, value]) => (value === null ? `[${flag}]` : `${flag} <${value}>`)),
   ].join(" ");
 
+const SETTING_FLAGS = new Set(Object.values(SETTINGS).map((row) => row.flag));
+
+const unknownFlag = ({ name }: Command, flag: string): ConfigError =>
+  new ConfigError(`Unknown argument ${flag}: see svc-server ${name} --help.`);
 const wrongUsage = (command: Command, why: string): ConfigError =>
   new ConfigError(`${why} Usage: svc-server ${usageOf(command)}`);
 
@@ -27,6 +32,7 @@ export function readWords(command: Command, argv: readonly string[]): Words {
     const [flag = "", ...rest] = argv[i]!.split("=");
     if (!flag.startsWith("-")) words.arguments.push(argv[i]!);
     else if (!Object.hasOwn(command.options, flag)) {
+      if (!SETTING_FLAGS.has(flag)) throw unknownFlag(command, flag);
       words.settings.push(argv[i]!);
       if (rest.length === 0 && i + 1 < argv.length) words.settings.push(argv[++i]!);
     } else if (command.options[flag] === null) {

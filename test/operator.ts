@@ -1,0 +1,44 @@
+/** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
+import { SOURCE } from "./process.ts";
+
+export interface CommandResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. `input` is what stdin has; the environment holds nothing of the developer's shell. */
+export async function operator(
+  data_dir: string,
+  argv: readonly string[],
+  options: { input?: string; env?: Record<string, string> } = {},
+): Promise<CommandResult> {
+  const child = Bun.spawn([...SOURCE, ...argv, "--data-dir", data_dir], {
+    stdin: new Blob([options.input ?? ""]),
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...options.env },
+  });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, stdout, stderr };
+}
+
+/** The same, where anything but exit code 0 is a fault of the test. */
+export async function operate(data_dir: string, ...argv: string[]): Promise<CommandResult> {
+  const result = await operator(data_dir, argv);
+  if (result.code !== 0) throw new Error(`svc-server ${argv.join(" ")} ended with ${result.code}: ${result.stderr}`);
+  return result;
+}
+
+/** What a command prints with `--json`. */
+export const listed = async <T>(data_dir: string, command: "sites" | "reports" | "audit"): Promise<T[]> =>
+  JSON.parse((await operate(data_dir, command, "--json")).stdout) as T[];
+
+export interface AuditLine {
+  at: string;
+  actor: string;
+  action: string;
+  site_id: string | null;
+  account_id: string | null;
+  reason: string | null;
+}

@@ -264,7 +264,7 @@ describe("TLS", () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path, ...TLS]);
     const http2 = await import("node:http2");
-    const session = http2.connect(server.base_url, { rejectUnauthorized: false });
+    const session = http2.connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
     const status = await new Promise((resolve, reject) => {
       session.on("error", reject);
       session

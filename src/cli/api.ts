@@ -104,7 +104,7 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   const later = response.headers.get("retry-after");
   const parts = [error];
   if (status === 401 || status === 403) {
-    parts.push(call.credential ? `(The credential was that of ${call.credential.from}.)` : "(No credential was sent.)");
+    parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
   }
   if (status === 429 && later !== null) parts.push(`Try again in ${later} s.`);
   return new ApiFailure(status, code, parts.join(" "));

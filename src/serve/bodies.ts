@@ -1,6 +1,7 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
 import type { Blobs } from "../store/index.ts";
 import type { Bytes, ManifestFile } from "../types.ts";
+import type { KeptResponses } from "./answer.ts";
 import type { Budget, Kept } from "./budget.ts";
 import { type Compression, type Encode, isCoded } from "./encode.ts";
 import { attribution, inject, isHtml } from "./inject.ts";
@@ -13,6 +14,8 @@ export interface Form extends Kept {
   /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
+  /** By policy. */
+  readonly responses: readonly [KeptResponses, KeptResponses, KeptResponses];
 }
 
 export interface Body {
@@ -72,7 +75,7 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
   function keep(body: Body, coding: Coding, bytes: Bytes | null, used: boolean): Form {
     const cost = FORM_COST + (bytes?.byteLength ?? 0);
     const blob = bytes && new Blob([bytes]);
-    const made: Form = { coding, blob, cost, used, drop: () => void body.forms.delete(coding) };
+    const made = newForm(coding, blob, cost, used, () => void body.forms.delete(coding));
     body.forms.set(coding, made);
     budget.keep(made);
     return made;
@@ -104,9 +107,22 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
 
 const usable = (form: Form): boolean => form.blob !== null || form.coding === "identity";
 
+const newForm = (coding: Coding, blob: Blob | null, cost: number, used: boolean, drop: () => void): Form => ({
+  coding,
+  blob,
+  responses: [new WeakMap(), new WeakMap(), new WeakMap()],
+  cost,
+  used,
+  drop,
+});
+
 function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
   const forms = new Map<Coding, Form>();
   // Takes no room, so it is never pushed out.
-  if (from_disk) forms.set("identity", { coding: "identity", blob: null, cost: 0, used: true, drop: () => {} });
+  if (from_disk)
+    forms.set(
+      "identity",
+      newForm("identity", null, 0, true, () => {}),
+    );
   return { file, coded: isCoded(file.media_type), from_disk, forms, making: new Map(), read };
 }

@@ -3,7 +3,7 @@ import type { Config } from "./config.ts";
 import { clientAddress } from "./address.ts";
 import { asRefusal, Refusal } from "./errors.ts";
 import { hostParser } from "./hosts.ts";
-import { Exchange, pathOf, type Peer } from "./http.ts";
+import { Exchange, pathOf, type Peer, wantsHtml } from "./http.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { errorJson } from "./routes/answers.ts";
@@ -11,6 +11,8 @@ import { METRICS_PATH } from "./routes/metrics.ts";
 import { REPORT_PATH } from "./routes/report.ts";
 import { errorPage } from "./serve/pages.ts";
 import type { SiteServer } from "./serve/site.ts";
+import { answerProblem } from "./web/frame.ts";
+import { isPage } from "./web/index.ts";
 
 export interface AppParts {
   config: Config;
@@ -81,6 +83,7 @@ export function createApp(parts: AppParts): App {
     const refusal = unknown_outcome ? restarting() : asRefusal(error);
     metrics.refused(refusal.code);
     const isApi = parseHost(request.headers.get("host")).kind === "api";
+    if (isApi && isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
     return isApi ? errorJson(refusal, exchange) : errorPage(request, refusal, exchange, config);
   }
 

@@ -36,13 +36,14 @@ function readFlags(argv: readonly string[]): Map<Key, string> {
 }
 
 function readOne(key: Key, flags: Map<Key, string>, env: Env): unknown {
-  const { variables, fallback, parse, allowed, flag } = SETTINGS[key];
+  const { variables, fallback, parse, allowed, flag, secret } = SETTINGS[key];
   const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
   if (text === null) return null;
   const value = parse(text);
   if (value !== undefined) return value;
-  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${JSON.stringify(text)}: it must be ${allowed}.`);
+  const shown = secret ? "not usable" : JSON.stringify(text);
+  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${shown}: it must be ${allowed}.`);
 }
 
 /** Throws `ConfigError`. */

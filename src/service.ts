@@ -3,16 +3,22 @@ import { availableParallelism } from "node:os";
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "./config.ts";
 import { createPool, type DeployPool } from "./deploy/pool.ts";
+import { keepCounting } from "./counting.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMetrics, type Metrics, slotOf } from "./metrics.ts";
 import { createApi } from "./routes/index.ts";
 import { createMetricsAnswer } from "./routes/metrics.ts";
 import { createReports } from "./routes/report.ts";
+import { limiter } from "./routes/rate-limit.ts";
+import { TABLE } from "./routes/table.ts";
 import { uploadsInFlight } from "./routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "./serve/site.ts";
 import { openStore, type Store } from "./store/index.ts";
 import { prepareDataDir } from "./store/prepare.ts";
+import { openRates, type Rates } from "./store/rates.ts";
+import { readSecrets } from "./store/secrets.ts";
 import { startSweeping } from "./sweeping.ts";
+import { PAGES } from "./web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
 const GOODBYE_MS = 500;
@@ -39,6 +45,7 @@ export interface ServiceOptions {
 
 interface Running {
   store: Store;
+  rates: Rates;
   pool: DeployPool;
   log: Log;
   metrics: Metrics;
@@ -46,7 +53,7 @@ interface Running {
 
 function appFor(
   config: Config,
-  { store, pool, log, metrics }: Running,
+  { store, rates, pool, log, metrics }: Running,
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
@@ -57,12 +64,17 @@ function appFor(
     metrics.count("svc_deploys_total");
     sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
   };
-  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), now, published });
+  const limit = limiter(rates, config);
+  const secrets = readSecrets(config.data_dir);
+  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), limit, secrets, now, published }, [
+    ...TABLE,
+    ...PAGES,
+  ]);
   return createApp({
     config,
     api,
     sites,
-    report: createReports({ store, now, base_url, taken: () => metrics.count("svc_abuse_reports_total") }),
+    report: createReports({ config, store, limit, now, taken: () => metrics.count("svc_abuse_reports_total") }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
     metrics,
     log,
@@ -94,6 +106,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const log = createLog(config.log);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
+  const rates = openRates(data_dir, now);
   const pool = createPool({
     data_dir,
     limits: { max_files, max_bytes, max_zip_bytes },
@@ -106,7 +119,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const bound = withAddresses(config, server.port!);
   const metrics = createMetrics(store.figures);
   const counting = keepCounting(metrics, log);
-  app = appFor(bound, { store, pool, log, metrics }, state, options);
+  app = appFor(bound, { store, rates, pool, log, metrics }, state, options);
   checkBlobs(store, log);
   store.rememberAddress(bound).catch((error) => log.error("remembering the address", error));
 
@@ -117,29 +130,11 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
     await server.stop(true);
     await pool.stop();
     counting.stop();
+    rates.close();
     store.close();
     await log.close();
   }
   return { config: bound, store, stop };
-}
-
-/** Once a second what this process counted joins what the others did. */
-function keepCounting(metrics: Metrics, log: Log): { stop(): void } {
-  let dropped = 0;
-  const flush = () => {
-    metrics.count("svc_log_lines_dropped_total", log.dropped() - dropped);
-    dropped = log.dropped();
-    metrics.flush();
-  };
-  const timer = setInterval(flush, 1000);
-  timer.unref();
-  flush();
-  return {
-    stop() {
-      clearInterval(timer);
-      flush();
-    },
-  };
 }
 
 /** In the background: serving does not wait for it. */

@@ -1,4 +1,5 @@
 /** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
+import { join } from "node:path";
 import { SOURCE } from "./process.ts";
 
 export interface CommandResult {
@@ -41,4 +42,19 @@ export interface AuditLine {
   site_id: string | null;
   account_id: string | null;
   reason: string | null;
+}
+
+/** Where the bytes of a text are stored. */
+export function blobFile(data_dir: string, contents: string | Uint8Array): string {
+  const sha256 = new Bun.CryptoHasher("sha256").update(contents).digest("hex");
+  return join(data_dir, "blobs", sha256.slice(0, 2), sha256);
+}
+
+/** Waits for what happens in its own time, and fails where it has not after ten seconds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUp = performance.now() + 10_000;
+  while (!(await condition())) {
+    if (performance.now() > giveUp) throw new Error("it did not happen within ten seconds");
+    await Bun.sleep(50);
+  }
 }

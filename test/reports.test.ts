@@ -93,9 +93,7 @@ test("a frozen site takes reports; a disabled one is 451, an expired one 410, a 
   await using own = await startServer();
   const one = await own.deploy({ "index.html": "x" });
   const status = async () =>
-    (
-      await own.site(one.slug, "/_svc/report", { method: "POST", body: '{"reason":"x"}', headers: JSON_TYPE })
-    ).status;
+    (await own.site(one.slug, "/_svc/report", { method: "POST", body: '{"reason":"x"}', headers: JSON_TYPE })).status;
   await operate(own.data_dir, "freeze", one.slug);
   expect(await status()).toBe(202);
   await operate(own.data_dir, "disable", one.slug, "--reason", "seen");
@@ -107,9 +105,24 @@ test("a frozen site takes reports; a disabled one is 451, an expired one 410, a 
   expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug, state: "gone" }]);
 });
 
+test("SVC_RATE_REPORT: the fourth in an hour from one address is 429, whatever the site", async () => {
+  await using own = await startServer({ SVC_RATE_REPORT: "3/1h" });
+  const sites = [await own.deploy({ "index.html": "x" }), await own.deploy({ "index.html": "y" })];
+  const send = (n: number) =>
+    own.site(sites[n % 2]!.slug, "/_svc/report", { method: "POST", body: '{"reason":"x"}', headers: JSON_TYPE });
+  const answers = [await send(0), await send(1), await send(2), await send(3)];
+  expect(answers.map((answer) => answer.status)).toEqual([202, 202, 202, 429]);
+  expect(answers[0]!.headers.get("ratelimit-remaining")).toBe("2");
+  expect(Number(answers[3]!.headers.get("retry-after"))).toBeGreaterThan(0);
+  own.advance(3_600_001);
+  expect((await send(0)).status).toBe(202);
+});
+
 test("A11 what a visitor wrote cannot move the operator's cursor, forge a line or turn the writing round", async () => {
   const reason = "x\u001b[2J\u001b]0;t\u0007";
-  await post(JSON.stringify({ reason, text: "one\nrep_forged  2026  other (site_x, live)\r\u202eleft", email: "a\n@b" }));
+  await post(
+    JSON.stringify({ reason, text: "one\nrep_forged  2026  other (site_x, live)\r\u202eleft", email: "a\n@b" }),
+  );
   const { stdout } = await operate(server.data_dir, "reports");
   const block = stdout.trimEnd().split("\n\n").at(-1)!.split("\n");
   expect(block.slice(1)).toEqual([

@@ -1,4 +1,6 @@
 /** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT.md 6). */
+import { clientAddress, networkOf } from "../address.ts";
+import type { Config } from "../config.ts";
 import { Refusal } from "../errors.ts";
 import type { Exchange } from "../http.ts";
 import { siteState } from "../site-state.ts";
@@ -6,6 +8,7 @@ import type { Store } from "../store/index.ts";
 import { newReportId } from "../tokens.ts";
 import type { Site } from "../types.ts";
 import { answerJson } from "./answers.ts";
+import type { Limiter } from "./rate-limit.ts";
 import { readFields, stringMember } from "./body.ts";
 
 export const REPORT_PATH = "/_svc/report";
@@ -13,15 +16,16 @@ export const REPORT_PATH = "/_svc/report";
 const LONGEST = { reason: 200, text: 5000, email: 254 };
 
 export interface ReportParts {
-  base_url: string;
+  config: Config;
   store: Pick<Store, "sites" | "reports">;
   now: () => number;
+  limit: Limiter;
   /** A report was taken. */
   taken(): void;
 }
 
 /** The site as visitors see it: one that they cannot see takes no reports. A frozen one does. */
-async function reportedSite(slug: string, { store, now, base_url }: ReportParts): Promise<Site> {
+async function reportedSite(slug: string, { store, now, config }: ReportParts): Promise<Site> {
   const site = await store.sites.bySlug(slug);
   if (!site) {
     const gone = await store.sites.tombstone(slug);
@@ -34,7 +38,7 @@ async function reportedSite(slug: string, { store, now, base_url }: ReportParts)
       "site_disabled",
       "The operator of this service has disabled this site already.",
       { reason: site.disabled_reason },
-      { link: `<${base_url}>; rel="blocked-by"` },
+      { link: `<${config.base_url}>; rel="blocked-by"` },
     );
   }
   return site;
@@ -49,11 +53,14 @@ function optional(fields: Readonly<Record<string, unknown>>, name: "text" | "ema
 }
 
 export function createReports(parts: ReportParts) {
+  const addressOf = clientAddress(parts.config.trust_proxy);
   return async (request: Request, { slug }: { slug: string }, exchange: Exchange): Promise<Response> => {
     const site = await reportedSite(slug, parts);
     if (request.method !== "POST") {
       throw new Refusal("method_not_allowed", "Reports are sent with POST.", {}, { allow: "POST" });
     }
+    const from = addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for"));
+    const { headers } = await parts.limit("rate_report", networkOf(from));
     const fields = await readFields(request);
     const report_id = newReportId();
     await parts.store.reports.add({
@@ -66,6 +73,6 @@ export function createReports(parts: ReportParts) {
       created_at: new Date(parts.now()).toISOString(),
     });
     parts.taken();
-    return answerJson({ report_id }, exchange, 202);
+    return answerJson({ report_id }, exchange, 202, headers);
   };
 }

@@ -7,6 +7,8 @@ import { migrate, openDatabase } from "./database.ts";
 import { flushFolderSync, makeFolder } from "./disk.ts";
 import { prepareFigures } from "./figures.ts";
 import { prepareGeneration } from "./generation.ts";
+import { prepareRates } from "./rates.ts";
+import { prepareSecrets } from "./secrets.ts";
 
 /** Another server holds the data directory: the start fails with exit code 1. */
 export class DataDirInUse extends Error {
@@ -64,6 +66,8 @@ export function prepareDataDir(data_dir: string): { close(): void } {
   migrate(db);
   chmodSync(join(data_dir, "db"), 0o600);
   clearTemporary(data_dir);
+  prepareSecrets(data_dir);
+  prepareRates(data_dir);
   keepBallast(data_dir);
   return { close: () => holder.close() };
 }

@@ -2,11 +2,14 @@
 import type { Database } from "bun:sqlite";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { auditWriter } from "./audit.ts";
 import { keepBallast } from "./ballast.ts";
 import { removeBlob } from "./blobs.ts";
 import { makingRoom } from "./failures.ts";
 import { holdReader } from "./holds.ts";
+import { forgetOldLogins } from "./device-logins.ts";
 import type { Generation } from "./index.ts";
+import { forgetOldSessions } from "./sessions.ts";
 
 const BATCH = 100;
 const ORPHAN_AGE_MS = 60 * 60_000;
@@ -44,9 +47,14 @@ function expire({ db, data_dir, generation }: Parts, now: number): number {
     "select site_id from sites where owner_account_id is null and expires_at <= ? order by expires_at limit ?",
   );
   const remove = siteRemover(db);
+  const audit = auditWriter(db);
+  const at = new Date(now).toISOString();
   const batch = db.transaction((): number => {
     const sites = due.all(now, BATCH);
-    for (const { site_id } of sites) remove(site_id, "expired", new Date(now).toISOString());
+    for (const { site_id } of sites) {
+      remove(site_id, "expired", at);
+      audit({ at, actor: "expiry", action: "expire", site_id });
+    }
     return sites.length;
   });
   let total = 0;
@@ -119,6 +127,8 @@ export function sweeper(parts: Parts) {
   return async (now: number, force = false): Promise<Swept> => {
     if (!force) refuseIfDoubtful(parts, now);
     const sites = expire(parts, now);
+    forgetOldSessions(parts.db, now);
+    forgetOldLogins(parts.db, now);
     const candidates: string[] = [];
     for (let n = 0; n < 256; n++) {
       candidates.push(...(await candidatesIn(parts, n.toString(16).padStart(2, "0"), now)));

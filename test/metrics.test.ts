@@ -67,8 +67,9 @@ describe("who may see it", () => {
   test("a token that is too short stops the start, and no message or print-out shows one", async () => {
     const secret = "too/short";
     const refused = await run([...SOURCE, "--print-config"], { env: { SVC_METRICS_TOKEN: secret } });
-    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("SVC_METRICS_TOKEN") });
-    expect(refused.stderr.includes(secret)).toBe(false);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("SVC_METRICS_TOKEN");
+    expect(refused.stderr).not.toContain(secret);
     const printed = await run([...SOURCE, "--print-config"], { env: { SVC_METRICS_TOKEN: TOKEN } });
     expect(JSON.parse(printed.stdout)).toMatchObject({ metrics_token: "***" });
   });

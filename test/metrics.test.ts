@@ -1,9 +1,11 @@
 /** `GET /metrics` (CONTRACT.md 7): who may see it, and that it counts for all workers. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { unlink } from "node:fs/promises";
 import { blobFile, operate, until } from "./operator.ts";
 import { run, SOURCE, startProcess, temporaryFolder } from "./process.ts";
 import { startServer, type TestServer } from "./server.ts";
+
+setDefaultTimeout(20_000);
 
 const TOKEN = "a-token-of-some-length";
 

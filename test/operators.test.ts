@@ -1,11 +1,13 @@
 /** Takedown and its undoing (CONTRACT.md 7): commands on the data directory of a running server, seen at its next
  *  request, in every worker. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { type AuditLine, listed, operate, operator } from "./operator.ts";
 import { startProcess, temporaryFolder } from "./process.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
+
+setDefaultTimeout(20_000);
 
 const HTML = { accept: "text/html" };
 const TTL_MS = 14 * 86_400_000;

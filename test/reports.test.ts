@@ -1,7 +1,9 @@
 /** `POST /_svc/report` (CONTRACT.md 6): anybody may tell the operator about a site; the operator reads it safely. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { listed, operate } from "./operator.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
+
+setDefaultTimeout(20_000);
 
 const JSON_TYPE = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };

@@ -132,6 +132,7 @@ export const LIMITS = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_
 /** `answer` gets the requests that are not for /limits. */
 export function fakeServer(
   answer: (path: string, nth: number, request: Request) => Response | Promise<Response>,
+  limits = LIMITS,
 ): FakeServer {
   const asked: FakeServer["asked"] = [];
   const server = Bun.serve({
@@ -140,7 +141,7 @@ export function fakeServer(
     development: false,
     async fetch(request) {
       const path = new URL(request.url).pathname;
-      if (path === "/limits") return Response.json(LIMITS);
+      if (path === "/limits") return Response.json(limits);
       const { length } = await request.clone().bytes();
       asked.push({ method: request.method, path, headers: request.headers, bytes: length });
       return answer(path, asked.length, request);

@@ -23,7 +23,7 @@ export function rawBytes(port: number, sent: string | Uint8Array, quiet_ms = QUI
       resolve(Buffer.concat(chunks));
     };
     socket.setTimeout(quiet_ms, done);
-    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk));
     socket.on("error", done);
     socket.on("close", done);
   });

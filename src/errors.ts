@@ -45,6 +45,7 @@ const STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;
+export const ERROR_CODES = Object.keys(STATUS) as ErrorCode[];
 
 /** A way out, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
 export interface NextAction {

@@ -3,8 +3,12 @@ import { availableParallelism } from "node:os";
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "./config.ts";
 import { createPool, type DeployPool } from "./deploy/pool.ts";
+import { keepCounting } from "./counting.ts";
 import { createLog, type Log } from "./log.ts";
+import { createMetrics, type Metrics, slotOf } from "./metrics.ts";
 import { createApi } from "./routes/index.ts";
+import { createMetricsAnswer } from "./routes/metrics.ts";
+import { createReports } from "./routes/report.ts";
 import { limiter } from "./routes/rate-limit.ts";
 import { TABLE } from "./routes/table.ts";
 import { uploadsInFlight } from "./routes/uploads.ts";
@@ -44,11 +48,12 @@ interface Running {
   rates: Rates;
   pool: DeployPool;
   log: Log;
+  metrics: Metrics;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, log }: Running,
+  { store, rates, pool, log, metrics }: Running,
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
@@ -56,6 +61,7 @@ function appFor(
   const { base_url, contact } = config;
   const sites: SiteServer = createSiteServer({ store, now, base_url, contact, cache_bytes: CACHE_BYTES });
   const published = (site_id: string, version_id: string) => {
+    metrics.count("svc_deploys_total");
     sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
   };
   const limit = limiter(rates, config);
@@ -68,6 +74,9 @@ function appFor(
     config,
     api,
     sites,
+    report: createReports({ config, store, limit, now, taken: () => metrics.count("svc_abuse_reports_total") }),
+    metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
+    metrics,
     log,
     draining: () => state.draining,
     fatal: options.fatal ?? (() => process.kill(process.pid, "SIGUSR2")),
@@ -108,8 +117,11 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   let app: App;
   const server = listener(config, () => app, options.worker ?? false);
   const bound = withAddresses(config, server.port!);
-  app = appFor(bound, { store, rates, pool, log }, state, options);
+  const metrics = createMetrics(store.figures);
+  const counting = keepCounting(metrics, log);
+  app = appFor(bound, { store, rates, pool, log, metrics }, state, options);
   checkBlobs(store, log);
+  store.rememberAddress(bound).catch((error) => log.error("remembering the address", error));
 
   async function stop(): Promise<void> {
     state.draining = true;
@@ -117,6 +129,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
     await Promise.race([server.stop(), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
     await server.stop(true);
     await pool.stop();
+    counting.stop();
     rates.close();
     store.close();
     await log.close();
@@ -127,7 +140,10 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
 /** In the background: serving does not wait for it. */
 function checkBlobs(store: Store, log: Log): void {
   store.missingBlobs().then(
-    (missing) => missing.forEach((sha256) => log.event(`blob missing: ${sha256} is named by a live version`)),
+    (missing) => {
+      store.figures.set(slotOf("svc_blobs_missing"), missing.length);
+      for (const sha256 of missing) log.event(`blob missing: ${sha256} is named by a live version`);
+    },
     (error) => log.error("checking blobs", error),
   );
 }

@@ -31,5 +31,6 @@ export const newSiteId = (): string => `site_${randomName(20)}`;
 export const newAccountId = (): string => `acct_${randomName(20)}`;
 export const newSessionId = (): string => `sess_${randomName(20)}`;
 export const newRequestId = (): string => `req_${randomName(16)}`;
+export const newReportId = (): string => `rep_${randomName(20)}`;
 export const isSiteId = (text: string): boolean => /^site_[0-9a-z]{20}$/.test(text);
 export const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { configDir } from "../src/cli/config-dir.ts";
 import packageJson from "../package.json" with { type: "json" };
-import { DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
+import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(30_000);
@@ -96,13 +96,13 @@ describe("help and version", () => {
 
 describe("the places of the config folder", () => {
   test.each<[string, Record<string, string>, string]>([
-    ["darwin", {}, "/Users/me/Library/Application Support/svc"],
-    ["linux", {}, "/Users/me/.config/svc"],
+    ["darwin", {}, "/u/me/Library/Application Support/svc"],
+    ["linux", {}, "/u/me/.config/svc"],
     ["linux", { XDG_CONFIG_HOME: "/xdg" }, "/xdg/svc"],
-    ["win32", { APPDATA: "C:\\Users\\me\\AppData\\Roaming" }, "C:\\Users\\me\\AppData\\Roaming\\svc"],
+    ["win32", { APPDATA: "C:\\u\\me\\AppData\\Roaming" }, "C:\\u\\me\\AppData\\Roaming\\svc"],
     ["darwin", { SVC_CONFIG_DIR: "/own" }, "/own"],
   ])("%s with %j: %s", (platform, env, expected) => {
-    expect(configDir(env, platform, "/Users/me")).toBe(expected);
+    expect(configDir(env, platform, "/u/me")).toBe(expected);
   });
 });
 
@@ -164,6 +164,16 @@ describe("on a terminal", () => {
     expect(code).toBe(0);
     expect(raw.replaceAll(`\x1b[1m\x1b[36m${DEPLOYED.url}`, "")).not.toContain("\x1b[?25l");
     expect(raw).not.toContain("⠋");
+  });
+
+  test("nothing moves where stdout goes elsewhere: the URL is being collected", async () => {
+    const fake = slowly(() => Response.json(DEPLOYED));
+    const program = ["sh", "-c", '"$@" | cat', "sh", ...CLI];
+    const { raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url }, program });
+    await fake.stop();
+    expect(raw).not.toContain("\x1b[?25l");
+    expect(raw).toContain(`\r\n${DEPLOYED.url}\r\n`);
+    expect(raw).toContain("\x1b[32m✓");
   });
 
   test("long sentences are wrapped and stay behind their mark", async () => {

@@ -143,6 +143,28 @@ describe("update", () => {
   });
 });
 
+test("where the build folder is gone the hint keeps the site", async () => {
+  await using home = await newHome();
+  await home.write("", { "dist/index.html": "<title>1</title>" });
+  const { site_id } = await deployed(home);
+  await rm(home.path("dist"), { recursive: true });
+  await home.write("", { "build/client/index.html": "<title>2</title>" });
+  const command = `svc update --site ${site_id} build/client`;
+  expect((await home.run(["update"])).err).toContain(`Run: ${command}\n`);
+  expect(await deployed(home, command.split(" ").slice(1))).toMatchObject({ changed: true, site_id });
+});
+
+test("a second deploy of a place is a new site, and says where the one before is", async () => {
+  await using home = await newHome();
+  await home.write("my site", { "index.html": "<title>1</title>" });
+  const first = await deployed(home, ["my site"]);
+  const { out, err } = await home.run(["my site"]);
+  expect(out).not.toBe(`${first["url"]}\n`);
+  expect(err).toContain(`This is a new site. The one before stays at ${first["url"]}`);
+  expect(err).toContain("svc update 'my site' publishes your next version here.");
+  expect(await deployed(home, ["update"])).toMatchObject({ url: out.trim() });
+});
+
 describe("which site", () => {
   test("the path given finds its own link, and no other", async () => {
     await using home = await newHome();
@@ -264,6 +286,25 @@ describe("tokens", () => {
     expect(await links(home)).toHaveLength(2);
     expect((await home.run(["update"])).out).toBe(`${first["url"]}\n`);
     await other.stop();
+  });
+
+  test("a place that is linked on another server is told so", async () => {
+    await using home = await newHome();
+    await home.write("", { "dist/index.html": "<title>1</title>" });
+    await deployed(home);
+    const ran = await home.run(["update", "--json"], { env: { DEPLOY_URL: "http://127.0.0.1:1" } });
+    const error = `What was deployed here is on ${server.base_url}, and DEPLOY_URL names http://127.0.0.1:1.`;
+    expect(json(ran)).toEqual({ ok: false, error, code: "not_linked" });
+  });
+
+  test("a link of another server does not hide the one inside", async () => {
+    await using home = await newHome();
+    await home.write("", { "a/index.html": "<title>a</title>", "dist/index.html": "<title>d</title>" });
+    const a = await deployed(home, ["a"]);
+    const other = fakeServer(() => Response.json(DEPLOYED));
+    await home.run(["-q"], { env: { DEPLOY_URL: other.url } });
+    await other.stop();
+    expect(await deployed(home, ["update"])).toMatchObject({ site_id: a["site_id"], source: "a" });
   });
 
   test("without DEPLOY_URL a link leads to its own server", async () => {

@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-const CLI = [process.execPath, join(import.meta.dir, "..", "cli.ts")];
+/** The CLI from source. */
+export const CLI = [process.execPath, join(import.meta.dir, "..", "cli.ts")];
 
 export interface Ran {
   code: number;
@@ -85,13 +86,13 @@ export class Home {
   /** The same on a terminal of 90 columns: stdin, stdout and stderr are one. */
   async runOnTerminal(
     args: string[],
-    { cwd = this.dir, env }: Pick<RunOptions, "cwd" | "env"> = {},
+    { cwd = this.dir, env, program = CLI }: Pick<RunOptions, "cwd" | "env" | "program"> = {},
     onOutput: (raw: string, terminal: Bun.Terminal) => void = () => {},
   ): Promise<Screen> {
     let raw = "";
     const decoder = new TextDecoder();
     const closed = Promise.withResolvers<void>();
-    const child = Bun.spawn([...CLI, ...args], {
+    const child = Bun.spawn([...program, ...args], {
       cwd,
       env: this.env({ TERM: "xterm-256color", ...env }),
       terminal: {

@@ -1,10 +1,12 @@
 /** The library (SPEC.md, "Library"): four exports, from source and as the built file under Node. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import * as library from "../lib.ts";
 import { BUILD_DIR_CANDIDATES, collectDist, deploySite, resolveDeployDir } from "../lib.ts";
 import { DEPLOYED, Home } from "./cli.ts";
 import { startServer, type TestServer } from "./server.ts";
+
+setDefaultTimeout(30_000);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const texts = (files: Map<string, Uint8Array>) =>
@@ -306,29 +308,30 @@ describe("resolveDeployDir", () => {
   });
 });
 
-test("the built file runs under this machine's Node with nothing installed", async () => {
-  const built = home.path("node", "lib.mjs");
-  const build = Bun.spawnSync(
-    [process.execPath, "build", "lib.ts", "--target=node", "--format=esm", "--outfile", built],
-    { cwd: join(import.meta.dir, "..") },
-  );
-  expect(build.stderr.toString()).toBe("");
-  await home.write("node", {
-    "dist/index.html": "<title>From Node</title>",
-    "dist/sub/a.txt": "a",
-    "run.mjs": `import * as svc from "./lib.mjs";
-      const files = await svc.collectDist(await svc.resolveDeployDir());
-      const result = await svc.deploySite({ files, baseUrl: process.env.BASE });
-      const failure = await svc.deploySite({ files: {}, baseUrl: process.env.BASE }).catch((error) => error.message);
-      console.log(JSON.stringify({ exports: Object.keys(svc).sort(), url: result.url, paths: [...files.keys()], failure }));`,
-  });
+/** Runs a script under this machine's Node, beside the built library and with nothing installed. */
+async function onNode(folder: string, script: string, base: string): Promise<{ out: string; err: string }> {
+  const built = home.path(folder, "lib.mjs");
+  const build = ["build", "lib.ts", "--target=node", "--format=esm", "--outfile", built];
+  Bun.spawnSync([process.execPath, ...build], { cwd: join(import.meta.dir, "..") });
+  await home.write(folder, { "run.mjs": script });
   const child = Bun.spawn(["node", "run.mjs"], {
-    cwd: home.path("node"),
-    env: { PATH: process.env["PATH"] ?? "", BASE: `http://127.0.0.1:${server.port}` },
+    cwd: home.path(folder),
+    env: { PATH: process.env["PATH"] ?? "", BASE: base },
     stdout: "pipe",
     stderr: "pipe",
   });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { out, err };
+}
+
+test("the built file runs under this machine's Node with nothing installed", async () => {
+  await home.write("node", { "dist/index.html": "<title>From Node</title>", "dist/sub/a.txt": "a" });
+  const script = `import * as svc from "./lib.mjs";
+    const files = await svc.collectDist(await svc.resolveDeployDir());
+    const result = await svc.deploySite({ files, baseUrl: process.env.BASE });
+    const failure = await svc.deploySite({ files: {}, baseUrl: process.env.BASE }).catch((error) => error.message);
+    console.log(JSON.stringify({ exports: Object.keys(svc).sort(), url: result.url, paths: [...files.keys()], failure }));`;
+  const { out, err } = await onNode("node", script, `http://127.0.0.1:${server.port}`);
   expect(err).toBe("");
   expect(JSON.parse(out)).toEqual({
     exports: ["BUILD_DIR_CANDIDATES", "collectDist", "deploySite", "resolveDeployDir"],
@@ -336,4 +339,15 @@ test("the built file runs under this machine's Node with nothing installed", asy
     paths: ["index.html", "sub/a.txt"],
     failure: expect.stringMatching(/^deploy failed: ./),
   });
+});
+
+test("a Node that knows localhost as ::1 alone finds the server on 127.0.0.1", async () => {
+  const script = `import dns from "node:dns";
+    dns.lookup = (name, options, callback) =>
+      options.all ? callback(null, [{ address: "::1", family: 6 }]) : callback(null, "::1", 6);
+    const { deploySite } = await import("./lib.mjs");
+    const { url } = await deploySite({ files: { "a.txt": Buffer.from("a") }, baseUrl: process.env.BASE });
+    console.log(url);`;
+  const { out, err } = await onNode("v6", script, server.base_url);
+  expect([err, out]).toEqual(["", expect.stringMatching(/^http:\/\/\S+\n$/)]);
 });

@@ -1,5 +1,5 @@
 /** What is deployed: found, measured against the server's limits, then read and zipped. */
-import { resolveDeployDir } from "../client/build-dir.ts";
+import { findBuildDir } from "../client/build-dir.ts";
 import { readFiles, type Files } from "../client/collect.ts";
 import { listFiles, type Listed } from "../client/list-files.ts";
 import { zipFiles } from "../client/zip.ts";
@@ -19,9 +19,9 @@ export interface Content {
   limits: Limits;
 }
 
-/** The build folder of a project. */
-export async function findBuildFolder(project: string): Promise<string> {
-  return resolveDeployDir({ cwd: project }).catch((error: Error) => {
+/** The build folder of a project. `command` is what a person would run with the right one. */
+export async function findBuildFolder(project: string, command: string): Promise<string> {
+  return findBuildDir(project, command).catch((error: Error) => {
     throw new Failure("no_build_directory", error.message);
   });
 }

@@ -74,7 +74,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const shell = shellFor(request, site, version, found);
     if (shell !== null) return respond(request, shell, policy, exchange);
     if (found.page === null) throw notFound(policy);
-    return ownNotFound(bodies, request, version, found.page, policy, exchange);
+    return ownNotFound(bodies, request, found, found.page, policy, exchange);
   }
 
   return { handle, warm: createWarm(manifests, bodies) };

@@ -1,6 +1,5 @@
 /** The frame around a small write: serving learns of it, and a failing disk becomes an answer. */
-import { dropBallast } from "./ballast.ts";
-import { diskRefusal, isDiskFull } from "./failures.ts";
+import { diskRefusal, makingRoom } from "./failures.ts";
 import type { Generation } from "./index.ts";
 
 export interface Commit {
@@ -25,15 +24,6 @@ export function commits(data_dir: string, generation: Pick<Generation, "advance"
     generation.advance();
     return done;
   };
-  const deletion = <T>(transaction: () => T): T =>
-    seen(() => {
-      try {
-        return transaction();
-      } catch (error) {
-        if (!isDiskFull(error)) throw error;
-        dropBallast(data_dir);
-        return transaction();
-      }
-    });
+  const deletion = <T>(transaction: () => T): T => seen(() => makingRoom(data_dir, transaction));
   return { quiet, seen, deletion };
 }

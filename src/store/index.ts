@@ -3,18 +3,23 @@
 import { type Accounts, accountStore } from "./accounts.ts";
 import { commits } from "./commit.ts";
 import { openDatabase } from "./database.ts";
+import { rememberAddress, type ServerAddress } from "./address.ts";
 import { type DeviceLogins, deviceLoginStore } from "./device-logins.ts";
-import { hasRoomFor } from "./ballast.ts";
+import { freeBytes, hasRoomFor } from "./ballast.ts";
 import { readBlobs } from "./blobs.ts";
+import { type Figures, openFigures } from "./figures.ts";
 import { openGeneration } from "./generation.ts";
 import { missingBlobs } from "./missing.ts";
 import { type Ownership, ownershipStore } from "./ownership.ts";
 import type { WriteBy } from "./permission.ts";
 import { publisher } from "./publish.ts";
+import { type Reports, reportStore } from "./reports.ts";
 import { type Rollback, type RolledBack, rollbacker } from "./rollback.ts";
+import { type Census, siteCensus } from "./site-listing.ts";
 import { type Sessions, sessionStore, type SignedIn } from "./sessions.ts";
 import { siteReader, tokenReader, type Tokens } from "./sites.ts";
 import { sweeper, type Swept } from "./sweep.ts";
+import { type Damage, verifyTurn } from "./verify.ts";
 import { versionReader } from "./versions.ts";
 import type { BuiltVersion, Bytes, Manifest, Site, TokenKind, Tombstone, Version } from "../types.ts";
 
@@ -118,6 +123,14 @@ export interface Store extends ServingStore {
   hasRoomFor(bytes: number): boolean;
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
+  /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
+  verifyTurn(interval: number): Promise<Damage[]>;
+  reports: Reports;
+  census(now: number): Promise<Census>;
+  freeBytes(): number;
+  figures: Figures;
+  /** For operators' commands, which have the data directory and not the settings. */
+  rememberAddress(address: ServerAddress): Promise<void>;
   close(): void;
 }
 
@@ -142,6 +155,12 @@ export async function openStore(options: { data_dir: string; now: () => number; 
     sweep: sweeper({ db, data_dir, generation }),
     hasRoomFor: (bytes) => hasRoomFor(data_dir, bytes),
     missingBlobs: () => missingBlobs(db, data_dir),
+    verifyTurn: verifyTurn({ db, data_dir }),
+    reports: reportStore(db),
+    census: siteCensus(db),
+    freeBytes: () => freeBytes(data_dir),
+    figures: openFigures(data_dir),
+    rememberAddress: async (address) => rememberAddress(db, address),
     close() {
       generation.close();
       db.close();

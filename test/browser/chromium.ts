@@ -32,8 +32,6 @@ export interface Browser {
   press(key: string): Promise<void>;
   cdp<T>(method: string, params?: Record<string, unknown>): Promise<T>;
   screenshot(): Promise<Uint8Array>;
-  /** Straight to the browser's own protocol: screen sizes, keys, media. */
-  cdp(method: string, params?: Record<string, unknown>): Promise<unknown>;
   /** Ends the browser itself: its idle connections would keep a server's drain waiting. */
   close(): Promise<void>;
 }
@@ -156,7 +154,6 @@ export async function openBrowser({ domains = {}, switches = [] }: BrowserOption
     press: (key) => view.press(key),
     cdp: <T>(method: string, params?: Record<string, unknown>) => view.cdp(method, params) as Promise<T>,
     screenshot: () => view.screenshot({ encoding: "buffer" }),
-    cdp: (method, params) => view.cdp(method, params),
     close: () => view.cdp("Browser.close").then(() => view.close()),
   };
 }

@@ -1,5 +1,5 @@
 /** The ways through a docs site: all pages, this page's headings, the folders above, the pages before and after. */
-import type { DocsSite } from "./docs-site.ts";
+import type { DocsSite, Place } from "./docs-site.ts";
 import { type DocsPage, type Folder, isFolder } from "./docs-tree.ts";
 import { inWords, nameOf } from "./docs-words.ts";
 import type { Heading } from "./markdown-render.ts";
@@ -32,22 +32,24 @@ export function shownPages(pages: readonly DocsPage[], current: DocsPage): Reado
 interface View {
   current: DocsPage;
   shown: ReadonlySet<DocsPage>;
-  url: (address: string) => string;
+  place: Place;
   all_open: boolean;
 }
 
-function link(page: DocsPage, text: string, { current, url }: View): string {
-  const here = page === current ? ' aria-current="page"' : "";
-  return `<li><a href="${escape(url(page.address))}"${here} dir="auto">${escape(text)}</a></li>`;
+function link(page: DocsPage, { current, place }: View): string {
+  const text = page.source === null ? "Overview" : page.title;
+  const write = (here: string): string =>
+    `<li><a href="${escape(place.url(page.address))}"${here} dir="auto">${escape(text)}</a></li>`;
+  return page === current ? write(' aria-current="page"') : place.links.getOrInsertComputed(page, () => write(""));
 }
 
 /** A folder's index stands first in its list. */
 function items(folder: Folder, view: View): string {
   const { index } = folder;
-  let list = index && view.shown.has(index) ? link(index, index.source === null ? "Overview" : index.title, view) : "";
+  let list = index && view.shown.has(index) ? link(index, view) : "";
   for (const entry of folder.entries) {
     if (isFolder(entry)) list += group(entry, view);
-    else if (view.shown.has(entry)) list += link(entry, entry.title, view);
+    else if (view.shown.has(entry)) list += link(entry, view);
   }
   return list;
 }
@@ -59,8 +61,8 @@ function group(folder: Folder, view: View): string {
   return `<li><details${open}><summary dir="auto">${escape(folder.name)}</summary><ul>${list}</ul></details></li>`;
 }
 
-export function pageList(site: DocsSite, current: DocsPage, url: View["url"]): string {
-  const view = { current, shown: shownPages(site.pages, current), url, all_open: site.pages.length <= FOLDED_ABOVE };
+export function pageList(site: DocsSite, current: DocsPage, place: Place): string {
+  const view = { current, shown: shownPages(site.pages, current), place, all_open: site.pages.length <= FOLDED_ABOVE };
   return `<ul>${items(site.tree, view)}</ul>`;
 }
 
@@ -75,7 +77,7 @@ export function contents(headings: readonly Heading[]): string {
 }
 
 /** The folders that the page lies in; links where they answer. */
-export function trail(site: DocsSite, { address }: DocsPage, url: View["url"]): string {
+export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): string {
   const above = [...address.slice(0, -1).matchAll(/\//g)].map(({ index }) => address.slice(0, index + 1));
   if (!address.includes("/")) return "";
   const links = ["", ...above].map((folder) => {
@@ -87,7 +89,7 @@ export function trail(site: DocsSite, { address }: DocsPage, url: View["url"]): 
 }
 
 /** Overviews of folders are signposts, no stations on the way. */
-export function neighbours(site: DocsSite, page: DocsPage, url: View["url"]): string {
+export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): string {
   const pages = site.pages.filter(({ source, address }) => source !== null || address === "");
   const at = pages.indexOf(page);
   const one = (other: DocsPage | undefined, rel: string, label: string): string =>

@@ -218,7 +218,7 @@ describe("the server's limits are asked for and checked before the upload", () =
       "too many bytes",
       { "a.txt": "a".repeat(60_000), "b.txt": "b".repeat(40_001) },
       "deploy_too_large",
-      "a.txt (59 KB), b.txt (39 KB)",
+      "is 100001 bytes large, and the server takes 100000 bytes in one deploy. The largest files: a.txt (59 KB), b.txt (39 KB)",
     ],
     [
       "too large a zip",

@@ -8,6 +8,10 @@ export function size(bytes: number): string {
   return `${amount < 10 ? Number(amount.toFixed(1)) : Math.round(amount)} ${unit}`;
 }
 
+/** A size and the limit it passed, told apart also where both round to the same. */
+export const overLimit = (bytes: number, limit: number): [string, string] =>
+  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
+
 export const seconds = (ms: number): string => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`;
 
 const STEPS = [

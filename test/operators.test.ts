@@ -238,6 +238,19 @@ describe("listings", () => {
   });
 });
 
+test("upkeep is in the audit log too: who kept a copy of everything, and where", async () => {
+  await using folder = await temporaryFolder();
+  await act("gc");
+  await act("verify");
+  await act("backup", `${folder.path}/copy`);
+  const rows = (await listed<AuditLine>(server.data_dir, "audit")).slice(-3);
+  expect(rows.map((row) => [row.actor, row.action, row.reason])).toEqual([
+    ["operator", "gc", "swept 0 expired sites and 0 orphaned files"],
+    ["operator", "verify", expect.stringMatching(/^checked \d+ blobs, \d+ bytes: 0 faults$/)],
+    ["operator", "backup", `${folder.path}/copy`],
+  ]);
+});
+
 describe("usage", () => {
   test.each([
     ["an unknown site", ["enable", "nobody-here-0000"], 1, "There is no site"],

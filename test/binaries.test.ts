@@ -79,6 +79,15 @@ test("svc deploys, updates, lists and rolls back against it", async () => {
   expect((await svc(["versions"])).out.trimEnd().split("\n")).toHaveLength(2);
 });
 
+test("Markdown is rendered in the binary too, in its thread under a limit of time", async () => {
+  const folder = await home.write("notes", { "README.md": "# Compiled notes", "bad.md": "_a*".repeat(60_000) });
+  const deployed = await svc([folder, "--json"]);
+  expect(deployed.err).toContain("bad.md could not be rendered in time, so its page shows its source.");
+  const url = String(json(deployed)["url"]);
+  const page = await fetch(server.base_url, { headers: { host: new URL(url).host } });
+  expect(await page.text()).toContain('<h1 id="compiled-notes">Compiled notes</h1>');
+});
+
 test("neither takes a .env or a bunfig.toml from where it is started", async () => {
   expect(await (await fetch(`${server.base_url}/limits`)).json()).toMatchObject({ max_files: 200 });
   const unset = await svc(["--json"], {});

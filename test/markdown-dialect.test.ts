@@ -1,6 +1,7 @@
 /** PIPELINE.md 1, what a page's text becomes: GFM, anchors, footnotes, alerts, raw HTML, encodings. */
 import { describe, expect, test } from "bun:test";
 import { closeHtml } from "../src/pipeline/close-html.ts";
+import { highlight } from "../src/pipeline/highlight.ts";
 import { docs, rendered } from "./markdown-site.ts";
 
 describe("CommonMark and GFM", () => {
@@ -25,6 +26,40 @@ describe("CommonMark and GFM", () => {
   ])("%s", (_, markdown, html) => {
     expect(rendered(markdown)).toContain(html);
   });
+});
+
+describe("code has colours where its language is known", () => {
+  const plain = (html: string): string => html.replace(/<span class="\w">|<\/span>/g, "");
+  test.each([
+    [
+      "js",
+      "const a = foo(1); // b",
+      ['<span class="k">const</span>', '<span class="f">foo</span>', '<span class="c">// b</span>'],
+    ],
+    ["python", "def f():\n  return 'x' # y", ['<span class="k">def</span>', '<span class="s">&#x27;x&#x27;</span>']],
+    ["rust", "fn a<'a>(x: &'a str) { 'x' }", ["&lt;&#x27;a&gt;", '<span class="s">&#x27;x&#x27;</span>']],
+    ["yaml", "a-b: 1 # c", ['<span class="f">a-b</span>', '<span class="n">1</span>', '<span class="c"># c</span>']],
+    ["json", '{"a": "b"}', ['<span class="f">&quot;a&quot;</span>', '<span class="s">&quot;b&quot;</span>']],
+    ["html", '<a href="x">', ['<span class="k">&lt;a</span>', '<span class="f">href</span>']],
+    ["css", ".a { color: #fff }", ['<span class="f">color</span>', '<span class="n">#fff</span>']],
+    ["sh", "export A=$B", ['<span class="k">export</span>', '<span class="f">$B</span>']],
+    ["sql", "SELECT 1 -- x", ['<span class="k">SELECT</span>', '<span class="c">-- x</span>']],
+    ["diff", "-a\n+b", ['<span class="k">-a</span>', '<span class="s">+b</span>']],
+    ["klingon", "const <b>", ["const &lt;b&gt;"]],
+    ["js", '</script><img onerror=x> "</code>', ["&lt;img"]],
+  ])("%s: %s", (language, code, parts) => {
+    const html = highlight(code, language);
+    for (const part of parts) expect(html).toContain(part);
+    expect(plain(html)).toBe(Bun.escapeHTML(code));
+  });
+  test("its time grows with its length alone", () => {
+    const started = performance.now();
+    const pieces = ['"', "'", "/*", "a", "a-", "1_", "<!--", " ", "\n   ", "\\", "a(", "`", "#", "--", "$", "@"];
+    for (const piece of pieces)
+      for (const language of ["js", "rust", "py", "sh", "yaml", "json", "css", "html", "diff", "sql"])
+        highlight(piece.repeat(49_000 / piece.length), language);
+    expect(performance.now() - started).toBeLessThan(6000);
+  }, 20_000);
 });
 
 describe("headings get GitHub's anchors", () => {

@@ -30,7 +30,7 @@ describe("a page that does not make it becomes its source, and costs no other pa
       expect(site.article("b.html")).toBe('<h1 id="bee">Bee</h1>');
       expect(site.article("z.html")).toContain("<p>Long and honest.");
       expect(site.article()).toContain('<a href="bad.html">bad</a>');
-      expect(site.page()).toContain('dir="auto">Bad &lt;one&gt;</a>');
+      expect(site.page()).toContain("<bdi>Bad &lt;one&gt;</bdi></a>");
     },
     30_000,
   );

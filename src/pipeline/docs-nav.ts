@@ -10,6 +10,8 @@ const LONGEST = 100_000;
 const FOLDED_ABOVE = 40;
 
 const escape = Bun.escapeHTML;
+/** A title in its own direction, placed by the page's. */
+const bdi = (text: string): string => `<bdi>${escape(text)}</bdi>`;
 
 const costOf = ({ title, address }: DocsPage): number => title.length + 3 * address.length + 80;
 
@@ -39,7 +41,7 @@ interface View {
 function link(page: DocsPage, { current, place }: View): string {
   const text = page.source === null ? "Overview" : page.title;
   const write = (here: string): string =>
-    `<li><a href="${escape(place.url(page.address))}"${here} dir="auto">${escape(text)}</a></li>`;
+    `<li><a href="${escape(place.url(page.address))}"${here}>${bdi(text)}</a></li>`;
   return page === current ? write(' aria-current="page"') : place.links.getOrInsertComputed(page, () => write(""));
 }
 
@@ -58,7 +60,7 @@ function group(folder: Folder, view: View): string {
   const list = items(folder, view);
   if (list === "") return "";
   const open = view.all_open || view.current.address.startsWith(folder.path) ? " open" : "";
-  return `<li><details${open}><summary dir="auto">${escape(folder.name)}</summary><ul>${list}</ul></details></li>`;
+  return `<li><details${open}><summary>${bdi(folder.name)}</summary><ul>${list}</ul></details></li>`;
 }
 
 export function pageList(site: DocsSite, current: DocsPage, place: Place): string {
@@ -71,7 +73,7 @@ export function contents(headings: readonly Heading[]): string {
   const shown = headings.filter(({ depth, text }) => (depth === 2 || depth === 3) && text !== "");
   if (shown.length < 2) return "";
   const entries = shown.map(
-    ({ depth, text, id }) => `<li class="h${depth}"><a href="#${escape(id)}" dir="auto">${escape(text)}</a></li>`,
+    ({ depth, text, id }) => `<li class="h${depth}"><a href="#${escape(id)}">${bdi(text)}</a></li>`,
   );
   return `<ul>${entries.join("")}</ul>`;
 }
@@ -81,9 +83,9 @@ export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): st
   const above = [...address.slice(0, -1).matchAll(/\//g)].map(({ index }) => address.slice(0, index + 1));
   if (!address.includes("/")) return "";
   const links = ["", ...above].map((folder) => {
-    const name = escape(folder === "" ? site.name : inWords(nameOf(folder.slice(0, -1))));
+    const name = bdi(folder === "" ? site.name : inWords(nameOf(folder.slice(0, -1))));
     const text = site.answers(folder) ? `<a href="${escape(url(folder))}">${name}</a>` : name;
-    return `<li dir="auto">${text}</li>`;
+    return `<li>${text}</li>`;
   });
   return `<nav class="trail" aria-label="Folders"><ol>${links.join("")}</ol></nav>`;
 }
@@ -94,7 +96,7 @@ export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): stri
   const at = pages.indexOf(page);
   const one = (other: DocsPage | undefined, rel: string, label: string): string =>
     other && at >= 0
-      ? `<a rel="${rel}" href="${escape(url(other.address))}"><span>${label}</span> <b dir="auto">${escape(other.title)}</b></a>`
+      ? `<a rel="${rel}" href="${escape(url(other.address))}"><span>${label}</span> <b>${bdi(other.title)}</b></a>`
       : "";
   const links = one(pages[at - 1], "prev", "Previous") + one(pages[at + 1], "next", "Next");
   return links && `<nav class="turn" aria-label="Previous and next page">${links}</nav>`;

@@ -39,7 +39,7 @@ function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home:
   const contents_button = `<button class="open here" popovertarget="docs:contents" aria-label="On this page">${LIST}<span>On this page</span></button>`;
   return `<header class="top">
 ${parts.pages ? pages : ""}
-<a class="brand" href="${escape(home)}" dir="auto">${escape(site.name)}</a>
+<a class="brand" href="${escape(home)}"><bdi>${escape(site.name)}</bdi></a>
 ${SEARCH}
 ${parts.contents ? contents_button : ""}
 </header>`;

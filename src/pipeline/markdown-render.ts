@@ -4,6 +4,7 @@ import { alertOf } from "./markdown-alerts.ts";
 import { decodeEntities } from "./entities.ts";
 import { createAnchors } from "./markdown-anchors.ts";
 import { createFootnotes } from "./markdown-footnotes.ts";
+import { highlight } from "./highlight.ts";
 import { plainText } from "./markdown-text.ts";
 import { closeHtml, type Rewrite } from "./close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./docs-links.ts";
@@ -64,7 +65,7 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
       const language = LANGUAGE.exec(lang ?? "")?.[0];
       const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
       const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
-      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${Bun.escapeHTML(text)}\n</code></pre></div>\n`;
+      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
     },
     blockquote(token) {
       const alert = alertOf(token);

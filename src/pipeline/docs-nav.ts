@@ -78,11 +78,14 @@ export function contents(headings: readonly Heading[]): string {
   return `<ul>${entries.join("")}</ul>`;
 }
 
+/** Folders that are named above a page, besides the root. */
+const DEEPEST = 5;
+
 /** The folders that the page lies in; links where they answer. */
 export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): string {
   const above = [...address.slice(0, -1).matchAll(/\//g)].map(({ index }) => address.slice(0, index + 1));
   if (!address.includes("/")) return "";
-  const links = ["", ...above].map((folder) => {
+  const links = ["", ...above.slice(-DEEPEST)].map((folder) => {
     const name = bdi(folder === "" ? site.name : inWords(nameOf(folder.slice(0, -1))));
     const text = site.answers(folder) ? `<a href="${escape(url(folder))}">${name}</a>` : name;
     return `<li>${text}</li>`;

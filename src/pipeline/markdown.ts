@@ -16,6 +16,9 @@ import { readSource, type Source } from "./markdown-source.ts";
 import { markdownWarnings } from "./markdown-warnings.ts";
 import type { Progress } from "./progress.ts";
 
+/** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
+const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
+
 /** One Markdown file with all that is made of it. */
 interface Work {
   planned: PlannedPage;
@@ -138,7 +141,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const made = new Map<string, Bytes>();
   for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
   made.set(`${site.assets}style.css`, encode(style));
-  made.set(`${site.assets}script.js`, encode(script.replace(/\n *|^ +/g, "")));
+  made.set(`${site.assets}script.js`, encode(SCRIPT));
   made.set(`${site.assets}search.json`, encode(searchIndex(site)));
   return {
     ...draft,

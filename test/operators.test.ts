@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { type AuditLine, listed, operate, operator } from "./operator.ts";
+import { call, signUp } from "./people.ts";
 import { startProcess, temporaryFolder } from "./process.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
@@ -153,6 +154,58 @@ describe("freeze", () => {
   });
 });
 
+describe("what goes on", () => {
+  const HELD: [string, string[], number, string][] = [
+    ["frozen", ["freeze"], 403, "site_frozen"],
+    ["disabled", ["disable", "--reason", "abuse"], 451, "site_disabled"],
+  ];
+  const hold = (site: { site_id: string }, [verb, ...rest]: string[]) => act(verb!, site.site_id, ...rest);
+
+  test.each(HELD)("a %s site can be claimed, and then labelled and deleted by its owner", async (state, held) => {
+    const [site, person] = [await deploy(), await signUp(server)];
+    await hold(site, held);
+    const { site_id, claim_token } = site;
+    const claimed = await call(server, "POST", `/sites/${site_id}/claim`, { claim_token }, person.bearer);
+    expect(claimed).toMatchObject({ status: 200, body: { owner_account_id: person.account_id } });
+    const record = await call(server, "GET", `/sites/${site_id}`, undefined, person.bearer);
+    expect(record).toMatchObject({ status: 200, body: { state } });
+    const listing = await call(server, "GET", "/account/sites", undefined, person.bearer);
+    expect(listing.body.sites).toHaveLength(1);
+    const labelled = await call(server, "PATCH", `/account/sites/${site_id}`, { label: "Mine" }, person.bearer);
+    expect(labelled).toMatchObject({ status: 200, body: { label: "Mine", state } });
+    const deleted = await call(server, "DELETE", `/account/sites/${site_id}`, undefined, person.bearer);
+    expect(deleted).toMatchObject({ status: 200, body: { deleted: [site_id] } });
+    expect((await server.site(site.slug)).status).toBe(404);
+  });
+
+  test.each(HELD)("a %s site can be attached", async (_, held) => {
+    const [site, person] = [await deploy(), await signUp(server)];
+    await hold(site, held);
+    const sites = [{ site_id: site.site_id, manage_token: site.manage_token }];
+    const attached = await call(server, "POST", "/account/bulk-attach", { sites }, person.bearer);
+    expect(attached).toMatchObject({ status: 200, body: { attached: [site.site_id] } });
+  });
+
+  test.each(HELD)("of a %s site its owner's session changes no version either", async (_, held, status, code) => {
+    const person = await signUp(server);
+    const made = await server.post(zipOf({ "index.html": "owned" }), person.bearer);
+    const site = (await made.json()) as DeployResult;
+    await hold(site, held);
+    const headers = { ...person.bearer, "content-type": "application/zip" };
+    const body = zipOf({ "index.html": "another" });
+    const path = `/sites/${site.site_id}`;
+    expect(await codeOf(await server.api(`${path}/deploys`, { method: "POST", body, headers }))).toEqual({
+      status,
+      code,
+    });
+    const { version_id } = site;
+    const back = await call(server, "POST", `${path}/rollback`, { version_id }, person.bearer);
+    expect(back).toMatchObject({ status, body: { code } });
+    expect((await call(server, "DELETE", "/account", undefined, person.bearer)).status).toBe(200);
+    expect((await server.site(site.slug)).status).toBe(404);
+  });
+});
+
 describe("delete", () => {
   test("the site is unknown at the next request, and its token learns that it is gone", async () => {
     const site = await deploy();
@@ -238,6 +291,19 @@ describe("listings", () => {
   });
 });
 
+test("upkeep is in the audit log too: who kept a copy of everything, and where", async () => {
+  await using folder = await temporaryFolder();
+  await act("gc");
+  await act("verify");
+  await act("backup", `${folder.path}/copy`);
+  const rows = (await listed<AuditLine>(server.data_dir, "audit")).slice(-3);
+  expect(rows.map((row) => [row.actor, row.action, row.reason])).toEqual([
+    ["operator", "gc", "swept 0 expired sites and 0 orphaned files"],
+    ["operator", "verify", expect.stringMatching(/^checked \d+ blobs, \d+ bytes: 0 faults$/)],
+    ["operator", "backup", `${folder.path}/copy`],
+  ]);
+});
+
 describe("usage", () => {
   test.each([
     ["an unknown site", ["enable", "nobody-here-0000"], 1, "There is no site"],
@@ -260,6 +326,48 @@ describe("usage", () => {
     const result = await operator(folder.path, ["sites"]);
     expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("There is no data of a svc-server in")]);
     expect(await Array.fromAsync(new Bun.Glob("**").scan({ cwd: folder.path, dot: true }))).toEqual([]);
+  });
+
+  test("a server of another version is running: its database is left alone", async () => {
+    await using other = await startServer();
+    other.sql("PRAGMA user_version = 1");
+    const result = await operator(other.data_dir, ["sites"]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("has another version than this program")]);
+  });
+
+  test("a server of a newer version was here: its database is left alone", async () => {
+    const other = await startServer();
+    other.sql("PRAGMA user_version = 99");
+    await other.stop();
+    const result = await operator(other.data_dir, ["sites"]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("written by a newer svc-server")]);
+    await other[Symbol.asyncDispose]();
+  });
+
+  test("while the server is stopped all is done at once and seen at its start", async () => {
+    await using other = await startServer();
+    const site = await other.deploy({ "index.html": "x" });
+    await other.stop();
+    await operate(other.data_dir, "disable", site.slug, "--reason", "while it was down");
+    expect((await listed<{ url: string }>(other.data_dir, "sites"))[0]!.url).toBe(site.url);
+    await other.start([]);
+    expect(await (await other.site(site.slug)).json()).toMatchObject({ reason: "while it was down" });
+  });
+
+  test("files that are no database: exit code 1 and a sentence, not a stack", async () => {
+    await using folder = await temporaryFolder();
+    await Bun.write(
+      `${folder.path}/db`,
+      "this is no database, and long enough to be read as a header of one".repeat(20),
+    );
+    const result = await operator(folder.path, ["audit"]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("is no database")]);
+    expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("a folder that cannot be made: exit code 1 and a sentence", async () => {
+    const inFile = await operator(server.data_dir, ["backup", `${server.data_dir}/db/backup`]);
+    expect([inFile.code, inFile.stderr]).toEqual([1, expect.stringContaining("where a folder is needed")]);
   });
 
   const COMMANDS = [

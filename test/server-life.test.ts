@@ -129,6 +129,19 @@ describe("the end", () => {
     },
   );
 
+  test("a connection without a request holds nothing up", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path]);
+    const silent = connect(server.port, "127.0.0.1");
+    silent.on("error", () => {});
+    silent.write("GET / HTTP/1.1\r\nHost: loc");
+    await Bun.sleep(100);
+    const before = performance.now();
+    expect(await ended(server, "SIGTERM")).toBe(0);
+    expect(performance.now() - before).toBeLessThan(5000);
+    silent.destroy();
+  });
+
   test("a second signal exits at once", async () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path]);

@@ -5,8 +5,8 @@ import { text } from "./text.ts";
 
 export async function readHidden(terminal: Terminal, question: string): Promise<string> {
   let typed = "";
-  terminal.draw([text`${question}`]);
-  const answer = await readKeys((key) => {
+  const show = () => terminal.draw([text`${question}`]);
+  const answer = await readKeys(show, (key) => {
     if (key.name === "return" || key.name === "enter" || (key.ctrl && key.name === "d")) return typed;
     if (key.name === "backspace") typed = typed.slice(0, -1);
     else if (key.ctrl && key.name === "u") typed = "";

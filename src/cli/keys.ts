@@ -14,8 +14,8 @@ interface Pressed {
   ctrl?: boolean;
 }
 
-/** Hands over each key until one gives a result. Ctrl-C is what it is everywhere else: an interruption. */
-export function readKeys<Result>(onKey: (key: Key) => Result | undefined): Promise<Result> {
+/** Hands over each key until one gives a result. The question is shown once nothing is echoed any more. Ctrl-C is what it is everywhere else: an interruption. */
+export function readKeys<Result>(show: () => void, onKey: (key: Key) => Result | undefined): Promise<Result> {
   const { stdin } = process;
   return new Promise((resolve) => {
     const restore = () => void stdin.setRawMode(false);
@@ -40,5 +40,6 @@ export function readKeys<Result>(onKey: (key: Key) => Result | undefined): Promi
     stdin.setRawMode(true);
     stdin.on("keypress", pressed);
     stdin.resume();
+    show();
   });
 }

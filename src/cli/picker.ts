@@ -28,8 +28,7 @@ export async function pick(terminal: Terminal, question: string, choices: readon
       ...rows.map((choice, i) => row(choice, i === here, terminal.columns! - 4)),
       dim("  Arrows move, Space ticks, Enter writes."),
     ]);
-  draw();
-  await readKeys(({ name }) => {
+  await readKeys(draw, ({ name }) => {
     if (name === "return" || name === "enter") return true;
     if (name === "space") rows[here]!.ticked = !rows[here]!.ticked;
     here = (here + (MOVES[name] ?? 0) + rows.length) % rows.length;

@@ -60,6 +60,7 @@ function read(location: string, file: string): Buffer | null {
     if (codeOf(error) === "ENOENT") return null;
     if (codeOf(error) === "ENOTDIR")
       throw new Failure("not_a_folder", `${dirname(file)} is a file, so ${file} cannot be written.`);
+    if (codeOf(error) === "EISDIR") throw new Failure("not_a_file", `${file} is a folder, not a file.`);
     throw error;
   }
 }

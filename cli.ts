@@ -1,34 +1,21 @@
 #!/usr/bin/env bun
 /** svc: arguments in, exit code out. 0 done, 1 failed, 2 asked wrongly, 130 stopped by Ctrl-C. */
 import { readCall } from "./src/cli/call.ts";
-import { claim } from "./src/cli/claim.ts";
-import type { Command } from "./src/cli/command.ts";
+import { COMMANDS } from "./src/cli/commands.ts";
 import { projectsFile } from "./src/cli/config-dir.ts";
-import { deploy } from "./src/cli/deploy.ts";
 import { asFailure } from "./src/cli/failure.ts";
-import { forget } from "./src/cli/forget.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
-import { install } from "./src/cli/install.ts";
-import { list } from "./src/cli/list.ts";
 import { openLinks } from "./src/cli/links.ts";
-import { login } from "./src/cli/login.ts";
-import { logout } from "./src/cli/logout.ts";
 import { marked } from "./src/cli/report.ts";
-import { rollback } from "./src/cli/rollback.ts";
 import { serverFrom } from "./src/cli/state.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal.ts";
 import { red } from "./src/cli/text.ts";
-import { update } from "./src/cli/update.ts";
 import { VERSION } from "./src/cli/version.ts";
-import { versions } from "./src/cli/versions.ts";
-
-/** A command is a row here and a file. The first one runs when none is named. */
-const COMMANDS: readonly Command[] = [deploy, update, versions, rollback, forget, login, logout, list, claim, install];
 
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
   const { command, given } = readCall(args, COMMANDS);
   if (given.has("help")) {
-    const lines = command === deploy ? overview(COMMANDS) : commandHelp(command);
+    const lines = command === COMMANDS[0] ? overview(COMMANDS) : commandHelp(command);
     return lines.forEach((line) => terminal.result(line));
   }
   if (given.has("version")) return terminal.result(`svc ${VERSION}`);

@@ -40,7 +40,7 @@ async function attach(context: Context, server: Server, token: string) {
 export async function signIn(context: Context, server: Server, session: Session) {
   const { terminal, env } = context;
   save(context, server, session);
-  terminal.say(text`\n  ${green("✓")} Signed in${session.email === undefined ? "" : ` as ${session.email}`}`);
+  terminal.say(text`  ${green("✓")} Signed in${session.email === undefined ? "" : ` as ${session.email}`}`);
   const attachment = await attach(context, server, session.session_token);
   if (env["SVC_TOKEN"]) terminal.insist(text`  ${yellow("!")} SVC_TOKEN is set and goes before this session.`);
   terminal.say();

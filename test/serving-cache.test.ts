@@ -64,7 +64,14 @@ function memoryStore(paths: string[], bytes_each = 1_000) {
 }
 
 function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000) {
-  const sites = createSiteServer({ store, now, base_url: "http://localhost", contact: null, cache_bytes });
+  const sites = createSiteServer({
+    store,
+    now,
+    base_url: "http://localhost",
+    contact: null,
+    ending: () => false,
+    cache_bytes,
+  });
   return (path: string, slug = "lab") =>
     sites.handle(
       new Request(`http://${slug}.localhost${path}`),

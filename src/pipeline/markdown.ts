@@ -4,7 +4,7 @@ import style from "./docs-style.css" with { type: "text" };
 import script from "./docs-script.js.txt" with { type: "text" };
 import type { Bytes, Draft, Healed, Warning } from "../types.ts";
 import { languageOf } from "./docs-language.ts";
-import { urlsFrom, docsSite, type DocsSite, searchIndex } from "./docs-site.ts";
+import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./docs-site.ts";
 import { overview } from "./docs-overview.ts";
 import { docsPage } from "./docs-page.ts";
 import { type Plan, planDocs, type PlannedPage } from "./docs-plan.ts";
@@ -79,23 +79,23 @@ function bodyOf({ page, source, bodies }: Work, folder: string): string {
 
 /** Path → page, for every place a page stands at. */
 function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<[string, string]> {
-  const urls = new Map<string, (address: string) => string>();
-  const urlsOf = (folder: string) => urls.getOrInsertComputed(folder, () => urlsFrom(folder));
+  const places = new Map<string, Place>();
+  const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
   for (const work of works) {
     // An index and its page of the same name are the same bytes, made once.
     const made = new Map<string, string>();
     for (const path of work.planned.paths) {
       const folder = folderOf(path);
-      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), folder, urlsOf(folder));
+      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), at(folder));
       made.set(folder, page);
       yield [path, page];
     }
   }
   for (const page of overviews) {
-    const url = urlsOf(page.address);
-    const list = overview(site.tree, page.address, url, site.answers);
+    const place = at(page.address);
+    const list = overview(site.tree, page.address, place.url, site.answers);
     const body = `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${list}`;
-    yield [`${page.address}index.html`, docsPage(site, page, body, page.address, url)];
+    yield [`${page.address}index.html`, docsPage(site, page, body, place)];
   }
 }
 

@@ -35,6 +35,18 @@ describe("update", () => {
     expect(await pageOf(first["url"])).toContain("two");
   });
 
+  test("a file that moved below .well-known is a change, for that folder is never taken off", async () => {
+    await using home = await newHome();
+    await home.write("dist", { "security.txt": "contact" });
+    const first = await deployed(home, ["dist"]);
+    await rm(home.path("dist", "security.txt"));
+    await home.write("dist", { ".well-known/security.txt": "contact" });
+    const { err } = await home.run(["update", "dist"]);
+    expect(err).toContain("Updated in");
+    const slug = new URL(String(first["url"])).hostname.split(".")[0]!;
+    expect((await server.site(slug, "/.well-known/security.txt")).status).toBe(200);
+  });
+
   test("identical content: `No changes (already live)` on stderr, the URL on stdout, nothing sent", async () => {
     await using home = await newHome();
     await home.write("", { "dist/index.html": "<title>1</title>", "dist/a.txt": "a" });

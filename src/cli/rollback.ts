@@ -39,8 +39,11 @@ async function run(context: Context, given: Given): Promise<void> {
   });
   touchLink(context, opened, record);
   if (given.json) return context.terminal.json(body);
-  context.terminal.say(text`\n  ${green("✓")} Version ${body.version_id} is live`);
+  const changed = body.version_id !== body.previous_version_id;
+  const is_live = changed ? `Version ${body.version_id} is live` : "No changes (already live)";
+  context.terminal.say(text`\n  ${green("✓")} ${is_live}`);
   context.terminal.url(body.url);
+  if (!changed) return;
   context.terminal.say(dim(text`  Forward again: svc rollback ${body.previous_version_id}\n`));
 }
 

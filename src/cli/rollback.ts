@@ -2,7 +2,7 @@
 import { ask } from "./api.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { Failure } from "./failure.ts";
-import { findTarget, openTarget, touchLink } from "./target.ts";
+import { findTarget, openTarget, rollbackCommand, touchLink } from "./target.ts";
 import { dim, green, text } from "./text.ts";
 import type { RolledBack, SiteRecord } from "./wire.ts";
 
@@ -44,7 +44,8 @@ async function run(context: Context, given: Given): Promise<void> {
   context.terminal.say(text`\n  ${green("✓")} ${is_live}`);
   context.terminal.url(body.url);
   if (!changed) return;
-  context.terminal.say(dim(text`  Forward again: svc rollback ${body.previous_version_id}\n`));
+  const forward = rollbackCommand(context, opened, body.previous_version_id);
+  context.terminal.say(dim(text`  Forward again: ${forward}\n`));
 }
 
 export const rollback: Command = {

@@ -50,7 +50,10 @@ function healedBy(files: readonly Upload[], folder: string | null): Healed[] {
   const healed: Healed[] = [];
   const turned = files.filter(({ backslashes }) => backslashes).length;
   if (turned > 0)
-    healed.push({ code: "backslash_paths", message: `Backslashes in ${turned} names were read as slashes.` });
+    healed.push({
+      code: "backslash_paths",
+      message: `Backslashes in ${turned === 1 ? "a name" : `${turned} names`} were read as slashes.`,
+    });
   if (folder !== null)
     healed.push({
       code: "stripped_root_folder",

@@ -41,12 +41,11 @@ const unknownHost = (): Refusal =>
 /** Asked for every page: most addresses are told apart by one search. */
 const isReport = ({ url }: Request): boolean => url.includes(REPORT_PATH) && pathOf(url) === REPORT_PATH;
 
+/** No Retry-After: a program that repeats a first deploy on its word makes a second site where the first one is there. */
 const restarting = (): Refusal =>
   new Refusal(
     "unavailable",
     "The server's disk failed while it wrote, and it is restarting. Look whether your change is there before you repeat it.",
-    {},
-    { "retry-after": "5" },
   );
 
 export function createApp(parts: AppParts): App {

@@ -56,7 +56,18 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }
-  return withAddresses(values, values.port);
+  const config = withAddresses(values, values.port);
+  refuseUnreachableSites(config);
+  return config;
+}
+
+/** No name can stand below an address such as 192.168.1.5: browsers do not even take it for a URL. */
+function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
+  if (URL.canParse(`http://some-site.${sites_domain}`)) return;
+  throw new ConfigError(
+    `Sites cannot live below ${sites_domain} (base URL ${base_url}): --sites-domain (SVC_SITES_DOMAIN) must be ` +
+      "a domain with an optional port, e.g. sites.example or sites.example:8443.",
+  );
 }
 
 /** Null where an address was made while the system had yet to choose the port. */

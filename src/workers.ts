@@ -69,6 +69,19 @@ export async function supervise(
     child.kill("SIGTERM");
     await child.exited;
   }
+  /** The new one serves before the old one drains. One that does not start leaves the rest as they are. */
+  async function replaceAll(): Promise<void> {
+    try {
+      for (const old of [...workers]) {
+        if (stopping) return;
+        await add();
+        await retire(old);
+      }
+    } catch (error) {
+      log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);
+    }
+  }
+  let replaced = Promise.resolve();
 
   try {
     await Promise.all(Array.from({ length: config.workers }, add));
@@ -81,13 +94,8 @@ export async function supervise(
   }
   return {
     config,
-    /** The new one serves before the old one drains. */
-    async reload() {
-      for (const old of [...workers]) {
-        await add();
-        await retire(old);
-      }
-    },
+    /** One after the other, however often it is asked for. */
+    reload: () => (replaced = replaced.then(replaceAll)),
     async stop() {
       stopping = true;
       await Promise.all([...workers].map(retire));

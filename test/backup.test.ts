@@ -312,7 +312,7 @@ describe("half of one", () => {
     restore.kill("SIGKILL");
     await restore.exited;
     expect(await exists(join(data_dir, "restoring"))).toBe(true);
-    expect(startProcess(["--data-dir", data_dir])).rejects.toThrow("was not finished");
+    await expect(startProcess(["--data-dir", data_dir])).rejects.toThrow("was not finished");
     expect((await operator(data_dir, ["sites"])).code).toBe(1);
     const again = await operator(data_dir, ["restore", folder]);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was interrupted: empty that folder")]);

@@ -443,6 +443,19 @@ describe("a server that does not do as it should gets a sentence", () => {
     );
   });
 
+  test("a certificate that nobody vouches for: what it is, and how to vouch for it", async () => {
+    const fixture = (name: string) => Bun.file(join(import.meta.dir, "fixtures", "tls", name));
+    const tls = { cert: fixture("cert.pem"), key: fixture("key.pem") };
+    const secure = Bun.serve({ port: 0, tls, fetch: () => new Response("{}") });
+    const cwd = await home.write("untrusted", { "dist/index.html": "i" });
+    const origin = `https://localhost:${secure.port}`;
+    const { code, err } = await home.run([], { cwd, env: { DEPLOY_URL: origin } });
+    await secure.stop(true);
+    expect(code).toBe(1);
+    expect(err).toContain(`The certificate of ${origin} is not to be trusted`);
+    expect(err).toContain("NODE_EXTRA_CA_CERTS");
+  });
+
   test.each([["localhost:8787"], ["ftp://x"], ["nonsense"]])("DEPLOY_URL=%s is wrong usage", async (address) => {
     const cwd = await home.write("wrong-url", { "dist/index.html": "i" });
     const { code, err } = await home.run([], { cwd, env: { DEPLOY_URL: address } });

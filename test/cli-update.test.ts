@@ -35,6 +35,34 @@ describe("update", () => {
     expect(await pageOf(first["url"])).toContain("two");
   });
 
+  test("the way back that it names works from where it was run", async () => {
+    await using home = await newHome();
+    await home.write("dist", { "index.html": "one" });
+    await home.write("other", { "index.html": "other" });
+    const { site_id } = await deployed(home, ["dist"]);
+    await deployed(home, ["other"]);
+    await home.write("dist", { "index.html": "two" });
+    const back = /The one before: svc (.*)/.exec((await home.run(["update", "dist"])).err)![1]!;
+    expect(back).toBe(`rollback --site ${site_id}`);
+    const { code, err } = await home.run(back.split(" "));
+    expect(code).toBe(0);
+    expect(err).toMatch(new RegExp(`Forward again: svc rollback [0-9a-f]{16} --site ${site_id}`));
+    const inside = await home.run(["rollback", /rollback ([0-9a-f]{16})/.exec(err)![1]!], { cwd: home.path("dist") });
+    expect(inside.err).toMatch(/Forward again: svc rollback [0-9a-f]{16}\n/);
+  });
+
+  test("a file that moved below .well-known is a change, for that folder is never taken off", async () => {
+    await using home = await newHome();
+    await home.write("dist", { "security.txt": "contact" });
+    const first = await deployed(home, ["dist"]);
+    await rm(home.path("dist", "security.txt"));
+    await home.write("dist", { ".well-known/security.txt": "contact" });
+    const { err } = await home.run(["update", "dist"]);
+    expect(err).toContain("Updated in");
+    const slug = new URL(String(first["url"])).hostname.split(".")[0]!;
+    expect((await server.site(slug, "/.well-known/security.txt")).status).toBe(200);
+  });
+
   test("identical content: `No changes (already live)` on stderr, the URL on stdout, nothing sent", async () => {
     await using home = await newHome();
     await home.write("", { "dist/index.html": "<title>1</title>", "dist/a.txt": "a" });

@@ -99,6 +99,13 @@ describe("rollback", () => {
     expect(await page()).toContain("page 2");
   });
 
+  test("to the version that is live: nothing changes, and nothing is said of a way forward", async () => {
+    const ran = await home.run(["rollback", ids[1]!]);
+    expect([ran.code, ran.out]).toEqual([0, `${url}\n`]);
+    expect(ran.err).toContain("No changes (already live)");
+    expect(ran.err).not.toContain("Forward again");
+  });
+
   test("only one version: refused", async () => {
     await using other = await Home.make(server.base_url);
     await other.write("", { "dist/index.html": "<title>1</title>" });

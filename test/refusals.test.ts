@@ -145,6 +145,15 @@ const cases: Record<string, Case> = {
   "a version that is none": { ...json('{"version_id":"0000000000000000"}'), status: 404, code: "unknown_version" },
 };
 
+test("A12 a body of quotes that are never closed takes no time", async () => {
+  const body = `{"version_id":"${'\\"'.repeat(32_700)}`;
+  for (const end of ["", "\\"]) {
+    const before = performance.now();
+    expect((await server.api(rollback(), { method: "POST", body: body + end, headers: own() })).status).toBe(400);
+    expect(performance.now() - before).toBeLessThan(300);
+  }
+});
+
 describe.each(Object.entries(cases))("%s", (_, { path, init, status, code, more }) => {
   test(`is ${status} ${code}, in the documented form, and leaves nothing behind`, async () => {
     const before = blobs();

@@ -125,7 +125,7 @@ test.each([
   await using server = await startServer();
   await server.stop();
   await Bun.write(join(server.data_dir, "secrets"), content);
-  expect(server.start([])).rejects.toThrow(/secrets is damaged: restore it/);
+  await expect(server.start([])).rejects.toThrow(/secrets is damaged: restore it/);
 });
 
 test("A2 a known and an unknown token take the same time to be refused", async () => {

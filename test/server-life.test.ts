@@ -1,8 +1,9 @@
 /** CONTRACT.md 1 and RELIABILITY.md 2: how svc-server starts, runs with several processes, speaks TLS, and ends. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmod, copyFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "./process.ts";
 import { zipOf } from "./zip.ts";
 
@@ -99,6 +100,20 @@ describe("a start", () => {
     const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", dir.path]);
     expect(code).toBe(1);
     expect(stderr).toContain("newer svc-server");
+  });
+
+  test.each([
+    ["a project's folder", "src/a.ts"],
+    ["a folder with a tmp of somebody's own", "tmp/notes.txt"],
+  ])("%s is not taken for a data directory: nothing in it is touched", async (_, path) => {
+    await using dir = await temporaryFolder();
+    await Bun.write(join(dir.path, path), "mine");
+    await chmod(dir.path, 0o755);
+    const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", dir.path]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("give the server a folder of its own");
+    expect(readdirSync(dir.path, { recursive: true }).sort()).toEqual([dirname(path), path]);
+    expect(statSync(dir.path).mode & 0o777).toBe(0o755);
   });
 
   test("a data directory that cannot be written stops the start with a sentence", async () => {
@@ -384,4 +399,34 @@ describe("--workers 2", () => {
     expect(children(server)).toHaveLength(2);
     await ended(server, "SIGTERM");
   }, 30_000);
+
+  test("SIGHUP with a certificate that cannot be read: the workers that serve go on, and the next one heals", async () => {
+    await using dir = await temporaryFolder();
+    const cert = join(dir.path, "cert.pem");
+    await copyFile(TLS[1]!, cert);
+    const flags = ["--data-dir", join(dir.path, "data"), "--tls-cert", cert, "--tls-key", TLS[3]!];
+    const server = await startProcess([...flags, "--workers", "2", "--log", "off"]);
+    const before = children(server);
+    await writeFile(cert, "no certificate");
+    server.kill("SIGHUP");
+    for (let n = 0; n < 300 && !server.stderr().includes("SIGHUP"); n++) await Bun.sleep(20);
+    const health = await fetch(`${server.base_url}/healthz`, { tls: { rejectUnauthorized: false } });
+    expect(health.status).toBe(200);
+    expect(children(server)).toEqual(before);
+    await copyFile(TLS[1]!, cert);
+    server.kill("SIGHUP");
+    for (const pid of before) expect(await gone(pid)).toBe(true);
+    expect(children(server)).toHaveLength(2);
+    expect(await ended(server, "SIGTERM")).toBe(0);
+  }, 30_000);
+
+  test("K32 Ctrl-C, which every process of the group gets: what is in flight is answered, exit 0", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
+    const answered = slowUpload(server.port, zipOf({ "index.html": "in flight" }), 1000);
+    await Bun.sleep(200);
+    for (const pid of [...children(server), server.pid]) process.kill(pid, "SIGINT");
+    expect(await answered).toStartWith("HTTP/1.1 200");
+    expect(await server.exited).toBe(0);
+  }, 20_000);
 });

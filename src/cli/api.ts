@@ -53,9 +53,16 @@ function requestInit(call: Call): RequestInit & { duplex?: "half" } {
 /** The ways in which nothing was ever sent, so that trying again at once is idle. */
 const NO_CONNECTION = new Set(["ConnectionRefused", "ECONNREFUSED", "FailedToOpenSocket", "ENOTFOUND", "TimeoutError"]);
 
+/** OpenSSL's words for a certificate that is not to be believed. */
+const UNTRUSTED = /CERT|SIGNATURE|CRL|ALTNAME/;
+
 function unreachable(server: Server, error: unknown): Failure {
   const { code, name, message } = Object(error) as { code?: string; name?: string; message?: string };
   const reason = code ?? name ?? message ?? "no answer";
+  if (UNTRUSTED.test(reason)) {
+    const way = "Check DEPLOY_URL; for a certificate authority of your own set NODE_EXTRA_CA_CERTS to its PEM file.";
+    return new Failure("untrusted", `The certificate of ${server.origin} is not to be trusted (${reason}). ${way}`);
+  }
   if (name === "TimeoutError") return new Failure("unreachable", `${server.origin} did not answer in time. Try again.`);
   if (!NO_CONNECTION.has(reason)) {
     return new Failure("unreachable", `The connection to ${server.origin} broke (${reason}). Try again.`);

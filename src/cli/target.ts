@@ -112,3 +112,9 @@ export function touchLink(
     // Best effort: the command itself has done its work.
   }
 }
+
+/** As it is typed from here: only the site that was deployed from this very folder needs no name. */
+export function rollbackCommand({ cwd }: Context, { link, site_id }: Target, version = ""): string {
+  const here = link?.folder === linkKey(cwd) ? "" : `--site ${site_id}`;
+  return ["svc rollback", version, here].filter((part) => part !== "").join(" ");
+}

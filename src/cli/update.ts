@@ -11,7 +11,7 @@ import { usage } from "./failure.ts";
 import { liesAt, shownFrom } from "./find-link.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
 import { whileSpinning, type Spinner } from "./spinner.ts";
-import { findTarget, openTarget, siteGone, touchLink, type Opened, type Target } from "./target.ts";
+import { findTarget, openTarget, rollbackCommand, siteGone, touchLink, type Opened, type Target } from "./target.ts";
 import { dim, green, text } from "./text.ts";
 import { count, seconds } from "./units.ts";
 import { zipBody } from "./upload.ts";
@@ -101,7 +101,7 @@ function report(context: Context, given: Given, opened: Opened, content: Content
   reportExpiry(terminal, { expires_at: result.expires_at }, context.now());
   terminal.say();
   reportFindings(terminal, result);
-  terminal.say(dim(text`  Version ${result.version_id}. The one before: svc rollback\n`));
+  terminal.say(dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`));
 }
 
 /** Nothing is sent where the content is live already and no setting is asked for. */

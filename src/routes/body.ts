@@ -41,10 +41,13 @@ async function readWhole(
   return new Uint8Array(Buffer.concat(parts));
 }
 
+/** A string that is never closed reaches to the end: given up there, it would be read again from each quote inside it. */
+const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
+
 /** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
 function nestsDeeper(text: string, most: number): boolean {
   let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
+  for (const [token] of text.matchAll(TOKEN)) {
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;
     if (depth > most) return true;

@@ -23,6 +23,23 @@ function refuseHalfRestored(data_dir: string): void {
   throw new Error(`A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`);
 }
 
+/** What a first start that was cut short leaves, and what a fresh file system has. */
+const BEGUN = new Set(["blobs", "tmp", "lost+found"]);
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+/** Somebody's home or project would be closed to others, and what lies in its `tmp` would be cleared away. */
+function refuseForeign(data_dir: string): void {
+  if (isFile(join(data_dir, "lock.db")) || isFile(join(data_dir, "db"))) return;
+  const temporary = namesIn(join(data_dir, "tmp")).map((name) => `tmp/${name}`);
+  const [other] = [...namesIn(data_dir).filter((name) => !BEGUN.has(name) && !name.startsWith(".")), ...temporary];
+  if (other === undefined) return;
+  throw new Error(
+    `The folder ${data_dir} holds other things (${other}): give the server a folder of its own with --data-dir.`,
+  );
+}
+
 function makeFolders(data_dir: string): void {
   makeFolder(data_dir);
   const { uid } = statSync(data_dir);
@@ -41,7 +58,8 @@ function lock(data_dir: string): Database {
   try {
     holder.run("PRAGMA busy_timeout = 0");
     holder.run("BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "SQLITE_BUSY") throw error;
     throw new DataDirInUse(
       `Another svc-server is running on ${data_dir}: stop it, or give this one its own --data-dir.`,
     );
@@ -70,6 +88,7 @@ function ready(data_dir: string): void {
 /** Locks and readies the data directory. Close what is returned when the server ends. */
 export function prepareDataDir(data_dir: string): { close(): void } {
   refuseHalfRestored(data_dir);
+  refuseForeign(data_dir);
   makeFolders(data_dir);
   const holder = lock(data_dir);
   try {

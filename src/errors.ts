@@ -13,6 +13,8 @@ const STATUS = {
   unauthorized: 401,
   invalid_claim: 401,
   forbidden: 403,
+  abuse_rejected: 403,
+  challenge_failed: 403,
   site_frozen: 403,
   unknown_site: 404,
   unknown_version: 404,

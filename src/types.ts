@@ -14,6 +14,18 @@ export interface Limits {
   max_zip_bytes: number;
 }
 
+/** What judging an upload takes beside its files: the service, and the site that it is for. */
+export interface SiteContext {
+  sites_domain: string;
+  /** Where to appeal. */
+  contact: string | null;
+  /** The text of DATA/brands.txt. */
+  brands: string;
+  /** Null for a new site: its name is drawn when it is stored. */
+  slug: string | null;
+  anonymous: boolean;
+}
+
 export type HealedCode =
   | "index_case_fixed"
   | "index_from_single_html"

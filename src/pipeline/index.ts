@@ -1,8 +1,9 @@
-/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make sure that `/` resolves, 3 decide
- *  whether it is a single-page app, 4 describe what is to be stored.
+/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make sure that `/` resolves, 3 refuse
+ *  abuse, 4 decide whether it is a single-page app, 5 describe what is to be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
-import type { BuiltVersion, Draft, Limits } from "../types.ts";
+import type { BuiltVersion, Draft, Limits, SiteContext } from "../types.ts";
 import { versionIdOf } from "../version-id.ts";
+import { scanAbuse } from "./abuse.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { ingest } from "./ingest.ts";
 import { describe } from "./manifest.ts";
@@ -20,9 +21,9 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
   return { files: own.length, bytes: own.reduce((sum, [, content]) => sum + content.length, 0) };
 }
 
-export function build(zip: Uint8Array, limits: Limits, progress: Progress): BuiltVersion {
+export function build(zip: Uint8Array, limits: Limits, progress: Progress, site: SiteContext): BuiltVersion {
   const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
-  const draft = ensureIndex(upload, progress);
+  const draft = scanAbuse(ensureIndex(upload, progress), site, progress);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft);
   const { spa, healed } = detectSpa(draft.files);

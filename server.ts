@@ -1,6 +1,7 @@
 /** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/service.ts. */
 import packageJson from "./package.json" with { type: "json" };
 import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
+import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/service.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
 
@@ -38,8 +39,10 @@ async function serve(config: Config): Promise<void> {
 
 async function main(argv: string[]): Promise<void> {
   if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker());
+  const code = await runOperator(argv, process.env);
+  if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;
-  if (flags.includes("--help") || flags.includes("-h")) return void process.stdout.write(helpText());
+  if (flags.includes("--help") || flags.includes("-h")) return void process.stdout.write(helpText(commandsHelp()));
   if (flags.includes("--version")) return void process.stdout.write(`svc-server ${packageJson.version}\n`);
   const config = readConfig(
     flags.filter((flag) => flag !== "--print-config"),

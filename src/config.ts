@@ -36,13 +36,14 @@ function readFlags(argv: readonly string[]): Map<Key, string> {
 }
 
 function readOne(key: Key, flags: Map<Key, string>, env: Env): unknown {
-  const { variables, fallback, parse, allowed, flag } = SETTINGS[key];
+  const { variables, fallback, parse, allowed, flag, secret } = SETTINGS[key];
   const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
   if (text === null) return null;
   const value = parse(text);
   if (value !== undefined) return value;
-  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${JSON.stringify(text)}: it must be ${allowed}.`);
+  const shown = secret ? "not usable" : JSON.stringify(text);
+  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${shown}: it must be ${allowed}.`);
 }
 
 /** Throws `ConfigError`. */
@@ -75,7 +76,8 @@ export function printConfig(config: Config): string {
   return JSON.stringify(Object.fromEntries(shown), null, 2);
 }
 
-export function helpText(): string {
+/** `commands`: the lines of the operator's commands. */
+export function helpText(commands = ""): string {
   const rows = KEYS.map((key) => {
     const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
     return [`  ${flag ?? ""}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
@@ -86,8 +88,12 @@ export function helpText(): string {
   return `svc-server: turns folders of static files into live sites, on one box.
 
 Usage: svc-server [serve] [flags]
+       svc-server <command> [flags]
 
-A flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
+Commands, which work on the data directory, also while the server runs (svc-server <command> --help tells more):
+
+${commands}
+Flags: a flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
 
 ${lines.join("\n")}
 

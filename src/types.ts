@@ -178,5 +178,12 @@ export type Caller =
   | { kind: "anonymous" }
   | { kind: "site"; site_id: string; gone: boolean; token_hash: string }
   | { kind: "claim"; site_id: string }
-  | { kind: "account"; account_id: string }
+  | {
+      kind: "account";
+      account_id: string;
+      session_id: string;
+      /** When the password was last given (ISO 8601); null where a device got the session. */
+      signed_in_at: string | null;
+      by: "bearer" | "cookie";
+    }
   | { kind: "unknown" };

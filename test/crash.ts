@@ -54,31 +54,57 @@ export interface CrashReport {
   met_in_flight: number;
 }
 
-/** Throws at the first violation. `flags` and `command` choose the server. */
-export async function crashRounds(
-  data_dir: string,
-  options: { rounds: number; seed: number; command?: string[]; onRound?: (n: number) => void },
-): Promise<CrashReport> {
+export interface CrashOptions {
+  rounds: number;
+  seed: number;
+  /** The server; from source unless said otherwise. */
+  command?: string[];
+  /** How the server ends: kill -9 unless said otherwise. It must be gone when this resolves. */
+  cut?: (server: ServerProcess) => Promise<unknown>;
+  onRound?: (n: number) => void;
+}
+
+const killed = (server: ServerProcess): Promise<unknown> => {
+  server.kill("SIGKILL");
+  return server.exited;
+};
+
+/** A slow machine is mostly between two deploys: the kill is to meet one. */
+async function untilOneIsInFlight(sites: readonly TrackedSite[]): Promise<void> {
+  for (let ms = 0; ms < 1000 && sites.every((site) => site.in_flight === null); ms++) await Bun.sleep(1);
+}
+
+/** Throws at the first violation. */
+export async function crashRounds(data_dir: string, options: CrashOptions): Promise<CrashReport> {
   const random = randomFrom(options.seed);
-  const start = () => startProcess(["--data-dir", data_dir, "--log", "off"], options);
+  const start = () =>
+    startProcess(["--data-dir", data_dir, "--log", "off"], {
+      command: options.command,
+      env: { SVC_RATE_DEPLOY: "off" },
+    });
   const sites: TrackedSite[][] = Array.from({ length: CLIENTS }, () => []);
   let met_in_flight = 0;
   let server = await start();
-  for (let round = 0; round < options.rounds; round++) {
-    let alive = true;
-    const clients = sites.map((own, id) => client(server, own, id, random, () => alive));
-    await Bun.sleep(50 + random() * 400);
-    alive = false;
-    server.kill("SIGKILL");
-    await server.exited;
-    await Promise.all(clients);
-    if (sites.flat().some((site) => site.in_flight !== null)) met_in_flight++;
-    const before = performance.now();
-    server = await start();
-    if (performance.now() - before > 10_000) throw new Error("the restart took over ten seconds");
-    await checkStored(data_dir);
-    for (const site of sites.flat()) await checkServed(server, site);
-    options.onRound?.(round + 1);
+  try {
+    for (let round = 0; round < options.rounds; round++) {
+      let alive = true;
+      const clients = sites.map((own, id) => client(server, own, id, random, () => alive));
+      await Bun.sleep(50 + random() * 400);
+      await untilOneIsInFlight(sites.flat());
+      alive = false;
+      await (options.cut ?? killed)(server);
+      await Promise.all(clients);
+      if (sites.flat().some((site) => site.in_flight !== null)) met_in_flight++;
+      const before = performance.now();
+      server = await start();
+      if (performance.now() - before > 10_000) throw new Error("the restart took over ten seconds");
+      await checkStored(data_dir);
+      for (const site of sites.flat()) await checkServed(server, site);
+      options.onRound?.(round + 1);
+    }
+  } catch (violation) {
+    await killed(server); // none is left behind
+    throw violation;
   }
   server.kill("SIGTERM");
   if ((await server.exited) !== 0) throw new Error("the server did not drain");

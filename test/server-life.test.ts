@@ -129,6 +129,19 @@ describe("the end", () => {
     },
   );
 
+  test("a connection without a request holds nothing up", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path]);
+    const silent = connect(server.port, "127.0.0.1");
+    silent.on("error", () => {});
+    silent.write("GET / HTTP/1.1\r\nHost: loc");
+    await Bun.sleep(100);
+    const before = performance.now();
+    expect(await ended(server, "SIGTERM")).toBe(0);
+    expect(performance.now() - before).toBeLessThan(5000);
+    silent.destroy();
+  });
+
   test("a second signal exits at once", async () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path]);
@@ -264,7 +277,7 @@ describe("TLS", () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path, ...TLS]);
     const http2 = await import("node:http2");
-    const session = http2.connect(server.base_url, { rejectUnauthorized: false });
+    const session = http2.connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
     const status = await new Promise((resolve, reject) => {
       session.on("error", reject);
       session
@@ -279,24 +292,23 @@ describe("TLS", () => {
 });
 
 describe("--workers 2", () => {
+  /** The parent of a process that runs; null where there is none, or only its exit code still waits to be read. */
+  function parentOf(pid: number): number | null {
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, "utf8");
+      return /^State:\s*Z/m.test(status) ? null : Number(/^PPid:\s*(\d+)/m.exec(status)![1]);
+    } catch {
+      return null;
+    }
+  }
   const children = ({ pid }: ServerProcess) =>
     readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
       .map(Number)
       .filter((child) => parentOf(child) === pid);
-  function parentOf(pid: number): number {
-    try {
-      return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]);
-    } catch {
-      return -1;
-    }
-  }
   const gone = async (pid: number) => {
-    for (let n = 0; n < 200 && existsSync(`/proc/${pid}`) && parentOf(pid) !== -1; n++) {
-      if (/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) return true;
-      await Bun.sleep(20);
-    }
-    return !existsSync(`/proc/${pid}`);
+    for (let n = 0; n < 300 && parentOf(pid) !== null; n++) await Bun.sleep(20);
+    return parentOf(pid) === null;
   };
 
   test("P3 a deploy answered by one worker is seen by the next request to any of them", async () => {
@@ -331,7 +343,8 @@ describe("--workers 2", () => {
     const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
     const [victim] = children(server);
     process.kill(victim!, "SIGKILL");
-    await gone(victim!);
+    // Until its last thread has let go of the listening socket, the kernel may still hand it a connection.
+    while (existsSync(`/proc/${victim}`)) await Bun.sleep(5);
     for (let n = 0; n < 5; n++) expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
     for (let n = 0; n < 200 && children(server).length < 2; n++) await Bun.sleep(20);
     expect(children(server)).toHaveLength(2);
@@ -354,7 +367,9 @@ describe("--workers 2", () => {
     let answered = 0;
     const client = async () => {
       while (!stop) {
-        const response = await fetch(`${local(server)}/healthz`, { headers: { connection: "close" } });
+        // On kept connections, as browsers and proxies have them. One that is opened in the very moment in which a
+        // listener closes is the kernel's to hand on (net.ipv4.tcp_migrate_req, docs/self-hosting.md).
+        const response = await fetch(`${local(server)}/healthz`);
         expect(response.status).toBe(200);
         await response.arrayBuffer();
         answered++;

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Failure } from "./failure.ts";
 import type { Credential, Server } from "./state.ts";
+import { VERSION } from "./version.ts";
 
 /** What `fetch` sends: the bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
@@ -34,7 +35,7 @@ const LONGEST_WAIT_S = 10;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 function requestInit(call: Call): RequestInit & { duplex?: "half" } {
-  const headers: Record<string, string> = { accept: "application/json" };
+  const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
   // A redirect could carry the token to another server.
@@ -104,7 +105,7 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   const later = response.headers.get("retry-after");
   const parts = [error];
   if (status === 401 || status === 403) {
-    parts.push(call.credential ? `(The credential was that of ${call.credential.from}.)` : "(No credential was sent.)");
+    parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
   }
   if (status === 429 && later !== null) parts.push(`Try again in ${later} s.`);
   return new ApiFailure(status, code, parts.join(" "));

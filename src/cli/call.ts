@@ -42,8 +42,9 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
 /** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
 export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
   const parsed = parseArguments(args, commands.flatMap(flagsOf));
-  const named = parsed.beforeDashes > 0 ? commands.find(({ name }) => name === parsed.positionals[0]) : undefined;
+  const [unnamed, ...others] = commands as readonly [Command, ...Command[]];
+  const named = parsed.beforeDashes > 0 ? others.find(({ name }) => name === parsed.positionals[0]) : undefined;
   if (named !== undefined) parsed.positionals.shift();
-  const command = named ?? commands[0]!;
+  const command = named ?? unnamed;
   return { command, given: givenTo(command, parsed, commands) };
 }

@@ -5,8 +5,9 @@ import { ask } from "./api.ts";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
-import { linkKey, shownFrom } from "./find-link.ts";
+import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
+import type { Link } from "./links.ts";
 import { requireExisting } from "./existing.ts";
 import { whileSpinning, type Spinner } from "./spinner.ts";
 import { session } from "./state.ts";
@@ -20,7 +21,7 @@ async function contentOf(context: Context, path: string | undefined): Promise<Co
     requireExisting(context, path);
     return readContent(context.server, resolve(context.cwd, path), path);
   }
-  const folder = await findBuildFolder(context.cwd);
+  const folder = await findBuildFolder(context.cwd, "svc");
   return readContent(context.server, folder, shownFrom(context.cwd, folder));
 }
 
@@ -38,18 +39,21 @@ async function publish({ server, env }: Context, content: Content, spinner: Spin
   });
 }
 
-/** Linking is a convenience: where it fails, the token must be told now or it is lost. */
-function link(context: Context, path: string | undefined, result: DeployResult): void {
+/** Linking is a convenience: where it fails, the token must be told now or it is lost. Returns what was linked before. */
+function link(context: Context, path: string | undefined, result: DeployResult): Link | undefined {
   const { url, site_id, manage_token, claim_token = null, expires_at } = result;
-  const [folder, looked_up] = [linkKey(context.cwd, path), path === undefined];
-  const place = { folder, looked_up, origin: context.server.origin, used_at: context.now() };
+  const [folder, looked_up, { origin }] = [linkKey(context.cwd, path), path === undefined, context.server];
+  const before = context.links.read().live.find((l) => l.folder === folder && l.origin === origin);
+  const place = { folder, looked_up, origin, used_at: context.now() };
   try {
     context.links.save({ ...place, url, site_id, manage_token, claim_token, expires_at });
+    return before;
   } catch (error) {
     context.terminal.say(
       text`  ${yellow("!")} This folder could not be linked to the site: ${(error as Error).message}`,
     );
     context.terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
+    return undefined;
   }
 }
 
@@ -72,7 +76,7 @@ function report(context: Context, given: Given, content: Content, result: Deploy
   reportExpiry(terminal, result, context.now());
   terminal.say();
   reportFindings(terminal, result);
-  const update = given.argument === undefined ? "svc update" : `svc update ${given.argument}`;
+  const update = commandFor("svc update", given.argument);
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 
@@ -82,8 +86,11 @@ async function run(context: Context, given: Given): Promise<void> {
     const content = await contentOf(context, given.argument);
     return { content, result: await publish(context, content, spinner) };
   });
-  link(context, given.argument, result);
+  const before = link(context, given.argument, result);
   report(context, given, content, result, context.now() - started);
+  if (before !== undefined && !given.json) {
+    context.terminal.say(dim(text`  This is a new site. The one before stays at ${before.url}\n`));
+  }
 }
 
 export const deploy: Command = {

@@ -2,7 +2,7 @@
 import { ApiFailure, ask } from "./api.ts";
 import type { Context, Given } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
-import { deployCommand, findLink, linkKey, ofServer, shownFrom } from "./find-link.ts";
+import { commandFor, findLink, linkKey, ofServer, shownFrom } from "./find-link.ts";
 import type { Link } from "./links.ts";
 import { serverAt, session, type Credential, type Server } from "./state.ts";
 import type { SiteRecord } from "./wire.ts";
@@ -66,7 +66,7 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: Target): 
     // The sentence matters more than the file.
   }
   const link = dropped[0];
-  const command = deployCommand(link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
+  const command = commandFor("svc", link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
   const forgotten = link === undefined ? "" : " The link to it was dropped.";
   return new Failure(
     "unknown_site",

@@ -46,7 +46,7 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
   const [outIsTerminal, errIsTerminal] = [process.stdout.isTTY === true, process.stderr.isTTY === true];
   const [outColors, errColors] = [outIsTerminal && wantsColor(env, true), wantsColor(env, errIsTerminal)];
   const quiet = options.quiet && !options.json;
-  const animated = errIsTerminal && !quiet && !options.json && env["TERM"] !== "dumb";
+  const animated = outIsTerminal && errIsTerminal && !quiet && !options.json && env["TERM"] !== "dumb";
   const columns = errIsTerminal ? Math.max(40, Math.min(process.stderr.columns || 80, 100)) : null;
   let spinner = noSpinner;
   const toErr = (line: Text | undefined) => write(2, `${line?.render(errColors) ?? ""}\n`);

@@ -18,11 +18,15 @@ import { zipBody } from "./upload.ts";
 import type { DeployResult } from "./wire.ts";
 
 /** What the link of this place remembers, looked up anew where it was looked up before; else the path given. */
-async function contentOf(context: Context, { server, link }: Target, path: string | undefined): Promise<Content> {
+async function contentOf(
+  context: Context,
+  { server, link, site_id }: Target,
+  path: string | undefined,
+): Promise<Content> {
   const { cwd } = context;
   const here = link !== null && liesAt(link, cwd, path) ? link : null;
   if (here?.looked_up || (here === null && path === undefined)) {
-    const folder = await findBuildFolder(here?.folder ?? cwd);
+    const folder = await findBuildFolder(here?.folder ?? cwd, `svc update --site ${site_id}`);
     return readContent(server, folder, shownFrom(cwd, folder));
   }
   if (path === undefined) return readContent(server, here!.folder, shownFrom(cwd, here!.folder));

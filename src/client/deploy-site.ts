@@ -2,6 +2,8 @@
 import { defaultServer } from "./default-server.ts";
 import { zipFiles } from "./zip.ts";
 
+type Handle = (request: Request) => Response | Promise<Response>;
+
 export interface DeployOptions {
   /** Relative path (`/` separators) to bytes. */
   files: ReadonlyMap<string, Uint8Array> | Readonly<Record<string, Uint8Array>>;
@@ -10,7 +12,7 @@ export interface DeployOptions {
   /** The API host. Default: `DEPLOY_URL`, else `http://localhost:8787`. */
   baseUrl?: string;
   /** Replaces `fetch`. */
-  handle?: (request: Request) => Response | Promise<Response>;
+  handle?: Handle;
 }
 
 export interface NextAction {
@@ -57,21 +59,33 @@ function* entriesOf(files: DeployOptions["files"]): Generator<[string, Uint8Arra
   }
 }
 
-function deployRequest({ files, apiKey, baseUrl = defaultServer() }: DeployOptions): Request {
+function deployRequest(zip: Uint8Array<ArrayBuffer>, baseUrl: string, apiKey: string | undefined): Request {
   const headers: Record<string, string> = { "content-type": "application/zip", accept: "application/json" };
   if (apiKey !== undefined && apiKey !== "") headers["authorization"] = `Bearer ${apiKey}`;
-  const body = zipFiles(entriesOf(files));
-  return new Request(`${baseUrl.replace(/\/+$/, "")}/sites`, { method: "POST", headers, body });
+  return new Request(`${baseUrl.replace(/\/+$/, "")}/sites`, { method: "POST", headers, body: zip });
 }
 
 const failed = (detail: string, cause: unknown): Error => new Error(`deploy failed: ${detail}`, { cause });
 
-async function send(request: Request, handle: (request: Request) => Response | Promise<Response>): Promise<Response> {
+async function send(request: Request, handle: Handle): Promise<Response> {
   try {
     return await handle(request);
   } catch (error) {
     throw failed(`could not reach ${new URL(request.url).origin}`, error);
   }
+}
+
+/** Node 18 tries the first address of a name alone: where localhost is ::1, it misses a server on 127.0.0.1. */
+async function localFetch(request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  if (url.hostname !== "localhost") return fetch(request);
+  const again = request.clone();
+  return fetch(request).catch(async (error: unknown) => {
+    if ((error as { cause?: { code?: string } }).cause?.code !== "ECONNREFUSED") throw error;
+    url.hostname = "127.0.0.1";
+    const headers = Object.fromEntries(again.headers);
+    return fetch(url, { method: again.method, headers, body: await again.arrayBuffer() });
+  });
 }
 
 /**
@@ -82,8 +96,8 @@ async function send(request: Request, handle: (request: Request) => Response | P
  * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });
  */
 export async function deploySite(options: DeployOptions): Promise<DeployResult> {
-  const request = deployRequest(options);
-  const response = await send(request, options.handle ?? fetch);
+  const { files, apiKey, baseUrl = defaultServer(), handle = localFetch } = options;
+  const response = await send(deployRequest(zipFiles(entriesOf(files)), baseUrl, apiKey), handle);
   const text = await response.text();
   let body: unknown;
   try {

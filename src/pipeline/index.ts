@@ -1,5 +1,6 @@
-/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make sure that `/` resolves, 3 refuse
- *  abuse, 4 decide whether it is a single-page app, 5 describe what is to be stored.
+/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make pages of Markdown where there is no
+ *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 decide whether it is a single-page app, 6 describe what is to
+ *  be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
 import type { BuiltVersion, Draft, Limits, SiteContext } from "../types.ts";
 import { versionIdOf } from "../version-id.ts";
@@ -7,6 +8,7 @@ import { scanAbuse } from "./abuse.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { ingest } from "./ingest.ts";
 import { describe } from "./manifest.ts";
+import { renderMarkdownSite } from "./markdown.ts";
 import type { Progress } from "./progress.ts";
 import { detectSpa } from "./spa.ts";
 import { titleOf } from "./title.ts";
@@ -23,7 +25,8 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
 
 export function build(zip: Uint8Array, limits: Limits, progress: Progress, site: SiteContext): BuiltVersion {
   const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
-  const draft = scanAbuse(ensureIndex(upload, progress), site, progress);
+  const whole = ensureIndex(renderMarkdownSite(upload, progress), progress);
+  const draft = scanAbuse(whole, site, progress);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft);
   const { spa, healed } = detectSpa(draft.files);

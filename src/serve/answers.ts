@@ -1,7 +1,7 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
 import { fallbackPath } from "../site-state.ts";
 import type { ManifestFile } from "../types.ts";
-import { type Answer, type FileAnswer, noPrebuilt } from "./answer.ts";
+import type { Answer, FileAnswer } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
 import type { LoadedVersion } from "./manifests.ts";
@@ -38,12 +38,13 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
   const fileAnswer = (file: ManifestFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);
     const etag = `"${version.version.version_id}:${path}"`;
-    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), prebuilt: noPrebuilt(), ...kept };
+    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], ...kept };
   };
   if (resolution.kind === "file") return fileAnswer(resolution.file, false);
   if (resolution.kind === "redirect") return { ...resolution, ...kept };
   const shell = resolution.fallback ? fallbackDocument(version) : undefined;
-  return { kind: "unmatched", page: resolution.page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
+  const page = resolution.page && bodies.of(version, resolution.page);
+  return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
 }
 
 const fallbackDocument = ({ version, manifest }: LoadedVersion): ManifestFile | undefined =>

@@ -1,6 +1,7 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
 import type { Blobs } from "../store/index.ts";
 import type { Bytes, ManifestFile } from "../types.ts";
+import type { KeptResponses } from "./answer.ts";
 import type { Budget, Kept } from "./budget.ts";
 import { type Compression, type Encode, isCoded } from "./encode.ts";
 import { attribution, inject, isHtml } from "./inject.ts";
@@ -10,8 +11,11 @@ import type { Coding } from "./negotiate.ts";
 /** A body in one coding. */
 export interface Form extends Kept {
   readonly coding: Coding;
-  /** Null: for a compression, that it does not make the body smaller; for identity, that it goes out from the disk. */
-  readonly bytes: Bytes | null;
+  /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
+   *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
+  readonly blob: Blob | null;
+  /** By policy. */
+  readonly responses: readonly [KeptResponses, KeptResponses, KeptResponses];
 }
 
 export interface Body {
@@ -37,8 +41,9 @@ export interface Bodies {
   warm(body: Body, coding: Coding): Promise<void>;
 }
 
-/** Above this a file from the disk costs no more than one from memory (BUN.md 2). */
-const IN_MEMORY = 256 * 1024;
+/** From the disk costs 1.7 times as much as from memory, at any size (bench/README.md); but what is larger than this
+ *  would push too much else out. */
+const IN_MEMORY = 1024 * 1024;
 const FORM_COST = 200;
 
 export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodies {
@@ -65,11 +70,12 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
     coding === "identity" ? body.read() : encode(coding, await plain(body));
 
   const plain = async (body: Body): Promise<Bytes> =>
-    (body.from_disk ? null : (await form(body, "identity", true)).bytes) ?? body.read();
+    (await (body.from_disk ? null : (await form(body, "identity", true)).blob)?.bytes()) ?? body.read();
 
   function keep(body: Body, coding: Coding, bytes: Bytes | null, used: boolean): Form {
     const cost = FORM_COST + (bytes?.byteLength ?? 0);
-    const made: Form = { coding, bytes, cost, used, drop: () => void body.forms.delete(coding) };
+    const blob = bytes && new Blob([bytes]);
+    const made = newForm(coding, blob, cost, used, () => void body.forms.delete(coding));
     body.forms.set(coding, made);
     budget.keep(made);
     return made;
@@ -99,11 +105,24 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
   return { of, ready, best, warm };
 }
 
-const usable = (form: Form): boolean => form.bytes !== null || form.coding === "identity";
+const usable = (form: Form): boolean => form.blob !== null || form.coding === "identity";
+
+const newForm = (coding: Coding, blob: Blob | null, cost: number, used: boolean, drop: () => void): Form => ({
+  coding,
+  blob,
+  responses: [new WeakMap(), new WeakMap(), new WeakMap()],
+  cost,
+  used,
+  drop,
+});
 
 function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
   const forms = new Map<Coding, Form>();
   // Takes no room, so it is never pushed out.
-  if (from_disk) forms.set("identity", { coding: "identity", bytes: null, cost: 0, used: true, drop: () => {} });
+  if (from_disk)
+    forms.set(
+      "identity",
+      newForm("identity", null, 0, true, () => {}),
+    );
   return { file, coded: isCoded(file.media_type), from_disk, forms, making: new Map(), read };
 }

@@ -2,27 +2,24 @@
  *  and empty, and it knows neither our entity tags nor `If-Range` rules (BUN.md 2). */
 import type { Blobs } from "../store/index.ts";
 import type { ManifestFile } from "../types.ts";
-import type { Init } from "./answer.ts";
-import { type ByteRange, partHeaders } from "./ranges.ts";
+import type { ByteRange } from "./ranges.ts";
 
 export async function fromDisk(
   blobs: Pick<Blobs, "open">,
   request: Request,
   { sha256, bytes }: ManifestFile,
-  whole: Init,
+  headers: Headers,
   part: ByteRange | null,
 ): Promise<Response> {
   // For HEAD too: Bun would answer 200 for a file that is not there.
   const file = await blobs.open(sha256);
-  if (request.method === "HEAD") return new Response(null, withLength(whole, bytes));
-  if (part !== null) {
-    return new Response(file.slice(part.first, part.last + 1), {
-      status: 206,
-      headers: partHeaders(whole, part, bytes),
-    });
+  if (request.method === "HEAD") {
+    headers.set("content-length", String(bytes));
+    return new Response(null, { headers });
   }
+  if (part !== null) return new Response(file.slice(part.first, part.last + 1), { status: 206, headers });
   // Bun answers a Range of a file by itself, but leaves a stream of ours alone.
-  return new Response(request.headers.has("range") ? exactly(file, bytes) : file, whole);
+  return new Response(request.headers.has("range") ? exactly(file, bytes) : file, { headers });
 }
 
 /** A file that was cut short meanwhile breaks the connection: chunked, its end would look like the body's. */
@@ -33,10 +30,4 @@ async function* exactly(file: Bun.BunFile, bytes: number): AsyncGenerator<Uint8A
     yield chunk;
   }
   if (sent !== bytes) throw new Error(`the stored file has ${sent} bytes, not ${bytes}`);
-}
-
-function withLength(whole: Init, bytes: number): Init {
-  const headers = new Headers(whole.headers);
-  headers.set("content-length", String(bytes));
-  return { headers };
 }

@@ -1,4 +1,5 @@
 /** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT.md 3). */
+import type { Config } from "../config.ts";
 import { errorBody, type ErrorCode, type Refusal } from "../errors.ts";
 import { document, html } from "../html.ts";
 import { API_DATE, type Exchange, wantsHtml } from "../http.ts";
@@ -15,12 +16,11 @@ const HEADINGS: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: "This page can only be read",
 };
 
-/** `contact`: where to ask or appeal, an address or URL of the operator. */
 export function errorPage(
   request: Request,
   refusal: Refusal,
   exchange: Exchange,
-  contact: string | null = null,
+  { contact }: Pick<Config, "contact">,
 ): Response {
   const page = wantsHtml(request);
   const body = new TextEncoder().encode(

@@ -1,7 +1,5 @@
 /** A single byte range (RFC 9110, 14). What is malformed, several or of another unit is ignored: the whole file goes out. */
 
-import type { Init } from "./answer.ts";
-
 /** Both ends count. */
 export interface ByteRange {
   first: number;
@@ -23,10 +21,3 @@ export function parseRange(header: string, size: number): ByteRange | "unsatisfi
 
 const suffix = (length: number, size: number): ByteRange | "unsatisfiable" =>
   length === 0 || size === 0 ? "unsatisfiable" : { first: Math.max(0, size - length), last: size - 1 };
-
-/** What a 206 says: all that the whole would, and which part it is. */
-export function partHeaders(whole: Init, { first, last }: ByteRange, size: number): Headers {
-  const headers = new Headers(whole.headers);
-  headers.set("content-range", `bytes ${first}-${last}/${size}`);
-  return headers;
-}

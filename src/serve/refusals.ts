@@ -14,14 +14,12 @@ export const expired = () =>
     "site_expired",
     "Sites without an account are kept for a limited time, and this one's is over. Deploy it again to get a new address.",
   );
-export const disabled = (reason: string | null, base_url: string) =>
+export const disabled = (reason: string | null, by: { base_url: string; contact: string | null }) =>
   new Refusal(
     "site_disabled",
     "The operator of this service has disabled this site.",
-    { reason },
-    {
-      link: `<${base_url}>; rel="blocked-by"`,
-    },
+    { reason, ...(by.contact === null ? {} : { appeal: by.contact }) },
+    { link: `<${by.base_url}>; rel="blocked-by"` },
   );
 export const notFound = (policy: Policy) =>
   new Refusal(

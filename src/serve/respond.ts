@@ -1,13 +1,13 @@
 /** A file's answer to one request: 412, 304, a range, or the whole body in the coding that was agreed on. */
 import type { Exchange } from "../http.ts";
 import type { Blobs } from "../store/index.ts";
-import { type FileAnswer, unchangedInit, wholeInit } from "./answer.ts";
+import { type FileAnswer, unchanged, whole, wholeHeaders } from "./answer.ts";
 import type { Bodies, Form } from "./bodies.ts";
 import { ifMatch, ifNoneMatch } from "./conditional.ts";
 import { fromDisk } from "./from-disk.ts";
 import { acceptedCodings, IDENTITY_ONLY } from "./negotiate.ts";
 import type { Policy } from "./policy.ts";
-import { type ByteRange, parseRange, partHeaders } from "./ranges.ts";
+import { type ByteRange, parseRange } from "./ranges.ts";
 import { preconditionFailed, rangeNotSatisfiable } from "./refusals.ts";
 
 export type Respond = (
@@ -24,32 +24,30 @@ export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respo
     const expected = headers.get("if-match");
     if (expected !== null && !ifMatch(expected, answer.etag)) throw preconditionFailed(policy);
     const held = headers.get("if-none-match");
-    if (held !== null && ifNoneMatch(held, answer.etag)) return new Response(null, unchangedInit(answer, policy));
+    if (held !== null && ifNoneMatch(held, answer.etag)) return unchanged(answer, policy);
     const accepted = answer.body.coded ? acceptedCodings(headers.get("accept-encoding")) : IDENTITY_ONLY;
     const form = bodies.ready(answer.body, accepted);
-    const send = (chosen: Form) => sendForm(blobs, request, answer, chosen, policy, exchange);
-    return form === undefined ? bodies.best(answer.body, accepted).then(send) : send(form);
+    if (form !== undefined) return send(blobs, request, answer, form, policy, exchange);
+    return bodies.best(answer.body, accepted).then((made) => send(blobs, request, answer, made, policy, exchange));
   };
 }
 
-function sendForm(
+function send(
   blobs: Pick<Blobs, "open">,
   request: Request,
   answer: FileAnswer,
-  { coding, bytes }: Form,
+  form: Form,
   policy: Policy,
   exchange: Exchange,
 ): Response | Promise<Response> {
-  const init = wholeInit(answer, policy, coding);
-  const size = bytes === null ? answer.body.file.bytes : bytes.byteLength;
-  const part = coding === "identity" ? wantedPart(request, answer, size, policy) : null;
+  const size = form.blob === null ? answer.body.file.bytes : form.blob.size;
+  const part = form.coding === "identity" ? wantedPart(request, answer, size, policy) : null;
   if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
-  if (bytes === null) return fromDisk(blobs, request, answer.body.file, init, part);
-  if (part === null) return new Response(bytes, init);
-  return new Response(bytes.subarray(part.first, part.last + 1), {
-    status: 206,
-    headers: partHeaders(init, part, size),
-  });
+  if (part === null && form.blob !== null) return whole(answer, policy, form);
+  const headers = wholeHeaders(answer, policy, form.coding);
+  if (part !== null) headers.set("content-range", `bytes ${part.first}-${part.last}/${size}`);
+  if (form.blob === null) return fromDisk(blobs, request, answer.body.file, headers, part);
+  return new Response(form.blob.slice(part!.first, part!.last + 1), { status: 206, headers });
 }
 
 /** The part to send, or null for the whole. Ranges are of the body as it goes out without a coding. */

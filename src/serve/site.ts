@@ -32,12 +32,15 @@ export interface SiteServerParts {
   store: ServingStore;
   now: () => number;
   base_url: string;
+  /** Where to appeal against a takedown. */
+  contact: string | null;
   /** What rows, manifests and bodies may take together. */
   cache_bytes: number;
 }
 
-export function createSiteServer({ store, now, base_url, cache_bytes }: SiteServerParts): SiteServer {
-  const budget = createBudget(cache_bytes);
+export function createSiteServer(parts: SiteServerParts): SiteServer {
+  const { store } = parts;
+  const budget = createBudget(parts.cache_bytes);
   const manifests = createManifests(store, budget);
   const bodies = createBodies(store.blobs, budget, createEncoder());
   const answerFor = createAnswers(bodies, budget);
@@ -51,7 +54,7 @@ export function createSiteServer({ store, now, base_url, cache_bytes }: SiteServ
   }
 
   function visit(request: Request, host: SiteHost, row: Row, exchange: Exchange): Response | Promise<Response> {
-    const site = presentSite(row, now, base_url);
+    const site = presentSite(row, parts);
     const { version_id } = host;
     const version = version_id === null ? row.live : manifests.version(site.site_id, version_id);
     if (version) return answer(request, site, version, policyOf(site, version_id !== null), exchange);
@@ -71,18 +74,18 @@ export function createSiteServer({ store, now, base_url, cache_bytes }: SiteServ
     const shell = shellFor(request, site, version, found);
     if (shell !== null) return respond(request, shell, policy, exchange);
     if (found.page === null) throw notFound(policy);
-    return ownNotFound(bodies, request, version, found.page, policy, exchange);
+    return ownNotFound(bodies, request, found, found.page, policy, exchange);
   }
 
   return { handle, warm: createWarm(manifests, bodies) };
 }
 
 /** The site, if it is to be shown at all: asked of the clock each time, not of the sweep. */
-function presentSite({ site, tombstone }: Row, now: () => number, base_url: string): Site {
+function presentSite({ site, tombstone }: Row, parts: SiteServerParts): Site {
   if (site === null) throw tombstone?.reason === "expired" ? expired() : unknownHost();
-  const state = siteState(site, now());
+  const state = siteState(site, parts.now());
   if (state === "expired") throw expired();
-  if (state === "disabled") throw disabled(site.disabled_reason, base_url);
+  if (state === "disabled") throw disabled(site.disabled_reason, parts);
   return site;
 }
 

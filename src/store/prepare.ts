@@ -1,15 +1,26 @@
 /** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY.md 2). */
 import { Database } from "bun:sqlite";
-import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keepBallast } from "./ballast.ts";
 import { migrate, openDatabase } from "./database.ts";
 import { flushFolderSync, makeFolder } from "./disk.ts";
+import { prepareFigures } from "./figures.ts";
 import { prepareGeneration } from "./generation.ts";
+import { prepareRates } from "./rates.ts";
+import { prepareSecrets } from "./secrets.ts";
 
 /** Another server holds the data directory: the start fails with exit code 1. */
 export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
+}
+
+/** There while a restore is writing the data directory. */
+export const RESTORING = "restoring";
+
+function refuseHalfRestored(data_dir: string): void {
+  if (!existsSync(join(data_dir, RESTORING))) return;
+  throw new Error(`A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`);
 }
 
 function makeFolders(data_dir: string): void {
@@ -46,13 +57,17 @@ function clearTemporary(data_dir: string): void {
 
 /** Locks and readies the data directory. Close what is returned when the server ends. */
 export function prepareDataDir(data_dir: string): { close(): void } {
+  refuseHalfRestored(data_dir);
   makeFolders(data_dir);
   const holder = lock(data_dir);
   prepareGeneration(data_dir);
+  prepareFigures(data_dir);
   using db = openDatabase(data_dir);
   migrate(db);
   chmodSync(join(data_dir, "db"), 0o600);
   clearTemporary(data_dir);
+  prepareSecrets(data_dir);
+  prepareRates(data_dir);
   keepBallast(data_dir);
   return { close: () => holder.close() };
 }

@@ -9,6 +9,7 @@ import { diskRefusal, isDiskFull } from "./failures.ts";
 import { idempotencyKeys } from "./idempotency.ts";
 import type { Generation, Publish, Published, PublishTarget } from "./index.ts";
 import { mayStillWrite } from "./permission.ts";
+import { sessionWriter } from "./sessions.ts";
 import { tokenWriter } from "./sites.ts";
 import { versionWriter } from "./versions.ts";
 
@@ -45,12 +46,14 @@ function siteFinder(db: Database, now: () => number) {
   const { siteById, slugTaken, insertSite } = statements(db);
   const permitted = mayStillWrite(db);
   const keys = idempotencyKeys(db);
+  const sessions = sessionWriter(db);
 
   function made(target: NewSite, version_id: string): Site {
-    const { site_id, owner_account_id, expires_at } = target;
+    const { site_id, owner, expires_at } = target;
+    if (owner) sessions.refuseUnlessHeld(owner);
     const slug = target.slugs.find((candidate) => slugTaken.get(candidate) === null);
     if (!slug) throw new Refusal("unavailable", "No free name was found for the site. Try again.");
-    insertSite.run(site_id, slug, owner_account_id, new Date(now()).toISOString(), expires_at, version_id);
+    insertSite.run(site_id, slug, owner?.account_id ?? null, new Date(now()).toISOString(), expires_at, version_id);
     if (target.idempotency) keys.add(target.idempotency, site_id, version_id, now());
     return siteById.get(site_id)!;
   }

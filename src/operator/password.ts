@@ -1,0 +1,42 @@
+/** A password from stdin: one line; on a terminal asked for twice and not shown. */
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+
+/** Shows what the program says, and nothing that is typed. */
+async function hiddenLines(questions: readonly string[]): Promise<string[]> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const interrupted = new Promise<never>((_, reject) => {
+    terminal.on("SIGINT", () => reject(new Error("Interrupted: nothing was changed.")));
+  });
+  const answers: string[] = [];
+  try {
+    for (const question of questions) {
+      process.stderr.write(question);
+      answers.push(await Promise.race([terminal.question(""), interrupted]));
+      process.stderr.write("\n");
+    }
+  } finally {
+    terminal.close();
+  }
+  return answers;
+}
+
+/** What a program pipes in, up to the end of its first line: it may keep the pipe open. */
+async function pipedLine(): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of Bun.stdin.stream()) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes("\n")) break;
+  }
+  return text.split(/\r?\n/, 1)[0]!;
+}
+
+/** Throws a sentence where the two differ. */
+export async function readPassword(): Promise<string> {
+  if (!process.stdin.isTTY) return pipedLine();
+  const [first = "", second] = await hiddenLines(["New password: ", "Once more: "]);
+  if (first !== second) throw new Error("The two passwords differ: nothing was changed.");
+  return first;
+}

@@ -126,6 +126,8 @@ export interface BuiltVersion {
   blobs: ReadonlyMap<string, Bytes>;
   healed: readonly Healed[];
   warnings: readonly Warning[];
+  /** What makes an anonymous site start a quarantine: the messages of `suspicious_content`. */
+  suspicions: readonly string[];
 }
 
 /** Never changes once stored; going live or rolling back only moves Site.live_version_id. */
@@ -161,6 +163,10 @@ export interface Site {
   /** The public reason while an operator has disabled the site; null otherwise. */
   disabled_reason: string | null;
   comments_mode: CommentsMode;
+  /** JSON list of what looks suspicious, while no operator has cleared the site; null: not in quarantine. */
+  quarantine: string | null;
+  /** Null unless an operator ever cleared it. */
+  cleared_version_no: number | null;
 }
 
 /** What is left of a site that is gone: its slug is never given out again. */

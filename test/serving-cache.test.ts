@@ -25,6 +25,8 @@ function memoryStore(paths: string[], bytes_each = 1_000) {
     frozen: 0,
     disabled_reason: null,
     comments_mode: "off",
+    quarantine: null,
+    cleared_version_no: null,
   } satisfies Site as Site;
   const version: Version = {
     site_id: SITE_ID,

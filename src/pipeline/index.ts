@@ -39,5 +39,6 @@ export function build(zip: Uint8Array, limits: Limits, progress: Progress, site:
     ...describe(draft, hashes, progress),
     healed: [...draft.healed, ...healed],
     warnings: draft.warnings,
+    suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

@@ -159,3 +159,24 @@ test("under https the API's origin is https, whatever the socket says", async ()
   expect((await sign("http://svc.test")).status).toBe(403);
   expect((await sign("https://calm-otter-1234.svc.test")).status).toBe(403);
 });
+
+test("behind a proxy that speaks TLS and is trusted the origin is https by its word; another peer's counts nothing", async () => {
+  await using proxied = await startServer("--trust-proxy", "127.0.0.1", "--base-url", "http://svc.test");
+  await using direct = await startServer("--base-url", "http://svc.test");
+  const sign = (at: TestServer, proto: string) =>
+    call(
+      at,
+      "POST",
+      "/auth/signup",
+      { email: `${proto}@example.org`, password: "correct horse battery" },
+      {
+        host: "svc.test",
+        origin: BASE,
+        "x-forwarded-proto": proto,
+      },
+    );
+  const signed = await sign(proxied, "https");
+  expect(signed.headers.get("set-cookie")).toMatch(/^__Host-svc_session=.*Secure/);
+  expect((await sign(proxied, "http")).status).toBe(403);
+  expect((await sign(direct, "https")).status).toBe(403);
+});

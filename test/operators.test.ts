@@ -238,6 +238,19 @@ describe("listings", () => {
   });
 });
 
+test("upkeep is in the audit log too: who kept a copy of everything, and where", async () => {
+  await using folder = await temporaryFolder();
+  await act("gc");
+  await act("verify");
+  await act("backup", `${folder.path}/copy`);
+  const rows = (await listed<AuditLine>(server.data_dir, "audit")).slice(-3);
+  expect(rows.map((row) => [row.actor, row.action, row.reason])).toEqual([
+    ["operator", "gc", "swept 0 expired sites and 0 orphaned files"],
+    ["operator", "verify", expect.stringMatching(/^checked \d+ blobs, \d+ bytes: 0 faults$/)],
+    ["operator", "backup", `${folder.path}/copy`],
+  ]);
+});
+
 describe("usage", () => {
   test.each([
     ["an unknown site", ["enable", "nobody-here-0000"], 1, "There is no site"],
@@ -260,6 +273,48 @@ describe("usage", () => {
     const result = await operator(folder.path, ["sites"]);
     expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("There is no data of a svc-server in")]);
     expect(await Array.fromAsync(new Bun.Glob("**").scan({ cwd: folder.path, dot: true }))).toEqual([]);
+  });
+
+  test("a server of another version is running: its database is left alone", async () => {
+    await using other = await startServer();
+    other.sql("PRAGMA user_version = 1");
+    const result = await operator(other.data_dir, ["sites"]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("has another version than this program")]);
+  });
+
+  test("a server of a newer version was here: its database is left alone", async () => {
+    const other = await startServer();
+    other.sql("PRAGMA user_version = 99");
+    await other.stop();
+    const result = await operator(other.data_dir, ["sites"]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("written by a newer svc-server")]);
+    await other[Symbol.asyncDispose]();
+  });
+
+  test("while the server is stopped all is done at once and seen at its start", async () => {
+    await using other = await startServer();
+    const site = await other.deploy({ "index.html": "x" });
+    await other.stop();
+    await operate(other.data_dir, "disable", site.slug, "--reason", "while it was down");
+    expect((await listed<{ url: string }>(other.data_dir, "sites"))[0]!.url).toBe(site.url);
+    await other.start([]);
+    expect(await (await other.site(site.slug)).json()).toMatchObject({ reason: "while it was down" });
+  });
+
+  test("files that are no database: exit code 1 and a sentence, not a stack", async () => {
+    await using folder = await temporaryFolder();
+    await Bun.write(
+      `${folder.path}/db`,
+      "this is no database, and long enough to be read as a header of one".repeat(20),
+    );
+    const result = await operator(folder.path, ["audit"]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("is no database")]);
+    expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("a folder that cannot be made: exit code 1 and a sentence", async () => {
+    const inFile = await operator(server.data_dir, ["backup", `${server.data_dir}/db/backup`]);
+    expect([inFile.code, inFile.stderr]).toEqual([1, expect.stringContaining("where a folder is needed")]);
   });
 
   const COMMANDS = [

@@ -148,6 +148,21 @@ test.each([0, 2_000, 6_000])("a cache of %i bytes answers as one with plenty doe
   }
 });
 
+test("what is asked for all the time stays, whatever else passes through", async () => {
+  const paths = Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`);
+  const { store, asked } = memoryStore(paths);
+  const get = serverOver(store, 60_000);
+  await get("/x.bin");
+  for (let turn = 0; turn < 3; turn++) {
+    for (const path of paths.slice(1)) {
+      await get(`/${path}`);
+      expect(get("/x.bin")).toBeInstanceOf(Response);
+    }
+  }
+  expect(asked.versions).toBe(1);
+  expect(asked.blobs).toBeGreaterThan(paths.length);
+});
+
 test("a file that fails to be read is asked for again by the next request", async () => {
   const { store } = memoryStore(["a.bin"]);
   let failing = true;
@@ -184,6 +199,14 @@ describe("the budget", () => {
     budget.keep(item("giant", 1_000, dropped));
     expect(budget.total()).toBeLessThanOrEqual(30);
     expect(dropped).toContain("giant");
+  });
+  test("has memory collected once in a while, for the bytes of a dropped Blob are not seen to be free", () => {
+    let collections = 0;
+    const budget = createBudget(1_000, () => void collections++);
+    for (let n = 0; n < 100; n++) budget.keep(item(`${n}`, 1_000_000, []));
+    expect(collections).toBe(1);
+    for (let n = 0; n < 100; n++) budget.keep(item(`${n}`, 100, []));
+    expect(collections).toBe(1);
   });
   test("forgets what is released, once", () => {
     const budget = createBudget(30);

@@ -6,14 +6,16 @@ import { Writable } from "node:stream";
 async function hiddenLines(questions: readonly string[]): Promise<string[]> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
-  const interrupted = new Promise<never>((_, reject) => {
-    terminal.on("SIGINT", () => reject(new Error("Interrupted: nothing was changed.")));
+  terminal.on("SIGINT", () => {
+    terminal.close(); // gives the terminal its echo back
+    process.stderr.write("\n");
+    process.exit(130);
   });
   const answers: string[] = [];
   try {
     for (const question of questions) {
       process.stderr.write(question);
-      answers.push(await Promise.race([terminal.question(""), interrupted]));
+      answers.push(await terminal.question(""));
       process.stderr.write("\n");
     }
   } finally {

@@ -1,4 +1,5 @@
 /** `gc`, `verify`, `backup`, `restore`: the upkeep of a data directory. */
+import { resolve } from "node:path";
 import type { Operations } from "../store/operations.ts";
 import { openOperations } from "../store/operations.ts";
 import { restoreFrom } from "../store/restore.ts";
@@ -14,8 +15,11 @@ const gc: Command = {
   summary: "sweep now: expired sites, and files that nothing names for an hour",
   more: "--force sweeps even where the database and the files do not seem to belong together. The server does the same by itself every SVC_GC_INTERVAL.",
   async run({ options, open, note }) {
-    const { sites, blobs } = await open().sweep(Date.now(), options.has("--force"));
-    note(`swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}`);
+    const operations = open();
+    const { sites, blobs } = await operations.sweep(Date.now(), options.has("--force"));
+    const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}`;
+    await operations.record("gc", swept);
+    note(swept);
     return 0;
   },
 };
@@ -42,8 +46,11 @@ async function verified(operations: Operations, { print, note }: Call): Promise<
   operations.figures.set(slotOf("svc_blobs_missing"), missing.length);
   for (const fault of database) print(`database: ${printable(fault)}\n`);
   for (const damage of damages) print(damageText(damage));
-  note(`checked ${counted(blobs, "blob")}, ${bytes} bytes: ${counted(damages.length + database.length, "fault")}`);
-  return damages.length + database.length === 0 ? 0 : 1;
+  const faults = damages.length + database.length;
+  const outcome = `checked ${counted(blobs, "blob")}, ${bytes} bytes: ${counted(faults, "fault")}`;
+  await operations.record("verify", outcome);
+  note(outcome);
+  return faults === 0 ? 0 : 1;
 }
 
 const verify: Command = {
@@ -62,7 +69,9 @@ const backup: Command = {
   summary: "copy everything into a new folder while the server runs",
   more: "On the same file system the files are shared or linked and take no room: copy the folder to another machine afterwards. `sha256sum -c SHA256SUMS` checks it anywhere.",
   async run({ arguments: [folder], open, print, note }) {
-    const report = await open().backUp(folder!);
+    const operations = open();
+    const report = await operations.backUp(folder!);
+    await operations.record("backup", resolve(folder!));
     for (const sha256 of report.damaged) print(`blob ${sha256} is missing or damaged and is not in the backup\n`);
     note(`backed up ${counted(report.blobs, "blob")}, ${report.bytes} bytes, as of ${report.created_at}, to ${folder}`);
     if (report.damaged.length === 0) return 0;
@@ -84,6 +93,7 @@ const restore: Command = {
     call.note(`restored ${folder}, taken ${created_at}, into ${data_dir}`);
     const operations = openOperations({ data_dir, now: Date.now });
     try {
+      await operations.record("restore", `${resolve(folder!)}, taken ${created_at}`);
       return await verified(operations, call);
     } finally {
       operations.close();

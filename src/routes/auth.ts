@@ -59,7 +59,7 @@ export const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-m
 
 /** `POST /auth/login`. */
 export async function login(ctx: Ctx) {
-  refuseForeignOrigin(ctx.request, ctx.parts.config);
+  refuseForeignOrigin(ctx);
   const counted = await limitAddress(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const { email, password } = await emailAndPassword(fields);
@@ -81,7 +81,7 @@ function invitationOf(fields: Fields, mode: Config["signup"]): string | null {
 /** `POST /auth/signup`. */
 export async function signup(ctx: Ctx) {
   const { config, store } = ctx.parts;
-  refuseForeignOrigin(ctx.request, config);
+  refuseForeignOrigin(ctx);
   await limitAddress(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const invitation_hash = invitationOf(fields, config.signup);

@@ -18,8 +18,9 @@ const valuesOf = (header: string, name: string): string[] =>
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
 
-export function sessionCookie(base_url: string): SessionCookie {
-  const secure = base_url.startsWith("https:");
+/** For whoever asked this origin. */
+export function sessionCookie(origin: string): SessionCookie {
+  const secure = origin.startsWith("https:");
   const name = secure ? "__Host-svc_session" : "svc_session";
   const write = (value: string, maxAge: number) =>
     new Bun.Cookie(name, value, { httpOnly: true, secure, sameSite: "lax", path: "/", maxAge }).toString();

@@ -1,8 +1,8 @@
 /** Hosted sites are siblings of the dashboard, so a browser attaches its cookie to what they send: a write by cookie
  *  must prove that a page of our own made it (CONTRACT.md 5, RELIABILITY.md A10). */
-import type { Config } from "../config.ts";
 import { Refusal } from "../errors.ts";
 import { mediaType, readForm, readJson } from "./body.ts";
+import type { Ctx } from "./table.ts";
 
 /** A page may lie open over a weekend. */
 const LIFETIME_MS = 7 * 86_400_000;
@@ -17,12 +17,6 @@ const OWN_TYPES = new Set([
   "application/octet-stream",
 ]);
 
-/** The origin of the API as the client addressed it: the base URL's, or one of localhost's other names. */
-export function askedOrigin({ headers }: Request, { base_url }: Pick<Config, "base_url">): string {
-  const { protocol, origin } = new URL(base_url);
-  return URL.parse(`${protocol}//${headers.get("host")}`)?.origin ?? origin;
-}
-
 /** What a form or script of our own carries in `csrf` or `Svc-CSRF`: worth nothing in another session. */
 export const csrfToken = (secret: string, session_id: string): string =>
   Bun.CSRF.generate(secret, { sessionId: session_id, expiresIn: LIFETIME_MS });
@@ -33,10 +27,10 @@ const crossOrigin = (): Refusal =>
     "This change did not come from a page of ours, or the page is too old: reload it and try again.",
   );
 
-/** Throws 403 where the request names another origin than the one it asked; without Origin, a program, it passes. */
-export function refuseForeignOrigin(request: Request, config: Config): void {
-  const origin = request.headers.get("origin");
-  if (origin !== null && origin !== askedOrigin(request, config)) throw crossOrigin();
+/** Throws 403 where the request comes from another origin than the one it asked; without Origin, a program, it passes. */
+export function refuseForeignOrigin({ request, origin }: Pick<Ctx, "request" | "origin">): void {
+  const sent = request.headers.get("origin");
+  if (sent !== null && sent !== origin) throw crossOrigin();
 }
 
 async function sentToken(request: Request, type: string | null): Promise<string> {
@@ -52,12 +46,12 @@ async function sentToken(request: Request, type: string | null): Promise<string>
 export async function refuseForged(
   request: Request,
   session_id: string,
-  { config, secret }: { config: Config; secret: string },
+  { origin, secret }: { origin: string; secret: string },
 ): Promise<void> {
   const { headers } = request;
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw crossOrigin();
-  if (headers.get("origin") !== askedOrigin(request, config)) throw crossOrigin();
+  if (headers.get("origin") !== origin) throw crossOrigin();
   const type = mediaType(request);
   if (type !== null && !OWN_TYPES.has(type)) throw crossOrigin();
   const token = await sentToken(request, type);

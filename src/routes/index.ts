@@ -1,5 +1,5 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
-import { clientAddress } from "../address.ts";
+import { askedOrigin, clientAddress } from "../address.ts";
 import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http.ts";
 import { answerJson } from "./answers.ts";
@@ -8,7 +8,7 @@ import { sessionCookie } from "./cookies.ts";
 import { refuseForged } from "./csrf.ts";
 import type { Caller } from "../types.ts";
 import { matcher } from "./match.ts";
-import { type ApiParts, type Route, TABLE } from "./table.ts";
+import { type ApiParts, type Ctx, type Route, TABLE } from "./table.ts";
 
 /** Refusals carry what a handler wanted to say in headers, too. */
 function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
@@ -16,26 +16,29 @@ function withHeaders(error: unknown, headers: Readonly<Record<string, string>>):
   return new Refusal(error.code, error.message, error.details, { ...headers, ...error.headers });
 }
 
+const ANONYMOUS: Caller = { kind: "anonymous" };
+
 export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
   const match = matcher(table);
   const addressOf = clientAddress(parts.config.trust_proxy);
-  const cookie = sessionCookie(parts.config.base_url);
-  const csrf = { config: parts.config, secret: parts.secrets.csrf };
+  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
+  const secret = parts.secrets.csrf;
 
   /** Who asks. A browser that is signed in proves that a page of ours makes its writes. */
-  async function admit(request: Request, opens: Route[3]): Promise<Caller> {
-    if (opens === "no_session") return { kind: "anonymous" };
+  async function admit({ request, origin, cookie }: Pick<Ctx, "request" | "origin" | "cookie">): Promise<Caller> {
     const caller = await callerOf(request, parts.store, cookie);
     const writes = request.method !== "GET" && request.method !== "HEAD";
     if (writes && caller.kind === "account" && caller.by === "cookie") {
-      await refuseForged(request, caller.session_id, csrf);
+      await refuseForged(request, caller.session_id, { origin, secret });
     }
     return caller;
   }
 
   async function run(request: Request, path: string, exchange: Exchange, headers: Record<string, string>) {
     const { handler, params, opens } = match(request.method, path);
-    const caller = await admit(request, opens);
+    const origin = originOf(request, () => exchange.peer.address());
+    const cookie = sessionCookie(origin);
+    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie });
     // A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days.
     if (caller.kind === "unknown" && !request.headers.has("authorization")) headers["set-cookie"] = cookie.cleared;
     return handler({
@@ -48,6 +51,7 @@ export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
       address: () => addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
       headers,
       cookie,
+      origin,
       parts,
     });
   }

@@ -53,6 +53,8 @@ export interface Ctx {
   /** Headers of the answer, whatever it will be. */
   headers: Record<string, string>;
   cookie: SessionCookie;
+  /** Of the API, as the client asked it. */
+  origin: string;
   parts: ApiParts;
 }
 

@@ -66,7 +66,6 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   }
 
   function answer(request: Request, site: Site, version: LoadedVersion, policy: Policy, exchange: Exchange) {
-    version.used = true;
     if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
     const found = answerFor(version, pathOf(request.url));
     if (found.kind === "file") return respond(request, found, policy, exchange);

@@ -3,9 +3,11 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AccountOperations, accountOperations } from "./account-operations.ts";
 import { readAddress, type ServerAddress } from "./address.ts";
+import { auditWriter } from "./audit.ts";
 import { auditReader, type AuditRow } from "./audit-log.ts";
 import { type BackupReport, backUp } from "./backup.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./database.ts";
+import { makingRoom } from "./failures.ts";
 import { type Figures, openFigures } from "./figures.ts";
 import { openGeneration, prepareGeneration } from "./generation.ts";
 import type { Sites } from "./index.ts";
@@ -37,6 +39,8 @@ export interface Operations {
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
   backUp(folder: string): Promise<BackupReport>;
+  /** A line in the audit log for what concerns no single site or account. */
+  record(action: string, reason: string): Promise<void>;
   figures: Figures;
   close(): void;
 }
@@ -73,6 +77,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
   prepareGeneration(data_dir);
   const db = openDatabase(data_dir);
   const generation = openGeneration(data_dir, db, false);
+  const audit = auditWriter(db);
   const parts = { db, data_dir, generation, now };
   return {
     address: readAddress(db),
@@ -87,6 +92,8 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
     verify: () => verifyAll(parts),
     missingBlobs: () => missingBlobs(db, data_dir),
     backUp: (folder) => backUp(parts, folder),
+    record: async (action, reason) =>
+      makingRoom(data_dir, () => audit({ at: new Date(now()).toISOString(), actor: "operator", action, reason })),
     figures: openFigures(data_dir),
     close() {
       generation.close();

@@ -56,11 +56,7 @@ function clearTemporary(data_dir: string): void {
   for (const name of readdirSync(join(data_dir, "tmp"))) rmSync(join(data_dir, "tmp", name), { force: true });
 }
 
-/** Locks and readies the data directory. Close what is returned when the server ends. */
-export function prepareDataDir(data_dir: string): { close(): void } {
-  refuseHalfRestored(data_dir);
-  makeFolders(data_dir);
-  const holder = lock(data_dir);
+function ready(data_dir: string): void {
   prepareGeneration(data_dir);
   prepareFigures(data_dir);
   using db = openDatabase(data_dir);
@@ -71,5 +67,18 @@ export function prepareDataDir(data_dir: string): { close(): void } {
   prepareBrands(data_dir);
   prepareRates(data_dir);
   keepBallast(data_dir);
+}
+
+/** Locks and readies the data directory. Close what is returned when the server ends. */
+export function prepareDataDir(data_dir: string): { close(): void } {
+  refuseHalfRestored(data_dir);
+  makeFolders(data_dir);
+  const holder = lock(data_dir);
+  try {
+    ready(data_dir);
+  } catch (error) {
+    holder.close();
+    throw error;
+  }
   return { close: () => holder.close() };
 }

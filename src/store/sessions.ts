@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../errors.ts";
 import type { Commit } from "./commit.ts";
-import { diskRefusal, isDiskFull } from "./failures.ts";
+import { diskRefusal } from "./failures.ts";
 
 const LIFETIME_MS = 90 * 86_400_000;
 /** The last use is written no more often than this: reading must not cost a write each time. */
@@ -70,12 +70,13 @@ export function sessionWriter(db: Database) {
 export const forgetOldSessions = (db: Database, now: number): void =>
   void db.run("delete from sessions where last_used_at <= ?", [cutoff(now)]);
 
-/** On a full disk who only reads is not refused because the use cannot be noted. */
+/** On a full or busy disk who only reads is not refused because the use cannot be noted. */
 function noted(write: () => void): void {
   try {
     write();
   } catch (error) {
-    if (!isDiskFull(error)) throw diskRefusal(error);
+    const refusal = diskRefusal(error);
+    if (!(refusal instanceof Refusal)) throw refusal;
   }
 }
 

@@ -23,12 +23,14 @@ const VERSION_LABEL = /^[0-9a-f]{16}--/;
 export const addressOfPage = (path: string): string =>
   `http://${SELF}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
-function isOwn(hostname: string, { slug, sites_domain }: OwnHost): boolean {
-  const name = hostname.replace(/\.$/, "");
-  if (name === SELF) return true;
-  const domain = `.${sites_domain.replace(/:\d+$/, "")}`;
-  return slug !== null && name.endsWith(domain) && name.slice(0, -domain.length).replace(VERSION_LABEL, "") === slug;
+/** The label before the sites domain; null for a host that is no site's. */
+function labelOf(hostname: string, { sites_domain }: OwnHost): string | null {
+  const [name, domain] = [hostname.replace(/\.$/, ""), `.${sites_domain.replace(/:\d+$/, "")}`];
+  return name.endsWith(domain) ? name.slice(0, -domain.length) : null;
 }
+
+const isOwn = (hostname: string, own: OwnHost): boolean =>
+  hostname === SELF || (own.slug !== null && labelOf(hostname, own)?.replace(VERSION_LABEL, "") === own.slug);
 
 /** Strings in a script that are addresses. */
 const LITERAL = /["'`]\s*((?:https?:)?(?:\/\/|\\\\)[^"'`\s]{1,2000}|[./?#][^"'`\s]{0,2000})/gi;
@@ -53,7 +55,9 @@ function ofUrl(url: URL, own: OwnHost): Destination {
   if (url.protocol === "javascript:") return ofScript(url.href, own);
   if (url.protocol === "mailto:") return { kind: "mail" };
   if (!/^(?:https?|ftp|wss?):$/.test(url.protocol)) return NOWHERE;
-  return isOwn(url.hostname, own) || isOwnNetwork(url.hostname) ? NOWHERE : { kind: "other", where: url.host };
+  // A sibling is another site also where sites live below localhost.
+  const nobodys = labelOf(url.hostname, own) === null && isOwnNetwork(url.hostname);
+  return nobodys || isOwn(url.hostname, own) ? NOWHERE : { kind: "other", where: url.host };
 }
 
 /** `bases`: what the page may take as the base of its addresses; where one of them leads elsewhere, the address does. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { type AuditLine, listed, operate, operator } from "./operator.ts";
+import { call, signUp } from "./people.ts";
 import { startProcess, temporaryFolder } from "./process.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
@@ -150,6 +151,58 @@ describe("freeze", () => {
     await operate(moved.data_dir, "freeze", site.slug);
     moved.advance(TTL_MS);
     expect((await moved.site(site.slug)).status).toBe(410);
+  });
+});
+
+describe("what goes on", () => {
+  const HELD: [string, string[], number, string][] = [
+    ["frozen", ["freeze"], 403, "site_frozen"],
+    ["disabled", ["disable", "--reason", "abuse"], 451, "site_disabled"],
+  ];
+  const hold = (site: { site_id: string }, [verb, ...rest]: string[]) => act(verb!, site.site_id, ...rest);
+
+  test.each(HELD)("a %s site can be claimed, and then labelled and deleted by its owner", async (state, held) => {
+    const [site, person] = [await deploy(), await signUp(server)];
+    await hold(site, held);
+    const { site_id, claim_token } = site;
+    const claimed = await call(server, "POST", `/sites/${site_id}/claim`, { claim_token }, person.bearer);
+    expect(claimed).toMatchObject({ status: 200, body: { owner_account_id: person.account_id } });
+    const record = await call(server, "GET", `/sites/${site_id}`, undefined, person.bearer);
+    expect(record).toMatchObject({ status: 200, body: { state } });
+    const listing = await call(server, "GET", "/account/sites", undefined, person.bearer);
+    expect(listing.body.sites).toHaveLength(1);
+    const labelled = await call(server, "PATCH", `/account/sites/${site_id}`, { label: "Mine" }, person.bearer);
+    expect(labelled).toMatchObject({ status: 200, body: { label: "Mine", state } });
+    const deleted = await call(server, "DELETE", `/account/sites/${site_id}`, undefined, person.bearer);
+    expect(deleted).toMatchObject({ status: 200, body: { deleted: [site_id] } });
+    expect((await server.site(site.slug)).status).toBe(404);
+  });
+
+  test.each(HELD)("a %s site can be attached", async (_, held) => {
+    const [site, person] = [await deploy(), await signUp(server)];
+    await hold(site, held);
+    const sites = [{ site_id: site.site_id, manage_token: site.manage_token }];
+    const attached = await call(server, "POST", "/account/bulk-attach", { sites }, person.bearer);
+    expect(attached).toMatchObject({ status: 200, body: { attached: [site.site_id] } });
+  });
+
+  test.each(HELD)("of a %s site its owner's session changes no version either", async (_, held, status, code) => {
+    const person = await signUp(server);
+    const made = await server.post(zipOf({ "index.html": "owned" }), person.bearer);
+    const site = (await made.json()) as DeployResult;
+    await hold(site, held);
+    const headers = { ...person.bearer, "content-type": "application/zip" };
+    const body = zipOf({ "index.html": "another" });
+    const path = `/sites/${site.site_id}`;
+    expect(await codeOf(await server.api(`${path}/deploys`, { method: "POST", body, headers }))).toEqual({
+      status,
+      code,
+    });
+    const { version_id } = site;
+    const back = await call(server, "POST", `${path}/rollback`, { version_id }, person.bearer);
+    expect(back).toMatchObject({ status, body: { code } });
+    expect((await call(server, "DELETE", "/account", undefined, person.bearer)).status).toBe(200);
+    expect((await server.site(site.slug)).status).toBe(404);
   });
 });
 

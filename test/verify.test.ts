@@ -5,6 +5,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { blobFile, listed, operate, operator, until } from "./operator.ts";
+import { SOURCE } from "./process.ts";
 import { startServer } from "./server.ts";
 
 setDefaultTimeout(20_000);
@@ -179,6 +180,31 @@ describe("gc", () => {
     expect(await Bun.file(blobFile(server.data_dir, "gone")).exists()).toBe(true);
     await operate(server.data_dir, "gc", "--force");
     expect(await Bun.file(blobFile(server.data_dir, "gone")).exists()).toBe(false);
+  });
+
+  test("K25 killed at any moment it loses nothing that a version names, and the next one ends the work", async () => {
+    await using server = await startServer();
+    const files = (from: number) =>
+      Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`${n}`, `file ${from + n}`]));
+    const kept = await server.deploy({ "index.html": "kept", ...files(0) });
+    for (const from of [100, 300, 500]) {
+      const gone = await server.deploy({ "index.html": `gone ${from}`, ...files(from) });
+      await operate(server.data_dir, "delete", gone.slug);
+    }
+    const blobs = () => Array.fromAsync(new Bun.Glob("??/*").scan({ cwd: join(server.data_dir, "blobs") }));
+    for (const path of await blobs()) await backdate(join(server.data_dir, "blobs", path));
+    for (let wait = 40; wait < 120; wait += 10) {
+      const gc = Bun.spawn([...SOURCE, "gc", "--data-dir", server.data_dir], { stderr: "ignore" });
+      await Bun.sleep(wait);
+      gc.kill("SIGKILL");
+      await gc.exited;
+      expect((await operator(server.data_dir, ["verify"])).code).toBe(0);
+    }
+    await operate(server.data_dir, "gc");
+    expect(await blobs()).toHaveLength(151);
+    const again = await server.deploy({ "index.html": "again", ...files(300) });
+    expect(await (await server.site(again.slug, "/149")).text()).toBe("file 449");
+    expect(await (await server.site(kept.slug, "/149")).text()).toBe("file 149");
   });
 
   test("K24 bytes that were swept are stored anew by the next deploy that has them", async () => {

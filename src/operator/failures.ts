@@ -9,6 +9,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENOTDIR: "That is a file where a folder is needed.",
   EEXIST: "There is a file of this name where a folder is needed.",
   EIO: "The disk failed to read or write. Look at the system's log; a backup should be at hand.",
+  EMFILE: "Too many files are open: raise the limit (ulimit -n), then try again.",
+  ENFILE: "Too many files are open on this machine: try again later.",
   EROFS: "The file system is read-only.",
   EACCES: "The files may not be read or written by this user: run this as the user of the server.",
   EPERM: "The files may not be changed by this user: run this as the user of the server.",

@@ -7,7 +7,7 @@ import { API_DATE, type Exchange } from "../http.ts";
 
 /** Fields that a thumb can hit and that iOS does not zoom into. */
 const STYLE = `form{margin:1.25rem 0}label{display:block;margin:1rem 0 .25rem;font-weight:600}
-input{font:inherit;width:100%;max-width:26rem;min-height:2.75rem;padding:.4rem .7rem;border:1px solid var(--dim);border-radius:6px;background:transparent;color:inherit}
+input{display:block;font:inherit;width:100%;max-width:26rem;min-height:2.75rem;padding:.4rem .7rem;border:1px solid var(--dim);border-radius:6px;background:transparent;color:inherit}
 button{font:inherit;font-weight:600;min-height:2.75rem;padding:.4rem 1.2rem;margin:1rem .5rem 0 0;border:1px solid var(--accent);border-radius:6px;background:var(--accent);color:var(--paper);cursor:pointer}
 button.second{background:transparent;color:var(--accent)}
 .code{font:600 1.6rem/1.4 ui-monospace,SFMono-Regular,Menlo,monospace;letter-spacing:.08em}

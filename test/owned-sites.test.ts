@@ -195,6 +195,20 @@ describe("claim", () => {
     expect(await record(site.site_id, bearer(site.manage_token))).not.toContainKey("owner_account_id");
   });
 
+  test("a bad token takes as long for a site that exists as for one that does not", async () => {
+    const site = await server.deploy(page("timed"));
+    const times: number[][] = [[], []];
+    for (let i = 0; i < 200; i++) {
+      for (const [which, site_id] of [site.site_id, NOBODYS_ID].entries()) {
+        const began = performance.now();
+        await claim({ site_id, claim_token: newToken("svc_claim_") }, ann);
+        times[which]!.push(performance.now() - began);
+      }
+    }
+    const [known, unknown] = times.map((list) => list.toSorted((a, b) => a - b)[100]!);
+    expect(Math.max(known!, unknown!) / Math.min(known!, unknown!)).toBeLessThan(1.5);
+  }, 30_000);
+
   test("of a site that is gone, swept or not: 404 with its former token, 401 with another", async () => {
     await using own = await startServer();
     const person = await signUp(own);
@@ -503,4 +517,41 @@ test("K26 a claim at the last millisecond wins or loses whole", async () => {
   await own.running.store.sweep(own.now());
   expect((await own.site(early.slug)).status).toBe(200);
   expect((await own.site(late.slug)).status).toBe(410);
+});
+
+describe("each is one transaction: what fails in the middle took no effect", () => {
+  /** Whatever touches this site's row fails there, as a disk or a crash would. */
+  const break_at = (own: TestServer, event: "update" | "delete", { site_id }: DeployResult) =>
+    own.sql(`create trigger broken before ${event} on sites when old.site_id = '${site_id}'
+      begin select raise(abort, 'broken'); end`);
+
+  test("K22 bulk-attach: all items or none, never a site without an owner and an expiry", async () => {
+    await using own = await startServer();
+    const person = await signUp(own);
+    const sites = [await own.deploy(page("1")), await own.deploy(page("2")), await own.deploy(page("3"))];
+    break_at(own, "update", sites[1]!);
+    const items = sites.map(({ site_id, manage_token }) => ({ site_id, manage_token }));
+    expect((await post("/account/bulk-attach", { sites: items }, person, own)).status).toBe(500);
+    for (const { site_id, expires_at } of sites) {
+      expect(await own.running.store.sites.byId(site_id)).toMatchObject({ owner_account_id: null, expires_at });
+    }
+    own.sql("drop trigger broken");
+    const again = await post("/account/bulk-attach", { sites: items }, person, own);
+    expect(again.body.attached).toEqual(sites.map(({ site_id }) => site_id));
+  });
+
+  test("K23 DELETE /account and bulk-delete: all of it or nothing, audit included", async () => {
+    await using own = await startServer();
+    const person = await signUp(own);
+    const sites = [await owned(person, "1", own), await owned(person, "2", own)];
+    break_at(own, "delete", sites[1]!);
+    const site_ids = sites.map(({ site_id }) => site_id);
+    expect((await post("/account/sites/bulk-delete", { site_ids }, person, own)).status).toBe(500);
+    expect((await call(own, "DELETE", "/account", undefined, person.bearer)).status).toBe(500);
+    for (const { slug } of sites) expect((await own.site(slug)).status).toBe(200);
+    expect((await call(own, "GET", "/account", undefined, person.bearer)).status).toBe(200);
+    expect(auditRows(own)).toEqual([]);
+    own.sql("drop trigger broken");
+    expect((await call(own, "DELETE", "/account", undefined, person.bearer)).body.deleted).toBeArrayOfSize(2);
+  });
 });

@@ -59,7 +59,8 @@ function appFor(
 ): App {
   const now = options.now ?? Date.now;
   const { base_url, contact } = config;
-  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, cache_bytes: CACHE_BYTES });
+  const ending = () => state.draining;
+  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
   const published = (site_id: string, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
@@ -81,7 +82,7 @@ function appFor(
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
     metrics,
     log,
-    draining: () => state.draining,
+    draining: ending,
     fatal: options.fatal ?? (() => process.kill(process.pid, "SIGUSR2")),
   });
 }

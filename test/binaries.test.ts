@@ -3,31 +3,17 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { build, suffix } from "./built.ts";
 import { Home, json } from "./cli.ts";
 import { startProcess, type ServerProcess } from "./process.ts";
 
 setDefaultTimeout(120_000);
-
-const ROOT = join(import.meta.dir, "..");
-const suffix = process.platform === "win32" ? ".exe" : "";
 
 let home: Home;
 let hostile: string;
 let server: ServerProcess;
 
 const binary = (name: string) => home.path("bin", name + suffix);
-
-async function build(outdir: string, only: string[], env: Record<string, string> = {}): Promise<void> {
-  const flags = only.flatMap((name) => ["--only", name]);
-  const child = Bun.spawn([process.execPath, "scripts/build.ts", "--outdir", outdir, ...flags], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const err = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) throw new Error(`the build failed: ${err}`);
-}
 
 beforeAll(async () => {
   home = await Home.make("");

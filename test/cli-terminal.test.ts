@@ -71,7 +71,17 @@ describe("help and version", () => {
     const { code, out, err } = await home.run([flag]);
     expect([code, err]).toEqual([0, ""]);
     const commands = [...out.matchAll(/^  svc (\w+) /gm)].map(([, name]) => name);
-    expect(commands).toEqual(["update", "versions", "rollback", "forget"]);
+    expect(commands).toEqual([
+      "update",
+      "versions",
+      "rollback",
+      "forget",
+      "login",
+      "logout",
+      "list",
+      "claim",
+      "install",
+    ]);
     expect(out).toContain("svc [path]");
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   });
@@ -81,6 +91,12 @@ describe("help and version", () => {
     ["versions", ["--site <id>", "--json", "-h, --help"]],
     ["rollback", ["--site <id>", "--token <manage_token>", "--json", "-q, --quiet", "-h, --help"]],
     ["forget", ["--site <id>", "--json", "-h, --help"]],
+    ["login", ["--token <session_token>", "--request", "--check <id>", "--json", "-q, --quiet", "-h, --help"]],
+    ["logout", ["--json", "-q, --quiet", "-h, --help"]],
+    ["list", ["--json", "-q, --quiet", "-h, --help"]],
+    ["claim", ["--token <claim_token>", "--json", "-q, --quiet", "-h, --help"]],
+    ["install", ["--agents", "--claude", "--cursor", "--copilot", "--windsurf", "--cline", "--roo", "--gemini"]],
+    ["install", ["--all", "--global", "--list", "--dry-run", "--print", "--json", "-q, --quiet", "-h, --help"]],
   ])("svc %s --help shows its flags, and does nothing else", async (command, flags) => {
     for (const args of [
       [command, "--help"],

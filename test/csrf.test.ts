@@ -1,8 +1,11 @@
 /** RELIABILITY.md A10: hosted pages are siblings of the dashboard, so its cookie alone writes nothing. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type BrowserSession, call, type Person, signInByForm, signUp } from "./people.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
 
 const BASE = "https://svc.test";
 let server: TestServer;

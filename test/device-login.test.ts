@@ -1,5 +1,5 @@
 /** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT.md 5, RELIABILITY.md A7). */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { newToken } from "../src/tokens.ts";
@@ -15,6 +15,9 @@ import {
   submit,
 } from "./people.ts";
 import { startServer, type TestServer } from "./server.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
 
 const MINUTE = 60_000;
 let server: TestServer;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { COMMANDS } from "../src/cli/commands.ts";
 import { TABLE } from "../src/routes/table.ts";
 import { SETTINGS } from "../src/settings.ts";
 
@@ -53,6 +54,25 @@ describe("docs/self-hosting.md", () => {
         ),
     );
     expect(missing.map(({ flag }) => flag)).toEqual([]);
+  });
+});
+
+describe("docs/cli.md", () => {
+  test("names every command and every flag", async () => {
+    const text = await read("docs/cli.md");
+    const calls = COMMANDS.map(({ name, argument }) => `svc ${name} ${argument}`.trim().replace(/ +/g, " "));
+    expect(calls.filter((call) => !text.includes(`\`${call}\``))).toEqual([]);
+    const flags = COMMANDS.flatMap((command) => command.flags.map(({ name }) => `--${name}`));
+    expect([...new Set(flags)].filter((flag) => !new RegExp(`\`${flag}[\` ]`).test(text))).toEqual([]);
+  });
+
+  test("names every code that a command fails with", async () => {
+    const text = await read("docs/cli.md");
+    const files = await Array.fromAsync(new Bun.Glob("src/cli/*.ts").scan({ cwd: ROOT }));
+    const source = (await Promise.all(files.map(read))).join("\n");
+    const codes = [...source.matchAll(/new (?:Api)?Failure\(\s*(?:status,\s*)?"([a-z_]+)"/g)].map((match) => match[1]!);
+    expect(codes.length).toBeGreaterThan(20);
+    expect(codes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
   });
 });
 

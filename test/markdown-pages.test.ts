@@ -59,7 +59,7 @@ describe("the index", () => {
     const site = docs({ "README.md": "[docs](docs/README.md)", "docs/README.md": "# Docs", "docs/a.md": "# A" });
     expect(site.page("docs/index.html")).toBe(site.page("docs/README.html"));
     expect(site.article()).toContain('<a href="docs/">docs</a>');
-    expect(site.page("docs/a.html")).toContain('<a href="./" dir="auto">Docs</a>');
+    expect(site.page("docs/a.html")).toContain('<a href="./"><bdi>Docs</bdi></a>');
     expect(site.page("docs/a.html")).not.toContain("README.html");
   });
 
@@ -169,7 +169,7 @@ describe("a page's title", () => {
   ])("%s", (_, text, title) => {
     const site = docs({ "README.md": "# Site", "02-getting_started-now.md": text });
     expect(titleOf(site.page("02-getting_started-now.html"))).toBe(`${title} · Site`);
-    expect(site.page()).toContain(`dir="auto">${title}</a>`);
+    expect(site.page()).toContain(`<bdi>${title}</bdi></a>`);
   });
   test("a page without a main heading gets its title as one", () => {
     expect(docs({ "field-notes.md": "Text." }).article()).toStartWith('<h1 dir="auto">Field notes</h1>');
@@ -202,7 +202,8 @@ describe("front matter never shows", () => {
 
 describe("navigation", () => {
   const nav = (page: string): string => /<nav id="docs:pages"[^]*?<\/nav>/.exec(page)![0];
-  const links = (page: string): string[] => [...nav(page).matchAll(/<a [^>]*>([^<]*)<\/a>/g)].map((match) => match[1]!);
+  const links = (page: string): string[] =>
+    [...nav(page).matchAll(/<a [^>]*><bdi>([^<]*)</g)].map((match) => match[1]!);
 
   test("order: front matter, then numbers in names, then alphabet; a folder's index stands first in it", () => {
     const site = docs({
@@ -229,7 +230,7 @@ describe("navigation", () => {
       const page = site.page(name.replace(".md", ".html"));
       expect(nav(page).match(/<a /g)).toHaveLength(60 + 60 + 1);
       expect(page.match(/aria-current="page"/g)).toHaveLength(1);
-      expect(nav(page)).toMatch(new RegExp(`aria-current="page" dir="auto">${name}<`));
+      expect(nav(page)).toMatch(new RegExp(`aria-current="page"><bdi>${name}<`));
     }
   });
   test("previous and next follow that order, and pass over folders' overviews", () => {
@@ -260,8 +261,8 @@ describe("navigation", () => {
   test("the folders above a page are named, as links where they answer", () => {
     const site = docs({ "README.md": "# Home", "lib/deep_end/x.md": "# X" });
     const trail = /<nav class="trail"[^]*?<\/nav>/.exec(site.page("lib/deep_end/x.html"))![0];
-    expect(trail).toContain('<a href="../../">Home</a>');
-    expect(trail).toContain('<li dir="auto">Lib</li>');
-    expect(trail).toContain('<a href="./">Deep end</a>');
+    expect(trail).toContain('<a href="../../"><bdi>Home</bdi></a>');
+    expect(trail).toContain("<li><bdi>Lib</bdi></li>");
+    expect(trail).toContain('<a href="./"><bdi>Deep end</bdi></a>');
   });
 });

@@ -1,10 +1,13 @@
 /** RELIABILITY.md 5: every endpoint × every credential. Nothing changes unless the answer is 200. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { hashToken, newAccountId, newSessionId, newToken } from "../src/tokens.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
 
 const CREDENTIALS = [
   "none",

@@ -1,11 +1,14 @@
 /** SPEC.md, site lifecycle: owned deploys, claim, bulk-attach, listing, label, deletion (CONTRACT.md 4.4). */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { newToken } from "../src/tokens.ts";
 import { bearer, call, type Person, signUp } from "./people.ts";
 import { type DeployResult, startServer, type TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
 
 const NOBODYS_ID = `site_${"z".repeat(20)}`;
 const DAY = 86_400_000;

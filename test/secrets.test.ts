@@ -1,11 +1,14 @@
 /** RELIABILITY.md A2, A17, A18: no token is anywhere on disk, in the log or in an answer that does not hand it out. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { call, cookieOf, PASSWORD, submit } from "./people.ts";
 import { startProcess, temporaryFolder } from "./process.ts";
 import { type DeployResult, startServer, TestServer } from "./server.ts";
 import { zipOf } from "./zip.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
 
 const ZIP = { "content-type": "application/zip" };
 

@@ -10,7 +10,8 @@ const SITE_ID = "site_00000000000000000000";
 const VERSION_ID = "0123456789abcdef";
 
 /** A store in memory that counts what it is asked. */
-function memoryStore(paths: string[], bytes_each = 1_000) {
+function memoryStore(paths: string[], media_type = "application/octet-stream") {
+  const bytes_each = 1_000;
   const asked = { sites: 0, versions: 0, blobs: 0 };
   const counter = { value: 1 };
   const row = {
@@ -43,7 +44,7 @@ function memoryStore(paths: string[], bytes_each = 1_000) {
     path,
     sha256: path,
     bytes: bytes_each,
-    media_type: "application/octet-stream",
+    media_type,
     made: false,
   });
   const manifest = new Map(paths.map((path) => [path, file(path)]));
@@ -66,7 +67,14 @@ function memoryStore(paths: string[], bytes_each = 1_000) {
 }
 
 function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000) {
-  const sites = createSiteServer({ store, now, base_url: "http://localhost", contact: null, cache_bytes });
+  const sites = createSiteServer({
+    store,
+    now,
+    base_url: "http://localhost",
+    contact: null,
+    ending: () => false,
+    cache_bytes,
+  });
   return (path: string, slug = "lab") =>
     sites.handle(
       new Request(`http://${slug}.localhost${path}`),
@@ -171,6 +179,35 @@ test("a file that fails to be read is asked for again by the next request", asyn
   expect(async () => await get("/a.bin")).toThrow("EIO");
   failing = false;
   expect((await get("/a.bin")).status).toBe(200);
+});
+
+describe("compressing ahead", () => {
+  function warmServer(ending: () => boolean) {
+    const made = memoryStore(["a.txt", "index.html", "b.txt"], "text/plain; charset=utf-8");
+    const base = { now: () => 1_000, base_url: "http://localhost", contact: null, cache_bytes: PLENTY };
+    return { ...made, sites: createSiteServer({ ...base, store: made.store, ending }) };
+  }
+  const ask = (path: string) => new Request(`http://lab.localhost${path}`, { headers: { "accept-encoding": "br" } });
+  const peer = { address: () => null, extendTimeout: () => {} };
+
+  test("makes what browsers ask for before they ask, once for all", async () => {
+    const { sites, asked } = warmServer(() => false);
+    await Promise.all([sites.warm(SITE_ID, VERSION_ID), sites.warm(SITE_ID, VERSION_ID)]);
+    expect(asked).toEqual({ sites: 0, versions: 1, blobs: 3 });
+    await sites.handle(ask("/a.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
+    const answer = sites.handle(ask("/b.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
+    expect((answer as Response).headers.get("content-encoding")).toBe("br");
+    expect(asked.blobs).toBe(3);
+  });
+  test("passes over a version that is not there, and stops when the server ends", async () => {
+    let ending = false;
+    const { sites, asked } = warmServer(() => ending);
+    await sites.warm(SITE_ID, "0000000000000000");
+    expect(asked.blobs).toBe(0);
+    ending = true;
+    await sites.warm(SITE_ID, VERSION_ID);
+    expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
+  });
 });
 
 describe("the budget", () => {

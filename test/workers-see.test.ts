@@ -1,9 +1,12 @@
 /** Two workers on one port: what an account does through one is so in the other at the next request. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { PASSWORD } from "./people.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "./process.ts";
 import type { DeployResult } from "./server.ts";
 import { zipOf } from "./zip.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
 
 /** New connections spread over the workers: in this many both are asked, but once in a million runs. */
 const TRIES = 20;

@@ -1,7 +1,7 @@
 /** The service as the CLI calls it. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Failure } from "./failure.ts";
-import type { Credential, Server } from "./state.ts";
+import { SAVED_SESSION, type Credential, type Server } from "./state.ts";
 import { VERSION } from "./version.ts";
 
 /** What `fetch` sends: the bytes, or a stream of them. */
@@ -109,6 +109,7 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   const parts = [error];
   if (status === 401 || status === 403) {
     parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
+    if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push("Sign in again: svc login");
   }
   if (status === 429 && later !== null) parts.push(`Try again in ${later} s.`);
   return new ApiFailure(status, code, parts.join(" "));

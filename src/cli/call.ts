@@ -26,8 +26,11 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
   const foreign = [...flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
   const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
   if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
+  const call = callOf(command);
+  if (positionals.length > 0 && command.argument === "") {
+    throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
+  }
   if (positionals.length > 1) {
-    const call = callOf(command);
     throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
   }
   return {

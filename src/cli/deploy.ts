@@ -80,6 +80,7 @@ function report(context: Context, given: Given, content: Content, result: Deploy
   terminal.url(result.url);
   if (given.quiet) return terminal.insist(text`${result.manage_token}`);
   reportContent(context, content);
+  if (result.owner_account_id !== undefined) terminal.say(text`  Yours: it does not expire.`);
   reportExpiry(terminal, result, context.now());
   terminal.say();
   reportFindings(terminal, result);

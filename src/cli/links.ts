@@ -42,6 +42,8 @@ export interface Links {
   read(): { live: Link[]; expired: Link[]; /** The file, where it cannot be read. */ broken: string | null };
   /** Adds a link or replaces the one of the same folder and server. */
   save(link: Link): void;
+  /** Replaces each link by what is made of it; null removes it. When it was used last stays. */
+  edit(change: (link: Link) => Link | null): void;
   /** Removes what matches, and tells what that was. */
   remove(matches: (link: Link) => boolean): Link[];
 }
@@ -85,6 +87,7 @@ export function openLinks(file: string, now: () => number): Links {
     },
     save: (link) =>
       change((links) => [link, ...links.filter((l) => l.folder !== link.folder || l.origin !== link.origin)]),
+    edit: (edited) => change((links) => links.map(edited).filter((link) => link !== null)),
     remove: (matches) => {
       const removed = readable(file).all.filter(matches);
       if (removed.length > 0) change((links) => links.filter((link) => !matches(link)));

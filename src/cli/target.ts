@@ -30,8 +30,8 @@ function credentialsFor(context: Context, server: Server, flag: string | undefin
 }
 
 /** A site named by its id: its link, where this machine has one, gives the token. */
-function namedSite(context: Context, site_id: string): { link: Link | null; server: Server } {
-  if (!/^[\w-]+$/.test(site_id)) throw usage(`--site wants an id such as site_…, not ${site_id}.`);
+export function namedSite(context: Context, site_id: string, asked = "--site"): { link: Link | null; server: Server } {
+  if (!/^[\w-]+$/.test(site_id)) throw usage(`${asked} wants an id such as site_…, not ${site_id}.`);
   const known = ofServer(
     context.links.read().live.filter((link) => link.site_id === site_id),
     context.server,

@@ -41,3 +41,25 @@ export interface RolledBack {
   version_id: string;
   previous_version_id: string;
 }
+
+export interface Account {
+  account_id: string;
+  email: string;
+}
+
+export interface OwnedSite {
+  site_id: string;
+  slug: string;
+  label: string | null;
+  url: string;
+  created_at: string;
+  live_version_id: string;
+}
+
+export interface Claimed {
+  ok: true;
+  site_id: string;
+  url: string;
+  owner_account_id: string;
+  expires_at: null;
+}

@@ -11,7 +11,11 @@ const ENDS_ITSELF = new Set("li dt dd p rt rp optgroup option colgroup caption t
 const PAGE_ONLY = new Set("html head body frameset plaintext".split(" "));
 
 /** The new value of an attribute, as it is to be written between double quotes; null: as it is. */
-export type Rewrite = (element: string, attribute: Attribute, all: readonly Attribute[]) => string | null;
+export type Rewrite = (
+  element: string,
+  attribute: Pick<Attribute, "name" | "value">,
+  all: readonly Attribute[],
+) => string | null;
 
 type Element = Extract<Part, { kind: "open" | "close" }>;
 

@@ -20,7 +20,9 @@ const SCRIPTS: [lang: string, letters: RegExp][] = [
 const RIGHT_TO_LEFT = new Set(["he", "ar", "fa"]);
 
 /** Text that is looked at. */
-const SAMPLE = 8000;
+const SAMPLE = 4000;
+/** Most texts are in Latin letters alone, and known by that. */
+const OTHER_LETTERS = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefe]/;
 /** Commands and names of products are in Latin letters in every language. */
 const SHARE = 0.3;
 const CODE = /^ {0,3}(```|~~~)[^]*?^ {0,3}\1|`[^`\n]*`|\]\([^)\n]*\)|<[^>\n]*>|https?:\S*/gm;
@@ -33,6 +35,7 @@ function refine(lang: string, text: string): string {
 }
 
 export function languageOf(markdown: string): Language {
+  if (!OTHER_LETTERS.test(markdown.slice(0, SAMPLE))) return { lang: "en", dir: "ltr" };
   const text = markdown.slice(0, SAMPLE).replace(CODE, " ");
   const letters = count(text, /\p{L}/gu);
   const found = SCRIPTS.find(([, script]) => count(text, script) > letters * SHARE)?.[0];

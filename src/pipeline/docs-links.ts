@@ -40,7 +40,8 @@ function resolve(folder: string, path: string): string {
   return segments.join("/");
 }
 
-const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+const encoded = (path: string): string =>
+  /^[\w./-]*$/.test(path) ? path : path.split("/").map(encodeURIComponent).join("/");
 
 /** A relative URL from a page in `folder` to an address; both with `/` behind folders. */
 export function relativeUrl(folder: string, address: string): string {

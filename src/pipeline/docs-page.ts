@@ -1,7 +1,6 @@
 /** The frame around a page's text. Its own ids have a colon, which no anchor of a heading has. */
-import { relativeUrl } from "./docs-links.ts";
 import { contents, neighbours, pageList, trail } from "./docs-nav.ts";
-import type { DocsSite } from "./docs-site.ts";
+import type { DocsSite, Place } from "./docs-site.ts";
 import type { DocsPage } from "./docs-tree.ts";
 
 const escape = Bun.escapeHTML;
@@ -15,7 +14,7 @@ const icon = (path: string): string =>
 const MENU = icon("M3 5h14M3 10h14M3 15h14");
 const LIST = icon("M3 5h1M7 5h10M3 10h1M7 10h10M3 15h1M7 15h10");
 
-function head(site: DocsSite, page: DocsPage, url: (path: string) => string): string {
+function head(site: DocsSite, page: DocsPage, { url }: Place): string {
   const title = page.title === site.name ? page.title : `${page.title} · ${site.name}`;
   const favicon = site.icon === null ? "" : `<link rel="icon" href="${site.icon ? escape(url(site.icon)) : ICON}">\n`;
   const description = page.excerpt && `<meta name="description" content="${escape(page.excerpt)}">\n`;
@@ -40,39 +39,31 @@ function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home:
   const contents_button = `<button class="open here" popovertarget="docs:contents" aria-label="On this page">${LIST}<span>On this page</span></button>`;
   return `<header class="top">
 ${parts.pages ? pages : ""}
-<a class="brand" href="${escape(home)}" dir="auto">${escape(site.name)}</a>
+<a class="brand" href="${escape(home)}"><bdi>${escape(site.name)}</bdi></a>
 ${SEARCH}
 ${parts.contents ? contents_button : ""}
 </header>`;
 }
 
-export function docsPage(
-  site: DocsSite,
-  page: DocsPage,
-  body: string,
-  folder: string,
-  url: (address: string) => string,
-): string {
+export function docsPage(site: DocsSite, page: DocsPage, body: string, place: Place): string {
   const list = contents(page.headings);
-  const pages = site.pages.length > 1 ? pageList(site, page, url) : "";
-  const source =
-    page.source && `<p class="source"><a href="${escape(relativeUrl(folder, page.source))}">Markdown source</a></p>`;
-  const file = (path: string): string => relativeUrl(folder, path);
+  const pages = site.pages.length > 1 ? pageList(site, page, place) : "";
+  const source = page.source && `<p class="source"><a href="${escape(place.url(page.source))}">Markdown source</a></p>`;
   return `<!doctype html>
 <html lang="${page.language.lang}" dir="${page.language.dir}">
 <head>
-${head(site, page, file)}
+${head(site, page, place)}
 </head>
 <body>
 <a class="skip" href="#docs:text">Skip to the text</a>
-${top(site, { pages: pages !== "", contents: list !== "" }, url(""))}
+${top(site, { pages: pages !== "", contents: list !== "" }, place.url(""))}
 <div class="frame">
 ${pages && `<nav id="docs:pages" class="pages" popover aria-label="Pages">${pages}</nav>`}
 <main id="docs:text" tabindex="-1">
-${trail(site, page, url)}
+${trail(site, page, place)}
 <article>
 ${body}</article>
-${neighbours(site, page, url)}
+${neighbours(site, page, place)}
 ${source ?? ""}
 </main>
 ${list && `<nav id="docs:contents" class="contents" popover aria-label="On this page"><p>On this page</p>${list}</nav>`}

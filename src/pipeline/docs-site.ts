@@ -36,14 +36,19 @@ export function docsSite(name: string, pages: readonly DocsPage[], files: Files)
   return { name, tree, pages: flatten(tree), assets: freeFolder(files), icon: iconOf(files), answers };
 }
 
-/** URLs of one folder's pages, each worked out once. */
-export function urlsFrom(folder: string): (address: string) => string {
-  const known = new Map<string, string>();
-  return (address) => {
-    const url = known.get(address) ?? relativeUrl(folder, address);
-    known.set(address, url);
-    return url;
-  };
+/** A folder that pages stand in: what each of them writes in the same way is written once. */
+export interface Place {
+  folder: string;
+  /** A relative URL from there. */
+  url(address: string): string;
+  /** Links of the navigation, but for the current page's. */
+  links: Map<DocsPage, string>;
+}
+
+export function placeAt(folder: string): Place {
+  const urls = new Map<string, string>();
+  const url = (address: string) => urls.getOrInsertComputed(address, () => relativeUrl(folder, address));
+  return { folder, url, links: new Map() };
 }
 
 /** The script says the rest: titles and headings, with addresses from the site's root. */

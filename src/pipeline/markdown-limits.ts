@@ -4,7 +4,7 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { LinkTargets } from "./docs-links.ts";
 import type { Rendered, RenderJob } from "./markdown-render.ts";
-import type { ThreadData, ThreadReply } from "./markdown-thread.ts";
+import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./markdown-task.ts";
 
 export interface TimeLimits {
   /** Milliseconds for all pages of a deploy. */
@@ -22,10 +22,17 @@ const START_MS = 5000;
 const threadUrl = (): string | URL =>
   Bun.isStandaloneExecutable ? "./src/pipeline/markdown-thread.ts" : new URL("./markdown-thread.ts", import.meta.url);
 
+/** `state` is a THREAD_STATE. */
 interface Thread {
+  worker: Worker;
+  state: Int32Array;
+}
+
+interface Run {
   /** The next page; null when it took longer than `ms`. */
   next(ms: number): ThreadReply | null;
-  end(): void;
+  /** `clean`: every page has come, and the thread may wait for another deploy. */
+  end(clean: boolean): void;
 }
 
 /** Waits for the counter to move on from `seen`. Time is what this process worked, so that a page does not pay for a
@@ -42,13 +49,29 @@ function waitFor(count: Int32Array, seen: number, ms: number): boolean {
   return moved();
 }
 
-function startThread(jobs: readonly RenderJob[], targets: LinkTargets): Thread {
+function startThread(): Thread {
+  const memory = new SharedArrayBuffer(4);
+  const worker = new Worker(threadUrl(), { workerData: memory });
+  worker.unref();
+  return { worker, state: new Int32Array(memory) };
+}
+
+/** From an earlier deploy of this thread, if it has not left yet. */
+let warm: Thread | null = null;
+
+function takeThread(): Thread {
+  const { busy, idle } = THREAD_STATE;
+  const kept = warm && Atomics.compareExchange(warm.state, 0, idle, busy) === idle ? warm : null;
+  warm = null;
+  return kept ?? startThread();
+}
+
+function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
+  const thread = takeThread();
   const said = new SharedArrayBuffer(4);
   const count = new Int32Array(said);
   const { port1, port2 } = new MessageChannel();
-  const data: ThreadData = { port: port2, said, jobs, targets };
-  const worker = new Worker(threadUrl(), { workerData: data, transferList: [port2] });
-  worker.unref();
+  thread.worker.postMessage({ port: port2, said, jobs, targets } satisfies ThreadTask, [port2]);
   if (!waitFor(count, 0, START_MS)) throw new Error("the thread that renders Markdown did not start");
   let heard = 1;
   return {
@@ -57,9 +80,11 @@ function startThread(jobs: readonly RenderJob[], targets: LinkTargets): Thread {
       heard++;
       return receiveMessageOnPort(port1)!.message as ThreadReply;
     },
-    end() {
+    end(clean) {
       port1.close();
-      void worker.terminate();
+      if (!clean) return void thread.worker.terminate();
+      Atomics.store(thread.state, 0, THREAD_STATE.idle);
+      warm = thread;
     },
   };
 }
@@ -76,19 +101,21 @@ export function renderWithin(
   let left = limits.deploy;
   for (let at = 0; at < order.length && left > 0;) {
     const rest = order.slice(at);
-    const thread = startThread(
+    const run = startRun(
       rest.map((i) => jobs[i]!),
       targets,
     );
+    let done = 0;
     for (const i of rest) {
       if (left <= 0) break;
       at++;
-      const reply = thread.next(Math.min(limits.page, left));
+      const reply = run.next(Math.min(limits.page, left));
       left -= reply?.cpu_ms ?? limits.page;
       pages[i] = reply?.rendered ?? null;
       if (!reply) break;
+      done++;
     }
-    thread.end();
+    run.end(done === rest.length);
   }
   return pages;
 }

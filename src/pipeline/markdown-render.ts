@@ -4,8 +4,9 @@ import { alertOf } from "./markdown-alerts.ts";
 import { decodeEntities } from "./entities.ts";
 import { createAnchors } from "./markdown-anchors.ts";
 import { createFootnotes } from "./markdown-footnotes.ts";
+import { highlight } from "./highlight.ts";
 import { plainText } from "./markdown-text.ts";
-import { closeHtml } from "./close-html.ts";
+import { closeHtml, type Rewrite } from "./close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./docs-links.ts";
 import { excerptOf } from "./docs-words.ts";
 
@@ -43,8 +44,16 @@ const cell = ({ header, align, tokens }: Tokens.TableCell, inline: (tokens: Toke
 };
 
 /** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
-function renderer(headings: Heading[], anchor: (text: string) => string): RendererObject {
+function renderer(headings: Heading[], anchor: (text: string) => string, rewrite: Rewrite): RendererObject {
   return {
+    link(token) {
+      token.href = rewrite("a", { name: "href", value: token.href }, []) ?? token.href;
+      return false; // `marked` does the rest
+    },
+    image(token) {
+      token.href = rewrite("img", { name: "src", value: token.href }, []) ?? token.href;
+      return false;
+    },
     heading({ tokens, depth }) {
       const text = plainText(tokens).trim();
       const id = anchor(text);
@@ -56,7 +65,7 @@ function renderer(headings: Heading[], anchor: (text: string) => string): Render
       const language = LANGUAGE.exec(lang ?? "")?.[0];
       const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
       const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
-      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${Bun.escapeHTML(text)}\n</code></pre></div>\n`;
+      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
     },
     blockquote(token) {
       const alert = alertOf(token);
@@ -112,17 +121,24 @@ function rawTitle(html: string): string {
 export function renderMarkdown({ source, text, folder }: RenderJob, targets: LinkTargets): Rendered {
   const headings: Heading[] = [];
   const ids = new Set<string>();
+  const { rewrite, broken } = createLinker(source, folder, targets);
+  // What `marked` writes is whole. Only a page with HTML of its author's is gone through tag by tag, links and all.
+  let raw = false;
+  const ours: Rewrite = (...url) => (raw ? null : rewrite(...url));
   const footnotes = createFootnotes();
-  const marked = new Marked({ renderer: renderer(headings, createAnchors(ids)) });
+  const marked = new Marked({ renderer: renderer(headings, createAnchors(ids), ours) });
   // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
   if (text.includes("[^")) marked.use(footnotes.extension);
   const tokens = marked.lexer(text);
-  for (const raw of rawHtml(tokens)) for (const [, id] of raw.matchAll(ID)) ids.add(id!);
-  const { rewrite, broken } = createLinker(source, folder, targets);
-  const body = closeHtml(marked.parser(tokens), rewrite);
-  const notes = footnotes.list((inside) => closeHtml(marked.parser(inside), rewrite));
+  for (const html of rawHtml(tokens)) {
+    raw = true;
+    for (const [, id] of html.matchAll(ID)) ids.add(id!);
+  }
+  const write = (inside: Token[]): string => (raw ? closeHtml(marked.parser(inside), rewrite) : marked.parser(inside));
+  const body = write(tokens);
+  const notes = footnotes.list(write);
   const title =
-    headings.find(({ depth, text: words }) => depth === 1 && words !== "")?.text ?? (rawTitle(body) || null);
+    headings.find((heading) => heading.depth === 1 && heading.text !== "")?.text ?? (rawTitle(body) || null);
   const titled = MAIN_HEADING.test(body);
   return { html: body + notes, headings, title, titled, excerpt: firstParagraph(tokens), broken: broken() };
 }

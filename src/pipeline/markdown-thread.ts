@@ -1,32 +1,15 @@
-/** The thread that `marked` runs in, because only a thread can be stopped: texts in, pages out, one after the other. */
-import { type MessagePort, workerData } from "node:worker_threads";
-import { type LinkTargets } from "./docs-links.ts";
+/** The thread that `marked` runs in, because only a thread can be stopped: texts in, pages out, one after the other. It
+ *  waits for a next deploy a while, since code that has run before runs twice as fast. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { LinkTargets } from "./docs-links.ts";
 import { type Rendered, renderMarkdown, type RenderJob } from "./markdown-render.ts";
+import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./markdown-task.ts";
 
-export interface ThreadData {
-  port: MessagePort;
-  /** One `Int32`: how many times the thread has said something. */
-  said: SharedArrayBuffer;
-  jobs: readonly RenderJob[];
-  targets: LinkTargets;
-}
+const IDLE_MS = 30_000;
+const state = new Int32Array(workerData as SharedArrayBuffer);
+let leaving: Timer | undefined;
 
-export interface ThreadReply {
-  /** Null: `marked` threw. */
-  rendered: Rendered | null;
-  /** Of this thread alone, so that a machine busy with other things costs no page its time. */
-  cpu_ms: number;
-}
-
-const { port, said, jobs, targets } = workerData as ThreadData;
-const count = new Int32Array(said);
-
-function tell(): void {
-  Atomics.add(count, 0, 1);
-  Atomics.notify(count, 0);
-}
-
-function render(job: RenderJob): Rendered | null {
+function render(job: RenderJob, targets: LinkTargets): Rendered | null {
   try {
     return renderMarkdown(job, targets);
   } catch {
@@ -34,12 +17,31 @@ function render(job: RenderJob): Rendered | null {
   }
 }
 
-tell();
-for (const job of jobs) {
-  const before = process.threadCpuUsage();
-  const rendered = render(job);
-  const { user, system } = process.threadCpuUsage(before);
-  port.postMessage({ rendered, cpu_ms: (user + system) / 1000 } satisfies ThreadReply);
+function run({ port, said, jobs, targets }: ThreadTask): void {
+  const count = new Int32Array(said);
+  const tell = () => {
+    Atomics.add(count, 0, 1);
+    Atomics.notify(count, 0);
+  };
   tell();
+  for (const job of jobs) {
+    const before = process.threadCpuUsage();
+    const rendered = render(job, targets);
+    const { user, system } = process.threadCpuUsage(before);
+    port.postMessage({ rendered, cpu_ms: (user + system) / 1000 } satisfies ThreadReply);
+    tell();
+  }
+  port.close();
 }
-port.close();
+
+function leave(): void {
+  const { idle, gone } = THREAD_STATE;
+  if (Atomics.compareExchange(state, 0, idle, gone) === idle) process.exit(); // ends this thread alone
+  leaving = setTimeout(leave, IDLE_MS);
+}
+
+parentPort!.on("message", (task: ThreadTask) => {
+  clearTimeout(leaving);
+  run(task);
+  leaving = setTimeout(leave, IDLE_MS);
+});

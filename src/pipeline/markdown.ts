@@ -4,7 +4,7 @@ import style from "./docs-style.css" with { type: "text" };
 import script from "./docs-script.js.txt" with { type: "text" };
 import type { Bytes, Draft, Healed, Warning } from "../types.ts";
 import { languageOf } from "./docs-language.ts";
-import { urlsFrom, docsSite, type DocsSite, searchIndex } from "./docs-site.ts";
+import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./docs-site.ts";
 import { overview } from "./docs-overview.ts";
 import { docsPage } from "./docs-page.ts";
 import { type Plan, planDocs, type PlannedPage } from "./docs-plan.ts";
@@ -15,6 +15,9 @@ import type { Rendered } from "./markdown-render.ts";
 import { readSource, type Source } from "./markdown-source.ts";
 import { markdownWarnings } from "./markdown-warnings.ts";
 import type { Progress } from "./progress.ts";
+
+/** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
+const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
 
 /** One Markdown file with all that is made of it. */
 interface Work {
@@ -79,23 +82,23 @@ function bodyOf({ page, source, bodies }: Work, folder: string): string {
 
 /** Path → page, for every place a page stands at. */
 function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<[string, string]> {
-  const urls = new Map<string, (address: string) => string>();
-  const urlsOf = (folder: string) => urls.getOrInsertComputed(folder, () => urlsFrom(folder));
+  const places = new Map<string, Place>();
+  const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
   for (const work of works) {
     // An index and its page of the same name are the same bytes, made once.
     const made = new Map<string, string>();
     for (const path of work.planned.paths) {
       const folder = folderOf(path);
-      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), folder, urlsOf(folder));
+      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), at(folder));
       made.set(folder, page);
       yield [path, page];
     }
   }
   for (const page of overviews) {
-    const url = urlsOf(page.address);
-    const list = overview(site.tree, page.address, url, site.answers);
+    const place = at(page.address);
+    const list = overview(site.tree, page.address, place.url, site.answers);
     const body = `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${list}`;
-    yield [`${page.address}index.html`, docsPage(site, page, body, page.address, url)];
+    yield [`${page.address}index.html`, docsPage(site, page, body, place)];
   }
 }
 
@@ -138,7 +141,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const made = new Map<string, Bytes>();
   for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
   made.set(`${site.assets}style.css`, encode(style));
-  made.set(`${site.assets}script.js`, encode(script.replace(/\n *|^ +/g, "")));
+  made.set(`${site.assets}script.js`, encode(SCRIPT));
   made.set(`${site.assets}search.json`, encode(searchIndex(site)));
   return {
     ...draft,

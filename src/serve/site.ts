@@ -34,6 +34,8 @@ export interface SiteServerParts {
   base_url: string;
   /** Where to appeal against a takedown. */
   contact: string | null;
+  /** True from when the server is to stop: nothing is made ahead any more. */
+  ending(): boolean;
   /** What rows, manifests and bodies may take together. */
   cache_bytes: number;
 }
@@ -76,7 +78,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     return ownNotFound(bodies, request, found, found.page, policy, exchange);
   }
 
-  return { handle, warm: createWarm(manifests, bodies) };
+  return { handle, warm: createWarm(manifests, bodies, parts.ending) };
 }
 
 /** The site, if it is to be shown at all: asked of the clock each time, not of the sweep. */

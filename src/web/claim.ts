@@ -12,6 +12,7 @@ import { siteUrl } from "../routes/sites.ts";
 import type { Ctx } from "../routes/table.ts";
 import claimScript from "./claim.client.js" with { type: "text" };
 import { answerPage, csrfField, problem } from "./frame.ts";
+import { signedInAs } from "./who.ts";
 
 const LONGEST_TOKEN = 512;
 export const SCRIPT_PATH = "/scripts/claim.js";
@@ -41,12 +42,13 @@ function signInFirst({ exchange, params, parts }: Ctx): Response {
   return answerPage({ title: "Keep this site", body, script }, exchange);
 }
 
-function askForToken({ exchange, params, parts }: Ctx, { session_id }: SignedInCaller, refusal?: Refusal): Response {
+async function askForToken(ctx: Ctx, caller: SignedInCaller, refusal?: Refusal): Promise<Response> {
+  const { exchange, params, parts } = ctx;
   const body = html`<h1>Keep this site</h1>
     ${problem(refusal?.message)}
     <p>The site <code>${params.id}</code> becomes your account's and does not expire any more.</p>
     <form method="post" action="/claim/${params.id}">
-      ${csrfField(csrfToken(parts.secrets.csrf, session_id))}
+      ${csrfField(csrfToken(parts.secrets.csrf, caller.session_id))}
       <label for="token">Claim token</label>
       <input
         id="token"
@@ -58,7 +60,8 @@ function askForToken({ exchange, params, parts }: Ctx, { session_id }: SignedInC
       />
       <p class="dim">It is the part of the claim link after the #, and begins with svc_claim_.</p>
       <button>Claim the site</button>
-    </form>`;
+    </form>
+    ${await signedInAs(ctx, caller)}`;
   return answerPage({ title: "Keep this site", body, script, status: refusal?.status }, exchange);
 }
 

@@ -11,6 +11,7 @@ import { limitAddress } from "../routes/rate-limit.ts";
 import type { Ctx } from "../routes/table.ts";
 import type { DeviceLogin } from "../store/device-logins.ts";
 import { answerPage, csrfField, problem } from "./frame.ts";
+import { signedInAs } from "./who.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */
 const FRESH_MS = 60 * 60_000;
@@ -53,7 +54,7 @@ const ageOf = (created_at: string, now: number): string => {
   return minutes < 1 ? "less than a minute ago" : minutes === 1 ? "a minute ago" : `${minutes} minutes ago`;
 };
 
-function askToDecide(ctx: Ctx, caller: SignedInCaller, login: DeviceLogin, refusal?: Refusal): Response {
+async function askToDecide(ctx: Ctx, caller: SignedInCaller, login: DeviceLogin, refusal?: Refusal): Promise<Response> {
   const { parts, exchange } = ctx;
   const now = parts.now();
   const password = html`<p>You signed in a while ago: to approve, give your password again.</p>
@@ -79,7 +80,8 @@ function askToDecide(ctx: Ctx, caller: SignedInCaller, login: DeviceLogin, refus
       ${csrfField(csrfToken(parts.secrets.csrf, caller.session_id))} ${!isFresh(caller, now) && password}
       <button name="decision" value="approve">Approve</button>
       <button name="decision" value="deny" class="second">Deny</button>
-    </form>`;
+    </form>
+    ${await signedInAs(ctx, caller)}`;
   return answerPage({ title: "Sign in this device?", body, status: refusal?.status }, exchange);
 }
 

@@ -105,6 +105,7 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     const shown = await browser.shows(started.user_code);
     expect(shown.text).toContain("svc/0.3.0");
     expect(shown.text).toContain("127.0.0.1");
+    expect(shown.text).toContain(`You are signed in as device${people}@example.org`);
     expect(shown.failures).toEqual([]);
     const poll = () => ask(world, "POST", "/auth/device/token", { device_code: started.device_code });
     expect(await (await poll()).json()).toMatchObject({ code: "authorization_pending" });

@@ -265,6 +265,36 @@ test("right to left by content: the pages stand on the right, code runs left to 
   );
 }, 30_000);
 
+const OPEN = [
+  ["div", "<div>"],
+  ["comment", "<!-- x"],
+  ["script", "<script><!--<script>"],
+  ["bold", "text <b>"],
+  ["table", "<table><tr><td>"],
+  ["closers", "</article></main></div></body></html>"],
+  ["template", "<template>"],
+  ["quote", '<div class="'],
+  ["link", "text <a name=x/>"],
+  ["drawing", "<svg><![CDATA["],
+  ["select", "<select><option>"],
+  ["plain", "<plaintext>"],
+  ["title", "<title>"],
+] as const;
+
+test("whatever raw HTML leaves open, the page around it stays whole", async () => {
+  const pages = OPEN.map(([name, html]) => [`${name}.md`, `# ${name}\n\nSome words.\n\n${html}`] as const);
+  const site = await server.deploy(Object.fromEntries([["README.md", "# Open"], ...pages]));
+  for (const [name] of OPEN) {
+    await browser.visit(`${site.url}/${name}`);
+    const whole = await browser.evaluate<boolean[]>(
+      `["body > .frame > main > article", "main > nav.turn", "main > .source", "body > .frame > .pages"].map((path) => document.querySelectorAll(path).length === 1 && document.querySelector(path).checkVisibility())`,
+    );
+    expect([name, ...whole]).toEqual([name, true, true, true, true]);
+    const bold = await browser.evaluate<string>(`getComputedStyle(document.querySelector(".source a")).fontWeight`);
+    expect([name, bold]).toEqual([name, "400"]);
+  }
+}, 60_000);
+
 test("the contents mark what is being read", async () => {
   await browser.visit(`${url}/sailing/tides#in-the-harbour-mouth`);
   await Bun.sleep(700);

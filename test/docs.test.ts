@@ -77,7 +77,7 @@ describe("docs/cli.md", () => {
 });
 
 test.each(PAGES)("every link of %s leads to a file and a heading that exist", async (page) => {
-  const text = (await read(page)).replaceAll(/```[^]*?```/g, "");
+  const text = (await read(page)).replaceAll(/```[^]*?```|`[^`\n]*`/g, "");
   const broken: string[] = [];
   for (const [, target] of text.matchAll(/\]\(([^)]+)\)/g)) {
     if (/^https?:/.test(target!)) continue;

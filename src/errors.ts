@@ -17,6 +17,8 @@ const STATUS = {
   unauthorized: 401,
   invalid_claim: 401,
   forbidden: 403,
+  abuse_rejected: 403,
+  challenge_failed: 403,
   site_frozen: 403,
   signup_closed: 403,
   cross_origin: 403,

@@ -67,7 +67,10 @@ function appFor(
   };
   const limit = limiter(rates, config);
   const secrets = readSecrets(config.data_dir);
-  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), limit, secrets, now, published }, [
+  const spendOnce = async (secret: string, window_ms: number) =>
+    (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
+  const uploads = uploadsInFlight();
+  const api = createApi({ config, store, pool, uploads, limit, secrets, spendOnce, now, published }, [
     ...TABLE,
     ...PAGES,
   ]);

@@ -207,6 +207,14 @@ export const SETTINGS = {
     allowed: "text, json or off",
     parse: oneOf("text", "json", "off"),
   }),
+  challenge: setting({
+    flag: null,
+    variables: ["SVC_CHALLENGE"],
+    fallback: "off",
+    meaning: "what anonymous deploys must show: a proof of work, or nothing",
+    allowed: "pow or off",
+    parse: oneOf("pow", "off"),
+  }),
   ...RATE_SETTINGS,
 };
 

@@ -30,7 +30,7 @@ describe("arguments", () => {
     [["--site", "site_x"], "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget."],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
-    [["dist", "--dry-run"], "Unknown flag --dry-run."],
+    [["dist", "--compress"], "Unknown flag --compress."],
     [["update", "--site"], "--site needs a value: --site <id>"],
     [["update", "--site", "--json"], "--site needs a value"],
     [["update", "--site="], "--site was given an empty value."],

@@ -30,6 +30,7 @@ const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): Dep
   const [site_id, slugs] = [newSiteId(), [`calm-otter-${String(names++).padStart(4, "0")}`]];
   return {
     zip: zipOf(files),
+    site: { sites_domain: "localhost", contact: null, slug: null, anonymous: true },
     target: { kind: "new", site_id, owner: null, expires_at: 4e12, slugs, idempotency: null },
     tokens: [],
     ...more,
@@ -257,7 +258,8 @@ test("a compiled program runs its threads from any working directory, and ends b
      const prepared = prepareDataDir(process.argv[2]!);
      const pool = createPool({ data_dir: process.argv[2]!, limits: ${JSON.stringify(LIMITS)}, now: Date.now });
      const target = { kind: "new", site_id: "site_x", owner: null, expires_at: 4e12, slugs: ["a-b-1"], idempotency: null } as const;
-     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), target, tokens: [] });
+     const site = { sites_domain: "localhost", contact: null, slug: null, anonymous: true };
+     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), site, target, tokens: [] });
      await pool.stop(); prepared.close(); console.log(title);`,
   );
   const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");

@@ -149,6 +149,7 @@ const NOBODYS_ID = `site_${"z".repeat(20)}`;
 const rows: Row[] = [
   { title: "GET /healthz", method: "GET", path: () => "/healthz", expected: all(200) },
   { title: "GET /limits", method: "GET", path: () => "/limits", expected: all(200) },
+  { title: "POST /challenge", method: "POST", path: () => "/challenge", expected: all(200) },
   {
     title: "POST /sites",
     method: "POST",

@@ -20,6 +20,7 @@ const post = (body: string, headers: Record<string, string> = JSON_TYPE, slug = 
   server.site(slug, "/_svc/report", { method: "POST", body, headers });
 
 interface ReportRow {
+  kind: string;
   report_id: string;
   site_id: string;
   slug: string;
@@ -40,6 +41,7 @@ test("JSON: 202 with the id under which the operator finds the report", async ()
   expect(report_id).toMatch(/^rep_[0-9a-z]{20}$/);
   const found = (await reports()).find((row) => row.report_id === report_id);
   expect(found).toEqual({
+    kind: "report",
     report_id,
     site_id: site.site_id,
     slug: site.slug,

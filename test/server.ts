@@ -109,6 +109,12 @@ export class TestServer {
     this.running.store.generation.advance();
   }
 
+  /** How many rows a table has. */
+  rows(table: string): number {
+    using db = new Database(join(this.data_dir, "db"), { readonly: true });
+    return db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()!.n;
+  }
+
   async stop(): Promise<void> {
     await this.service?.stop();
     this.service = null;

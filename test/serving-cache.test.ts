@@ -26,6 +26,8 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     frozen: 0,
     disabled_reason: null,
     comments_mode: "off",
+    quarantine: null,
+    cleared_version_no: null,
   } satisfies Site as Site;
   const version: Version = {
     site_id: SITE_ID,

@@ -50,6 +50,7 @@ const version = (files: Record<string, string>): Publish["version"] => {
       made: false,
     })),
     blobs: new Map(contents.map(({ sha256, bytes }) => [sha256, bytes])),
+    suspicions: [],
   };
 };
 

@@ -16,6 +16,8 @@ export interface Call {
   /** Made anew for each try; with its length, since a stream does not tell. */
   zip?: { bytes: number; body(): Body };
   idempotency_key?: string;
+  /** The solved challenge of an anonymous deploy. */
+  proof?: string;
   /** A second try after a broken connection can do no harm. */
   repeatable: boolean;
 }
@@ -38,6 +40,7 @@ function requestInit(call: Call): RequestInit & { duplex?: "half" } {
   const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
+  if (call.proof) headers["svc-challenge"] = call.proof;
   // A redirect could carry the token to another server.
   const init = { method: call.method, headers, redirect: "manual" as const };
   if (call.zip) {

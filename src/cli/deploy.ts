@@ -1,20 +1,21 @@
 /** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { ask } from "./api.ts";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
+import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
 import type { Link } from "./links.ts";
 import { requireExisting } from "./existing.ts";
+import { askWithProof } from "./proof.ts";
 import { whileSpinning, type Spinner } from "./spinner.ts";
 import { session } from "./state.ts";
 import { cyan, dim, green, text, yellow } from "./text.ts";
 import { count, seconds, size } from "./units.ts";
 import { zipBody } from "./upload.ts";
-import type { DeployResult } from "./wire.ts";
+import type { DeployResult, DryRun } from "./wire.ts";
 
 async function contentOf(context: Context, path: string | undefined): Promise<Content> {
   if (path !== undefined) {
@@ -26,17 +27,23 @@ async function contentOf(context: Context, path: string | undefined): Promise<Co
 }
 
 /** The key makes a repeated upload of an anonymous site find the first one; with a session the server ignores it. */
-async function publish({ server, env }: Context, content: Content, spinner: Spinner): Promise<DeployResult> {
+async function publish<Answer>(
+  { server, env }: Context,
+  path: string,
+  content: Content,
+  spinner: Spinner,
+): Promise<Answer> {
   spinner.label(`Zipping ${count(content.files.size, "file")}`);
   const credential = session(env, server.origin);
-  return ask<DeployResult>(server, {
-    method: "POST",
-    path: "/sites",
+  const call = {
+    method: "POST" as const,
+    path,
     credential,
     zip: zipBody(zipContent(content), spinner),
     idempotency_key: randomUUID(),
     repeatable: credential === null,
-  });
+  };
+  return askWithProof<Answer>(server, call, spinner);
 }
 
 /** Linking is a convenience: where it fails, the token must be told now or it is lost. Returns what was linked before. */
@@ -81,12 +88,23 @@ function report(context: Context, given: Given, content: Content, result: Deploy
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 
-async function run(context: Context, given: Given): Promise<void> {
-  const started = context.now();
-  const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
+async function upload<Answer>(context: Context, given: Given, path: string) {
+  return whileSpinning(context.terminal, async (spinner) => {
     const content = await contentOf(context, given.argument);
-    return { content, result: await publish(context, content, spinner) };
+    return { content, result: await publish<Answer>(context, path, content, spinner) };
   });
+}
+
+async function rehearse(context: Context, given: Given): Promise<void> {
+  const { content, result } = await upload<DryRun>(context, given, withQuery("/sites", "dry_run=1"));
+  reportDryRun(context.terminal, given, result);
+  if (!given.json) reportContent(context, content);
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  if (isDryRun(given)) return rehearse(context, given);
+  const started = context.now();
+  const { content, result } = await upload<DeployResult>(context, given, "/sites");
   const before = link(context, given.argument, result);
   report(context, given, content, result, context.now() - started);
   if (before !== undefined && !given.json) {
@@ -103,6 +121,6 @@ export const deploy: Command = {
     "public/ and _site/ that has an index.html is deployed. A .svcignore in the folder leaves",
     "files out, with the syntax of a .gitignore.",
   ],
-  flags: [JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
+  flags: [DRY_RUN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
   run,
 };

@@ -1,4 +1,5 @@
 /** A new site from files: the library's one call to the service. */
+import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { defaultServer } from "./default-server.ts";
 import { zipFiles } from "./zip.ts";
 
@@ -59,10 +60,12 @@ function* entriesOf(files: DeployOptions["files"]): Generator<[string, Uint8Arra
   }
 }
 
-function deployRequest(zip: Uint8Array<ArrayBuffer>, baseUrl: string, apiKey: string | undefined): Request {
+/** `proof`: the solved challenge, where the service asked for one. */
+function deployRequest(zip: Uint8Array<ArrayBuffer>, base: string, apiKey: string | undefined, proof: string | null) {
   const headers: Record<string, string> = { "content-type": "application/zip", accept: "application/json" };
   if (apiKey !== undefined && apiKey !== "") headers["authorization"] = `Bearer ${apiKey}`;
-  return new Request(`${baseUrl.replace(/\/+$/, "")}/sites`, { method: "POST", headers, body: zip });
+  if (proof !== null) headers["svc-challenge"] = proof;
+  return new Request(`${base}/sites`, { method: "POST", headers, body: zip });
 }
 
 const failed = (detail: string, cause: unknown): Error => new Error(`deploy failed: ${detail}`, { cause });
@@ -88,24 +91,49 @@ async function localFetch(request: Request): Promise<Response> {
   });
 }
 
+interface Answer {
+  response: Response;
+  /** Null where it is no JSON. */
+  body: unknown;
+  text: string;
+}
+
+async function answerTo(request: Request, handle: Handle): Promise<Answer> {
+  const response = await send(request, handle);
+  const text = await response.text();
+  try {
+    return { response, text, body: JSON.parse(text) };
+  } catch {
+    return { response, text, body: null };
+  }
+}
+
+async function prove(base: string, handle: Handle): Promise<string> {
+  const headers = { accept: "application/json" };
+  const { body } = await answerTo(new Request(`${base}/challenge`, { method: "POST", headers }), handle);
+  const { challenge, bits } = Object(body) as Partial<Challenge>;
+  if (typeof challenge !== "string" || typeof bits !== "number") throw failed("the service gave no challenge", body);
+  return solve({ challenge, bits });
+}
+
 /**
  * Deploys files as a new site and resolves to its live URL and tokens. Throws `deploy failed: <detail>`; the error's
- * `cause` is the body that the service answered, with `code`, or what kept the request from arriving.
+ * `cause` is the body that the service answered, with `code`, or what kept the request from arriving. Where the service
+ * asks anonymous deploys for a proof of work, it is made here.
  *
  * @example
  * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });
  */
 export async function deploySite(options: DeployOptions): Promise<DeployResult> {
-  const { files, apiKey, baseUrl = defaultServer(), handle = localFetch } = options;
-  const response = await send(deployRequest(zipFiles(entriesOf(files)), baseUrl, apiKey), handle);
-  const text = await response.text();
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw failed(`${response.status} ${response.statusText}`.trim(), text);
+  const { files, apiKey, handle = localFetch } = options;
+  const base = (options.baseUrl ?? defaultServer()).replace(/\/+$/, "");
+  const zip = zipFiles(entriesOf(files));
+  let answer = await answerTo(deployRequest(zip, base, apiKey, null), handle);
+  for (let left = MOST_PROOFS; left > 0 && asksForProof(answer.body); left--) {
+    answer = await answerTo(deployRequest(zip, base, apiKey, await prove(base, handle)), handle);
   }
+  const { response, body, text } = answer;
   const { url, error } = Object(body) as { url?: unknown; error?: unknown };
   if (response.ok && typeof url === "string") return body as DeployResult;
-  throw failed(typeof error === "string" ? error : `${response.status} ${response.statusText}`.trim(), body);
+  throw failed(typeof error === "string" ? error : `${response.status} ${response.statusText}`.trim(), body ?? text);
 }

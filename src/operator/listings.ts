@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import { siteUrl } from "../routes/sites.ts";
 import { siteState } from "../site-state.ts";
+import type { Quarantined } from "../store/quarantine.ts";
 import type { Report } from "../store/reports.ts";
 import type { ListedSite } from "../store/site-listing.ts";
 import type { Command } from "./command.ts";
@@ -66,21 +67,37 @@ function reportText(report: Report, state: string): string {
   return `${lines.join("\n")}\n\n`;
 }
 
+/** What the abuse scan found: the sentences name file and signal. */
+const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, state: string): string =>
+  [
+    `in quarantine  ${created_at}  ${slug} (${site_id}, ${state})`,
+    ...signals.map((signal) => `  signal: ${printable(signal)}`),
+    `  svc-server clear ${slug} ends it.\n\n`,
+  ].join("\n");
+
 const reports: Command = {
   name: "reports",
   arguments: [],
   options: OPTIONS,
-  summary: "list what visitors reported, newest last",
-  more: "A site answers reports at POST /_svc/report. `state` is what the site is now.",
+  summary: "list what visitors reported, and the sites in quarantine, newest last",
+  more: "A site answers reports at POST /_svc/report. `state` is what the site is now. A site is in quarantine while its pages look suspicious: no form on them leaves the site until `clear`.",
   async run({ options, open, print, note }) {
     const operations = open();
     const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
     const rows = await operations.reports();
-    const stateOf = ({ site_id }: Report) => states.get(site_id) ?? "gone";
-    if (options.has("--json")) print(json(rows.map((row) => ({ ...row, state: stateOf(row) }))));
-    else {
+    const held = await operations.quarantined();
+    const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id) ?? "gone";
+    if (options.has("--json")) {
+      print(
+        json([
+          ...rows.map((row) => ({ kind: "report", ...row, state: stateOf(row) })),
+          ...held.map((row) => ({ kind: "quarantine", ...row, state: stateOf(row) })),
+        ]),
+      );
+    } else {
       for (const row of rows) print(reportText(row, stateOf(row)));
-      note(counted(rows.length, "report"));
+      for (const row of held) print(quarantineText(row, stateOf(row)));
+      note(`${counted(rows.length, "report")}, ${counted(held.length, "site")} in quarantine`);
     }
     return 0;
   },

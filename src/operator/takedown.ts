@@ -1,4 +1,4 @@
-/** `disable`, `enable`, `freeze`, `unfreeze`, `delete`: what an operator does to one site. */
+/** `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: what an operator does to one site. */
 import type { Act } from "../store/moderation.ts";
 import type { Command } from "./command.ts";
 import { siteNamed } from "./target.ts";
@@ -74,6 +74,16 @@ export const TAKEDOWN: readonly Command[] = [
       more: "",
       done: "takes changes again.",
       already: "was not frozen.",
+    },
+  ),
+  command(
+    "clear",
+    {},
+    {
+      summary: "end a site's quarantine: its forms work again",
+      more: "What it has now does not bring the quarantine back; other suspicious content does. `reports` lists the sites in quarantine.",
+      done: "is cleared: its pages are served like any other's.",
+      already: "was not in quarantine.",
     },
   ),
   command(

@@ -17,6 +17,7 @@ import {
 } from "./account.ts";
 import { login, logout, signup } from "./auth.ts";
 import { bulkAttach, claim } from "./claim.ts";
+import { makeChallenge } from "./challenge.ts";
 import type { SessionCookie } from "./cookies.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
@@ -32,6 +33,8 @@ export interface ApiParts {
   uploads: ReturnType<typeof uploadsInFlight>;
   limit: Limiter;
   secrets: Secrets;
+  /** Whether it is the first time within `for_ms` that any worker is asked this. */
+  spendOnce(secret: string, for_ms: number): Promise<boolean>;
   now: () => number;
   /** A version may have gone live: whoever serves it can make its coded bodies now. */
   published(site_id: string, version_id: string): void;
@@ -78,6 +81,7 @@ const limits: Handler = async ({ parts: { config } }) => ({
 export const TABLE: readonly Route[] = [
   ["GET", "/healthz", health, "no_session"],
   ["GET", "/limits", limits, "no_session"],
+  ["POST", "/challenge", makeChallenge, "no_session"],
   ["POST", "/sites", createSite],
   ["POST", "/sites/:id/deploys", redeploy],
   ["POST", "/sites/:id/rollback", rollback],

@@ -15,7 +15,7 @@ export interface Form extends Kept {
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
   /** By policy. */
-  readonly responses: readonly [KeptResponses, KeptResponses, KeptResponses];
+  readonly responses: KeptResponses[];
 }
 
 export interface Body {
@@ -110,7 +110,7 @@ const usable = (form: Form): boolean => form.blob !== null || form.coding === "i
 const newForm = (coding: Coding, blob: Blob | null, cost: number, drop: () => void): Form => ({
   coding,
   blob,
-  responses: [new WeakMap(), new WeakMap(), new WeakMap()],
+  responses: [],
   cost,
   used: false,
   drop,

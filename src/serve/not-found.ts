@@ -35,5 +35,6 @@ const notFoundWith = (page: Body, { coding, blob }: Form, policy: Policy): Respo
       vary: "Accept-Encoding",
       ...(coding === "identity" ? {} : { "content-encoding": coding }),
       ...robotsHeader(policy),
+      ...(policy.csp === null ? {} : { "content-security-policy": policy.csp }),
     },
   });

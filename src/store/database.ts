@@ -4,9 +4,10 @@ import { join } from "node:path";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
+import schema4 from "./schema-4.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
-const STEPS: readonly string[] = [schema1, schema2, schema3];
+const STEPS: readonly string[] = [schema1, schema2, schema3, schema4];
 
 const PRAGMAS = [
   "journal_mode = WAL",

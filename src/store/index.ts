@@ -93,7 +93,10 @@ export type PublishTarget =
 
 export interface Publish {
   target: PublishTarget;
-  version: Pick<BuiltVersion, "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs">;
+  version: Pick<
+    BuiltVersion,
+    "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs" | "suspicions"
+  >;
   tokens: NewToken[];
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;

@@ -7,7 +7,7 @@ import { siteRemover } from "./sweep.ts";
 
 export type Act =
   | { action: "disable"; site_id: string; reason: string }
-  | { action: "enable" | "freeze" | "unfreeze" | "delete"; site_id: string };
+  | { action: "enable" | "freeze" | "unfreeze" | "clear" | "delete"; site_id: string };
 
 interface Parts {
   db: Database;
@@ -25,6 +25,11 @@ const statements = (db: Database) => ({
   ),
   freeze: db.prepare<unknown, [string]>("update sites set frozen = 1 where site_id = ? and frozen = 0"),
   unfreeze: db.prepare<unknown, [string]>("update sites set frozen = 0 where site_id = ? and frozen = 1"),
+  clear: db.prepare<unknown, [string]>(
+    `update sites set quarantine = null,
+       cleared_version_no = (select max(version_no) from versions where versions.site_id = sites.site_id)
+     where site_id = ? and quarantine is not null`,
+  ),
   exists: db.prepare<unknown, [string]>("select 1 from sites where site_id = ?"),
 });
 

@@ -14,6 +14,7 @@ import type { Sites } from "./index.ts";
 import { missingBlobs } from "./missing.ts";
 import { type Act, moderator } from "./moderation.ts";
 import { DataDirInUse, prepareDataDir } from "./prepare.ts";
+import { type Quarantined, quarantineListing } from "./quarantine.ts";
 import { type Report, reportStore } from "./reports.ts";
 import { type ListedSite, siteListing } from "./site-listing.ts";
 import { siteReader } from "./sites.ts";
@@ -26,6 +27,8 @@ export interface Operations {
   sites: Sites;
   listing(): Promise<ListedSite[]>;
   reports(): Promise<Report[]>;
+  /** Sites that wait for an operator to clear them. */
+  quarantined(): Promise<Quarantined[]>;
   /** Oldest first. */
   audit(): Promise<AuditRow[]>;
   accounts: AccountOperations;
@@ -81,6 +84,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
     sites: siteReader(db),
     listing: siteListing(db),
     reports: reportStore(db).list,
+    quarantined: quarantineListing(db),
     audit: auditReader(db),
     accounts: accountOperations(db, now),
     moderate: moderator(parts),

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keepBallast } from "./ballast.ts";
+import { prepareBrands } from "./brands.ts";
 import { migrate, openDatabase } from "./database.ts";
 import { flushFolderSync, makeFolder } from "./disk.ts";
 import { prepareFigures } from "./figures.ts";
@@ -81,6 +82,7 @@ function ready(data_dir: string): void {
   chmodSync(join(data_dir, "db"), 0o600);
   clearTemporary(data_dir);
   prepareSecrets(data_dir);
+  prepareBrands(data_dir);
   prepareRates(data_dir);
   keepBallast(data_dir);
 }

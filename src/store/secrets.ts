@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { flushFolderSync } from "./disk.ts";
 
 /** A purpose that a newer version adds gets its key at the next start. */
-const PURPOSES = ["csrf"] as const;
+const PURPOSES = ["csrf", "challenge"] as const;
 
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
 

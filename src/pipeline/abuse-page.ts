@@ -57,7 +57,7 @@ const READERS: Record<string, (place: Place, attributes: Attributes, opened: Ope
   textarea: addControl,
   button(place, attributes, opened) {
     addControl(place, attributes, opened);
-    press(place, attributes, "button");
+    press(place, "button", opened.attributes);
   },
   label(place, attributes) {
     endLabel(place);
@@ -65,9 +65,6 @@ const READERS: Record<string, (place: Place, attributes: Attributes, opened: Ope
   },
   template({ scopes }) {
     if (scopes.push([]) > MOST.templates) throw new Unreadable("it nests too many templates");
-  },
-  a(place, attributes) {
-    press(place, attributes, "a");
   },
   img({ facts, pressable }, attributes) {
     const alt = value(attributes, "alt").trim();
@@ -112,9 +109,9 @@ function addFrame({ facts }: Place, attributes: Attributes): void {
   facts.frames.push({ address: address && decodeEntities(address), page: page && decodeEntities(page) });
 }
 
-function press(place: Place, attributes: Attributes, is: "a" | "button"): void {
+function press(place: Place, is: Pressable["is"], written: string): void {
   release(place);
-  place.pressable = { attributes, text: "", from: place.text.length, is };
+  place.pressable = { is, written, text: "", from: place.text.length };
   if (is === "a") place.facts.links.push(place.pressable);
 }
 
@@ -147,7 +144,7 @@ const RUNS = /(?:^|[\s/"'])on[a-z]{3,30}\s*=|javascript:/i;
 /** A link may lead to them; what else names them may send there. */
 const NAMES = /telegram|discord/i;
 /** What means the same in a drawing. */
-const DRAWN = new Set(["script", "title", "a"]);
+const DRAWN = new Set(["script", "title"]);
 
 function open(place: Place, opened: Opened): void {
   const { name, attributes, is } = opened;
@@ -155,6 +152,8 @@ function open(place: Place, opened: Opened): void {
     place.facts.events.push(decodeEntities(attributes));
   const local = is === "plain" ? name.slice(name.indexOf(":") + 1) : name;
   if (local === "svg") place.drawings += attributes.endsWith("/") ? 0 : 1;
+  // There are many, and few of them are looked at.
+  if (local === "a") return press(place, "a", attributes);
   const reads = is === "drawing" && !DRAWN.has(name) ? undefined : READERS[local];
   if (reads && Object.hasOwn(READERS, local)) reads(place, attributesOf(attributes), { ...opened, name: local });
 }

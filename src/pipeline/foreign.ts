@@ -51,8 +51,9 @@ function breaksOut(name: string, attributes: string): boolean {
   return given.has("color") || given.has("face") || given.has("size");
 }
 
-/** As a browser sees it, as far as tags that nest tell. `doubtful`: they did not, so another reading may be the true one. */
-export function asBrowser(): Namespaces & { readonly doubtful: boolean } {
+/** As a browser sees it, as far as tags that nest tell. `doubtful`: they did not, so another reading may be the true one.
+ *  `leaves`: an end tag of nothing in a drawing is taken for that of an element around it, which ends the drawing too. */
+export function asBrowser(leaves = true): Namespaces & { readonly doubtful: boolean } {
   const stack: Entry[] = [];
   let doubtful = false;
   const top = () => stack.at(-1);
@@ -91,8 +92,7 @@ export function asBrowser(): Namespaces & { readonly doubtful: boolean } {
     } else if (last.kind === "foreign" && (name === "p" || name === "br")) while (isForeign()) stack.pop();
     else {
       doubtful = true;
-      // Most likely it closes what the drawing lies in.
-      if (!html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
+      if (leaves && !html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
     }
   }
 

@@ -1,4 +1,5 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
+import { networkOf } from "../address.ts";
 import { Refusal } from "../errors.ts";
 import { hashToken } from "../tokens.ts";
 import type { Bytes } from "../types.ts";
@@ -49,7 +50,7 @@ export async function readUpload({ request, exchange, parts, address }: Ctx): Pr
     );
   }
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
-  const release = parts.uploads.hold(address());
+  const release = parts.uploads.hold(networkOf(address()));
   try {
     return await readBody(request, max_zip_bytes, tooLarge);
   } finally {

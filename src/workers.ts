@@ -29,10 +29,10 @@ function spawnWorker(config: Config): Promise<Child> {
   return ready.promise;
 }
 
-/** The port that all workers share: with 0, one that is free right now. */
+/** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
+ *  workers' listeners would share it with: each of the two would get some of the requests. */
 function choosePort(config: Config): Config {
-  if (config.port !== 0) return config;
-  const probe = Bun.serve({ hostname: config.host, port: 0, reusePort: true, fetch: () => new Response() });
+  const probe = Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() });
   const { port } = probe;
   probe.stop(true);
   return withAddresses(config, port!);

@@ -246,6 +246,30 @@ test("an address has at most 16 uploads in flight; the next is 503 with Retry-Af
   }
 });
 
+test("the addresses of an IPv6 /64 are one: together they have at most 16", async () => {
+  await using proxied = await startServer("--trust-proxy", "127.0.0.1");
+  const from = (n: number) => `X-Forwarded-For: 2001:db8::${n.toString(16)}`;
+  const open = Array.from({ length: 16 }, (_, n) => {
+    const socket = connect(proxied.port, "127.0.0.1");
+    socket.write(
+      `POST /sites HTTP/1.1\r\nHost: localhost\r\n${from(n)}\r\nContent-Type: application/zip\r\nContent-Length: 500\r\n\r\nPK`,
+    );
+    return socket;
+  });
+  const ask = async (address: string) =>
+    (await proxied.api("/sites", { method: "POST", body: one, headers: { ...ZIP, "x-forwarded-for": address } }))
+      .status;
+  try {
+    let status = 0;
+    for (let tries = 0; tries < 50 && status !== 503; tries++, await Bun.sleep(20))
+      status = await ask("2001:db8::ffff");
+    expect(status).toBe(503);
+    expect(await ask("2001:db8:0:1::1")).toBe(200);
+  } finally {
+    for (const socket of open) socket.destroy();
+  }
+});
+
 test("uploads that were given up free their places", async () => {
   for (let tries = 0; tries < 100; tries++) {
     if ((await server.post(one)).status === 200) return;

@@ -400,6 +400,15 @@ describe("--workers 2", () => {
     await ended(server, "SIGTERM");
   }, 30_000);
 
+  test("a port that another server's workers share is not shared with it", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", join(dir.path, "one"), "--workers", "2", "--log", "off"]);
+    const flags = ["--workers", "2", "--port", String(server.port), "--data-dir", join(dir.path, "two")];
+    const second = await Promise.race([run([...SOURCE, ...flags]), Bun.sleep(15_000)]);
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`Is port ${server.port} in use?`) });
+    await ended(server, "SIGTERM");
+  }, 20_000);
+
   test("SIGHUP with a certificate that cannot be read: the workers that serve go on, and the next one heals", async () => {
     await using dir = await temporaryFolder();
     const cert = join(dir.path, "cert.pem");

@@ -58,7 +58,7 @@ const FAMILIES: [names: string, family: Family][] = [
       "yes no on off",
       HASH,
       QUOTED,
-      String.raw`(?<f>(?<=^[ \t]*(?:- )?|\n[ \t]*(?:- )?)[\w.\/-]+(?=[ \t]*[:=])|(?<=^|\n)\[[^\]\n]*\])`,
+      String.raw`(?<f>(?<=(?:^|\n)[ \t]{0,40}(?:- )?)[\w.\/-]+(?=[ \t]{0,40}[:=])|(?<=^|\n)\[[^\]\n]*\])`,
     ),
   ],
   ["json json5 jsonc", family("", SLASHES, QUOTED, String.raw`(?<f>"(?:[^"\\\n]|\\.)*"(?=\s*:))`)],

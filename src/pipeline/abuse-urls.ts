@@ -99,3 +99,7 @@ export function ownFile(address: string, base: string, own: OwnHost): string | n
     return null;
   }
 }
+
+/** The host that an address names, as it is written in the page. */
+export const hostOf = (address: string): string =>
+  URL.parse(decodeEntities(address), addressOfPage(""))?.hostname ?? "";

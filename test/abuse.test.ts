@@ -288,9 +288,6 @@ describe("must pass", () => {
     ["no action", `<form>${PASSWORD}</form>`],
     ["javascript:void(0)", login("javascript:void(0);")],
     ["javascript: that moves on the site itself", login("javascript:location='/home'")],
-    ["a loopback address", login("http://localhost:3000/login")],
-    ["a private address", login("http://192.168.1.10/login")],
-    ["a mapped loopback address", login("http://[::ffff:127.0.0.1]/login")],
     [
       "an admin template",
       `<title>Dashboard</title><form class="user"><input type="password" class="form-control" placeholder="Password"><a href="index.html" class="btn">Login</a></form><a href="https://www.facebook.com/us"><img alt="Facebook"></a>`,
@@ -349,6 +346,23 @@ describe("must pass", () => {
       `<svg><title>Menu</title><style>.a{fill:red}</style><path/></svg>${login("/x")}`,
     ],
   ])("%s", (_, html) => expect(judgePage(html)).toBe("pass"));
+});
+
+describe("a form that leads visitors to themselves is warned of, and never refused", () => {
+  test.each([
+    ["http://localhost:3000/login", "localhost_url"],
+    ["http://app.localhost/login", "localhost_url"],
+    ["//127.0.0.1:8080", "localhost_url"],
+    ["http://2130706433/", "localhost_url"],
+    ["http://[::1]:8000/", "localhost_url"],
+    ["http://[::ffff:127.0.0.1]/login", "localhost_url"],
+    ["http://192.168.1.10/login", "private_network_url"],
+    ["http://10.0.0.7/", "private_network_url"],
+    ["http://printer.local/", "private_network_url"],
+    ["http://[fd00::1]/", "private_network_url"],
+    ["http://127.0.0.1.collect.example/", "abuse_rejected"],
+    ["http://localhost.collect.example/", "abuse_rejected"],
+  ])("%s: %s", (action, verdict) => expect(judgePage(login(action))).toBe(verdict));
 });
 
 describe("a site's own names are its own", () => {

@@ -1,29 +1,21 @@
 #!/usr/bin/env bun
 /** svc: arguments in, exit code out. 0 done, 1 failed, 2 asked wrongly, 130 stopped by Ctrl-C. */
 import { readCall } from "./src/cli/call.ts";
-import type { Command } from "./src/cli/command.ts";
+import { COMMANDS } from "./src/cli/commands.ts";
 import { projectsFile } from "./src/cli/config-dir.ts";
-import { deploy } from "./src/cli/deploy.ts";
 import { asFailure } from "./src/cli/failure.ts";
-import { forget } from "./src/cli/forget.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
 import { openLinks } from "./src/cli/links.ts";
 import { marked } from "./src/cli/report.ts";
-import { rollback } from "./src/cli/rollback.ts";
 import { serverFrom } from "./src/cli/state.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal.ts";
 import { red } from "./src/cli/text.ts";
-import { update } from "./src/cli/update.ts";
 import { VERSION } from "./src/cli/version.ts";
-import { versions } from "./src/cli/versions.ts";
-
-/** A command is a row here and a file. The first one runs when none is named. */
-const COMMANDS: readonly Command[] = [deploy, update, versions, rollback, forget];
 
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
   const { command, given } = readCall(args, COMMANDS);
   if (given.has("help")) {
-    const lines = command === deploy ? overview(COMMANDS) : commandHelp(command);
+    const lines = command === COMMANDS[0] ? overview(COMMANDS) : commandHelp(command);
     return lines.forEach((line) => terminal.result(line));
   }
   if (given.has("version")) return terminal.result(`svc ${VERSION}`);
@@ -41,9 +33,13 @@ function leaveOn(signal: "SIGINT" | "SIGTERM", code: number, terminal: Terminal)
   });
 }
 
+/** What programs ask is answered in JSON, a refusal too. */
+const isLoginOfProgram = (args: readonly string[]): boolean =>
+  args.includes("login") && args.some((arg) => /^--(request|check(=.*)?)$/.test(arg));
+
 async function main(args: readonly string[], env: Env): Promise<number> {
   // Read before the arguments are understood, for a refusal of them follows it too.
-  const json = args.includes("--json");
+  const json = args.includes("--json") || isLoginOfProgram(args);
   const terminal = openTerminal(env, { json, quiet: args.some((arg) => /^(--quiet|-[a-z]*q[a-z]*)$/.test(arg)) });
   leaveOn("SIGINT", 130, terminal);
   leaveOn("SIGTERM", 143, terminal);

@@ -1,6 +1,7 @@
 /** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/service.ts. */
 import packageJson from "./package.json" with { type: "json" };
 import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
+import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/service.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
 
@@ -12,11 +13,16 @@ interface Server {
 /** EX_SOFTWARE: the outcome of a write is unknown, a restart into recovery is wanted. */
 const EXIT_RECOVER = 70;
 
-/** SIGTERM and SIGINT drain, a second one ends at once; SIGHUP replaces the workers one by one. */
-function handleSignals(server: Server): void {
+const endAtOnce = (): void => process.exit(1);
+/** Ctrl-C and a service manager's stop reach all processes of the group, and the supervisor's SIGTERM comes on top: to a
+ *  worker they are one. It ends at once when its supervisor does. */
+const drainOn = (): void => {};
+
+/** SIGTERM and SIGINT drain; SIGHUP replaces the workers one by one. */
+function handleSignals(server: Server, onSecond: () => void): void {
   let draining = false;
   const drain = async (code: number) => {
-    if (draining) process.exit(1);
+    if (draining) return onSecond();
     draining = true;
     await server.stop();
     process.exit(code);
@@ -29,7 +35,7 @@ function handleSignals(server: Server): void {
 
 async function serve(config: Config): Promise<void> {
   const server = config.workers > 1 ? await supervise(config) : await startService(config);
-  handleSignals(server);
+  handleSignals(server, endAtOnce);
   const { base_url, sites_domain } = server.config;
   process.stdout.write(
     `svc-server listening on ${base_url} (sites at ${new URL(base_url).protocol}//*.${sites_domain})\n`,
@@ -37,9 +43,11 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function main(argv: string[]): Promise<void> {
-  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker());
+  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(), drainOn);
+  const code = await runOperator(argv, process.env);
+  if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;
-  if (flags.includes("--help") || flags.includes("-h")) return void process.stdout.write(helpText());
+  if (flags.includes("--help") || flags.includes("-h")) return void process.stdout.write(helpText(commandsHelp()));
   if (flags.includes("--version")) return void process.stdout.write(`svc-server ${packageJson.version}\n`);
   const config = readConfig(
     flags.filter((flag) => flag !== "--print-config"),

@@ -5,6 +5,8 @@ export interface Load {
   url: string;
   host: string;
   headers: Record<string, string>;
+  /** Every answer is to be a 404. */
+  missing?: boolean;
 }
 
 export interface Measured {
@@ -27,7 +29,7 @@ function cpuTicks(pid: number): number {
 
 const UNIT_MS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 
-export function measure(pid: number, { url, host, headers }: Load, seconds: number): Measured {
+export function measure(pid: number, { url, host, headers, missing = false }: Load, seconds: number): Measured {
   // wrk adds a Host of its own beside one that is not written with a capital.
   const given = Object.entries({ ...headers, Host: host }).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const before = cpuTicks(pid);
@@ -36,6 +38,7 @@ export function measure(pid: number, { url, host, headers }: Load, seconds: numb
   const said = wrk.stdout.toString();
   const requests = Number(/(\d+) requests in/.exec(said)?.[1]);
   const [, p99, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(said) ?? [];
+  if (!missing && /Non-2xx/.test(said)) throw new Error(`wrk on ${url} met errors: ${said}`);
   if (!wrk.success || !requests || /Socket errors/.test(said)) throw new Error(`wrk on ${url}: ${said}${wrk.stderr}`);
   return {
     requests_per_second: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]),

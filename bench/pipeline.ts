@@ -5,6 +5,7 @@ import { mediaType } from "../src/pipeline/media-types.ts";
 import { detectSpa } from "../src/pipeline/spa.ts";
 import { titleOf } from "../src/pipeline/title.ts";
 import type { Bytes, Files } from "../src/types.ts";
+import { NEW_SITE } from "../test/abuse-site.ts";
 import { APPS, DOCUMENTS, type Shape } from "../test/spa-shapes.ts";
 import { zipOf } from "../test/zip.ts";
 
@@ -47,11 +48,11 @@ const ROWS: [name: string, run: () => unknown][] = [
   ["media type: a page of 45 KB", () => mediaType("docs/article.html", article)],
   ["media type: 9 MB of HTML", () => mediaType("docs/article.html", elements)],
   ["progress: one file", () => turn.at("unpacking", "assets/file-1.js")],
-  ["build: 1 file", () => build(small, LIMITS, turn.at)],
-  ["build: 50 files, 2.5 MB", () => build(middle, LIMITS, turn.at)],
-  ["build: 200 files, 10 MB", () => build(full, LIMITS, turn.at)],
-  ["build: 200 pictures in a list", () => build(listed, LIMITS, turn.at)],
-  ["build: 9 MB of open elements", () => build(hostile, LIMITS, turn.at)],
+  ["build: 1 file", () => build(small, LIMITS, turn.at, NEW_SITE)],
+  ["build: 50 files, 2.5 MB", () => build(middle, LIMITS, turn.at, NEW_SITE)],
+  ["build: 200 files, 10 MB", () => build(full, LIMITS, turn.at, NEW_SITE)],
+  ["build: 200 pictures in a list", () => build(listed, LIMITS, turn.at, NEW_SITE)],
+  ["build: 9 MB of open elements", () => build(hostile, LIMITS, turn.at, NEW_SITE)],
 ];
 
 /** Median of runs for half a second, and at least five of them. */

@@ -1,14 +1,14 @@
 /** `bun run build`: dist/svc, dist/svc-server, dist/lib.js and dist/lib.d.ts for this machine.
  *  `--all`: both programs for every target. `--only svc|svc-server|lib` and `--outdir DIR` narrow and move it. */
 import { copyFile, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { main, ROOT, say, step, StepFailed } from "./run.ts";
 
 /** A thread is an entry of its own in the binary, by this very path (BUN.md 1). */
 const PROGRAMS = {
   svc: ["cli.ts"],
-  "svc-server": ["server.ts", "src/deploy/thread.ts", "src/sweep-thread.ts"],
+  "svc-server": ["server.ts", "src/deploy/thread.ts", "src/pipeline/markdown-thread.ts", "src/sweep-thread.ts"],
 } as const;
 type Program = keyof typeof PROGRAMS;
 
@@ -28,12 +28,26 @@ const defines = (): string[] => {
 
 async function compile(program: Program, outfile: string, target: string | null): Promise<void> {
   const platform = target ? [`--target=bun-${target}`] : [];
-  await step(outfile, ["build", ...COMPILE, ...defines(), ...platform, `--outfile=${outfile}`, ...PROGRAMS[program]]);
+  await step(relative(ROOT, outfile), [
+    "build",
+    ...COMPILE,
+    ...defines(),
+    ...platform,
+    `--outfile=${outfile}`,
+    ...PROGRAMS[program],
+  ]);
 }
 
 async function library(outdir: string): Promise<void> {
   const outfile = join(outdir, "lib.js");
-  await step(outfile, ["build", "lib.ts", "--target=node", "--format=esm", ...defines(), `--outfile=${outfile}`]);
+  await step(relative(ROOT, outfile), [
+    "build",
+    "lib.ts",
+    "--target=node",
+    "--format=esm",
+    ...defines(),
+    `--outfile=${outfile}`,
+  ]);
   await copyFile(join(ROOT, "types", "lib.d.ts"), join(outdir, "lib.d.ts"));
 }
 

@@ -1,12 +1,11 @@
-// `node scripts/smoke-library.mjs DIST/lib.js`: the built library on a bare Node, against a server of this script's own.
+// Copied beside an installed package `svc` and run there: the library on a bare Node, against a server of this script's own.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+import * as svc from "svc";
 
-const svc = await import(pathToFileURL(resolve(process.argv[2])).href);
 assert.deepEqual(Object.keys(svc).sort(), ["BUILD_DIR_CANDIDATES", "collectDist", "deploySite", "resolveDeployDir"]);
 
 const asked = [];

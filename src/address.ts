@@ -25,16 +25,35 @@ function hop(text: string): string | null {
   return isIP(bare) === 0 ? null : plain(bare);
 }
 
+/** Whether it is a proxy that may speak for others. */
+function proxyTest(trusted: readonly string[] | null): (address: string) => boolean {
+  const list = trusted && blockListOf(trusted);
+  return (address) => list !== null && isIP(address) !== 0 && list.check(address, family(address));
+}
+
+/**
+ * The origin that the client asked: its own word for the host; https where the base URL says so or a trusted proxy
+ * does, for it may be the proxy that speaks TLS.
+ */
+export function askedOrigin(trusted: readonly string[] | null, base_url: string) {
+  const isTrusted = proxyTest(trusted);
+  const { protocol, origin } = new URL(base_url);
+  return ({ headers }: Request, peer: () => string | null): string => {
+    const said = () => headers.get("x-forwarded-proto")?.split(",").at(-1)!.trim().toLowerCase();
+    const secure = protocol === "https:" || (said() === "https" && isTrusted(plain(peer() ?? "")));
+    return URL.parse(`${secure ? "https:" : "http:"}//${headers.get("host")}`)?.origin ?? origin;
+  };
+}
+
 /**
  * The client's address: the socket's, or, behind trusted proxies, the rightmost one of X-Forwarded-For that is not
  * itself trusted. What comes after garbage is not believed. `local` for a unix socket.
  */
 export function clientAddress(trusted: readonly string[] | null) {
-  const list = trusted && blockListOf(trusted);
-  const isTrusted = (address: string) => isIP(address) !== 0 && list!.check(address, family(address));
+  const isTrusted = proxyTest(trusted);
   return (peer: string | null, forwarded: () => string | null): string => {
     let address = peer === null ? "local" : plain(peer);
-    if (!list || !isTrusted(address)) return address;
+    if (trusted === null || !isTrusted(address)) return address;
     const hops = (forwarded() ?? "").slice(-4096).split(",");
     while (hops.length > 0 && isTrusted(address)) {
       const next = hop(hops.pop()!);

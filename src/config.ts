@@ -36,13 +36,14 @@ function readFlags(argv: readonly string[]): Map<Key, string> {
 }
 
 function readOne(key: Key, flags: Map<Key, string>, env: Env): unknown {
-  const { variables, fallback, parse, allowed, flag } = SETTINGS[key];
+  const { variables, fallback, parse, allowed, flag, secret } = SETTINGS[key];
   const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
   if (text === null) return null;
   const value = parse(text);
   if (value !== undefined) return value;
-  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${JSON.stringify(text)}: it must be ${allowed}.`);
+  const shown = secret ? "not usable" : JSON.stringify(text);
+  throw new ConfigError(`${flags.has(key) ? flag : variable} is ${shown}: it must be ${allowed}.`);
 }
 
 /** Throws `ConfigError`. */
@@ -55,7 +56,18 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }
-  return withAddresses(values, values.port);
+  const config = withAddresses(values, values.port);
+  refuseUnreachableSites(config);
+  return config;
+}
+
+/** No name can stand below an address such as 192.168.1.5: browsers do not even take it for a URL. */
+function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
+  if (URL.canParse(`http://some-site.${sites_domain}`)) return;
+  throw new ConfigError(
+    `Sites cannot live below ${sites_domain} (base URL ${base_url}): --sites-domain (SVC_SITES_DOMAIN) must be ` +
+      "a domain with an optional port, e.g. sites.example or sites.example:8443.",
+  );
 }
 
 /** Null where an address was made while the system had yet to choose the port. */
@@ -75,7 +87,8 @@ export function printConfig(config: Config): string {
   return JSON.stringify(Object.fromEntries(shown), null, 2);
 }
 
-export function helpText(): string {
+/** `commands`: the lines of the operator's commands. */
+export function helpText(commands = ""): string {
   const rows = KEYS.map((key) => {
     const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
     return [`  ${flag ?? ""}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
@@ -86,8 +99,12 @@ export function helpText(): string {
   return `svc-server: turns folders of static files into live sites, on one box.
 
 Usage: svc-server [serve] [flags]
+       svc-server <command> [flags]
 
-A flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
+Commands, which work on the data directory, also while the server runs (svc-server <command> --help tells more):
+
+${commands}
+Flags: a flag beats its environment variable, which beats the default. Columns: flag, variable, default, meaning.
 
 ${lines.join("\n")}
 

@@ -10,10 +10,18 @@ const STATUS = {
   invalid_input: 400,
   invalid_path: 400,
   invalid_host: 400,
+  authorization_pending: 400,
+  slow_down: 400,
+  expired_token: 400,
+  access_denied: 400,
   unauthorized: 401,
   invalid_claim: 401,
   forbidden: 403,
+  abuse_rejected: 403,
+  challenge_failed: 403,
   site_frozen: 403,
+  signup_closed: 403,
+  cross_origin: 403,
   unknown_site: 404,
   unknown_version: 404,
   unknown_host: 404,
@@ -22,6 +30,7 @@ const STATUS = {
   already_owned: 409,
   version_collision: 409,
   idempotency_conflict: 409,
+  email_taken: 409,
   site_expired: 410,
   precondition_failed: 412,
   zip_too_large: 413,
@@ -30,6 +39,7 @@ const STATUS = {
   body_too_large: 413,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
+  rate_limited: 429,
   site_disabled: 451,
   internal: 500,
   unavailable: 503,
@@ -37,6 +47,7 @@ const STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;
+export const ERROR_CODES = Object.keys(STATUS) as ErrorCode[];
 
 /** A way out, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
 export interface NextAction {

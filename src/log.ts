@@ -21,6 +21,8 @@ export interface Log {
   /** Whether answers are logged at all: what only the log needs is not computed otherwise. */
   readonly access_enabled: boolean;
   access(entry: Access): void;
+  /** Lines that nobody read in time, since the start. */
+  dropped(): number;
   event(message: string, request_id?: string): void;
   error(message: string, error: unknown, request_id?: string): void;
   /** Resolves when all is written, or after a second where nobody reads. */
@@ -39,6 +41,7 @@ function lineWriter(fd: number) {
   let waiting: string[] = [];
   let size = 0;
   let dropped = 0;
+  let dropped_in_all = 0;
   let writing = false;
   let timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -68,8 +71,12 @@ function lineWriter(fd: number) {
     timer.unref();
   };
   return {
+    dropped: () => dropped_in_all,
     line(text: string): void {
-      if (size > UNREAD_BYTES) return void dropped++;
+      if (size > UNREAD_BYTES) {
+        dropped_in_all++;
+        return void dropped++;
+      }
       size += text.length + 1;
       waiting.push(`${text}\n`);
       schedule();
@@ -100,6 +107,7 @@ export function createLog(format: "text" | "json" | "off", fd = 2): Log {
       const time = new Date().toISOString();
       out.line(format === "json" ? JSON.stringify({ time, ...entry }) : `${time} ${accessText(entry)}`);
     },
+    dropped: out.dropped,
     event: (message, request_id) => say("info", message, request_id),
     error: (message, error, request_id) =>
       say(

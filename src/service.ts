@@ -3,13 +3,22 @@ import { availableParallelism } from "node:os";
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "./config.ts";
 import { createPool, type DeployPool } from "./deploy/pool.ts";
+import { keepCounting } from "./counting.ts";
 import { createLog, type Log } from "./log.ts";
+import { createMetrics, type Metrics, slotOf } from "./metrics.ts";
 import { createApi } from "./routes/index.ts";
+import { createMetricsAnswer } from "./routes/metrics.ts";
+import { createReports } from "./routes/report.ts";
+import { limiter } from "./routes/rate-limit.ts";
+import { TABLE } from "./routes/table.ts";
 import { uploadsInFlight } from "./routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "./serve/site.ts";
 import { openStore, type Store } from "./store/index.ts";
 import { prepareDataDir } from "./store/prepare.ts";
+import { openRates, type Rates } from "./store/rates.ts";
+import { readSecrets } from "./store/secrets.ts";
 import { startSweeping } from "./sweeping.ts";
+import { PAGES } from "./web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
 const GOODBYE_MS = 500;
@@ -36,29 +45,44 @@ export interface ServiceOptions {
 
 interface Running {
   store: Store;
+  rates: Rates;
   pool: DeployPool;
   log: Log;
+  metrics: Metrics;
 }
 
 function appFor(
   config: Config,
-  { store, pool, log }: Running,
+  { store, rates, pool, log, metrics }: Running,
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
   const now = options.now ?? Date.now;
   const { base_url, contact } = config;
-  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, cache_bytes: CACHE_BYTES });
+  const ending = () => state.draining;
+  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
   const published = (site_id: string, version_id: string) => {
+    metrics.count("svc_deploys_total");
     sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
   };
-  const api = createApi({ config, store, pool, uploads: uploadsInFlight(), now, published });
+  const limit = limiter(rates, config);
+  const secrets = readSecrets(config.data_dir);
+  const spendOnce = async (secret: string, window_ms: number) =>
+    (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
+  const uploads = uploadsInFlight();
+  const api = createApi({ config, store, pool, uploads, limit, secrets, spendOnce, now, published }, [
+    ...TABLE,
+    ...PAGES,
+  ]);
   return createApp({
     config,
     api,
     sites,
+    report: createReports({ config, store, limit, now, taken: () => metrics.count("svc_abuse_reports_total") }),
+    metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
+    metrics,
     log,
-    draining: () => state.draining,
+    draining: ending,
     fatal: options.fatal ?? (() => process.kill(process.pid, "SIGUSR2")),
   });
 }
@@ -86,6 +110,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const log = createLog(config.log);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
+  const rates = openRates(data_dir, now);
   const pool = createPool({
     data_dir,
     limits: { max_files, max_bytes, max_zip_bytes },
@@ -96,25 +121,39 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   let app: App;
   const server = listener(config, () => app, options.worker ?? false);
   const bound = withAddresses(config, server.port!);
-  app = appFor(bound, { store, pool, log }, state, options);
+  const metrics = createMetrics(store.figures);
+  const counting = keepCounting(metrics, log);
+  app = appFor(bound, { store, rates, pool, log, metrics }, state, options);
   checkBlobs(store, log);
+  store.rememberAddress(bound).catch((error) => log.error("remembering the address", error));
 
   async function stop(): Promise<void> {
     state.draining = true;
     await Bun.sleep(GOODBYE_MS);
-    await Promise.race([server.stop(), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
+    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
     await server.stop(true);
     await pool.stop();
+    counting.stop();
+    rates.close();
     store.close();
     await log.close();
   }
   return { config: bound, store, stop };
 }
 
+/** Resolves when nothing has been in flight for a moment. `stop()` alone waits for a browser's connections, too, that
+ *  it opened ahead of requests it never made: up to nine seconds. */
+async function lastAnswer(server: Bun.Server<undefined>): Promise<void> {
+  for (let quiet = 0; quiet < 5; quiet = server.pendingRequests === 0 ? quiet + 1 : 0) await Bun.sleep(20);
+}
+
 /** In the background: serving does not wait for it. */
 function checkBlobs(store: Store, log: Log): void {
   store.missingBlobs().then(
-    (missing) => missing.forEach((sha256) => log.event(`blob missing: ${sha256} is named by a live version`)),
+    (missing) => {
+      store.figures.set(slotOf("svc_blobs_missing"), missing.length);
+      for (const sha256 of missing) log.event(`blob missing: ${sha256} is named by a live version`);
+    },
     (error) => log.error("checking blobs", error),
   );
 }

@@ -182,6 +182,15 @@ export const SETTINGS = {
     allowed: "a duration such as 30s, 15m, 12h or 14d",
     parse: duration,
   }),
+  metrics_token: setting({
+    flag: null,
+    variables: ["SVC_METRICS_TOKEN"],
+    fallback: null,
+    meaning: "bearer token that GET /metrics answers to; without it, programs on this machine alone",
+    allowed: "at least 16 visible ASCII characters",
+    parse: (text) => (/^[\x21-\x7e]{16,512}$/.test(text) ? text : undefined),
+    secret: true,
+  }),
   contact: setting({
     flag: "--contact",
     variables: ["SVC_CONTACT"],
@@ -198,12 +207,20 @@ export const SETTINGS = {
     allowed: "text, json or off",
     parse: oneOf("text", "json", "off"),
   }),
+  challenge: setting({
+    flag: null,
+    variables: ["SVC_CHALLENGE"],
+    fallback: "off",
+    meaning: "what anonymous deploys must show: a proof of work, or nothing",
+    allowed: "pow or off",
+    parse: oneOf("pow", "off"),
+  }),
   ...RATE_SETTINGS,
 };
 
 type Settings = typeof SETTINGS;
 type Parsed<K extends keyof Settings> = Exclude<ReturnType<Settings[K]["parse"]>, undefined>;
-type Optional = "base_url" | "sites_domain" | "trust_proxy" | "tls_cert" | "tls_key" | "contact";
+type Optional = "base_url" | "sites_domain" | "trust_proxy" | "tls_cert" | "tls_key" | "metrics_token" | "contact";
 
 /** Durations in milliseconds. What has no default is null where it is not set. */
 export type Values = { [K in keyof Settings]: Parsed<K> | (K extends Optional ? null : never) };

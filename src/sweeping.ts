@@ -1,25 +1,57 @@
-/** The sweep, every SVC_GC_INTERVAL, in a thread of its own: its transactions never wait in front of a page. */
+/** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
+ *  thread of their own: its transactions never wait in front of a page. */
 import type { Config } from "./config.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
+import { type Figure, slotOf } from "./metrics.ts";
+import { type Figures, openFigures } from "./store/figures.ts";
 import type { Swept } from "./store/sweep.ts";
+import type { Damage } from "./store/verify.ts";
 
-/** What the thread answers to each number (epoch milliseconds) that it is sent. */
-export type SweepReply = { swept: Swept } | { error: string };
+export interface SweepOrder {
+  /** Epoch milliseconds. */
+  now: number;
+  /** Milliseconds until the next order. */
+  interval: number;
+}
+
+/** Two answers to each order. `missing` is null where nobody looked; the last answer says `done`. */
+export type SweepReply = ({ swept: Swept } | { damages: Damage[]; missing: number | null } | { error: string }) & {
+  done?: true;
+};
 
 /** Where the thread's code is: a second entry of the binary, a file beside this one in the source (BUN.md 1). */
 const threadUrl = (): string | URL =>
   Bun.isStandaloneExecutable ? "./src/sweep-thread.ts" : new URL("./sweep-thread.ts", import.meta.url);
 
+function note(reply: SweepReply, log: Log, figures: Figures): void {
+  const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
+  if ("error" in reply) {
+    log.event(`sweep: ${reply.error}`);
+    add("svc_sweep_failures_total", 1);
+  } else if ("swept" in reply) {
+    const { sites, blobs } = reply.swept;
+    if (sites + blobs > 0) log.event(`swept ${sites} expired sites and ${blobs} orphaned files`);
+    add("svc_sweeps_total", 1);
+    add("svc_swept_sites_total", sites);
+    add("svc_swept_blobs_total", blobs);
+    figures.set(slotOf("svc_last_sweep_timestamp_seconds"), Date.now() / 1000);
+  } else {
+    if (reply.missing !== null) figures.set(slotOf("svc_blobs_missing"), reply.missing);
+    for (const { sha256, why, losses } of reply.damages) {
+      const where = losses.map(({ slug, path }) => `${slug} ${path}`).join(", ");
+      log.event(`blob ${why}: ${sha256}, stored for ${where}`);
+    }
+  }
+}
+
 export function startSweeping(config: Config, now: () => number): { stop(): Promise<void> } {
   const log = createLog(config.log);
+  const figures = openFigures(config.data_dir);
   const thread = new Worker(threadUrl(), { workerData: config.data_dir } as WorkerOptions);
   let busy = false;
   thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
-    busy = false;
-    if ("error" in data) log.event(`sweep: ${data.error}`);
-    else if (data.swept.sites + data.swept.blobs > 0) {
-      log.event(`swept ${data.swept.sites} expired sites and ${data.swept.blobs} orphaned files`);
-    }
+    if (data.done) busy = false;
+    note(data, log, figures);
   };
   thread.onerror = (event) => {
     busy = false;
@@ -28,7 +60,7 @@ export function startSweeping(config: Config, now: () => number): { stop(): Prom
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
-    thread.postMessage(now());
+    thread.postMessage({ now: now(), interval: config.gc_interval } satisfies SweepOrder);
   }, config.gc_interval);
   return {
     async stop() {

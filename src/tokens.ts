@@ -14,7 +14,7 @@ export function randomName(length: number): string {
   return name;
 }
 
-export type TokenPrefix = "svc_manage_" | "svc_claim_" | "svc_session_";
+export type TokenPrefix = "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_device_" | "svc_invite_";
 
 /** 256 random bits behind a prefix that a secret scanner can see. */
 export const newToken = (prefix: TokenPrefix): string =>
@@ -28,6 +28,9 @@ export const sameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());
 
 export const newSiteId = (): string => `site_${randomName(20)}`;
+export const newAccountId = (): string => `acct_${randomName(20)}`;
+export const newSessionId = (): string => `sess_${randomName(20)}`;
 export const newRequestId = (): string => `req_${randomName(16)}`;
+export const newReportId = (): string => `rep_${randomName(20)}`;
 export const isSiteId = (text: string): boolean => /^site_[0-9a-z]{20}$/.test(text);
 export const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);

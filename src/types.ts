@@ -14,6 +14,18 @@ export interface Limits {
   max_zip_bytes: number;
 }
 
+/** What judging an upload takes beside its files: the service, and the site that it is for. */
+export interface SiteContext {
+  sites_domain: string;
+  /** Where to appeal. */
+  contact: string | null;
+  /** The text of DATA/brands.txt. */
+  brands: string;
+  /** Null for a new site: its name is drawn when it is stored. */
+  slug: string | null;
+  anonymous: boolean;
+}
+
 export type HealedCode =
   | "index_case_fixed"
   | "index_from_single_html"
@@ -114,6 +126,8 @@ export interface BuiltVersion {
   blobs: ReadonlyMap<string, Bytes>;
   healed: readonly Healed[];
   warnings: readonly Warning[];
+  /** What makes an anonymous site start a quarantine: the messages of `suspicious_content`. */
+  suspicions: readonly string[];
 }
 
 /** Never changes once stored; going live or rolling back only moves Site.live_version_id. */
@@ -149,6 +163,10 @@ export interface Site {
   /** The public reason while an operator has disabled the site; null otherwise. */
   disabled_reason: string | null;
   comments_mode: CommentsMode;
+  /** JSON list of what looks suspicious, while no operator has cleared the site; null: not in quarantine. */
+  quarantine: string | null;
+  /** Null unless an operator ever cleared it. */
+  cleared_version_no: number | null;
 }
 
 /** What is left of a site that is gone: its slug is never given out again. */
@@ -166,5 +184,12 @@ export type Caller =
   | { kind: "anonymous" }
   | { kind: "site"; site_id: string; gone: boolean; token_hash: string }
   | { kind: "claim"; site_id: string }
-  | { kind: "account"; account_id: string }
+  | {
+      kind: "account";
+      account_id: string;
+      session_id: string;
+      /** When the password was last given (ISO 8601); null where a device got the session. */
+      signed_in_at: string | null;
+      by: "bearer" | "cookie";
+    }
   | { kind: "unknown" };

@@ -37,3 +37,11 @@ export function droppedAs(path: string): "junk" | "secret" | null {
   if (JUNK_NAMES.has(name) || name.startsWith("._")) return "junk";
   return name.startsWith(".env") || SECRET_FOLDERS.has(name) ? "secret" : null;
 }
+
+/** The one folder that all paths lie in, if it is only wrapping: people zip the folder, not what is in it, and a site
+ *  starts inside. `.well-known` is an address in its own right. */
+export function wrappingFolder(paths: readonly string[]): string | null {
+  const folder = paths[0]?.slice(0, paths[0].indexOf("/") + 1) ?? "";
+  if (folder === "" || folder === ".well-known/") return null;
+  return paths.every((path) => path.startsWith(folder)) ? folder.slice(0, -1) : null;
+}

@@ -29,10 +29,10 @@ function spawnWorker(config: Config): Promise<Child> {
   return ready.promise;
 }
 
-/** The port that all workers share: with 0, one that is free right now. */
+/** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
+ *  workers' listeners would share it with: each of the two would get some of the requests. */
 function choosePort(config: Config): Config {
-  if (config.port !== 0) return config;
-  const probe = Bun.serve({ hostname: config.host, port: 0, reusePort: true, fetch: () => new Response() });
+  const probe = Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() });
   const { port } = probe;
   probe.stop(true);
   return withAddresses(config, port!);
@@ -69,6 +69,19 @@ export async function supervise(
     child.kill("SIGTERM");
     await child.exited;
   }
+  /** The new one serves before the old one drains. One that does not start leaves the rest as they are. */
+  async function replaceAll(): Promise<void> {
+    try {
+      for (const old of [...workers]) {
+        if (stopping) return;
+        await add();
+        await retire(old);
+      }
+    } catch (error) {
+      log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);
+    }
+  }
+  let replaced = Promise.resolve();
 
   try {
     await Promise.all(Array.from({ length: config.workers }, add));
@@ -81,13 +94,8 @@ export async function supervise(
   }
   return {
     config,
-    /** The new one serves before the old one drains. */
-    async reload() {
-      for (const old of [...workers]) {
-        await add();
-        await retire(old);
-      }
-    },
+    /** One after the other, however often it is asked for. */
+    reload: () => (replaced = replaced.then(replaceAll)),
     async stop() {
       stopping = true;
       await Promise.all([...workers].map(retire));

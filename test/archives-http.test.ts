@@ -103,6 +103,7 @@ describe("Z71: the length of the zip", () => {
       code: "zip_too_large",
       limit: 5_242_880,
       actual: 5_242_881,
+      next_actions: [{ action: "raise_limit", command: "svc-server --max-zip-bytes 5242881" }],
     });
   });
   const chunked = (zip: Zip): RequestInit => {
@@ -118,7 +119,11 @@ describe("Z71: the length of the zip", () => {
   test("one byte more without Content-Length is 413 zip_too_large too, while reading", async () => {
     const response = await server.api("/sites", chunked(zipOfLength(5_242_881)));
     expect(response.status).toBe(413);
-    expect((await response.json()) as ErrorBody).toMatchObject({ code: "zip_too_large", limit: 5_242_880 });
+    expect((await response.json()) as ErrorBody).toMatchObject({
+      code: "zip_too_large",
+      limit: 5_242_880,
+      next_actions: [{ action: "raise_limit", description: expect.stringContaining("--max-zip-bytes") }],
+    });
   });
   test("an honest zip without Content-Length is accepted", async () => {
     expect((await server.api("/sites", chunked(zipOf({ "index.html": "x" })))).status).toBe(200);

@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-const CLI = [process.execPath, join(import.meta.dir, "..", "cli.ts")];
+/** The CLI from source. */
+export const CLI = [process.execPath, join(import.meta.dir, "..", "cli.ts")];
 
 export interface Ran {
   code: number;
@@ -85,13 +86,13 @@ export class Home {
   /** The same on a terminal of 90 columns: stdin, stdout and stderr are one. */
   async runOnTerminal(
     args: string[],
-    { cwd = this.dir, env }: Pick<RunOptions, "cwd" | "env"> = {},
+    { cwd = this.dir, env, program = CLI }: Pick<RunOptions, "cwd" | "env" | "program"> = {},
     onOutput: (raw: string, terminal: Bun.Terminal) => void = () => {},
   ): Promise<Screen> {
     let raw = "";
     const decoder = new TextDecoder();
     const closed = Promise.withResolvers<void>();
-    const child = Bun.spawn([...CLI, ...args], {
+    const child = Bun.spawn([...program, ...args], {
       cwd,
       env: this.env({ TERM: "xterm-256color", ...env }),
       terminal: {
@@ -132,6 +133,7 @@ export const LIMITS = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_
 /** `answer` gets the requests that are not for /limits. */
 export function fakeServer(
   answer: (path: string, nth: number, request: Request) => Response | Promise<Response>,
+  limits = LIMITS,
 ): FakeServer {
   const asked: FakeServer["asked"] = [];
   const server = Bun.serve({
@@ -140,7 +142,7 @@ export function fakeServer(
     development: false,
     async fetch(request) {
       const path = new URL(request.url).pathname;
-      if (path === "/limits") return Response.json(LIMITS);
+      if (path === "/limits") return Response.json(limits);
       const { length } = await request.clone().bytes();
       asked.push({ method: request.method, path, headers: request.headers, bytes: length });
       return answer(path, asked.length, request);

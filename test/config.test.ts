@@ -37,6 +37,12 @@ test.each([
     {},
     { sites_domain: "sites.example:8443" },
   ],
+  [
+    "the base URL may be an address where sites have a domain",
+    ["--base-url", "http://10.0.0.1", "--sites-domain", "sites.test"],
+    {},
+    { base_url: "http://10.0.0.1", sites_domain: "sites.test" },
+  ],
   ["auto workers is one per core", ["--workers", "auto"], {}, { workers: availableParallelism() }],
   [
     "with TLS the default base URL is https",
@@ -63,6 +69,10 @@ test.each([
   [["--base-url", "ftp://x"], {}, /http or https URL/],
   [["--base-url", "https://svc.example/path"], {}, /without a path/],
   [["--sites-domain", "a..b"], {}, /domain/],
+  [["--sites-domain", "10.0.0.1:80"], {}, /below 10.0.0.1:80.*--sites-domain.*must be a domain/],
+  [["--sites-domain", "sites.example:99999"], {}, /below sites.example:99999.*must be a domain/],
+  [["--base-url", "http://192.168.1.5:8787"], {}, /below 192.168.1.5:8787 .*SVC_SITES_DOMAIN.*e.g. sites.example/],
+  [["--base-url", "http://[::1]:8787"], {}, /below \[::1\]:8787/],
   [["--trust-proxy", "10.0.0.0/33"], {}, /CIDR/],
   [["--trust-proxy", "proxy.example"], {}, /CIDR/],
   [["--anonymous-ttl", "0s"], {}, /30s, 15m, 12h or 14d/],

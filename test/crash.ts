@@ -69,6 +69,11 @@ const killed = (server: ServerProcess): Promise<unknown> => {
   return server.exited;
 };
 
+/** A slow machine is mostly between two deploys: the kill is to meet one. */
+async function untilOneIsInFlight(sites: readonly TrackedSite[]): Promise<void> {
+  for (let ms = 0; ms < 1000 && sites.every((site) => site.in_flight === null); ms++) await Bun.sleep(1);
+}
+
 /** Throws at the first violation. */
 export async function crashRounds(data_dir: string, options: CrashOptions): Promise<CrashReport> {
   const random = randomFrom(options.seed);
@@ -85,6 +90,7 @@ export async function crashRounds(data_dir: string, options: CrashOptions): Prom
       let alive = true;
       const clients = sites.map((own, id) => client(server, own, id, random, () => alive));
       await Bun.sleep(50 + random() * 400);
+      await untilOneIsInFlight(sites.flat());
       alive = false;
       await (options.cut ?? killed)(server);
       await Promise.all(clients);

@@ -30,7 +30,8 @@ const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): Dep
   const [site_id, slugs] = [newSiteId(), [`calm-otter-${String(names++).padStart(4, "0")}`]];
   return {
     zip: zipOf(files),
-    target: { kind: "new", site_id, owner_account_id: null, expires_at: 4e12, slugs, idempotency: null },
+    site: { sites_domain: "localhost", contact: null, slug: null, anonymous: true },
+    target: { kind: "new", site_id, owner: null, expires_at: 4e12, slugs, idempotency: null },
     tokens: [],
     ...more,
   };
@@ -105,7 +106,11 @@ describe("a deploy in a thread", () => {
     const many = await refusal(pool.deploy(job({ "a.txt": "1", "b.txt": "2" })));
     expect(many).toMatchObject({ code: "too_many_files", status: 413, details: { limit: 1, actual: 2 } });
     expect(many.details["largest"]).toBeArray();
-    const target = { kind: "existing", site_id: newSiteId(), by: { account_id: "acct_x" } } as const;
+    const target = {
+      kind: "existing",
+      site_id: newSiteId(),
+      by: { account_id: "acct_x", session_id: "sess_x" },
+    } as const;
     expect(await refusal(pool.deploy({ ...page("x"), target }))).toMatchObject({ code: "unknown_site", status: 404 });
     expect(await pool.deploy(page("the thread lives"))).toMatchObject({ changed: true });
     await pool.stop();
@@ -252,8 +257,9 @@ test("a compiled program runs its threads from any working directory, and ends b
     `import { createPool } from ${pool}; import { prepareDataDir } from ${prepare}; import { zipOf } from ${zip};
      const prepared = prepareDataDir(process.argv[2]!);
      const pool = createPool({ data_dir: process.argv[2]!, limits: ${JSON.stringify(LIMITS)}, now: Date.now });
-     const target = { kind: "new", site_id: "site_x", owner_account_id: null, expires_at: 4e12, slugs: ["a-b-1"], idempotency: null } as const;
-     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), target, tokens: [] });
+     const target = { kind: "new", site_id: "site_x", owner: null, expires_at: 4e12, slugs: ["a-b-1"], idempotency: null } as const;
+     const site = { sites_domain: "localhost", contact: null, slug: null, anonymous: true };
+     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), site, target, tokens: [] });
      await pool.stop(); prepared.close(); console.log(title);`,
   );
   const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");

@@ -121,7 +121,7 @@ test("no source file has more than 250 lines", async () => {
 describe("what never enters the repository", () => {
   const TEXT = "**/*.{ts,tsx,js,jsx,mjs,json,lock,md,toml,html,css,vue,sql,svg}";
   const REGISTRY = /registry\.(npmjs|yarnpkg)\.|npm\.pkg\.github\.com/i;
-  const MACHINE = /(?<![\w.])\/(home|Users|root|work)\/\w|\/tmp\/team/;
+  const MACHINE = /(?<![\w.])\/((home|Users)\/(?!me\b)|root\/|work\/)\w|\/tmp\/team/;
 
   test("a package registry's host, or a path of somebody's machine", async () => {
     const paths = [...(await glob(TEXT)), ".ci/run"].filter((path) => path !== "test/fence.test.ts");

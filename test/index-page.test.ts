@@ -5,10 +5,11 @@ import { humanSize } from "../src/pipeline/listing.ts";
 import { titleOf } from "../src/pipeline/title.ts";
 import type { BuiltVersion } from "../src/types.ts";
 import { contentHash } from "../src/version-id.ts";
+import { NEW_SITE } from "./abuse-site.ts";
 import { type Content, zipOf } from "./zip.ts";
 
 const LIMITS = { max_files: 200, max_bytes: 10 << 20, max_zip_bytes: 5 << 20 };
-const deploy = (files: Record<string, Content>): BuiltVersion => build(zipOf(files), LIMITS, () => {});
+const deploy = (files: Record<string, Content>): BuiltVersion => build(zipOf(files), LIMITS, () => {}, NEW_SITE);
 const entry = (version: BuiltVersion, path: string) => version.manifest.find((file) => file.path === path);
 const read = (version: BuiltVersion, path: string): string =>
   new TextDecoder().decode(version.blobs.get(entry(version, path)!.sha256));

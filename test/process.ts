@@ -21,6 +21,7 @@ export interface ServerProcess {
 const environment = (extra: Record<string, string>): Record<string, string> => ({
   PATH: process.env.PATH ?? "",
   HOME: process.env.HOME ?? "",
+  SVC_RATE_DEPLOY: "off", // all tests come from one address
   ...extra,
 });
 

@@ -145,6 +145,15 @@ const cases: Record<string, Case> = {
   "a version that is none": { ...json('{"version_id":"0000000000000000"}'), status: 404, code: "unknown_version" },
 };
 
+test("A12 a body of quotes that are never closed takes no time", async () => {
+  const body = `{"version_id":"${'\\"'.repeat(32_700)}`;
+  for (const end of ["", "\\"]) {
+    const before = performance.now();
+    expect((await server.api(rollback(), { method: "POST", body: body + end, headers: own() })).status).toBe(400);
+    expect(performance.now() - before).toBeLessThan(300);
+  }
+});
+
 describe.each(Object.entries(cases))("%s", (_, { path, init, status, code, more }) => {
   test(`is ${status} ${code}, in the documented form, and leaves nothing behind`, async () => {
     const before = blobs();
@@ -232,6 +241,30 @@ test("an address has at most 16 uploads in flight; the next is 503 with Retry-Af
       await Bun.sleep(20);
     }
     throw new Error("a 17th upload was never refused");
+  } finally {
+    for (const socket of open) socket.destroy();
+  }
+});
+
+test("the addresses of an IPv6 /64 are one: together they have at most 16", async () => {
+  await using proxied = await startServer("--trust-proxy", "127.0.0.1");
+  const from = (n: number) => `X-Forwarded-For: 2001:db8::${n.toString(16)}`;
+  const open = Array.from({ length: 16 }, (_, n) => {
+    const socket = connect(proxied.port, "127.0.0.1");
+    socket.write(
+      `POST /sites HTTP/1.1\r\nHost: localhost\r\n${from(n)}\r\nContent-Type: application/zip\r\nContent-Length: 500\r\n\r\nPK`,
+    );
+    return socket;
+  });
+  const ask = async (address: string) =>
+    (await proxied.api("/sites", { method: "POST", body: one, headers: { ...ZIP, "x-forwarded-for": address } }))
+      .status;
+  try {
+    let status = 0;
+    for (let tries = 0; tries < 50 && status !== 503; tries++, await Bun.sleep(20))
+      status = await ask("2001:db8::ffff");
+    expect(status).toBe(503);
+    expect(await ask("2001:db8:0:1::1")).toBe(200);
   } finally {
     for (const socket of open) socket.destroy();
   }

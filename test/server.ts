@@ -24,6 +24,20 @@ export interface DeployResult {
   warnings: Warning[];
 }
 
+/** A flag, or variables for what has none. */
+export type Setting = string | Readonly<Record<string, string>>;
+
+/** All tests come from one address; those of the limits set them. */
+export const UNLIMITED = {
+  SVC_RATE_DEPLOY: "off",
+  SVC_RATE_SIGN_IN: "off",
+  SVC_RATE_SIGN_IN_ACCOUNT: "off",
+  SVC_RATE_DEVICE_CODE: "off",
+  SVC_RATE_CLAIM: "off",
+  SVC_RATE_BULK_ATTACH: "off",
+  SVC_RATE_REPORT: "off",
+};
+
 const ZIP = { "content-type": "application/zip" };
 
 export class TestServer {
@@ -50,8 +64,10 @@ export class TestServer {
     return this.running.config.port;
   }
 
-  async start(flags: string[]): Promise<void> {
-    const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], {});
+  async start(settings: readonly Setting[]): Promise<void> {
+    const flags = settings.filter((setting) => typeof setting === "string");
+    const env = Object.assign({ ...UNLIMITED }, ...settings.filter((setting) => typeof setting === "object"));
+    const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], env);
     this.service = await startService(config, { now: this.now });
   }
 
@@ -93,6 +109,12 @@ export class TestServer {
     this.running.store.generation.advance();
   }
 
+  /** How many rows a table has. */
+  rows(table: string): number {
+    using db = new Database(join(this.data_dir, "db"), { readonly: true });
+    return db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()!.n;
+  }
+
   async stop(): Promise<void> {
     await this.service?.stop();
     this.service = null;
@@ -110,7 +132,7 @@ async function result(response: Response): Promise<DeployResult> {
 }
 
 /** `await using server = await startServer("--max-files", "5")`, or `server[Symbol.asyncDispose]()` in afterAll. */
-export async function startServer(...flags: string[]): Promise<TestServer> {
+export async function startServer(...flags: Setting[]): Promise<TestServer> {
   const server = new TestServer(await mkdtemp(join(tmpdir(), "svc-test-")));
   await server.start(flags);
   return server;

@@ -50,6 +50,7 @@ const version = (files: Record<string, string>): Publish["version"] => {
       made: false,
     })),
     blobs: new Map(contents.map(({ sha256, bytes }) => [sha256, bytes])),
+    suspicions: [],
   };
 };
 
@@ -57,7 +58,7 @@ let sites = 0;
 const newSite = (slugs = [`slug-${++sites}`]): Publish["target"] => ({
   kind: "new",
   site_id: `site_${String(++sites).padStart(20, "0")}`,
-  owner_account_id: null,
+  owner: null,
   expires_at: clock + HOUR,
   slugs,
   idempotency: null,
@@ -163,8 +164,12 @@ describe("sweep", () => {
 
   test("an orphan goes once it is an hour old, a blob that a version names never (P4)", async () => {
     const kept = version({ a: "kept" });
+    const owner = { account_id: "acct_x", session_id: "sess_x" };
+    const session = { session_id: owner.session_id, hash: "hash-x", client: "" };
+    const account = { account_id: owner.account_id, email: "x@example.org", password_hash: "-" };
+    await store.accounts.create({ ...account, session, invitation_hash: null });
     await store.publish({
-      target: { ...newSite(), owner_account_id: "acct_x", expires_at: null } as Publish["target"],
+      target: { ...newSite(), owner, expires_at: null } as Publish["target"],
       version: kept,
       tokens: [],
     });

@@ -1,7 +1,8 @@
 /** The service as the CLI calls it. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Failure } from "./failure.ts";
-import type { Credential, Server } from "./state.ts";
+import { SAVED_SESSION, type Credential, type Server } from "./state.ts";
+import { VERSION } from "./version.ts";
 
 /** What `fetch` sends: the bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
@@ -15,6 +16,8 @@ export interface Call {
   /** Made anew for each try; with its length, since a stream does not tell. */
   zip?: { bytes: number; body(): Body };
   idempotency_key?: string;
+  /** The solved challenge of an anonymous deploy. */
+  proof?: string;
   /** A second try after a broken connection can do no harm. */
   repeatable: boolean;
 }
@@ -34,9 +37,10 @@ const LONGEST_WAIT_S = 10;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 function requestInit(call: Call): RequestInit & { duplex?: "half" } {
-  const headers: Record<string, string> = { accept: "application/json" };
+  const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
+  if (call.proof) headers["svc-challenge"] = call.proof;
   // A redirect could carry the token to another server.
   const init = { method: call.method, headers, redirect: "manual" as const };
   if (call.zip) {
@@ -52,9 +56,16 @@ function requestInit(call: Call): RequestInit & { duplex?: "half" } {
 /** The ways in which nothing was ever sent, so that trying again at once is idle. */
 const NO_CONNECTION = new Set(["ConnectionRefused", "ECONNREFUSED", "FailedToOpenSocket", "ENOTFOUND", "TimeoutError"]);
 
+/** OpenSSL's words for a certificate that is not to be believed. */
+const UNTRUSTED = /CERT|SIGNATURE|CRL|ALTNAME/;
+
 function unreachable(server: Server, error: unknown): Failure {
   const { code, name, message } = Object(error) as { code?: string; name?: string; message?: string };
   const reason = code ?? name ?? message ?? "no answer";
+  if (UNTRUSTED.test(reason)) {
+    const way = "Check DEPLOY_URL; for a certificate authority of your own set NODE_EXTRA_CA_CERTS to its PEM file.";
+    return new Failure("untrusted", `The certificate of ${server.origin} is not to be trusted (${reason}). ${way}`);
+  }
   if (name === "TimeoutError") return new Failure("unreachable", `${server.origin} did not answer in time. Try again.`);
   if (!NO_CONNECTION.has(reason)) {
     return new Failure("unreachable", `The connection to ${server.origin} broke (${reason}). Try again.`);
@@ -104,7 +115,8 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   const later = response.headers.get("retry-after");
   const parts = [error];
   if (status === 401 || status === 403) {
-    parts.push(call.credential ? `(The credential was that of ${call.credential.from}.)` : "(No credential was sent.)");
+    parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
+    if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push("Sign in again: svc login");
   }
   if (status === 429 && later !== null) parts.push(`Try again in ${later} s.`);
   return new ApiFailure(status, code, parts.join(" "));

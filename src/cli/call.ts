@@ -26,8 +26,11 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
   const foreign = [...flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
   const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
   if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
+  const call = callOf(command);
+  if (positionals.length > 0 && command.argument === "") {
+    throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
+  }
   if (positionals.length > 1) {
-    const call = callOf(command);
     throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
   }
   return {
@@ -42,8 +45,9 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
 /** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
 export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
   const parsed = parseArguments(args, commands.flatMap(flagsOf));
-  const named = parsed.beforeDashes > 0 ? commands.find(({ name }) => name === parsed.positionals[0]) : undefined;
+  const [unnamed, ...others] = commands as readonly [Command, ...Command[]];
+  const named = parsed.beforeDashes > 0 ? others.find(({ name }) => name === parsed.positionals[0]) : undefined;
   if (named !== undefined) parsed.positionals.shift();
-  const command = named ?? commands[0]!;
+  const command = named ?? unnamed;
   return { command, given: givenTo(command, parsed, commands) };
 }

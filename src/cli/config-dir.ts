@@ -13,4 +13,5 @@ export function configDir(env: Env, platform: string = process.platform, home: s
 }
 
 export const projectsFile = (env: Env): string => join(configDir(env), "projects.json");
+export const pendingLoginsFile = (env: Env): string => join(configDir(env), "logins.json");
 export const sessionFile = (env: Env): string => join(configDir(env), "session.json");

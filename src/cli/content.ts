@@ -1,12 +1,12 @@
 /** What is deployed: found, measured against the server's limits, then read and zipped. */
-import { resolveDeployDir } from "../client/build-dir.ts";
+import { findBuildDir } from "../client/build-dir.ts";
 import { readFiles, type Files } from "../client/collect.ts";
 import { listFiles, type Listed } from "../client/list-files.ts";
 import { zipFiles } from "../client/zip.ts";
 import { ask } from "./api.ts";
 import { Failure } from "./failure.ts";
 import type { Server } from "./state.ts";
-import { count, size } from "./units.ts";
+import { count, overLimit, size } from "./units.ts";
 import type { Limits } from "./wire.ts";
 
 export interface Content {
@@ -19,9 +19,9 @@ export interface Content {
   limits: Limits;
 }
 
-/** The build folder of a project. */
-export async function findBuildFolder(project: string): Promise<string> {
-  return resolveDeployDir({ cwd: project }).catch((error: Error) => {
+/** The build folder of a project. `command` is what a person would run with the right one. */
+export async function findBuildFolder(project: string, command: string): Promise<string> {
+  return findBuildDir(project, command).catch((error: Error) => {
     throw new Failure("no_build_directory", error.message);
   });
 }
@@ -46,7 +46,8 @@ function checkLimits(source: string, files: readonly Listed[], bytes: number, li
     throw new Failure("too_many_files", `${has} ${advice}`);
   }
   if (bytes > limits.max_bytes) {
-    const has = `${source} is ${size(bytes)} large, and the server takes ${size(limits.max_bytes)} in one deploy.`;
+    const [is, most] = overLimit(bytes, limits.max_bytes);
+    const has = `${source} is ${is} large, and the server takes ${most} in one deploy.`;
     throw new Failure("deploy_too_large", `${has} ${advice}`);
   }
 }
@@ -63,9 +64,10 @@ export function zipContent({ source, files, limits }: Content): Uint8Array<Array
   const zip = zipFiles(files);
   if (zip.length <= limits.max_zip_bytes) return zip;
   const sizes = [...files].map(([path, { length }]) => ({ path, bytes: length }));
+  const [is, most] = overLimit(zip.length, limits.max_zip_bytes);
   throw new Failure(
     "zip_too_large",
-    `${source} is ${size(zip.length)} large when zipped, and the server takes ${size(limits.max_zip_bytes)}. ` +
+    `${source} is ${is} large when zipped, and the server takes ${most}. ` +
       `The largest files: ${largest(sizes)}. Leave files out with a .svcignore, or compress images and media.`,
   );
 }

@@ -1,6 +1,7 @@
 /** Which folder is linked to which site, asked by a path or by where one stands. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { quoted } from "../client/build-dir.ts";
 import type { Context } from "./command.ts";
 import { Failure } from "./failure.ts";
 import type { Link } from "./links.ts";
@@ -46,20 +47,41 @@ function severalLinks(links: Link[], cwd: string): Failure {
   );
 }
 
-export const deployCommand = (path: string | undefined): string => (path === undefined ? "svc" : `svc ${path}`);
+/** A command as it is typed, with the path if there is one. */
+export const commandFor = (command: string, path: string | undefined): string =>
+  path === undefined ? command : `${command} ${quoted(path)}`;
+
+/** What a place is linked to on the server that is asked; without DEPLOY_URL, failing that, on any. */
+function linksAt(links: Link[], { cwd, server }: Context, path: string | undefined): Link[] {
+  const own = links.filter(({ origin }) => origin === server.origin);
+  const found = atPath(own, cwd, path);
+  return found.length > 0 || server.named ? found : atPath(links, cwd, path);
+}
+
+/** Why a place has no link that counts. */
+function notLinked(context: Context, path: string | undefined): Failure {
+  const { live, expired, broken } = context.links.read();
+  const place = path === undefined ? "here" : `from ${path}`;
+  const deploy = commandFor("svc", path);
+  if (linksAt(expired, context, path).length > 0) {
+    return new Failure("site_expired", `The site that was deployed ${place} has expired. Deploy it afresh: ${deploy}`);
+  }
+  const { origin } = atPath(live, context.cwd, path)[0] ?? {};
+  if (origin !== undefined) {
+    const asked = context.server.origin;
+    return new Failure("not_linked", `What was deployed ${place} is on ${origin}, and DEPLOY_URL names ${asked}.`);
+  }
+  if (broken !== null) return new Failure("not_linked", `${broken} cannot be read: what it linked is not known.`);
+  return new Failure(
+    "not_linked",
+    `Nothing was deployed ${place} yet. Deploy it: ${deploy}, or name a site: --site <id>`,
+  );
+}
 
 /** The one link that a path, or the current directory, stands for. */
-export function findLink({ links, cwd, server }: Context, path: string | undefined): Link {
-  const { live, expired, broken } = links.read();
-  const found = ofServer(atPath(live, cwd, path), server);
-  if (new Set(found.map(({ folder }) => folder)).size > 1) throw severalLinks(found, cwd);
-  if (found[0] !== undefined) return found[0];
-  const place = path === undefined ? "here" : `from ${path}`;
-  if (ofServer(atPath(expired, cwd, path), server).length > 0) {
-    const message = `The site that was deployed ${place} has expired. Deploy it afresh: ${deployCommand(path)}`;
-    throw new Failure("site_expired", message);
-  }
-  if (broken !== null) throw new Failure("not_linked", `${broken} cannot be read: what it linked is not known.`);
-  const message = `Nothing was deployed ${place} yet. Deploy it: ${deployCommand(path)}, or name a site: --site <id>`;
-  throw new Failure("not_linked", message);
+export function findLink(context: Context, path: string | undefined): Link {
+  const found = linksAt(context.links.read().live, context, path);
+  if (new Set(found.map(({ folder }) => folder)).size > 1) throw severalLinks(found, context.cwd);
+  if (found[0] === undefined) throw notLinked(context, path);
+  return found[0];
 }

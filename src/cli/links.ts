@@ -42,48 +42,54 @@ export interface Links {
   read(): { live: Link[]; expired: Link[]; /** The file, where it cannot be read. */ broken: string | null };
   /** Adds a link or replaces the one of the same folder and server. */
   save(link: Link): void;
+  /** Replaces each link by what is made of it; null removes it. When it was used last stays. */
+  edit(change: (link: Link) => Link | null): void;
   /** Removes what matches, and tells what that was. */
   remove(matches: (link: Link) => boolean): Link[];
 }
 
+function readAll(file: string): Link[] {
+  const content = readShared(file);
+  const { projects } = Object(content) as { projects?: unknown };
+  if (content !== null && !Array.isArray(projects)) throw new Error("no list of projects");
+  return ((projects ?? []) as unknown[]).filter(isLink);
+}
+
+/** Tokens cannot be had again: a file that cannot be read is put aside, never written over. */
+function readToChange(file: string): Link[] {
+  try {
+    return readAll(file);
+  } catch {
+    renameSync(file, `${file}.broken`);
+    return [];
+  }
+}
+
+function readable(file: string): { all: Link[]; broken: string | null } {
+  try {
+    return { all: readAll(file), broken: null };
+  } catch {
+    return { all: [], broken: file };
+  }
+}
+
 export function openLinks(file: string, now: () => number): Links {
-  const readAll = (): Link[] => {
-    const content = readShared(file);
-    const { projects } = Object(content) as { projects?: unknown };
-    if (content !== null && !Array.isArray(projects)) throw new Error("no list of projects");
-    return ((projects ?? []) as unknown[]).filter(isLink);
-  };
-  const readable = (): { all: Link[]; broken: string | null } => {
-    try {
-      return { all: readAll(), broken: null };
-    } catch {
-      return { all: [], broken: file };
-    }
-  };
-  /** Tokens cannot be had again: a file that cannot be read is put aside, never written over. */
-  const readToChange = (): Link[] => {
-    try {
-      return readAll();
-    } catch {
-      renameSync(file, `${file}.broken`);
-      return [];
-    }
-  };
   const change = (edit: (links: Link[]) => Link[]) =>
     changeShared(file, () => {
-      const kept = edit(readToChange()).filter((link) => !isExpired(link, now()));
+      const kept = edit(readToChange(file)).filter((link) => !isExpired(link, now()));
       return { version: 1, projects: kept.sort((a, b) => b.used_at - a.used_at).slice(0, MOST_LINKS) };
     });
   return {
     read: () => {
-      const { all, broken } = readable();
+      const { all, broken } = readable(file);
       const live = all.filter((link) => !isExpired(link, now())).sort((a, b) => b.used_at - a.used_at);
       return { live, expired: all.filter((link) => !live.includes(link)), broken };
     },
     save: (link) =>
       change((links) => [link, ...links.filter((l) => l.folder !== link.folder || l.origin !== link.origin)]),
+    edit: (edited) => change((links) => links.map(edited).filter((link) => link !== null)),
     remove: (matches) => {
-      const removed = readable().all.filter(matches);
+      const removed = readable(file).all.filter(matches);
       if (removed.length > 0) change((links) => links.filter((link) => !matches(link)));
       return removed;
     },

@@ -71,6 +71,6 @@ export function reportExpiry(
   if (expires_at === null) return;
   const until = text`  Here until ${bold(moment(expires_at, now))}, ${duration(expires_at - now)} from now`;
   if (claim_url === undefined) return terminal.say(text`${until}.`);
-  terminal.say(text`${until}. To keep it, claim it:`);
+  terminal.say(text`${until}. To keep it, svc login, or open this in a browser:`);
   terminal.say(text`  ${dim(claim_url)}`);
 }

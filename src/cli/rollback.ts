@@ -2,7 +2,7 @@
 import { ask } from "./api.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { Failure } from "./failure.ts";
-import { findTarget, openTarget, touchLink } from "./target.ts";
+import { findTarget, openTarget, rollbackCommand, touchLink } from "./target.ts";
 import { dim, green, text } from "./text.ts";
 import type { RolledBack, SiteRecord } from "./wire.ts";
 
@@ -39,9 +39,13 @@ async function run(context: Context, given: Given): Promise<void> {
   });
   touchLink(context, opened, record);
   if (given.json) return context.terminal.json(body);
-  context.terminal.say(text`\n  ${green("✓")} Version ${body.version_id} is live`);
+  const changed = body.version_id !== body.previous_version_id;
+  const is_live = changed ? `Version ${body.version_id} is live` : "No changes (already live)";
+  context.terminal.say(text`\n  ${green("✓")} ${is_live}`);
   context.terminal.url(body.url);
-  context.terminal.say(dim(text`  Forward again: svc rollback ${body.previous_version_id}\n`));
+  if (!changed) return;
+  const forward = rollbackCommand(context, opened, body.previous_version_id);
+  context.terminal.say(dim(text`  Forward again: ${forward}\n`));
 }
 
 export const rollback: Command = {

@@ -15,8 +15,9 @@ export const noSpinner: Spinner = { label() {}, stop() {}, visible: false };
 export async function whileSpinning<Result>(
   terminal: { spinner(label: string): Spinner },
   work: (spinner: Spinner) => Promise<Result>,
+  label = "Reading files",
 ): Promise<Result> {
-  const spinner = terminal.spinner("Reading files");
+  const spinner = terminal.spinner(label);
   try {
     return await work(spinner);
   } finally {

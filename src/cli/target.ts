@@ -2,7 +2,7 @@
 import { ApiFailure, ask } from "./api.ts";
 import type { Context, Given } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
-import { deployCommand, findLink, linkKey, ofServer, shownFrom } from "./find-link.ts";
+import { commandFor, findLink, linkKey, ofServer, shownFrom } from "./find-link.ts";
 import type { Link } from "./links.ts";
 import { serverAt, session, type Credential, type Server } from "./state.ts";
 import type { SiteRecord } from "./wire.ts";
@@ -30,8 +30,8 @@ function credentialsFor(context: Context, server: Server, flag: string | undefin
 }
 
 /** A site named by its id: its link, where this machine has one, gives the token. */
-function namedSite(context: Context, site_id: string): { link: Link | null; server: Server } {
-  if (!/^[\w-]+$/.test(site_id)) throw usage(`--site wants an id such as site_…, not ${site_id}.`);
+export function namedSite(context: Context, site_id: string, asked = "--site"): { link: Link | null; server: Server } {
+  if (!/^[\w-]+$/.test(site_id)) throw usage(`${asked} wants an id such as site_…, not ${site_id}.`);
   const known = ofServer(
     context.links.read().live.filter((link) => link.site_id === site_id),
     context.server,
@@ -66,7 +66,7 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: Target): 
     // The sentence matters more than the file.
   }
   const link = dropped[0];
-  const command = deployCommand(link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
+  const command = commandFor("svc", link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
   const forgotten = link === undefined ? "" : " The link to it was dropped.";
   return new Failure(
     "unknown_site",
@@ -111,4 +111,10 @@ export function touchLink(
   } catch {
     // Best effort: the command itself has done its work.
   }
+}
+
+/** As it is typed from here: only the site that was deployed from this very folder needs no name. */
+export function rollbackCommand({ cwd }: Context, { link, site_id }: Target, version = ""): string {
+  const here = link?.folder === linkKey(cwd) ? "" : `--site ${site_id}`;
+  return ["svc rollback", version, here].filter((part) => part !== "").join(" ");
 }

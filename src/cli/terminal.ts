@@ -17,6 +17,10 @@ export interface Terminal {
   json(value: unknown): void;
   /** Starts showing that something is going on, where that can be shown. */
   spinner(label: string): Spinner;
+  /** Shows these lines in place of those drawn before, the cursor behind the last one; none: wipes them. */
+  draw(lines: readonly Text[]): void;
+  /** Whether there is a person who reads and types. */
+  readonly interactive: boolean;
   /** Whether a person reads stderr in a window of this many columns; null in a pipe or a file. */
   readonly columns: number | null;
   /** Leaves the terminal as it was found. */
@@ -46,12 +50,22 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
   const [outIsTerminal, errIsTerminal] = [process.stdout.isTTY === true, process.stderr.isTTY === true];
   const [outColors, errColors] = [outIsTerminal && wantsColor(env, true), wantsColor(env, errIsTerminal)];
   const quiet = options.quiet && !options.json;
-  const animated = errIsTerminal && !quiet && !options.json && env["TERM"] !== "dumb";
+  const animated = outIsTerminal && errIsTerminal && !quiet && !options.json && env["TERM"] !== "dumb";
   const columns = errIsTerminal ? Math.max(40, Math.min(process.stderr.columns || 80, 100)) : null;
+  const interactive =
+    errIsTerminal && process.stdin.isTTY === true && !quiet && !options.json && env["TERM"] !== "dumb";
   let spinner = noSpinner;
+  let drawn = 0;
   const toErr = (line: Text | undefined) => write(2, `${line?.render(errColors) ?? ""}\n`);
+  const draw = (lines: readonly Text[]) => {
+    const up = drawn > 1 ? `\x1b[${drawn - 1}A` : "";
+    write(2, `${drawn > 0 ? `${up}\r\x1b[J` : ""}${lines.map((line) => line.render(errColors)).join("\n")}`);
+    drawn = lines.length;
+  };
   return {
     columns,
+    interactive,
+    draw,
     say: (line) => (quiet ? undefined : toErr(line)),
     insist: toErr,
     result: (line) => write(1, `${inert(line)}\n`),
@@ -60,6 +74,9 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
       write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${inert(url)}\n`),
     spinner: (label) =>
       animated ? (spinner = startSpinner(label, (frame) => write(2, frame), columns!, errColors)) : noSpinner,
-    restore: () => spinner.stop(),
+    restore: () => {
+      spinner.stop();
+      if (drawn > 0) draw([]);
+    },
   };
 }

@@ -1,12 +1,16 @@
 /** Sizes, times and counts as people say them. */
 
+export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+
 export function size(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024) return count(bytes, "byte");
   const [amount, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KB"] : [bytes / 1024 / 1024, "MB"];
   return `${amount < 10 ? Number(amount.toFixed(1)) : Math.round(amount)} ${unit}`;
 }
 
-export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+/** A size and the limit it passed, told apart also where both round to the same. */
+export const overLimit = (bytes: number, limit: number): [string, string] =>
+  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
 
 export const seconds = (ms: number): string => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`;
 

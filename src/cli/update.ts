@@ -6,23 +6,28 @@ import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Contex
 import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
 import { reportContent } from "./deploy.ts";
 import { deployJson } from "./deploy-json.ts";
+import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
 import { requireExisting } from "./existing.ts";
 import { usage } from "./failure.ts";
 import { liesAt, shownFrom } from "./find-link.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
 import { whileSpinning, type Spinner } from "./spinner.ts";
-import { findTarget, openTarget, siteGone, touchLink, type Opened, type Target } from "./target.ts";
+import { findTarget, openTarget, rollbackCommand, siteGone, touchLink, type Opened, type Target } from "./target.ts";
 import { dim, green, text } from "./text.ts";
 import { count, seconds } from "./units.ts";
 import { zipBody } from "./upload.ts";
-import type { DeployResult } from "./wire.ts";
+import type { DeployResult, DryRun } from "./wire.ts";
 
 /** What the link of this place remembers, looked up anew where it was looked up before; else the path given. */
-async function contentOf(context: Context, { server, link }: Target, path: string | undefined): Promise<Content> {
+async function contentOf(
+  context: Context,
+  { server, link, site_id }: Target,
+  path: string | undefined,
+): Promise<Content> {
   const { cwd } = context;
   const here = link !== null && liesAt(link, cwd, path) ? link : null;
   if (here?.looked_up || (here === null && path === undefined)) {
-    const folder = await findBuildFolder(here?.folder ?? cwd);
+    const folder = await findBuildFolder(here?.folder ?? cwd, `svc update --site ${site_id}`);
     return readContent(server, folder, shownFrom(cwd, folder));
   }
   if (path === undefined) return readContent(server, here!.folder, shownFrom(cwd, here!.folder));
@@ -30,23 +35,23 @@ async function contentOf(context: Context, { server, link }: Target, path: strin
   return readContent(server, resolve(cwd, path), path);
 }
 
-function spaQuery(given: Given): string {
+function spaQuery(given: Given): string | null {
   if (given.has("spa") && given.has("no-spa")) throw usage("--spa and --no-spa contradict each other.");
-  return given.has("spa") ? "?spa=on" : given.has("no-spa") ? "?spa=off" : "";
+  return given.has("spa") ? "spa=on" : given.has("no-spa") ? "spa=off" : null;
 }
 
-async function publish(
+async function publish<Answer>(
   context: Context,
   opened: Opened,
   content: Content,
   given: Given,
   spinner: Spinner,
-): Promise<DeployResult> {
+): Promise<Answer> {
   spinner.label(`Zipping ${count(content.files.size, "file")}`);
   try {
-    return await ask<DeployResult>(opened.server, {
+    return await ask<Answer>(opened.server, {
       method: "POST",
-      path: `/sites/${opened.site_id}/deploys${spaQuery(given)}`,
+      path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
       credential: opened.credential,
       zip: zipBody(zipContent(content), spinner),
       // Equal content is one version, however often it arrives.
@@ -97,21 +102,33 @@ function report(context: Context, given: Given, opened: Opened, content: Content
   reportExpiry(terminal, { expires_at: result.expires_at }, context.now());
   terminal.say();
   reportFindings(terminal, result);
-  terminal.say(dim(text`  Version ${result.version_id}. The one before: svc rollback\n`));
+  terminal.say(dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`));
 }
 
 /** Nothing is sent where the content is live already and no setting is asked for. */
 async function send(context: Context, opened: Opened, given: Given, spinner: Spinner) {
   const content = await contentOf(context, opened, given.argument);
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
-  const idle = isLive && spaQuery(given) === "";
-  return { content, result: idle ? unchanged(opened) : await publish(context, opened, content, given, spinner) };
+  const idle = isLive && spaQuery(given) === null;
+  if (idle) return { content, result: unchanged(opened) };
+  return { content, result: await publish<DeployResult>(context, opened, content, given, spinner) };
+}
+
+async function rehearse(context: Context, target: Target, given: Given): Promise<void> {
+  const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
+    const opened = await openTarget(context, target);
+    const content = await contentOf(context, opened, given.argument);
+    return { content, result: await publish<DryRun>(context, opened, content, given, spinner) };
+  });
+  reportDryRun(context.terminal, given, result);
+  if (!given.json) reportContent(context, content);
 }
 
 async function run(context: Context, given: Given): Promise<void> {
   const started = context.now();
   spaQuery(given);
   const target = findTarget(context, given, given.argument);
+  if (isDryRun(given)) return rehearse(context, target, given);
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
     const opened = await openTarget(context, target);
     return { opened, ...(await send(context, opened, given, spinner)) };
@@ -131,6 +148,7 @@ export const update: Command = {
     TOKEN_FLAG,
     { name: "spa", help: "answer unknown paths with index.html, whatever was detected" },
     { name: "no-spa", help: "answer unknown paths with 404, whatever was detected" },
+    DRY_RUN_FLAG,
     JSON_FLAG,
     { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" },
   ],

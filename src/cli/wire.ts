@@ -1,4 +1,6 @@
 /** The answers of the API that the CLI reads (CONTRACT.md 4.3, 4.4). */
+import type { DeployResult } from "../client/deploy-site.ts";
+
 export type { DeployResult } from "../client/deploy-site.ts";
 
 export interface Limits {
@@ -12,6 +14,13 @@ export interface VersionRow {
   version_id: string;
   title: string | null;
   created_at: string;
+}
+
+export interface DryRun extends Pick<DeployResult, "version_id" | "healed" | "warnings"> {
+  dry_run: true;
+  title: string | null;
+  spa: { enabled: boolean; rule: string };
+  files: { added: string[]; changed: string[]; removed: string[] };
 }
 
 export interface SiteRecord {
@@ -31,4 +40,26 @@ export interface RolledBack {
   url: string;
   version_id: string;
   previous_version_id: string;
+}
+
+export interface Account {
+  account_id: string;
+  email: string;
+}
+
+export interface OwnedSite {
+  site_id: string;
+  slug: string;
+  label: string | null;
+  url: string;
+  created_at: string;
+  live_version_id: string;
+}
+
+export interface Claimed {
+  ok: true;
+  site_id: string;
+  url: string;
+  owner_account_id: string;
+  expires_at: null;
 }

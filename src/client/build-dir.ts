@@ -55,7 +55,7 @@ async function foldersWithIndex(cwd: string): Promise<string[]> {
 const isBuilt = (folder: string): boolean => KNOWN_PLACES.some((place) => place.test(folder)) || BUILT.test(folder);
 
 /** A word as a shell takes it. */
-const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+export const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 async function hasBuildScript(cwd: string): Promise<boolean> {
   try {
@@ -66,28 +66,30 @@ async function hasBuildScript(cwd: string): Promise<boolean> {
   }
 }
 
-/** What to run instead, as one sentence with the exact command. */
-async function wayOut(cwd: string): Promise<string> {
+/** What to run instead, as one sentence with the exact command; `svc` is the command as far as the path. */
+async function wayOut(cwd: string, svc: string): Promise<string> {
   const folders = await foldersWithIndex(cwd);
   const built = folders.find(isBuilt);
-  if (built !== undefined) return `There is one in ${built}. Run: svc ${quoted(built)}`;
-  if (await hasBuildScript(cwd)) return "This project has a build script. Run: npm run build && svc";
-  if (await isFile(join(cwd, "index.html"))) return "There is an index.html right here. Run: svc .";
-  if (folders[0] !== undefined) return `There is one in ${folders[0]}. Run: svc ${quoted(folders[0])}`;
-  return "Name the folder or file to deploy. Run: svc <path>";
+  if (built !== undefined) return `There is one in ${built}. Run: ${svc} ${quoted(built)}`;
+  if (await hasBuildScript(cwd)) return `This project has a build script. Run: npm run build && ${svc}`;
+  if (await isFile(join(cwd, "index.html"))) return `There is an index.html right here. Run: ${svc} .`;
+  if (folders[0] !== undefined) return `There is one in ${folders[0]}. Run: ${svc} ${quoted(folders[0])}`;
+  return `Name the folder or file to deploy. Run: ${svc} <path>`;
+}
+
+/** The first candidate below `cwd` with an index. */
+export async function findBuildDir(cwd: string, svc = "svc"): Promise<string> {
+  for (const candidate of BUILD_DIR_CANDIDATES) {
+    const folder = join(cwd, candidate);
+    if (await isFile(join(folder, "index.html"))) return folder;
+  }
+  const tried = BUILD_DIR_CANDIDATES.map((candidate) => `${candidate}/`).join(", ");
+  throw new Error(`No build directory found: none of ${tried} has an index.html. ${await wayOut(cwd, svc)}`);
 }
 
 /**
  * The folder to deploy: `explicit` as it is when set, else the first of `BUILD_DIR_CANDIDATES` below `cwd` (default:
  * the current directory) that contains an `index.html`. Throws where there is none, with the command to run instead.
  */
-export async function resolveDeployDir(options: { cwd?: string; explicit?: string } = {}): Promise<string> {
-  if (options.explicit !== undefined) return options.explicit;
-  const cwd = options.cwd ?? process.cwd();
-  for (const candidate of BUILD_DIR_CANDIDATES) {
-    const folder = join(cwd, candidate);
-    if (await isFile(join(folder, "index.html"))) return folder;
-  }
-  const tried = BUILD_DIR_CANDIDATES.map((candidate) => `${candidate}/`).join(", ");
-  throw new Error(`No build directory found: none of ${tried} has an index.html. ${await wayOut(cwd)}`);
-}
+export const resolveDeployDir = async (options: { cwd?: string; explicit?: string } = {}): Promise<string> =>
+  options.explicit ?? findBuildDir(options.cwd ?? process.cwd());

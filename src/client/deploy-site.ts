@@ -1,6 +1,9 @@
 /** A new site from files: the library's one call to the service. */
+import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { defaultServer } from "./default-server.ts";
 import { zipFiles } from "./zip.ts";
+
+type Handle = (request: Request) => Response | Promise<Response>;
 
 export interface DeployOptions {
   /** Relative path (`/` separators) to bytes. */
@@ -10,7 +13,7 @@ export interface DeployOptions {
   /** The API host. Default: `DEPLOY_URL`, else `http://localhost:8787`. */
   baseUrl?: string;
   /** Replaces `fetch`. */
-  handle?: (request: Request) => Response | Promise<Response>;
+  handle?: Handle;
 }
 
 export interface NextAction {
@@ -57,16 +60,17 @@ function* entriesOf(files: DeployOptions["files"]): Generator<[string, Uint8Arra
   }
 }
 
-function deployRequest({ files, apiKey, baseUrl = defaultServer() }: DeployOptions): Request {
+/** `proof`: the solved challenge, where the service asked for one. */
+function deployRequest(zip: Uint8Array<ArrayBuffer>, base: string, apiKey: string | undefined, proof: string | null) {
   const headers: Record<string, string> = { "content-type": "application/zip", accept: "application/json" };
   if (apiKey !== undefined && apiKey !== "") headers["authorization"] = `Bearer ${apiKey}`;
-  const body = zipFiles(entriesOf(files));
-  return new Request(`${baseUrl.replace(/\/+$/, "")}/sites`, { method: "POST", headers, body });
+  if (proof !== null) headers["svc-challenge"] = proof;
+  return new Request(`${base}/sites`, { method: "POST", headers, body: zip });
 }
 
 const failed = (detail: string, cause: unknown): Error => new Error(`deploy failed: ${detail}`, { cause });
 
-async function send(request: Request, handle: (request: Request) => Response | Promise<Response>): Promise<Response> {
+async function send(request: Request, handle: Handle): Promise<Response> {
   try {
     return await handle(request);
   } catch (error) {
@@ -74,24 +78,62 @@ async function send(request: Request, handle: (request: Request) => Response | P
   }
 }
 
+/** Node 18 tries the first address of a name alone: where localhost is ::1, it misses a server on 127.0.0.1. */
+async function localFetch(request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  if (url.hostname !== "localhost") return fetch(request);
+  const again = request.clone();
+  return fetch(request).catch(async (error: unknown) => {
+    if ((error as { cause?: { code?: string } }).cause?.code !== "ECONNREFUSED") throw error;
+    url.hostname = "127.0.0.1";
+    const headers = Object.fromEntries(again.headers);
+    return fetch(url, { method: again.method, headers, body: await again.arrayBuffer() });
+  });
+}
+
+interface Answer {
+  response: Response;
+  /** Null where it is no JSON. */
+  body: unknown;
+  text: string;
+}
+
+async function answerTo(request: Request, handle: Handle): Promise<Answer> {
+  const response = await send(request, handle);
+  const text = await response.text();
+  try {
+    return { response, text, body: JSON.parse(text) };
+  } catch {
+    return { response, text, body: null };
+  }
+}
+
+async function prove(base: string, handle: Handle): Promise<string> {
+  const headers = { accept: "application/json" };
+  const { body } = await answerTo(new Request(`${base}/challenge`, { method: "POST", headers }), handle);
+  const { challenge, bits } = Object(body) as Partial<Challenge>;
+  if (typeof challenge !== "string" || typeof bits !== "number") throw failed("the service gave no challenge", body);
+  return solve({ challenge, bits });
+}
+
 /**
  * Deploys files as a new site and resolves to its live URL and tokens. Throws `deploy failed: <detail>`; the error's
- * `cause` is the body that the service answered, with `code`, or what kept the request from arriving.
+ * `cause` is the body that the service answered, with `code`, or what kept the request from arriving. Where the service
+ * asks anonymous deploys for a proof of work, it is made here.
  *
  * @example
  * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });
  */
 export async function deploySite(options: DeployOptions): Promise<DeployResult> {
-  const request = deployRequest(options);
-  const response = await send(request, options.handle ?? fetch);
-  const text = await response.text();
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw failed(`${response.status} ${response.statusText}`.trim(), text);
+  const { files, apiKey, handle = localFetch } = options;
+  const base = (options.baseUrl ?? defaultServer()).replace(/\/+$/, "");
+  const zip = zipFiles(entriesOf(files));
+  let answer = await answerTo(deployRequest(zip, base, apiKey, null), handle);
+  for (let left = MOST_PROOFS; left > 0 && asksForProof(answer.body); left--) {
+    answer = await answerTo(deployRequest(zip, base, apiKey, await prove(base, handle)), handle);
   }
+  const { response, body, text } = answer;
   const { url, error } = Object(body) as { url?: unknown; error?: unknown };
   if (response.ok && typeof url === "string") return body as DeployResult;
-  throw failed(typeof error === "string" ? error : `${response.status} ${response.statusText}`.trim(), body);
+  throw failed(typeof error === "string" ? error : `${response.status} ${response.statusText}`.trim(), body ?? text);
 }

@@ -1,99 +1,88 @@
-/** One gitignore pattern as the source of a regular expression (with the flags `s` and `u`). */
+/** One gitignore pattern as a matcher. It walks the text once with the set of places in the pattern that it may be at,
+ *  so that no pattern takes longer than pattern times text; a regular expression would. */
+import { characterClass } from "./glob-class.ts";
 
-/** Without any of these a pattern is compared as it stands. */
-export const isLiteral = (pattern: string): boolean => !/[*?[\\]/.test(pattern);
+/** One step through the pattern. */
+export type Step =
+  /** One character. */
+  | { kind: "one"; accepts(char: string): boolean }
+  /** Any number of characters; those of `*` stay in their folder. */
+  | { kind: "many"; deep: boolean }
+  /** The `**` and its slash: any number of folders, also none: characters up to a slash. */
+  | { kind: "folders" };
 
-const CLASSES: Readonly<Record<string, string>> = {
-  alnum: "a-zA-Z0-9",
-  alpha: "a-zA-Z",
-  blank: " \\t",
-  cntrl: "\\x00-\\x1f\\x7f",
-  digit: "0-9",
-  graph: "\\x21-\\x7e",
-  lower: "a-z",
-  print: "\\x20-\\x7e",
-  punct: "!-\\/:-@\\[-`\\{-~",
-  space: "\\s",
-  upper: "A-Z",
-  xdigit: "0-9a-fA-F",
-};
+const one = (accepts: (char: string) => boolean): Step => ({ kind: "one", accepts });
+const exactly = (wanted: string): Step => one((char) => char === wanted);
+const notSlash = one((char) => char !== "/");
 
-const literal = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`;
-
-/** A piece of a pattern: the source it becomes, and where the next one starts. Null: the pattern can match nothing. */
-interface Piece {
-  source: string;
-  next: number;
-}
-
-/** One character of a class, behind a backslash or not. */
-function classChar(pattern: string[], at: number): { char: string; next: number } | null {
-  const escaped = pattern[at] === "\\";
-  const char = pattern[escaped ? at + 1 : at];
-  return char === undefined ? null : { char, next: at + (escaped ? 2 : 1) };
-}
-
-/** A single character, a range, or a named class inside `[…]`. */
-function classMember(pattern: string[], at: number): Piece | null {
-  if (pattern[at] === "[" && pattern[at + 1] === ":") {
-    const close = pattern.indexOf("]", at + 2);
-    if (close === -1) return null;
-    const name = pattern.slice(at + 2, close - 1).join("");
-    if (pattern[close - 1] === ":" && close > at + 2)
-      return name in CLASSES ? { source: CLASSES[name]!, next: close + 1 } : null;
-  }
-  const first = classChar(pattern, at);
-  if (first === null) return null;
-  const isRange = pattern[first.next] === "-" && pattern[first.next + 1] !== "]" && first.next + 1 < pattern.length;
-  if (!isRange) return { source: literal(first.char), next: first.next };
-  const last = classChar(pattern, first.next + 1);
-  if (last === null) return null;
-  const empty = last.char.codePointAt(0)! < first.char.codePointAt(0)!;
-  return { source: empty ? literal(first.char) : `${literal(first.char)}-${literal(last.char)}`, next: last.next };
-}
-
-/** `[…]`, in which a `]` that comes first is an ordinary character. A slash is never matched. */
-function characterClass(pattern: string[], start: number): Piece | null {
-  let at = start + 1;
-  const negated = pattern[at] === "!" || pattern[at] === "^";
-  if (negated) at++;
-  let members = "";
-  for (let first = true; first || pattern[at] !== "]"; first = false) {
-    const member = classMember(pattern, at);
-    if (member === null) return null;
-    members += member.source;
-    at = member.next;
-  }
-  return { source: negated ? `[^${members}\\/]` : `(?!\\/)[${members}]`, next: at + 1 };
-}
-
-/** `**` between slashes stands for any number of folders, also none; every other run of stars stays in its folder. */
-function stars(pattern: string[], start: number): Piece {
+/** `**` between slashes stands for any number of folders; every other run of stars stays in its folder. */
+function stars(pattern: readonly string[], start: number): { step: Step; next: number } {
   let end = start;
   while (pattern[end] === "*") end++;
   const alone = (start === 0 || pattern[start - 1] === "/") && (end === pattern.length || pattern[end] === "/");
-  if (end - start < 2 || !alone) return { source: "[^\\/]*", next: end };
-  return end === pattern.length ? { source: ".*", next: end } : { source: "(?:.*\\/)?", next: end + 1 };
-}
-
-function piece(pattern: string[], at: number): Piece | null {
-  const char = pattern[at]!;
-  if (char === "*") return stars(pattern, at);
-  if (char === "?") return { source: "[^\\/]", next: at + 1 };
-  if (char === "[") return characterClass(pattern, at);
-  if (char !== "\\") return { source: literal(char), next: at + 1 };
-  return at + 1 < pattern.length ? { source: literal(pattern[at + 1]!), next: at + 2 } : null;
+  if (end - start < 2 || !alone) return { step: { kind: "many", deep: false }, next: end };
+  if (end === pattern.length) return { step: { kind: "many", deep: true }, next: end };
+  return { step: { kind: "folders" }, next: end + 1 };
 }
 
 /** Null for what Git takes for no pattern at all: an unclosed class, a backslash at the end. */
-export function globSource(text: string): string | null {
-  const pattern = [...text];
-  let source = "";
-  for (let at = 0; at < pattern.length;) {
-    const next = piece(pattern, at);
-    if (next === null) return null;
-    source += next.source;
-    at = next.next;
+function stepAt(pattern: readonly string[], at: number): { step: Step; next: number } | null {
+  const char = pattern[at]!;
+  if (char === "*") return stars(pattern, at);
+  if (char === "?") return { step: notSlash, next: at + 1 };
+  if (char === "[") {
+    const found = characterClass(pattern, at);
+    return found === null ? null : { step: one(found.accepts), next: found.next };
   }
-  return source;
+  if (char !== "\\") return { step: exactly(char), next: at + 1 };
+  return at + 1 < pattern.length ? { step: exactly(pattern[at + 1]!), next: at + 2 } : null;
+}
+
+function stepsOf(pattern: readonly string[]): Step[] | null {
+  const steps: Step[] = [];
+  for (let at = 0; at < pattern.length;) {
+    const found = stepAt(pattern, at);
+    if (found === null) return null;
+    steps.push(found.step);
+    at = found.next;
+  }
+  return steps;
+}
+
+/** Places in the pattern. Inside a run of folders one may leave only behind a slash: that is a place of its own. */
+class Places {
+  readonly at = new Set<number>();
+  readonly inside = new Set<number>();
+  constructor(private readonly steps: readonly Step[]) {}
+
+  /** What may match nothing is passed at once. */
+  reach(place: number): void {
+    this.at.add(place);
+    const step = this.steps[place];
+    if (step !== undefined && step.kind !== "one") this.reach(place + 1);
+  }
+}
+
+function advance(steps: readonly Step[], places: Places, char: string): Places {
+  const next = new Places(steps);
+  for (const place of places.at) {
+    const step = steps[place];
+    if (step?.kind === "one" && step.accepts(char)) next.reach(place + 1);
+    if (step?.kind === "many" && (step.deep || char !== "/")) next.reach(place);
+    if (step?.kind === "folders") next.inside.add(place);
+  }
+  for (const place of places.inside) next.inside.add(place);
+  if (char === "/") for (const place of next.inside) next.reach(place + 1);
+  return next;
+}
+
+export function globMatcher(pattern: string): (text: string) => boolean {
+  const steps = stepsOf([...pattern]);
+  if (steps === null) return () => false;
+  return (text) => {
+    let places = new Places(steps);
+    places.reach(0);
+    for (const char of text) places = advance(steps, places, char);
+    return places.at.has(steps.length);
+  };
 }

@@ -1,6 +1,6 @@
 /** `.svcignore`: the syntax and the meaning of gitignore, for one file in the root of what is deployed.
  *  test/ignore.test.ts holds the table that was compared with `git check-ignore`. */
-import { globSource, isLiteral } from "./glob.ts";
+import { globMatcher } from "./glob.ts";
 
 export const IGNORE_FILE = ".svcignore";
 
@@ -23,13 +23,9 @@ function trimEnd(line: string): string {
   return line.slice(0, escapes % 2 === 1 ? end + 1 : end);
 }
 
-function matcher(pattern: string): (text: string) => boolean {
-  if (isLiteral(pattern)) return (text) => text === pattern;
-  const source = globSource(pattern);
-  if (source === null) return () => false;
-  const expression = new RegExp(`^${source}$`, "su");
-  return (text) => expression.test(text);
-}
+/** Most patterns are plain names. */
+const matcher = (pattern: string): ((text: string) => boolean) =>
+  /[*?[\\]/.test(pattern) ? globMatcher(pattern) : (text) => text === pattern;
 
 function parseLine(line: string): Rule | null {
   let pattern = trimEnd(line.replace(/\r$/, ""));

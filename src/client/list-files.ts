@@ -33,8 +33,9 @@ async function readIgnore(root: string): Promise<Ignored> {
   try {
     return parseIgnore(await readFile(join(root, IGNORE_FILE), "utf8"));
   } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return () => false;
-    throw error;
+    const { code, message } = error as { code?: string; message: string };
+    if (code === "ENOENT") return () => false;
+    throw new Error(`${join(root, IGNORE_FILE)} cannot be read: ${message}`);
   }
 }
 

@@ -1,26 +1,42 @@
 /** What goes into a deploy's thread and what comes out: plain data, for `structuredClone` keeps no classes. */
 import type { PlainRefusal } from "../errors.ts";
 import type { NewToken, Published, PublishTarget } from "../store/index.ts";
-import type { BuiltVersion, Bytes, Limits } from "../types.ts";
+import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
-export interface DeployJob {
+interface Upload {
   /** Handed over: its memory belongs to the thread afterwards. */
   zip: Bytes;
+  /** The thread reads the brands itself. */
+  site: Omit<SiteContext, "brands">;
+}
+
+export interface DeployJob extends Upload {
   target: PublishTarget;
   tokens: NewToken[];
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
 }
 
+/** A dry run: all of a deploy up to the point where something would be stored. */
+export interface RehearsalJob extends Upload {
+  /** The site and version that it is compared with; null for a new site. */
+  against: { site_id: string; version_id: string } | null;
+}
+
+export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "healed" | "warnings"> & {
+  /** Paths of uploaded files, against what is live. */
+  files: { added: string[]; changed: string[]; removed: string[] };
+};
+
 export type Deployed = Published & Pick<BuiltVersion, "title" | "healed" | "warnings">;
 
-export interface ThreadJob extends DeployJob {
+export type ThreadJob = (DeployJob | RehearsalJob) & {
   data_dir: string;
   limits: Limits;
   /** Milliseconds between the service's clock and this machine's. */
   clock_offset: number;
   hand_over: SharedArrayBuffer;
-}
+};
 
 export interface PlainError {
   name: string;
@@ -28,7 +44,8 @@ export interface PlainError {
   stack: string | undefined;
 }
 
-export type Outcome = { deployed: Deployed } | { refusal: PlainRefusal } | { error: PlainError };
+export type Outcome =
+  { deployed: Deployed } | { rehearsed: Rehearsed } | { refusal: PlainRefusal } | { error: PlainError };
 
 /** `close`: leave the database in order, and end. */
 export type ToThread = ThreadJob | "close";

@@ -4,11 +4,11 @@ import { availableParallelism } from "node:os";
 import { fromPlain, Refusal } from "../errors.ts";
 import type { Limits } from "../types.ts";
 import { type HandOver, handOver, type Place } from "./hand-over.ts";
-import type { Deployed, DeployJob, Outcome, PlainError, ThreadJob } from "./job.ts";
+import type { Deployed, DeployJob, Outcome, PlainError, RehearsalJob, Rehearsed, ThreadJob } from "./job.ts";
 import { createSlots } from "./slots.ts";
 import { type DeployThread, startThread } from "./start-thread.ts";
 
-export type { Deployed, DeployJob } from "./job.ts";
+export type { Deployed, DeployJob, Rehearsed } from "./job.ts";
 
 export interface PoolOptions {
   data_dir: string;
@@ -25,6 +25,8 @@ export interface PoolOptions {
 export interface DeployPool {
   /** Throws a Refusal, or an error for the log alone. `job.zip` cannot be read afterwards. */
   deploy(job: DeployJob): Promise<Deployed>;
+  /** The same up to publishing: nothing is stored. */
+  rehearse(job: RehearsalJob): Promise<Rehearsed>;
   /** Gives up what does not publish yet, waits for what does, ends the threads. */
   stop(): Promise<void>;
 }
@@ -50,8 +52,8 @@ const stopping = (): Refusal =>
 /** An error of the thread as if it had been thrown here: the log shows its own stack. */
 const thrown = ({ name, message, stack }: PlainError): Error => Object.assign(new Error(message), { name, stack });
 
-function deployedOrThrow(outcome: Outcome): Deployed {
-  if ("deployed" in outcome) return outcome.deployed;
+function refuseFailed(outcome: Outcome): Exclude<Outcome, { refusal: unknown } | { error: unknown }> {
+  if ("deployed" in outcome || "rehearsed" in outcome) return outcome;
   throw "refusal" in outcome ? fromPlain(outcome.refusal) : thrown(outcome.error);
 }
 
@@ -88,7 +90,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployThread = 
     return idle.pop() ?? startOne();
   }
 
-  async function run({ zip, ...job }: DeployJob): Promise<Deployed> {
+  async function run({ zip, ...job }: DeployJob | RehearsalJob) {
     const turn = handOver();
     const thread = takeThread();
     // Only a whole buffer can be handed over; a part of one would take its neighbours along.
@@ -98,7 +100,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployThread = 
     tasks.add(task);
     const deadline = setTimeout(() => task.giveUp(tooComplex(turn.place(), deadline_ms)), deadline_ms);
     try {
-      return deployedOrThrow(await task.outcome);
+      return refuseFailed(await task.outcome);
     } finally {
       clearTimeout(deadline);
       tasks.delete(task);
@@ -106,7 +108,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployThread = 
     }
   }
 
-  async function deployInSlot(job: DeployJob): Promise<Deployed> {
+  async function runInSlot(job: DeployJob | RehearsalJob) {
     const release = await slots.take();
     try {
       if (stopped) throw stopping();
@@ -116,11 +118,23 @@ export function createPool(options: PoolOptions, startOne: () => DeployThread = 
     }
   }
 
+  /** Known to `stop` until it has settled. */
+  function counted(job: DeployJob | RehearsalJob) {
+    const running = runInSlot(job);
+    deploys.add(running);
+    return running.finally(() => deploys.delete(running));
+  }
+
   return {
-    deploy(job) {
-      const deploy = deployInSlot(job);
-      deploys.add(deploy);
-      return deploy.finally(() => deploys.delete(deploy));
+    async deploy(job) {
+      const outcome = await counted(job);
+      if ("deployed" in outcome) return outcome.deployed;
+      throw new Error("a dry run came back from a deploy");
+    },
+    async rehearse(job) {
+      const outcome = await counted(job);
+      if ("rehearsed" in outcome) return outcome.rehearsed;
+      throw new Error("a deploy came back from a dry run");
     },
     async stop() {
       stopped = true;

@@ -1,8 +1,10 @@
 /** The Worker that deploys run in: the pipeline, then the store, on a connection of its own. */
 import { Refusal, toPlain } from "../errors.ts";
 import { build } from "../pipeline/index.ts";
+import { readBrands } from "../store/brands.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { handOver } from "./hand-over.ts";
+import { rehearse } from "./rehearse.ts";
 import type { Outcome, ThreadJob, ToThread } from "./job.ts";
 
 declare const self: Worker;
@@ -21,11 +23,13 @@ async function connect(data_dir: string): Promise<Store> {
 }
 
 /** Null where the pool gave the job up: it has answered already, and is about to end this thread. */
-async function run({ zip, limits, data_dir, hand_over, ...job }: ThreadJob): Promise<Outcome | null> {
+async function run(thread_job: ThreadJob): Promise<Outcome | null> {
+  const { zip, site, limits, data_dir, hand_over, ...job } = thread_job;
   clock_offset = job.clock_offset;
   const { at, startPublishing } = handOver(hand_over);
-  const version = build(zip, limits, at);
-  const { publish } = await connect(data_dir);
+  const version = build(zip, limits, at, { ...site, brands: readBrands(data_dir) });
+  const { publish, versions } = await connect(data_dir);
+  if ("against" in job) return { rehearsed: await rehearse(version, job.against, versions) };
   if (!startPublishing()) return null;
   const published = await publish({ ...job, version });
   const { title, healed, warnings } = version;

@@ -1,7 +1,7 @@
 /** An archive from end to start: end record, directory, local headers. What comes out is a list of entries that every
  *  reader would find; nothing is inflated and no name is judged yet. */
+import { largestThree, overLimit, zipTooLarge } from "../over-limit.ts";
 import type { Limits } from "../types.ts";
-import { largestThree, overLimit } from "./over-limit.ts";
 import { showBytes } from "./show.ts";
 import { declaredSizeAt, nameAt, readEntry, recordStarts } from "./zip-directory.ts";
 import { readEnd } from "./zip-end.ts";
@@ -11,7 +11,7 @@ import { type LocatedEntry, readLocal, refuseLooseSpans } from "./zip-local.ts";
 const RECORDS_PER_FILE = 5;
 
 export function readArchive(zip: Buffer, limits: Limits): LocatedEntry[] {
-  if (zip.length > limits.max_zip_bytes) throw zipTooLarge(zip.length, limits);
+  if (zip.length > limits.max_zip_bytes) throw zipTooLarge(limits.max_zip_bytes, zip.length);
   const directory = readEnd(zip);
   const starts = recordStarts(zip, directory);
   if (starts.length > RECORDS_PER_FILE * limits.max_files) throw tooManyRecords(zip, starts, limits);
@@ -19,14 +19,6 @@ export function readArchive(zip: Buffer, limits: Limits): LocatedEntry[] {
   refuseLooseSpans(zip, entries, directory);
   return entries;
 }
-
-const zipTooLarge = (actual: number, { max_zip_bytes: limit }: Limits) =>
-  overLimit(
-    "zip_too_large",
-    `The zip has ${actual} bytes; at most ${limit} are taken. Leave out what the site does not need.`,
-    { limit, actual },
-    null,
-  );
 
 /** `limit` is that of files wherever the entries that are no folders alone are past it: it is the one that can be raised. */
 function tooManyRecords(zip: Buffer, starts: Uint32Array, { max_files }: Limits) {

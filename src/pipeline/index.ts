@@ -1,11 +1,14 @@
-/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make sure that `/` resolves, 3 decide
- *  whether it is a single-page app, 4 describe what is to be stored.
+/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make pages of Markdown where there is no
+ *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 decide whether it is a single-page app, 6 describe what is to
+ *  be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
-import type { BuiltVersion, Draft, Limits } from "../types.ts";
+import type { BuiltVersion, Draft, Limits, SiteContext } from "../types.ts";
 import { versionIdOf } from "../version-id.ts";
+import { scanAbuse } from "./abuse.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { ingest } from "./ingest.ts";
 import { describe } from "./manifest.ts";
+import { renderMarkdownSite } from "./markdown.ts";
 import type { Progress } from "./progress.ts";
 import { detectSpa } from "./spa.ts";
 import { titleOf } from "./title.ts";
@@ -20,9 +23,10 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
   return { files: own.length, bytes: own.reduce((sum, [, content]) => sum + content.length, 0) };
 }
 
-export function build(zip: Uint8Array, limits: Limits, progress: Progress): BuiltVersion {
+export function build(zip: Uint8Array, limits: Limits, progress: Progress, site: SiteContext): BuiltVersion {
   const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
-  const draft = ensureIndex(upload, progress);
+  const whole = ensureIndex(renderMarkdownSite(upload, progress), progress);
+  const draft = scanAbuse(whole, site, progress);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft);
   const { spa, healed } = detectSpa(draft.files);
@@ -35,5 +39,6 @@ export function build(zip: Uint8Array, limits: Limits, progress: Progress): Buil
     ...describe(draft, hashes, progress),
     healed: [...draft.healed, ...healed],
     warnings: draft.warnings,
+    suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

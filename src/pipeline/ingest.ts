@@ -1,13 +1,12 @@
 /** A zip becomes files, top to bottom: 1 read the archive, 2 choose what counts, 3 unpack, 4 strip a wrapping folder,
  *  5 hash, 6 warn, 7 give folders their index under its usual name. Whatever is not beyond doubt refuses the deploy. */
-import { contentHash, deployDigest } from "../version-id.ts";
+import { contentHash, deployDigest, wrappingFolder } from "../version-id.ts";
 import type { Bytes, Draft, Healed, Limits, Warning } from "../types.ts";
 import { readArchive } from "./archive.ts";
 import { fixIndexCase } from "./index-case.ts";
 import { caseCollisions } from "./path-clashes.ts";
 import { droppedSecrets, guessedName, reservedPath, windowsUnsafe } from "./path-warnings.ts";
 import type { Progress } from "./progress.ts";
-import { wrappingFolder } from "./strip-folder.ts";
 import { unpack } from "./unpack.ts";
 import { chooseUploads, type Upload } from "./uploads.ts";
 
@@ -51,7 +50,10 @@ function healedBy(files: readonly Upload[], folder: string | null): Healed[] {
   const healed: Healed[] = [];
   const turned = files.filter(({ backslashes }) => backslashes).length;
   if (turned > 0)
-    healed.push({ code: "backslash_paths", message: `Backslashes in ${turned} names were read as slashes.` });
+    healed.push({
+      code: "backslash_paths",
+      message: `Backslashes in ${turned === 1 ? "a name" : `${turned} names`} were read as slashes.`,
+    });
   if (folder !== null)
     healed.push({
       code: "stripped_root_folder",

@@ -1,50 +1,74 @@
-/** HTML as a row of tags and texts, in one pass whose time grows with the length alone. No tree, no repair:
- *  enough to ask what a page shows and loads, and safe on any input (HTMLRewriter is quadratic, BUN.md 5). */
+/** A page as a row of tags and texts, cut where a browser cuts it, in one pass whose time grows with the length alone.
+ *  No tree, no repair: enough to ask what a page shows, loads and sends, and safe on any input (HTMLRewriter is
+ *  quadratic, BUN.md 5). */
+import { tagEnd } from "./attributes.ts";
+import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";
+
+export { attributesOf } from "./attributes.ts";
 
 export type Markup =
   /** `raw` is the content of an element that holds no markup (script, style, title …), closed or not; else null. */
-  | { kind: "open"; name: string; attributes: string; raw: string | null }
+  | { kind: "open"; name: string; attributes: string; raw: string | null; is: Kind }
   | { kind: "close"; name: string }
   | { kind: "text"; text: string };
 
 /** `noscript` and `iframe` too: with scripts on, a browser reads their content as text. */
 const RAW = ["script", "style", "title", "textarea", "noscript", "iframe", "xmp", "noembed", "noframes"];
-const RAW_END = new Map(RAW.map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, "gi")]));
+const RAW_END = new Map(RAW.map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, "gi")]));
+const COMMENT_END = /--!?>/g;
 
-const MARK = /[>"']/g;
-
-/** Where the tag that begins before `from` ends: at a `>` outside a quoted value. -1: never, which ends the page. */
-function tagEnd(html: string, from: number): number {
-  MARK.lastIndex = from;
-  for (let found = MARK.exec(html); found; found = MARK.exec(html)) {
-    if (found[0] === ">") return found.index;
-    let before = found.index - 1;
-    while (before >= from && html.charCodeAt(before) <= 32) before--;
-    if (html[before] !== "=") continue; // a quote in a name or an unquoted value quotes nothing
-    const closing = html.indexOf(found[0], found.index + 1);
-    if (closing < 0) return -1;
-    MARK.lastIndex = closing + 1;
+/** Where a comment, a CDATA section, an instruction or a `<!doctype>` that begins at `at` ends. */
+function declarationEnd(html: string, at: number, { foreign, xml }: { foreign: boolean; xml: boolean }): number {
+  if (foreign && html.startsWith("<![CDATA[", at)) {
+    const end = html.indexOf("]]>", at + 9);
+    return end < 0 ? html.length : end + 3;
   }
-  return -1;
+  if (xml && html.startsWith("<?", at)) {
+    const end = html.indexOf("?>", at + 2);
+    return end < 0 ? html.length : end + 2;
+  }
+  if (!html.startsWith("<!--", at)) {
+    const end = html.indexOf(">", at + 2);
+    return end < 0 ? html.length : end + 1;
+  }
+  if (html.startsWith(">", at + 4)) return at + 5;
+  if (html.startsWith("->", at + 4)) return at + 6;
+  COMMENT_END.lastIndex = at + 4;
+  return COMMENT_END.test(html) ? COMMENT_END.lastIndex : html.length;
 }
 
-/** Where a comment or a `<!doctype>` that begins at `at` ends. */
-function declarationEnd(html: string, at: number): number {
-  const comment = html.startsWith("<!--", at);
-  const end = html.indexOf(comment ? "-->" : ">", at + 2);
-  return end < 0 ? html.length : end + (comment ? 3 : 1);
+const SCRIPT_MARK = /<!--|-->|<\/?script(?=[\t\n\f\r />])/gi;
+
+/** A script that opens a comment and then another `<script` ends at the second `</script>` (HTML, 13.2.5.15 to 31). */
+function scriptEnd(html: string, from: number): number {
+  let state: "code" | "comment" | "inner" = "code";
+  SCRIPT_MARK.lastIndex = from;
+  for (let found = SCRIPT_MARK.exec(html); found; found = SCRIPT_MARK.exec(html)) {
+    const mark = found[0].toLowerCase();
+    if (mark === "<!--") {
+      SCRIPT_MARK.lastIndex = found.index + 2; // its dashes may be those of a `-->`
+      if (state === "code") state = "comment";
+    } else if (mark === "-->") state = "code";
+    else if (mark === "<script") state = state === "code" ? "code" : "inner";
+    else if (state === "inner") state = "comment";
+    else return found.index;
+  }
+  return html.length;
 }
 
 /** Where the content of the raw element ends that begins at `from`. */
 function rawEnd(html: string, name: string, from: number): number {
+  if (name === "plaintext") return html.length;
+  if (name === "script") return scriptEnd(html, from);
   const end = RAW_END.get(name)!;
   end.lastIndex = from;
   return end.exec(html)?.index ?? html.length;
 }
 
-const TAG = /<(\/?)([a-z][^\s/>]*)/iy;
+const TAG = /<(\/?)([a-z][^\t\n\f\r />]*)/iy;
+const holdsText = (name: string): boolean => RAW_END.has(name) || name === "plaintext";
 
-export function* markup(html: string): Generator<Markup> {
+export function* markup(html: string, namespaces: Namespaces = asBrowser()): Generator<Markup> {
   for (let at = 0; at < html.length;) {
     const next = html.indexOf("<", at);
     if (next !== at) yield { kind: "text", text: html.slice(at, next < 0 ? undefined : next) };
@@ -54,7 +78,7 @@ export function* markup(html: string): Generator<Markup> {
     if (!tag) {
       const declares = /[!?/]/.test(html[next + 1] ?? "");
       if (!declares) yield { kind: "text", text: "<" };
-      at = declares ? declarationEnd(html, next) : next + 1;
+      at = declares ? declarationEnd(html, next, namespaces.inside()) : next + 1;
       continue;
     }
     const inside = next + tag[0].length;
@@ -63,23 +87,14 @@ export function* markup(html: string): Generator<Markup> {
     at = end + 1;
     const name = tag[2]!.toLowerCase();
     if (tag[1]) {
+      namespaces.close(name);
       yield { kind: "close", name };
       continue;
     }
-    const stop = RAW_END.has(name) ? rawEnd(html, name, at) : null;
-    yield { kind: "open", name, attributes: html.slice(inside, end), raw: stop === null ? null : html.slice(at, stop) };
+    const attributes = html.slice(inside, end);
+    const is = namespaces.open(name, attributes);
+    const stop = is === "html" && holdsText(name) ? rawEnd(html, name, at) : null;
+    yield { kind: "open", name, attributes, raw: stop === null ? null : html.slice(at, stop), is };
     at = stop ?? at;
   }
-}
-
-const ATTRIBUTE = /[\s/]*([^\s/>][^\s/=>]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/gy;
-
-/** The attributes of a tag as written: names in lower case, the first of a name wins, entities not decoded. */
-export function attributesOf(text: string): ReadonlyMap<string, string> {
-  const attributes = new Map<string, string>();
-  for (const [, name, double, single, bare] of text.matchAll(ATTRIBUTE)) {
-    const key = name!.toLowerCase();
-    if (!attributes.has(key)) attributes.set(key, double ?? single ?? bare ?? "");
-  }
-  return attributes;
 }

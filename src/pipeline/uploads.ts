@@ -1,12 +1,13 @@
 /** Which entries become files of the site: names are judged one by one, then what never counts is dropped, then the kind
  *  of the rest is judged, then their number and size, then all paths together. */
 import { Refusal } from "../errors.ts";
+import { largestThree, overLimit } from "../over-limit.ts";
 import type { Limits } from "../types.ts";
 import { droppedAs } from "../version-id.ts";
 import { cleanPath } from "./clean-paths.ts";
 import { decodeName } from "./entry-names.ts";
-import { largestThree, overLimit } from "./over-limit.ts";
 import { refuseClashes } from "./path-clashes.ts";
+import { show } from "./show.ts";
 import { refuseFolderWithData, refuseNewerFormat, refuseUnlessPlainFile } from "./zip-guard.ts";
 import type { LocatedEntry } from "./zip-local.ts";
 
@@ -55,7 +56,8 @@ function refuseEmpty(files: readonly Upload[], secrets: readonly string[]): void
 /** The declared sizes are summed before anything is inflated; what comes out later must have just these sizes. */
 function refuseOverLimits(files: readonly Upload[], { max_files, max_bytes }: Limits): void {
   const sized = files.map(({ path, entry }) => ({ path, bytes: entry.size }));
-  const largest = () => largestThree(sized, ({ bytes }) => bytes);
+  const largest = () =>
+    largestThree(sized, ({ bytes }) => bytes).map(({ path, bytes }) => ({ path: show(path), bytes }));
   if (files.length > max_files)
     throw overLimit(
       "too_many_files",

@@ -28,3 +28,15 @@ export const errorJson = (refusal: Refusal, exchange: Exchange): Response =>
     ...(refusal.status === 401 && { "www-authenticate": "Bearer" }),
     ...refusal.headers,
   });
+
+/** After a form: the browser fetches the next page, and its reload sends nothing twice. */
+export const answerRedirect = (location: string, exchange: Exchange): Response =>
+  new Response(null, {
+    status: 303,
+    headers: {
+      location,
+      "cache-control": "no-store",
+      "x-request-id": exchange.request_id,
+      "svc-version": API_DATE,
+    },
+  });

@@ -2,7 +2,7 @@
 import { Refusal } from "../errors.ts";
 import type { Bytes } from "../types.ts";
 
-const JSON_BYTES = 64 * 1024;
+const TEXT_BYTES = 64 * 1024;
 const JSON_DEPTH = 32;
 
 /**
@@ -41,10 +41,13 @@ async function readWhole(
   return new Uint8Array(Buffer.concat(parts));
 }
 
+/** A string that is never closed reaches to the end: given up there, it would be read again from each quote inside it. */
+const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
+
 /** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
 function nestsDeeper(text: string, most: number): boolean {
   let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
+  for (const [token] of text.matchAll(TOKEN)) {
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;
     if (depth > most) return true;
@@ -54,16 +57,35 @@ function nestsDeeper(text: string, most: number): boolean {
 
 const invalidJson = (why: string): Refusal => new Refusal("invalid_json", `The body must be a JSON object (${why}).`);
 
+/** Read once and kept: the body is asked for its CSRF token first and for its members afterwards. */
+const texts = new WeakMap<Request, Promise<string>>();
+
+/** A short text body: at most 64 KiB of UTF-8. */
+function readText(request: Request): Promise<string> {
+  const found = texts.get(request);
+  if (found) return found;
+  const tooLong = (actual: number | undefined) =>
+    new Refusal("body_too_large", "The body is longer than 64 KiB.", { limit: TEXT_BYTES, actual });
+  const text = readBody(request, TEXT_BYTES, tooLong).then((bytes) => {
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    } catch {
+      throw invalidJson("it is not UTF-8");
+    }
+  });
+  texts.set(request, text);
+  return text;
+}
+
+/** Without its parameters, in lower case; null where the request names none. */
+export const mediaType = ({ headers }: Request): string | null =>
+  headers.get("content-type")?.split(";", 1)[0]!.trim().toLowerCase() || null;
+
 /** The JSON object of a request: at most 64 KiB, 32 levels. Its members are still to be checked one by one. */
 export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await readBody(
-    request,
-    JSON_BYTES,
-    (actual) => new Refusal("body_too_large", "The body is longer than 64 KiB.", { limit: JSON_BYTES, actual }),
-  );
+  const text = await readText(request);
   let value: unknown;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (nestsDeeper(text, JSON_DEPTH)) throw invalidJson(`nested deeper than ${JSON_DEPTH} levels`);
     value = JSON.parse(text);
   } catch (error) {
@@ -71,6 +93,22 @@ export async function readJson(request: Request): Promise<Readonly<Record<string
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidJson("it is something else");
   return value as Record<string, unknown>;
+}
+
+/** The fields of a form; of a repeated one the last, as in JSON. */
+export const readForm = async (request: Request): Promise<Readonly<Record<string, string>>> =>
+  Object.fromEntries(new URLSearchParams(await readText(request)));
+
+export const isForm = (request: Request): boolean => mediaType(request) === "application/x-www-form-urlencoded";
+
+/** The members of a JSON object or the fields of a form, whichever it says it is. */
+export async function readFields(request: Request): Promise<Readonly<Record<string, unknown>>> {
+  if (isForm(request)) return readForm(request);
+  if (mediaType(request) === "application/json") return readJson(request);
+  throw new Refusal(
+    "unsupported_media_type",
+    "Send JSON (Content-Type: application/json) or a form (application/x-www-form-urlencoded).",
+  );
 }
 
 /** A member that must be a string of at most `longest` characters. */

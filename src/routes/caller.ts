@@ -5,42 +5,71 @@ import type { Store } from "../store/index.ts";
 import { unknownSite, type WriteBy } from "../store/permission.ts";
 import { hashToken } from "../tokens.ts";
 import type { Caller, Site } from "../types.ts";
+import type { SessionCookie } from "./cookies.ts";
+
+export type SignedInCaller = Extract<Caller, { kind: "account" }>;
 
 /** One Bearer credential, its scheme in any case (RFC 9110, 11.1). Two headers arrive joined by a comma: none. */
 const BEARER = /^bearer +([A-Za-z0-9_\-.~+/]{1,512}=*)$/i;
 
-/** A credential that is none here is `unknown`, never `anonymous`: a typo must not make an ownerless site. */
-export async function callerOf(request: Request, store: Pick<Store, "tokens">): Promise<Caller> {
-  const header = request.headers.get("authorization");
-  if (header === null) return { kind: "anonymous" };
+const UNKNOWN: Caller = { kind: "unknown" };
+type Credentials = Pick<Store, "tokens" | "sessions">;
+
+async function session(token: string, by: "bearer" | "cookie", store: Credentials): Promise<Caller> {
+  const found = token.startsWith("svc_session_") ? await store.sessions.find(hashToken(token)) : null;
+  if (!found) return UNKNOWN;
+  const { account_id, session_id, signed_in_at } = found;
+  return { kind: "account", account_id, session_id, signed_in_at, by };
+}
+
+async function bearer(header: string, store: Credentials): Promise<Caller> {
   const token = BEARER.exec(header)?.[1];
-  if (!token) return { kind: "unknown" };
+  if (!token) return UNKNOWN;
   const token_hash = hashToken(token);
   const known = await store.tokens.find(token_hash);
-  if (!known) return { kind: "unknown" };
+  if (!known) return session(token, "bearer", store);
   const { site_id, gone } = known;
   return known.kind === "manage" ? { kind: "site", site_id, gone, token_hash } : { kind: "claim", site_id };
 }
 
+/** A credential that is none here is `unknown`, never `anonymous`: a typo must not make an ownerless site. The header
+ *  beats the cookie. */
+export async function callerOf(request: Request, store: Credentials, cookie: SessionCookie): Promise<Caller> {
+  const header = request.headers.get("authorization");
+  if (header !== null) return bearer(header, store);
+  const token = cookie.read(request);
+  return token === null ? { kind: "anonymous" } : session(token, "cookie", store);
+}
+
 const signIn = {
   action: "login",
-  description: "Send the site's manage_token as a Bearer credential.",
+  description: "Sign in, or send the site's manage_token as a Bearer credential.",
+  command: "svc login",
 };
 
-export const unauthorized = (): Refusal =>
-  new Refusal("unauthorized", "This needs the site's manage_token: send it as Authorization: Bearer <token>.", {
-    next_actions: [signIn],
-  });
+export const unauthorized = (
+  why = "This needs the site's manage_token or its owner's session: send it as Authorization: Bearer <token>.",
+): Refusal => new Refusal("unauthorized", why, { next_actions: [signIn] });
 
-/** For `POST /sites`: nobody in particular. A credential that opens no account is refused. */
-export function refuseUnlessAnyone(caller: Caller): void {
-  if (caller.kind === "anonymous") return;
+/** The signed-in account: no other credential reads or changes one. */
+export function accountHolder(caller: Caller): SignedInCaller {
+  if (caller.kind === "account") return caller;
+  throw unauthorized("This needs an account's session: sign in and send it as Authorization: Bearer <token>.");
+}
+
+/** For `POST /sites`: the account that will own the site, or null for an anonymous one. */
+export function ownerToBe(caller: Caller): SignedInCaller | null {
+  if (caller.kind === "anonymous") return null;
+  if (caller.kind === "account") return caller;
   throw new Refusal(
     "unauthorized",
     "The credential that came with the deploy opens no account here. Leave it out for an anonymous site.",
-    { next_actions: [{ action: "deploy", description: "Deploy without a credential.", command: "svc" }] },
+    { next_actions: [{ action: "deploy", description: "Deploy without a credential.", command: "svc" }, signIn] },
   );
 }
+
+const foreign = (): Refusal =>
+  new Refusal("forbidden", "This site is not your account's: use its manage_token, or claim it first.");
 
 /** The site that the caller may manage, and the credential to prove it again when the change commits. */
 export async function managedSite(
@@ -49,8 +78,11 @@ export async function managedSite(
   store: Pick<Store, "sites">,
   now: number,
 ): Promise<{ site: Site; by: WriteBy }> {
-  if (caller.kind !== "site" || caller.site_id !== site_id) throw unauthorized();
-  const site = caller.gone ? null : await store.sites.byId(site_id);
+  const mayAsk = caller.kind === "account" || (caller.kind === "site" && caller.site_id === site_id);
+  if (!mayAsk) throw unauthorized();
+  const site = caller.kind === "site" && caller.gone ? null : await store.sites.byId(site_id);
   if (!site || siteState(site, now) === "expired") throw unknownSite();
-  return { site, by: { token_hash: caller.token_hash } };
+  if (caller.kind === "site") return { site, by: { token_hash: caller.token_hash } };
+  if (site.owner_account_id !== caller.account_id) throw foreign();
+  return { site, by: caller };
 }

@@ -1,41 +1,30 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
+import { networkOf } from "../address.ts";
 import { Refusal } from "../errors.ts";
+import { zipTooLarge } from "../over-limit.ts";
 import { hashToken } from "../tokens.ts";
 import type { Bytes } from "../types.ts";
-import { readBody } from "./body.ts";
+import { mediaType, readBody } from "./body.ts";
 import type { Ctx } from "./table.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
 /** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN.md 2). */
 const UPLOAD_TIMEOUT_S = 255;
 
-function refuseUnlessZip({ headers }: Request): void {
-  const type = headers.get("content-type")?.split(";", 1)[0]!.trim().toLowerCase();
-  if (!type || !ZIP_TYPES.has(type)) {
+function refuseUnlessZip(request: Request): void {
+  if (!ZIP_TYPES.has(mediaType(request) ?? "")) {
     throw new Refusal("unsupported_media_type", "Send the zip itself as the body, with Content-Type: application/zip.");
   }
-  if (headers.has("content-encoding")) {
+  if (request.headers.has("content-encoding")) {
     throw new Refusal("unsupported_media_type", "A zip is compressed already: send it without Content-Encoding.");
   }
 }
-
-const zipTooLarge = (limit: number) => (actual: number | undefined) =>
-  new Refusal("zip_too_large", `The zip is larger than the ${limit} bytes that this server takes. Leave files out.`, {
-    limit,
-    actual,
-    next_actions: [
-      {
-        action: "raise_limit",
-        description: "An operator can raise it: svc-server --max-zip-bytes (SVC_MAX_ZIP_BYTES).",
-      },
-    ],
-  });
 
 /** The zip, whole. Refuses in the order of CONTRACT.md 4.4: room, type, length. */
 export async function readUpload({ request, exchange, parts, address }: Ctx): Promise<Bytes> {
   const { max_bytes, max_zip_bytes } = parts.config;
   refuseUnlessZip(request);
-  const tooLarge = zipTooLarge(max_zip_bytes);
+  const tooLarge = (actual: number | undefined) => zipTooLarge(max_zip_bytes, actual);
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > max_zip_bytes) throw tooLarge(announced);
   if (!parts.store.hasRoomFor(max_bytes)) {
@@ -49,7 +38,7 @@ export async function readUpload({ request, exchange, parts, address }: Ctx): Pr
     );
   }
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
-  const release = parts.uploads.hold(address());
+  const release = parts.uploads.hold(networkOf(address()));
   try {
     return await readBody(request, max_zip_bytes, tooLarge);
   } finally {

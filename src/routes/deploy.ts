@@ -5,38 +5,49 @@ import { refuseUnlessWritable } from "../store/permission.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
 import { networkOf } from "../address.ts";
-import { managedSite, refuseUnlessAnyone } from "./caller.ts";
+import { managedSite, ownerToBe } from "./caller.ts";
+import { refuseUnproved } from "./challenge.ts";
 import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
+import { dryRun, isDryRun } from "./dry-run.ts";
+import { limitAddress } from "./rate-limit.ts";
 import { siteUrl } from "./sites.ts";
 import type { Ctx } from "./table.ts";
 
-/** A new anonymous site. */
+/** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
   const { request, query, caller, parts, address } = ctx;
-  refuseUnlessAnyone(caller);
+  const owner = ownerToBe(caller);
+  if (!owner) {
+    await limitAddress(ctx, "rate_deploy");
+    await refuseUnproved(ctx);
+  }
   const spa_override = spaSetting(query);
-  const key_hash = idempotencyKey(request);
+  const rehearsal = isDryRun(query);
+  const key_hash = owner ? null : idempotencyKey(request);
   const zip = await readUpload(ctx);
+  const site = { ...placeOf(parts), slug: null, anonymous: !owner };
+  if (rehearsal) return dryRun(parts, { zip, site, against: null }, spa_override ?? null);
   const manage_token = newToken("svc_manage_");
-  const claim_token = newToken("svc_claim_");
+  const claim_token = owner ? undefined : newToken("svc_claim_");
   const deployed = await parts.pool.deploy({
     zip,
+    site,
     spa_override,
     tokens: [
       { hash: hashToken(manage_token), kind: "manage" },
-      { hash: hashToken(claim_token), kind: "claim" },
+      ...(claim_token ? [{ hash: hashToken(claim_token), kind: "claim" as const }] : []),
     ],
     target: {
       kind: "new",
       site_id: newSiteId(),
       slugs: newSlugs(),
-      owner_account_id: null,
-      expires_at: parts.now() + parts.config.anonymous_ttl,
+      owner,
+      expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
       idempotency: key_hash === null ? null : { key_hash, address: networkOf(address()) },
     },
   });
   parts.published(deployed.site.site_id, deployed.version_id);
-  return deployResult(ctx, deployed, { manage_token, claim_token });
+  return deployResult(ctx, deployed, { manage_token, ...(claim_token && { claim_token }) });
 }
 
 /** A new version of a site, or one of its versions again, or no change at all. */
@@ -45,17 +56,28 @@ export async function redeploy(ctx: Ctx) {
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
   refuseUnlessWritable(site, parts.now());
   const spa_override = spaSetting(query);
+  const rehearsal = isDryRun(query);
   const zip = await readUpload(ctx);
-  const { site_id } = site;
+  const { site_id, slug, live_version_id } = site;
+  const place = { ...placeOf(parts), slug, anonymous: site.owner_account_id === null };
+  if (rehearsal) {
+    const against = { site_id, version_id: live_version_id };
+    return dryRun(parts, { zip, site: place, against }, spa_override === undefined ? site.spa_override : spa_override);
+  }
+  // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
+  const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
   const deployed = await parts.pool.deploy({
     zip,
+    site: place,
     spa_override,
-    tokens: [],
+    tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],
     target: { kind: "existing", site_id, by },
   });
   parts.published(site_id, deployed.version_id);
-  return deployResult(ctx, deployed, { manage_token: token! });
+  return deployResult(ctx, deployed, { manage_token: fresh ?? token! });
 }
+
+const placeOf = ({ config }: Ctx["parts"]) => ({ sites_domain: config.sites_domain, contact: config.contact });
 
 function deployResult(
   { parts }: Ctx,

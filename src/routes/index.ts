@@ -1,28 +1,70 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
-import { clientAddress } from "../address.ts";
+import { askedOrigin, clientAddress } from "../address.ts";
+import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http.ts";
 import { answerJson } from "./answers.ts";
 import { callerOf } from "./caller.ts";
+import { sessionCookie } from "./cookies.ts";
+import { refuseForged } from "./csrf.ts";
+import type { Caller } from "../types.ts";
 import { matcher } from "./match.ts";
-import { type ApiParts, TABLE } from "./table.ts";
+import { type ApiParts, type Ctx, type Route, TABLE } from "./table.ts";
 
-export function createApi(parts: ApiParts) {
-  const match = matcher(TABLE);
+/** Refusals carry what a handler wanted to say in headers, too. */
+function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
+  if (!(error instanceof Refusal) || Object.keys(headers).length === 0) return error;
+  return new Refusal(error.code, error.message, error.details, { ...headers, ...error.headers });
+}
+
+const ANONYMOUS: Caller = { kind: "anonymous" };
+
+export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
+  const match = matcher(table);
   const addressOf = clientAddress(parts.config.trust_proxy);
+  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
+  const secret = parts.secrets.csrf;
 
-  return async (request: Request, path: string, exchange: Exchange): Promise<Response> => {
-    const { handler, params } = match(request.method, path);
-    const { headers } = request;
-    const body = await handler({
+  /** Who asks. A browser that is signed in proves that a page of ours makes its writes. */
+  async function admit({ request, origin, cookie }: Pick<Ctx, "request" | "origin" | "cookie">): Promise<Caller> {
+    const caller = await callerOf(request, parts.store, cookie);
+    const writes = request.method !== "GET" && request.method !== "HEAD";
+    if (writes && caller.kind === "account" && caller.by === "cookie") {
+      await refuseForged(request, caller.session_id, { origin, secret });
+    }
+    return caller;
+  }
+
+  async function run(request: Request, path: string, exchange: Exchange, headers: Record<string, string>) {
+    const { handler, params, opens } = match(request.method, path);
+    const origin = originOf(request, () => exchange.peer.address());
+    const cookie = sessionCookie(origin);
+    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie });
+    // A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days.
+    if (caller.kind === "unknown" && !request.headers.has("authorization")) headers["set-cookie"] = cookie.cleared;
+    return handler({
       request,
       exchange,
       params,
       query: new URLSearchParams(queryOf(request.url)),
-      caller: await callerOf(request, parts.store),
-      token: headers.get("authorization")?.replace(/^bearer +/i, "") ?? null,
-      address: () => addressOf(exchange.peer.address(), () => headers.get("x-forwarded-for")),
+      caller,
+      token: request.headers.get("authorization")?.replace(/^bearer +/i, "") ?? null,
+      address: () => addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
+      headers,
+      cookie,
+      origin,
       parts,
     });
-    return answerJson(body, exchange);
+  }
+
+  return async (request: Request, path: string, exchange: Exchange): Promise<Response> => {
+    const headers: Record<string, string> = {};
+    try {
+      const body = await run(request, path, exchange, headers);
+      if (!(body instanceof Response)) return answerJson(body, exchange, 200, headers);
+      for (const [name, value] of Object.entries(headers)) body.headers.set(name, value);
+      return body;
+    } catch (error) {
+      throw withHeaders(error, headers);
+    }
   };
 }

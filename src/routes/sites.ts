@@ -5,16 +5,20 @@ import { refuseUnlessWritable } from "../store/permission.ts";
 import type { Site, Version } from "../types.ts";
 import { readJson, stringMember } from "./body.ts";
 import { managedSite } from "./caller.ts";
-import type { Ctx } from "./table.ts";
+import type { ApiParts, Ctx } from "./table.ts";
 
 export const siteUrl = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">, slug: string): string =>
   `${new URL(base_url).protocol}//${slug}.${sites_domain}`;
 
 /** `GET /sites/:id`. */
 export async function readSite({ caller, params, parts }: Ctx) {
-  const now = parts.now();
-  const { site } = await managedSite(caller, params.id!, parts.store, now);
-  return siteRecord(parts.config, site, await parts.store.versions.list(site.site_id), now);
+  const { site } = await managedSite(caller, params.id!, parts.store, parts.now());
+  return readRecord(parts, site);
+}
+
+/** Whose versions are to be read too. */
+export async function readRecord({ config, store, now }: ApiParts, site: Site) {
+  return siteRecord(config, site, await store.versions.list(site.site_id), now());
 }
 
 function siteRecord(config: Config, site: Site, versions: Version[], now: number) {

@@ -3,12 +3,12 @@ import { Refusal } from "../errors.ts";
 
 const PER_ADDRESS = 16;
 
-/** `hold` counts an upload of the address and returns what ends it. Throws 503 past the bound. */
+/** `hold` counts an upload of the client's network and returns what ends it. Throws 503 past the bound. */
 export function uploadsInFlight() {
   const counts = new Map<string, number>();
   return {
-    hold(address: string): () => void {
-      const count = counts.get(address) ?? 0;
+    hold(network: string): () => void {
+      const count = counts.get(network) ?? 0;
       if (count >= PER_ADDRESS) {
         throw new Refusal(
           "unavailable",
@@ -17,11 +17,11 @@ export function uploadsInFlight() {
           { "retry-after": "1" },
         );
       }
-      counts.set(address, count + 1);
+      counts.set(network, count + 1);
       return () => {
-        const left = counts.get(address)! - 1;
-        if (left === 0) counts.delete(address);
-        else counts.set(address, left);
+        const left = counts.get(network)! - 1;
+        if (left === 0) counts.delete(network);
+        else counts.set(network, left);
       };
     },
   };

@@ -43,7 +43,8 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
   if (resolution.kind === "file") return fileAnswer(resolution.file, false);
   if (resolution.kind === "redirect") return { ...resolution, ...kept };
   const shell = resolution.fallback ? fallbackDocument(version) : undefined;
-  return { kind: "unmatched", page: resolution.page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
+  const page = resolution.page && bodies.of(version, resolution.page);
+  return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
 }
 
 const fallbackDocument = ({ version, manifest }: LoadedVersion): ManifestFile | undefined =>

@@ -15,7 +15,7 @@ export interface Form extends Kept {
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
   /** By policy. */
-  readonly responses: readonly [KeptResponses, KeptResponses, KeptResponses];
+  readonly responses: KeptResponses[];
 }
 
 export interface Body {
@@ -37,7 +37,7 @@ export interface Bodies {
   ready(body: Body, accepted: readonly Coding[]): Form | undefined;
   /** The same, made where it is not. */
   best(body: Body, accepted: readonly Coding[]): Promise<Form>;
-  /** Makes one form ahead of any request: it does not count as used. */
+  /** Makes one form ahead of any request. */
   warm(body: Body, coding: Coding): Promise<void>;
 }
 
@@ -58,10 +58,10 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
     return body;
   }
 
-  async function form(body: Body, coding: Coding, used: boolean): Promise<Form> {
+  async function form(body: Body, coding: Coding): Promise<Form> {
     const known = body.forms.get(coding) ?? body.making.get(coding);
     if (known !== undefined) return known;
-    const made = bytesOf(body, coding).then((bytes) => keep(body, coding, bytes, used));
+    const made = bytesOf(body, coding).then((bytes) => keep(body, coding, bytes));
     body.making.set(coding, made);
     return made.finally(() => body.making.delete(coding));
   }
@@ -70,12 +70,12 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
     coding === "identity" ? body.read() : encode(coding, await plain(body));
 
   const plain = async (body: Body): Promise<Bytes> =>
-    (await (body.from_disk ? null : (await form(body, "identity", true)).blob)?.bytes()) ?? body.read();
+    (await (body.from_disk ? null : (await form(body, "identity")).blob)?.bytes()) ?? body.read();
 
-  function keep(body: Body, coding: Coding, bytes: Bytes | null, used: boolean): Form {
+  function keep(body: Body, coding: Coding, bytes: Bytes | null): Form {
     const cost = FORM_COST + (bytes?.byteLength ?? 0);
     const blob = bytes && new Blob([bytes]);
-    const made = newForm(coding, blob, cost, used, () => void body.forms.delete(coding));
+    const made = newForm(coding, blob, cost, () => void body.forms.delete(coding));
     body.forms.set(coding, made);
     budget.keep(made);
     return made;
@@ -94,25 +94,25 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
 
   async function best(body: Body, accepted: readonly Coding[]): Promise<Form> {
     for (const coding of accepted) {
-      const made = await form(body, coding, true);
+      const made = await form(body, coding);
       if (usable(made)) return made;
     }
-    return form(body, "identity", true);
+    return form(body, "identity");
   }
 
-  const warm = async (body: Body, coding: Coding) => void (await form(body, coding, false));
+  const warm = async (body: Body, coding: Coding) => void (await form(body, coding));
 
   return { of, ready, best, warm };
 }
 
 const usable = (form: Form): boolean => form.blob !== null || form.coding === "identity";
 
-const newForm = (coding: Coding, blob: Blob | null, cost: number, used: boolean, drop: () => void): Form => ({
+const newForm = (coding: Coding, blob: Blob | null, cost: number, drop: () => void): Form => ({
   coding,
   blob,
-  responses: [new WeakMap(), new WeakMap(), new WeakMap()],
+  responses: [],
   cost,
-  used,
+  used: false,
   drop,
 });
 
@@ -122,7 +122,7 @@ function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Byt
   if (from_disk)
     forms.set(
       "identity",
-      newForm("identity", null, 0, true, () => {}),
+      newForm("identity", null, 0, () => {}),
     );
   return { file, coded: isCoded(file.media_type), from_disk, forms, making: new Map(), read };
 }

@@ -66,7 +66,7 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
       tombstone,
       live,
       cost: ROW_COST,
-      used: true,
+      used: false,
       drop: () => void rows.delete(slug),
     });
   }
@@ -106,16 +106,7 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
     const version = await store.versions.get(site_id, version_id);
     const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
     if (version === null || manifest === null) return null;
-    const loaded: LoadedVersion = {
-      version,
-      manifest,
-      bodies: new Map(),
-      answers: new Map(),
-      row: null,
-      cost: VERSION_COST + FILE_COST * manifest.size,
-      used: true,
-      drop: () => discard(key, loaded),
-    };
+    const loaded = newVersion(version, manifest, (it) => discard(key, it));
     versions.set(key, loaded);
     budget.keep(loaded);
     return loaded;
@@ -131,4 +122,26 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
   }
 
   return { row, readRow, setLive, version, readVersion };
+}
+
+function newVersion(version: Version, manifest: Manifest, discard: (it: LoadedVersion) => void): LoadedVersion {
+  let used = true;
+  const answers = new Map<string, Answer>();
+  const loaded: LoadedVersion = {
+    version,
+    manifest,
+    bodies: new Map(),
+    answers,
+    row: null,
+    cost: VERSION_COST + FILE_COST * manifest.size,
+    // It takes all its bodies along, so it stays until they have gone one by one.
+    get used() {
+      return used || answers.size > 0;
+    },
+    set used(now) {
+      used = now;
+    },
+    drop: () => discard(loaded),
+  };
+  return loaded;
 }

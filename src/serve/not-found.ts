@@ -1,35 +1,40 @@
 /** A 404 with the site's own 404.html as its body: no validator, never cached, but with the same codings and tags. */
 import { API_DATE, type Exchange } from "../http.ts";
-import type { ManifestFile } from "../types.ts";
-import type { Bodies } from "./bodies.ts";
-import type { LoadedVersion } from "./manifests.ts";
-import { acceptedCodings, IDENTITY_ONLY } from "./negotiate.ts";
+import { kept, type UnmatchedAnswer } from "./answer.ts";
+import type { Bodies, Body, Form } from "./bodies.ts";
+import { acceptedCodings } from "./negotiate.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
 
-export async function ownNotFound(
+export function ownNotFound(
   bodies: Bodies,
   request: Request,
-  version: LoadedVersion,
-  page: ManifestFile,
+  answer: UnmatchedAnswer,
+  page: Body,
   policy: Policy,
   exchange: Exchange,
-): Promise<Response> {
-  const body = bodies.of(version, page);
-  const accepted = body.coded ? acceptedCodings(request.headers.get("accept-encoding")) : IDENTITY_ONLY;
-  const form = bodies.ready(body, accepted) ?? (await bodies.best(body, accepted));
-  const blob = form.blob ?? new Blob([await body.read()]);
-  if (request.method === "GET") exchange.bytes = blob.size;
-  return new Response(blob, {
+): Response | Promise<Response> {
+  const send = (form: Form): Response => {
+    if (request.method === "GET") exchange.bytes = form.blob!.size;
+    const response = kept(answer, policy, form, () => notFoundWith(page, form, policy));
+    response.headers.set("x-request-id", exchange.request_id);
+    return response;
+  };
+  const accepted = acceptedCodings(request.headers.get("accept-encoding"));
+  const form = bodies.ready(page, accepted);
+  return form === undefined ? bodies.best(page, accepted).then(send) : send(form);
+}
+
+const notFoundWith = (page: Body, { coding, blob }: Form, policy: Policy): Response =>
+  new Response(blob, {
     status: 404,
     headers: {
-      "content-type": page.media_type,
+      "content-type": page.file.media_type,
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
-      "x-request-id": exchange.request_id,
       "svc-version": API_DATE,
-      ...(form.coding === "identity" ? {} : { "content-encoding": form.coding }),
-      ...(body.coded ? { vary: "Accept-Encoding" } : {}),
+      vary: "Accept-Encoding",
+      ...(coding === "identity" ? {} : { "content-encoding": coding }),
       ...robotsHeader(policy),
+      ...(policy.csp === null ? {} : { "content-security-policy": policy.csp }),
     },
   });
-}

@@ -3,30 +3,43 @@ import type { Site } from "../types.ts";
 
 export interface Policy {
   /** Prebuilt headers are kept by it. */
-  readonly index: 0 | 1 | 2;
+  readonly index: number;
   readonly cache_control: string;
   readonly robots: string | null;
   /** A 304 cannot take a header away: a page cached as `noindex` before the claim needs to be told otherwise. */
   readonly robots_unchanged: string;
+  /** Of pages: in quarantine no form leaves the site. */
+  readonly csp: string | null;
+  /** For a 304: once the site is cleared, an empty one takes the place of the one that the browser keeps. */
+  readonly csp_unchanged: string | null;
 }
 
 const LIVE = "public, max-age=60, must-revalidate";
 const NOINDEX = "noindex";
 
-const ANONYMOUS: Policy = { index: 0, cache_control: LIVE, robots: NOINDEX, robots_unchanged: NOINDEX };
-const OWNED: Policy = { index: 1, cache_control: LIVE, robots: null, robots_unchanged: "all" };
+type Base = Omit<Policy, "index" | "csp" | "csp_unchanged">;
+const ANONYMOUS: Base = { cache_control: LIVE, robots: NOINDEX, robots_unchanged: NOINDEX };
+const OWNED: Base = { cache_control: LIVE, robots: null, robots_unchanged: "all" };
 /** Longer than an hour would outlive a takedown. */
-const STORED_VERSION: Policy = {
-  index: 2,
-  cache_control: "public, max-age=3600",
-  robots: NOINDEX,
-  robots_unchanged: NOINDEX,
-};
+const STORED_VERSION: Base = { cache_control: "public, max-age=3600", robots: NOINDEX, robots_unchanged: NOINDEX };
+const BASES = [ANONYMOUS, OWNED, STORED_VERSION];
+
+const QUARANTINE = "form-action 'self'";
+const policies = (from: number, csp: string | null, csp_unchanged: string | null): Policy[] =>
+  BASES.map((base, i) => ({ ...base, index: from + i, csp, csp_unchanged }));
+
+const ORDINARY = policies(0, null, null);
+const QUARANTINED = policies(3, QUARANTINE, QUARANTINE);
+const CLEARED = policies(6, null, "");
 
 export function policyOf(site: Site, version_host: boolean): Policy {
-  if (version_host) return STORED_VERSION;
-  return site.owner_account_id === null ? ANONYMOUS : OWNED;
+  const base = version_host ? 2 : site.owner_account_id === null ? 0 : 1;
+  if (site.quarantine !== null) return QUARANTINED[base]!;
+  return (site.cleared_version_no === null ? ORDINARY : CLEARED)[base]!;
 }
+
+/** What a browser may show as a page with forms: HTML, and any XML, for it can hold XHTML. */
+export const isPage = (media_type: string): boolean => /^text\/html(?:;|$)|[/+]xml(?:;|$)|xslt/i.test(media_type);
 
 /** For the headers of answers that are made one by one. */
 export const robotsHeader = (policy: Policy): Record<string, string> =>

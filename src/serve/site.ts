@@ -34,6 +34,8 @@ export interface SiteServerParts {
   base_url: string;
   /** Where to appeal against a takedown. */
   contact: string | null;
+  /** True from when the server is to stop: nothing is made ahead any more. */
+  ending(): boolean;
   /** What rows, manifests and bodies may take together. */
   cache_bytes: number;
 }
@@ -66,7 +68,6 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   }
 
   function answer(request: Request, site: Site, version: LoadedVersion, policy: Policy, exchange: Exchange) {
-    version.used = true;
     if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
     const found = answerFor(version, pathOf(request.url));
     if (found.kind === "file") return respond(request, found, policy, exchange);
@@ -74,10 +75,10 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const shell = shellFor(request, site, version, found);
     if (shell !== null) return respond(request, shell, policy, exchange);
     if (found.page === null) throw notFound(policy);
-    return ownNotFound(bodies, request, version, found.page, policy, exchange);
+    return ownNotFound(bodies, request, found, found.page, policy, exchange);
   }
 
-  return { handle, warm: createWarm(manifests, bodies) };
+  return { handle, warm: createWarm(manifests, bodies, parts.ending) };
 }
 
 /** The site, if it is to be shown at all: asked of the clock each time, not of the sweep. */

@@ -16,7 +16,11 @@ export const blobFolder = (data_dir: string, sha256: string): string => join(dat
 export const blobPath = (data_dir: string, sha256: string): string => join(blobFolder(data_dir, sha256), sha256);
 
 /** Runs `work` over `items`, at most `width` at once; the first failure ends it once those under way have settled. */
-async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const lane = async () => {
     while (next < items.length) await work(items[next++]!);
@@ -62,11 +66,11 @@ export function removeBlob(data_dir: string, sha256: string): void {
 /** Checked large files that a process remembers: 2 MB at most; past it they are checked anew. */
 const REMEMBERED = 10_000;
 
-const fingerprint = (found: { size: number; mtimeMs: number; ino: number }): string =>
+export const fingerprint = (found: { size: number; mtimeMs: number; ino: number }): string =>
   `${found.size} ${found.mtimeMs} ${found.ino}`;
 
 /** Hashes without holding the thread: file reads are asynchronous, and a slice of 256 KiB takes a tenth of a millisecond. */
-async function hashOfFile(path: string): Promise<string> {
+export async function hashOfFile(path: string): Promise<string> {
   const whole = createHash("sha256");
   for await (const slice of Bun.file(path).stream()) whole.update(slice);
   return whole.digest("hex");

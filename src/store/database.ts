@@ -3,9 +3,11 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
+import schema3 from "./schema-3.sql" with { type: "text" };
+import schema4 from "./schema-4.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
-const STEPS: readonly string[] = [schema1, schema2];
+const STEPS: readonly string[] = [schema1, schema2, schema3, schema4];
 
 const PRAGMAS = [
   "journal_mode = WAL",
@@ -23,21 +25,28 @@ export function openDatabase(data_dir: string): Database {
   return db;
 }
 
-const userVersion = (db: Database): number =>
+/** How many steps a database has taken. */
+export const schemaOf = (db: Database): number =>
   db.query<{ user_version: number }, []>("PRAGMA user_version").get()!.user_version;
+
+/** The newest schema that this program knows. */
+export const SCHEMA = STEPS.length;
+
+export function refuseNewer(schema: number): void {
+  if (schema <= SCHEMA) return;
+  throw new Error(
+    `The database was written by a newer svc-server (schema ${schema}, this one knows ${SCHEMA}): run that version, or restore a backup.`,
+  );
+}
 
 /** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none. */
 export function migrate(db: Database): void {
-  const found = userVersion(db);
-  if (found > STEPS.length) {
-    throw new Error(
-      `The database was written by a newer svc-server (schema ${found}, this one knows ${STEPS.length}): run that version, or restore a backup.`,
-    );
-  }
+  const found = schemaOf(db);
+  refuseNewer(found);
   STEPS.forEach((sql, index) => {
     if (index < found) return;
     db.transaction(() => {
-      if (userVersion(db) !== index) return;
+      if (schemaOf(db) !== index) return;
       db.run(sql);
       db.run(`PRAGMA user_version = ${index + 1}`);
     }).immediate();

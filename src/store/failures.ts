@@ -1,5 +1,6 @@
 /** What a full or failing disk means for the caller (RELIABILITY.md 2): writing stops, serving never does. */
 import { Refusal } from "../errors.ts";
+import { dropBallast } from "./ballast.ts";
 
 /** A COMMIT whose outcome nobody knows: the process must restart into recovery before it writes again. */
 export class CommitUnknown extends Error {
@@ -22,6 +23,17 @@ export const storageFull = (): Refusal =>
 
 export const unavailable = (why: string): Refusal =>
   new Refusal("unavailable", `${why} Nothing was stored; try again in a moment.`, {}, { "retry-after": "1" });
+
+/** Runs what frees room (deletes, takedowns, the sweep) once more without the ballast where the disk is full. */
+export function makingRoom<T>(data_dir: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    dropBallast(data_dir);
+    return write();
+  }
+}
 
 const FAILING = ["EIO", "EMFILE", "ENFILE", "ENOMEM", "EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
 

@@ -1,14 +1,25 @@
 /** All SQL and all disk. The functions are async although SQLite answers at once: the same interface is to stand on
  *  Postgres and S3 where one machine is outgrown (ARCHITECTURE.md, idea 3). */
+import { type Accounts, accountStore } from "./accounts.ts";
+import { commits } from "./commit.ts";
 import { openDatabase } from "./database.ts";
-import { hasRoomFor } from "./ballast.ts";
+import { rememberAddress, type ServerAddress } from "./address.ts";
+import { type DeviceLogins, deviceLoginStore } from "./device-logins.ts";
+import { freeBytes, hasRoomFor } from "./ballast.ts";
 import { readBlobs } from "./blobs.ts";
+import { type Figures, openFigures } from "./figures.ts";
 import { openGeneration } from "./generation.ts";
 import { missingBlobs } from "./missing.ts";
+import { type Ownership, ownershipStore } from "./ownership.ts";
+import type { WriteBy } from "./permission.ts";
 import { publisher } from "./publish.ts";
+import { type Reports, reportStore } from "./reports.ts";
 import { type Rollback, type RolledBack, rollbacker } from "./rollback.ts";
+import { type Census, siteCensus } from "./site-listing.ts";
+import { type Sessions, sessionStore, type SignedIn } from "./sessions.ts";
 import { siteReader, tokenReader, type Tokens } from "./sites.ts";
 import { sweeper, type Swept } from "./sweep.ts";
+import { type Damage, verifyTurn } from "./verify.ts";
 import { versionReader } from "./versions.ts";
 import type { BuiltVersion, Bytes, Manifest, Site, TokenKind, Tombstone, Version } from "../types.ts";
 
@@ -71,17 +82,21 @@ export type PublishTarget =
   | {
       kind: "new";
       site_id: string;
-      owner_account_id: string | null;
+      /** Null: an anonymous site, which expires. */
+      owner: SignedIn | null;
       expires_at: number | null;
       /** Tried in order until one was never given out. */
       slugs: string[];
       idempotency: { key_hash: string; address: string } | null;
     }
-  | { kind: "existing"; site_id: string; by: { token_hash: string } | { account_id: string } };
+  | { kind: "existing"; site_id: string; by: WriteBy };
 
 export interface Publish {
   target: PublishTarget;
-  version: Pick<BuiltVersion, "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs">;
+  version: Pick<
+    BuiltVersion,
+    "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs" | "suspicions"
+  >;
   tokens: NewToken[];
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
@@ -99,6 +114,10 @@ export interface Store extends ServingStore {
   sites: Sites;
   versions: Versions;
   tokens: Tokens;
+  accounts: Accounts;
+  sessions: Sessions;
+  device_logins: DeviceLogins;
+  ownership: Ownership;
   publish(publish: Publish): Promise<Published>;
   rollback(rollback: Rollback): Promise<RolledBack>;
   /** Expired sites and old orphans. Throws a sentence where the data directory looks doubtful, unless forced. */
@@ -107,6 +126,14 @@ export interface Store extends ServingStore {
   hasRoomFor(bytes: number): boolean;
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
+  /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
+  verifyTurn(interval: number): Promise<Damage[]>;
+  reports: Reports;
+  census(now: number): Promise<Census>;
+  freeBytes(): number;
+  figures: Figures;
+  /** For operators' commands, which have the data directory and not the settings. */
+  rememberAddress(address: ServerAddress): Promise<void>;
   close(): void;
 }
 
@@ -115,17 +142,28 @@ export async function openStore(options: { data_dir: string; now: () => number; 
   const { data_dir, now } = options;
   const db = openDatabase(data_dir);
   const generation = openGeneration(data_dir, db, options.watch ?? false);
+  const commit = commits(data_dir, generation);
   return {
     generation,
     sites: siteReader(db),
     versions: versionReader(db),
     tokens: tokenReader(db),
+    accounts: accountStore(db, commit, now),
+    sessions: sessionStore(db, commit, now),
+    device_logins: deviceLoginStore(db, commit, now),
+    ownership: ownershipStore(db, commit, now),
     blobs: readBlobs(data_dir),
     publish: publisher({ db, data_dir, generation, now }),
     rollback: rollbacker(db, generation, now),
     sweep: sweeper({ db, data_dir, generation }),
     hasRoomFor: (bytes) => hasRoomFor(data_dir, bytes),
     missingBlobs: () => missingBlobs(db, data_dir),
+    verifyTurn: verifyTurn({ db, data_dir }),
+    reports: reportStore(db),
+    census: siteCensus(db),
+    freeBytes: () => freeBytes(data_dir),
+    figures: openFigures(data_dir),
+    rememberAddress: async (address) => rememberAddress(db, address),
     close() {
       generation.close();
       db.close();

@@ -3,9 +3,10 @@ import type { Database } from "bun:sqlite";
 import { Refusal } from "../errors.ts";
 import { siteState } from "../site-state.ts";
 import type { Site } from "../types.ts";
+import { sessionWriter, type SignedIn } from "./sessions.ts";
 import { tokenWriter } from "./sites.ts";
 
-export type WriteBy = { token_hash: string } | { account_id: string };
+export type WriteBy = { token_hash: string } | SignedIn;
 
 export const unknownSite = (): Refusal =>
   new Refusal("unknown_site", "This site is gone. Deploy it afresh to get a new one.", {
@@ -39,12 +40,17 @@ export function refuseUnlessWritable(site: Site, now: number): void {
 export function mayStillWrite(db: Database) {
   const siteById = db.prepare<Site, [string]>("select * from sites where site_id = ?");
   const tokens = tokenWriter(db);
+  const sessions = sessionWriter(db);
+  const holds = (by: WriteBy, site: Site): boolean => {
+    if ("token_hash" in by) return tokens.manages(by.token_hash, site.site_id);
+    sessions.refuseUnlessHeld(by);
+    return site.owner_account_id === by.account_id;
+  };
   return ({ site_id, by }: { site_id: string; by: WriteBy }, now: number): Site => {
     const site = siteById.get(site_id);
     if (!site) throw unknownSite();
     refuseUnlessWritable(site, now);
-    const holds = "token_hash" in by ? tokens.manages(by.token_hash, site_id) : site.owner_account_id === by.account_id;
-    if (!holds) throw new Refusal("unauthorized", "This credential no longer opens the site. Sign in again.");
+    if (!holds(by, site)) throw new Refusal("unauthorized", "This credential no longer opens the site. Sign in again.");
     return site;
   };
 }

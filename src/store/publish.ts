@@ -9,6 +9,8 @@ import { diskRefusal, isDiskFull } from "./failures.ts";
 import { idempotencyKeys } from "./idempotency.ts";
 import type { Generation, Publish, Published, PublishTarget } from "./index.ts";
 import { mayStillWrite } from "./permission.ts";
+import { quarantineWriter } from "./quarantine.ts";
+import { sessionWriter } from "./sessions.ts";
 import { tokenWriter } from "./sites.ts";
 import { versionWriter } from "./versions.ts";
 
@@ -45,12 +47,14 @@ function siteFinder(db: Database, now: () => number) {
   const { siteById, slugTaken, insertSite } = statements(db);
   const permitted = mayStillWrite(db);
   const keys = idempotencyKeys(db);
+  const sessions = sessionWriter(db);
 
   function made(target: NewSite, version_id: string): Site {
-    const { site_id, owner_account_id, expires_at } = target;
+    const { site_id, owner, expires_at } = target;
+    if (owner) sessions.refuseUnlessHeld(owner);
     const slug = target.slugs.find((candidate) => slugTaken.get(candidate) === null);
     if (!slug) throw new Refusal("unavailable", "No free name was found for the site. Try again.");
-    insertSite.run(site_id, slug, owner_account_id, new Date(now()).toISOString(), expires_at, version_id);
+    insertSite.run(site_id, slug, owner?.account_id ?? null, new Date(now()).toISOString(), expires_at, version_id);
     if (target.idempotency) keys.add(target.idempotency, site_id, version_id, now());
     return siteById.get(site_id)!;
   }
@@ -73,6 +77,7 @@ function committer({ db, data_dir, now }: Parts) {
   const { siteById, moveLive, setSpa, storedDigest } = statements(db);
   const tokens = tokenWriter(db);
   const versions = versionWriter(db);
+  const quarantine = quarantineWriter(db);
   const find = siteFinder(db, now);
 
   return db.transaction(({ target, version, ...publish }: Publish): Published => {
@@ -82,11 +87,12 @@ function committer({ db, data_dir, now }: Parts) {
     if (!version.manifest.every((file) => blobIsThere(data_dir, file.sha256, file.bytes))) throw MISSING_BLOB;
 
     const stored = storedDigest.get(site_id, version.version_id);
-    if (stored && stored.digest !== version.digest) throw collision(version.version_id);
+    refuseCollision(stored?.digest, version);
     if (!stored) versions.add(site_id, version, at);
     const changed = !repeated && (target.kind === "new" || site.live_version_id !== version.version_id);
     if (changed) moveLive.run(version.version_id, site_id);
     if (publish.spa_override !== undefined && !repeated) setSpa.run(publish.spa_override, site_id);
+    if (!repeated) quarantine(site, version.version_id, version.suspicions);
     tokens.add(site_id, publish.tokens, at);
     if (target.kind === "existing" && "token_hash" in target.by) tokens.used(target.by.token_hash, at);
     return { site: siteById.get(site_id)!, version_id: version.version_id, changed };
@@ -122,8 +128,14 @@ export function publisher(parts: Parts): (publish: Publish) => Promise<Published
   };
 }
 
-const collision = (version_id: string): Refusal =>
-  new Refusal(
+/** `stored`: the digest of the site's version of that id, if it has one. */
+export function refuseCollision(
+  stored: string | undefined,
+  { version_id, digest }: { version_id: string; digest: string },
+) {
+  if (stored === undefined || stored === digest) return;
+  throw new Refusal(
     "version_collision",
     `Another content of this site already has the version id ${version_id}. Change any byte of any file and deploy again.`,
   );
+}

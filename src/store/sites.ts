@@ -29,17 +29,21 @@ export interface Tokens {
   find(hash: string): Promise<KnownToken | null>;
 }
 
-export function tokenReader(db: Database): Tokens {
+/** By a token's hash, also of a site that is gone. */
+export function knownToken(db: Database): (hash: string) => KnownToken | null {
   const find = db.prepare<{ site_id: string; kind: TokenKind; gone: number }, [string]>(
     `select site_id, kind, 0 as gone from tokens where hash = ?1
      union all select site_id, kind, 1 as gone from tombstone_tokens where hash = ?1`,
   );
-  return {
-    find: async (hash) => {
-      const row = find.get(hash);
-      return row && { ...row, gone: row.gone === 1 };
-    },
+  return (hash) => {
+    const row = find.get(hash);
+    return row && { ...row, gone: row.gone === 1 };
   };
+}
+
+export function tokenReader(db: Database): Tokens {
+  const find = knownToken(db);
+  return { find: async (hash) => find(hash) };
 }
 
 /** For use inside a transaction. */

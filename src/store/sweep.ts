@@ -2,9 +2,14 @@
 import type { Database } from "bun:sqlite";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { auditWriter } from "./audit.ts";
 import { keepBallast } from "./ballast.ts";
 import { removeBlob } from "./blobs.ts";
+import { makingRoom } from "./failures.ts";
+import { holdReader } from "./holds.ts";
+import { forgetOldLogins } from "./device-logins.ts";
 import type { Generation } from "./index.ts";
+import { forgetOldSessions } from "./sessions.ts";
 
 const BATCH = 100;
 const ORPHAN_AGE_MS = 60 * 60_000;
@@ -37,18 +42,24 @@ export function siteRemover(db: Database) {
 }
 
 /** A claim at the last millisecond wins or loses whole: the condition is asked inside the transaction. */
-function expire({ db, generation }: Parts, now: number): number {
+function expire({ db, data_dir, generation }: Parts, now: number): number {
   const due = db.query<{ site_id: string }, [number, number]>(
     "select site_id from sites where owner_account_id is null and expires_at <= ? order by expires_at limit ?",
   );
   const remove = siteRemover(db);
+  const audit = auditWriter(db);
+  const at = new Date(now).toISOString();
   const batch = db.transaction((): number => {
     const sites = due.all(now, BATCH);
-    for (const { site_id } of sites) remove(site_id, "expired", new Date(now).toISOString());
+    for (const { site_id } of sites) {
+      remove(site_id, "expired", at);
+      audit({ at, actor: "expiry", action: "expire", site_id });
+    }
     return sites.length;
   });
   let total = 0;
-  for (let swept = batch.immediate(); swept > 0; swept = batch.immediate()) {
+  const next = () => makingRoom(data_dir, () => batch.immediate());
+  for (let swept = next(); swept > 0; swept = next()) {
     generation.advance();
     total += swept;
   }
@@ -59,7 +70,9 @@ function expire({ db, generation }: Parts, now: number): number {
 function orphanRemover({ db, data_dir }: Parts) {
   const used = db.prepare<unknown, [string]>("select 1 from blobs join files using (blob_no) where sha256 = ? limit 1");
   const forget = db.prepare<unknown, [string]>("delete from blobs where sha256 = ?");
-  return db.transaction((candidates: string[]): number => {
+  const held = holdReader(db);
+  return db.transaction((candidates: string[], now: number): number => {
+    if (held(now)) return 0;
     const orphans = candidates.filter((sha256) => used.get(sha256) === null);
     for (const sha256 of orphans) {
       removeBlob(data_dir, sha256);
@@ -114,6 +127,8 @@ export function sweeper(parts: Parts) {
   return async (now: number, force = false): Promise<Swept> => {
     if (!force) refuseIfDoubtful(parts, now);
     const sites = expire(parts, now);
+    forgetOldSessions(parts.db, now);
+    forgetOldLogins(parts.db, now);
     const candidates: string[] = [];
     for (let n = 0; n < 256; n++) {
       candidates.push(...(await candidatesIn(parts, n.toString(16).padStart(2, "0"), now)));
@@ -121,7 +136,7 @@ export function sweeper(parts: Parts) {
     if (!force) refuseIfMostAreUnknown(parts, candidates);
     let blobs = 0;
     for (let at = 0; at < candidates.length; at += BATCH) {
-      blobs += removeOrphans.immediate(candidates.slice(at, at + BATCH));
+      blobs += makingRoom(parts.data_dir, () => removeOrphans.immediate(candidates.slice(at, at + BATCH), now));
     }
     keepBallast(parts.data_dir);
     return { sites, blobs };

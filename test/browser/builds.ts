@@ -127,7 +127,7 @@ export const BUILDS: Build[] = [
     name: "particles.js",
     files: () => fromPackage("particles.js"),
     spa: false,
-    pages: { "/": "demo", "/demo/": "particles" },
+    pages: { "/": "A lightweight JavaScript library for creating particles", "/demo/": "particles" },
   },
   {
     name: "startbootstrap-modern-business",

@@ -2,8 +2,8 @@
 import { chromiumPath } from "../../scripts/chromium.ts";
 
 /** No request leaves the machine: whatever is not `*.localhost` has no address. */
-const NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE *.localhost, EXCLUDE localhost, EXCLUDE 127.0.0.1";
-const SWITCHES = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", NOWHERE];
+const NOWHERE = "MAP * ~NOTFOUND, EXCLUDE *.localhost, EXCLUDE localhost, EXCLUDE 127.0.0.1";
+const SWITCHES = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"];
 const VIEWPORT = { width: 1200, height: 800 };
 const BLANK = "about:blank";
 const QUIET_MS = 200;
@@ -23,7 +23,14 @@ export interface Visit {
 export interface Browser {
   /** Loads a page and waits until it rests; with `shown`, until it shows that text too (but not for ever). */
   visit(url: string, shown?: string): Promise<Visit>;
+  /** What the page shows once it rests, after a click or a key that may have led elsewhere. */
+  shows(text: string): Promise<Visit>;
   evaluate<T>(expression: string): Promise<T>;
+  click(selector: string): Promise<void>;
+  /** Types where the focus is. */
+  type(text: string): Promise<void>;
+  press(key: string): Promise<void>;
+  cdp<T>(method: string, params?: Record<string, unknown>): Promise<T>;
   screenshot(): Promise<Uint8Array>;
   /** Ends the browser itself: its idle connections would keep a server's drain waiting. */
   close(): Promise<void>;
@@ -94,20 +101,32 @@ async function look(view: Bun.WebView, shown: string): Promise<Omit<Visit, "fail
   const deadline = performance.now() + RENDER_MS;
   for (;;) {
     const [text, title, url] = await view.evaluate<[string, string, string]>(
-      "[document.body.innerText, document.title, location.href]",
+      "[document.body?.innerText ?? '', document.title, location.href]",
     );
     if (text.includes(shown) || performance.now() > deadline) return { text, title, url };
     await Bun.sleep(50);
   }
 }
 
+export interface BrowserOptions {
+  /** Names that lead to a server under test: `*.svc.test` → `127.0.0.1:4321`. */
+  domains?: Record<string, string>;
+  switches?: string[];
+}
+
 /** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser({ domains = {}, switches = [] }: BrowserOptions = {}): Promise<Browser> {
+  const rules = [...Object.entries(domains).map(([domain, address]) => `MAP ${domain} ${address}`), NOWHERE];
   const path = await chromiumPath();
   let traffic: Traffic = { failures: [], open: new Set(), last_change: performance.now() };
   const view = new Bun.WebView({
     ...VIEWPORT,
-    backend: { type: "chrome", path, url: false, argv: SWITCHES },
+    backend: {
+      type: "chrome",
+      path,
+      url: false,
+      argv: [...SWITCHES, ...switches, `--host-resolver-rules=${rules.join(", ")}`],
+    },
     console: (type, ...args) => type === "error" && traffic.failures.push(`console: ${args.map(String).join(" ")}`),
   });
   await view.navigate(BLANK);
@@ -123,7 +142,17 @@ export async function openBrowser(): Promise<Browser> {
       await settle(traffic);
       return { ...(await look(view, shown)), failures };
     },
+    async shows(text) {
+      const { failures } = traffic;
+      const seen = await look(view, text);
+      await settle(traffic);
+      return { ...seen, failures };
+    },
     evaluate: (expression) => view.evaluate(expression),
+    click: (selector) => view.click(selector),
+    type: (text) => view.type(text),
+    press: (key) => view.press(key),
+    cdp: <T>(method: string, params?: Record<string, unknown>) => view.cdp(method, params) as Promise<T>,
     screenshot: () => view.screenshot({ encoding: "buffer" }),
     close: () => view.cdp("Browser.close").then(() => view.close()),
   };

@@ -1,8 +1,8 @@
 /** The 413 refusals: which limit, by how much, what weighs most, and who can raise it. */
-import { Refusal } from "../errors.ts";
-import { show } from "./show.ts";
+import { Refusal } from "./errors.ts";
 
 export interface Sized {
+  /** Fit to be shown. */
   path: string;
   bytes: number;
 }
@@ -13,11 +13,11 @@ const SETTINGS = {
   zip_too_large: "max-zip-bytes",
 } as const;
 
-/** `largest` is null for a zip that was not read. */
+/** `actual` is not known of a body that was not read to its end. `largest` is null for a zip that was not read. */
 export function overLimit(
   code: keyof typeof SETTINGS,
   sentence: string,
-  { limit, actual }: { limit: number; actual: number },
+  { limit, actual }: { limit: number; actual: number | undefined },
   largest: readonly Sized[] | null,
 ): Refusal {
   const flag = `--${SETTINGS[code]}`;
@@ -25,16 +25,24 @@ export function overLimit(
   return new Refusal(code, sentence, {
     limit,
     actual,
-    ...(largest && { largest: largest.map(({ path, bytes }) => ({ path: show(path), bytes })) }),
+    ...(largest && { largest }),
     next_actions: [
       {
         action: "raise_limit",
         description: `Deploy less, or have whoever runs this server raise ${flag} (${variable}).`,
-        command: `svc-server ${flag} ${actual}`,
+        ...(actual !== undefined && { command: `svc-server ${flag} ${actual}` }),
       },
     ],
   });
 }
+
+export const zipTooLarge = (limit: number, actual: number | undefined): Refusal =>
+  overLimit(
+    "zip_too_large",
+    `The zip is larger than the ${limit} bytes that this server takes. Leave out what the site does not need.`,
+    { limit, actual },
+    null,
+  );
 
 /** The three of the greatest size, greatest first. Linear, as there may be very many. */
 export function largestThree<T>(all: Iterable<T>, size: (one: T) => number): T[] {

@@ -1,0 +1,76 @@
+/** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT.md 7). */
+import { ConfigError, type Env, readConfig } from "../config.ts";
+import { openOperations, type Operations } from "../store/operations.ts";
+import { ACCOUNTS } from "./accounts.ts";
+import { readWords, usageOf } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import { sentenceOf } from "./failures.ts";
+import { LISTINGS } from "./listings.ts";
+import { TAKEDOWN } from "./takedown.ts";
+import { UPKEEP } from "./upkeep.ts";
+
+export const COMMANDS: readonly Command[] = [
+  ...LISTINGS.slice(0, 1),
+  ...TAKEDOWN,
+  ...LISTINGS.slice(1),
+  ...ACCOUNTS,
+  ...UPKEEP,
+];
+
+const wants = (argv: readonly string[], ...flags: string[]): boolean => argv.some((word) => flags.includes(word));
+
+/** The list of commands for the main help. */
+export function commandsHelp(commands = COMMANDS): string {
+  const width = Math.max(...commands.map((command) => usageOf(command).length));
+  return commands.map((command) => `  ${usageOf(command).padEnd(width)}  ${command.summary}\n`).join("");
+}
+
+const helpOf = (command: Command): string =>
+  `Usage: svc-server ${usageOf(command)} [--data-dir <folder>]
+
+${command.summary[0]!.toUpperCase()}${command.summary.slice(1)}.${command.more ? `\n${command.more}` : ""}
+Works on the data directory (--data-dir, SVC_DATA_DIR), also while the server runs.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+
+/** Of `account create …` both words count. Null: no command of an operator. */
+function commandNamed([first = "", second = ""]: readonly string[]): Command | null {
+  return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`) ?? null;
+}
+
+/** What the server knew when it last started stands in for settings that this call was not given. */
+const addressVariables = ({ address }: Operations): Env =>
+  address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+
+async function run(command: Command, argv: readonly string[], env: Env): Promise<number> {
+  const { settings, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
+  const { data_dir } = readConfig(settings, env);
+  let operations: Operations | null = null;
+  const open = () => (operations ??= openOperations({ data_dir, now: Date.now }));
+  try {
+    return await command.run({
+      ...words,
+      open,
+      data_dir,
+      config: () => readConfig(settings, { ...addressVariables(open()), ...env }),
+      print: (text) => void process.stdout.write(text),
+      note: (text) => void process.stderr.write(`${text}\n`),
+    });
+  } catch (error) {
+    throw sentenceOf(error);
+  } finally {
+    (operations as Operations | null)?.close();
+  }
+}
+
+/** Runs a subcommand and resolves to its exit code; null where the words are none. */
+export async function runOperator(argv: readonly string[], env: Env): Promise<number | null> {
+  const family = COMMANDS.filter(({ name }) => name.startsWith(`${argv[0]} `));
+  const command = commandNamed(argv);
+  if (!command && family.length === 0) return null;
+  if (command && !wants(argv, "--help", "-h")) return run(command, argv, env);
+  if (command) process.stdout.write(helpOf(command));
+  else if (wants(argv, "--help", "-h")) process.stdout.write(`Usage:\n${commandsHelp(family)}`);
+  else throw new ConfigError(`Say which: ${family.map(({ name }) => `svc-server ${name}`).join(", ")}.`);
+  return 0;
+}

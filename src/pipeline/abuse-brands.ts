@@ -1,0 +1,25 @@
+/** Brands that phishing pages pass themselves off as. The list is the operator's: DATA/brands.txt. */
+
+export interface Brand {
+  /** As people write it. */
+  name: string;
+  /** Its own domains: there, and below them, it may call itself so. */
+  domains: readonly string[];
+}
+
+/** `name domain…` a line; a name of several words stands in quotes. What cannot be read is left out. */
+export function parseBrands(text: string): Brand[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const [, quoted, plain, rest] = /^\s*(?:"([^"]+)"|([^\s"#]\S*))\s+([^#]*)/.exec(line) ?? [];
+    const name = quoted ?? plain;
+    const domains =
+      rest
+        ?.toLowerCase()
+        .split(/\s+/)
+        .filter((domain) => /^[\w-]+(?:\.[\w-]+)+$/.test(domain)) ?? [];
+    return name && domains.length > 0 ? [{ name, domains }] : [];
+  });
+}
+
+export const isBelow = (hostname: string, domains: readonly string[]): boolean =>
+  domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));

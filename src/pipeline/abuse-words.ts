@@ -1,0 +1,109 @@
+/** What a field asks for, by the words around it. Words are whole: a hotpot is no one-time password. */
+
+/** Letters that look like Latin ones. */
+const [FOREIGN, LATIN] = ["аеорсухіѕԁӏјһԛԝοανρι", "aeopcyxisdljhqwoavpi"];
+const LOOKALIKES = new Map([...FOREIGN].map((letter, i) => [letter, LATIN[i]!]));
+const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const LONGEST = 2000;
+
+/** ` sign in paypal ` for `Sign in – PayPal`: lower case, one space between words and at both ends. */
+export function plainWords(text: string): string {
+  const words = text
+    .slice(0, LONGEST)
+    .normalize("NFKC")
+    .replace(INVISIBLE, "")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
+    .trim();
+  // One word in two scripts is a disguise; a whole word in Cyrillic is just Russian.
+  return ` ${words.replace(/\p{L}+/gu, (word) => (/[a-z]/.test(word) ? withoutLookalikes(word) : word))} `;
+}
+
+/** The same for names in code: ` credit card no 2 ` for `creditCard-no2`. */
+export const wordsOf = (text: string): string =>
+  plainWords(
+    text
+      .slice(0, LONGEST)
+      .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+      .replace(/(\p{L})(\p{N})/gu, "$1 $2")
+      .replace(/(\p{N})(\p{L})/gu, "$1 $2"),
+  );
+
+const withoutLookalikes = (word: string): string =>
+  word.replace(/[^\x00-\x7f]/g, (letter) => LOOKALIKES.get(letter) ?? letter);
+
+export type Risk = "password" | "code" | "card" | "cvv" | "seed";
+
+/** As a person would say it. */
+export const RISK_NAMES: Record<Risk, string> = {
+  password: "a password",
+  code: "a one-time code",
+  card: "a card number",
+  cvv: "a card's security code",
+  seed: "a recovery phrase",
+};
+
+const any = (...phrases: string[]): RegExp => new RegExp(` (?:${phrases.join("|")}) `);
+
+const WORDS: readonly (readonly [Risk, RegExp])[] = [
+  [
+    "password",
+    any(
+      "pass ?words?|pass ?phrase|passwd|pwd|passcode|pass ?wd|user ?pass|login ?pass|contraseña|mot de passe|passwort|kennwort",
+      "senha|wachtwoord|lösenord|adgangskode|hasło|heslo|jelszó|şifre|пароль|密码|密碼|パスワード|비밀번호|mật khẩu|kata sandi",
+    ),
+  ],
+  [
+    "code",
+    any(
+      "otp|totp|one time (?:code|pass ?code|password|pin)|2 ?fa|mfa|two factor code|sms code|auth(?:entication|enticator)? code",
+      "verification code|login code|pin code|код из смс|codigo de verificacion|código de verificación|bestätigungscode",
+    ),
+  ],
+  [
+    "card",
+    any(
+      "(?:credit |debit |bank |payment )?card ?(?:number|num|no|nr)|cardnumber|credit ?card|debit ?card|cc ?(?:number|num|no|nr)",
+      "numéro de carte|numero de tarjeta|número de tarjeta|kartennummer|kreditkartennummer|номер карты|卡号|カード番号",
+    ),
+  ],
+  ["cvv", any("cvv(?: 2)?|cvc(?: 2)?|cvn|csc|card (?:verification|security) (?:code|number|value)|prüfnummer")],
+  [
+    "seed",
+    any(
+      "(?:recovery|seed|backup|mnemonic|wallet) (?:phrase|words?)|seed ?phrase|secret (?:recovery )?phrase",
+      "(?:12|24|twelve|twenty four) words? (?:phrase|mnemonic)|mnemonic(?: phrase| words?| seed)?|фраза восстановления",
+    ),
+  ],
+];
+/** Cards that open no account at a bank. */
+const OTHER_CARD =
+  / (?:business|library|gift|loyalty|member(?:ship)?|student|id|identity|insurance|health|report|post|greeting|reward|fidelity|sim|sd|graphics|video) (?=card )/g;
+
+/** What `text` (a name, an id, a label or a placeholder) asks for. */
+export function risksIn(text: string): Risk[] {
+  if (text === "") return [];
+  const words = wordsOf(text).replace(OTHER_CARD, " other");
+  return WORDS.filter(([, pattern]) => pattern.test(words)).map(([risk]) => risk);
+}
+
+/** `pass` alone says it in a name, not in a label: there are boarding passes. */
+export const risksInName = (name: string): Risk[] =>
+  /^ (?:user |login |my )?pass(?: \d+)? $/.test(wordsOf(name)) ? ["password"] : risksIn(name);
+
+const AUTOCOMPLETE: Record<string, Risk> = {
+  "current-password": "password",
+  "new-password": "password",
+  "one-time-code": "code",
+  "cc-number": "card",
+  "cc-csc": "cvv",
+};
+export const risksInAutocomplete = (tokens: string): Risk[] =>
+  tokens
+    .toLowerCase()
+    .split(/\s+/)
+    .flatMap((token) => (Object.hasOwn(AUTOCOMPLETE, token) ? [AUTOCOMPLETE[token]!] : []));
+
+/** Where a page speaks of the words that open a wallet. */
+export const RECOVERY_PHRASE =
+  /(?:recovery|seed|secret|mnemonic|backup)\s+(?:recovery\s+)?(?:phrase|words)|seedphrase|(?:12|24|twelve|twenty-?four)[ -]words?\s+(?:phrase|mnemonic)|mnemonic phrase/gi;

@@ -1,0 +1,133 @@
+/** Where in a page SVG or MathML is read: there a `<style>` or `<title>` holds markup, not text, and CDATA exists. A page
+ *  that hides a form so is read as a browser reads it. Only what lies inside a drawing is kept track of. */
+import { attributesOf } from "./attributes.ts";
+
+/** `drawing`: no HTML. `plain`: HTML, but none that holds text alone. */
+export type Kind = "html" | "drawing" | "plain";
+
+export interface Namespaces {
+  /** Told of each start tag in its order. */
+  open(name: string, attributes: string): Kind;
+  close(name: string): void;
+  /** Whether what comes next lies directly in an element that is no HTML, and whether the page is XML. */
+  inside(): { foreign: boolean; xml: boolean };
+}
+
+interface Entry {
+  name: string;
+  /** `gate`: an element of a drawing whose content is HTML again. */
+  kind: "foreign" | "gate" | "html";
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
+const VOID = words("area base br col embed hr img input link meta param source track wbr keygen bgsound frame");
+/** Tags that end a drawing, wherever they stand in it. */
+const BREAKOUT = words(
+  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol
+   p pre ruby s small span strong strike sub sup table tt u ul var`,
+);
+const GATES = words("foreignobject desc title mi mo mn ms mtext");
+/** Elements that end by themselves where their parent does. */
+const IMPLIED_END = words("p li dd dt option optgroup rb rp rt rtc thead tbody tfoot tr td th");
+const CLOSES_PARAGRAPH = words(
+  `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5
+   h6 header hgroup hr main menu nav ol p pre section summary table ul`,
+);
+/** Browsers nest no deeper. */
+const DEEPEST = 512;
+
+const isGate = (name: string, attributes: string): boolean =>
+  GATES.has(name) ||
+  (name === "annotation-xml" &&
+    /^(?:text\/html|application\/xhtml\+xml)$/i.test(attributesOf(attributes).get("encoding") ?? ""));
+
+function breaksOut(name: string, attributes: string): boolean {
+  if (name !== "font") return BREAKOUT.has(name);
+  const given = attributesOf(attributes);
+  return given.has("color") || given.has("face") || given.has("size");
+}
+
+/** As a browser sees it, as far as tags that nest tell. `doubtful`: they did not, so another reading may be the true one. */
+export function asBrowser(): Namespaces & { readonly doubtful: boolean } {
+  const stack: Entry[] = [];
+  let doubtful = false;
+  const top = () => stack.at(-1);
+  const isForeign = () => top()?.kind === "foreign";
+
+  function push(name: string, kind: Entry["kind"]): void {
+    if (stack.length < DEEPEST) stack.push({ name, kind });
+    else doubtful = true;
+  }
+
+  function openHtml(name: string): void {
+    if (stack.length === 0 || VOID.has(name)) return;
+    const last = top()!;
+    const ends = last.kind === "html" && (last.name === "p" ? CLOSES_PARAGRAPH.has(name) : last.name === name);
+    if (ends && IMPLIED_END.has(last.name)) stack.pop();
+    push(name, "html");
+  }
+
+  /** Where the element of that name is open, looking from the top and no further than `kinds` go; -1: nowhere. */
+  function openAt(name: string, html: boolean): number {
+    for (let i = stack.length - 1; i >= 0; i--) {
+      if ((stack[i]!.kind === "html") !== html) return -1;
+      if (stack[i]!.name === name) return i;
+    }
+    return -1;
+  }
+
+  function close(name: string): void {
+    const last = top();
+    if (!last) return;
+    const html = last.kind === "html";
+    const at = openAt(name, html);
+    if (at >= 0) {
+      if (html && stack.slice(at + 1).some((entry) => !IMPLIED_END.has(entry.name))) doubtful = true;
+      stack.length = at;
+    } else if (last.kind === "foreign" && (name === "p" || name === "br")) while (isForeign()) stack.pop();
+    else {
+      doubtful = true;
+      // Most likely it closes what the drawing lies in.
+      if (!html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
+    }
+  }
+
+  return {
+    get doubtful() {
+      return doubtful;
+    },
+    inside: () => ({ foreign: isForeign(), xml: false }),
+    open(name, attributes) {
+      if (isForeign() && breaksOut(name, attributes)) while (isForeign()) stack.pop();
+      const foreign = isForeign() || name === "svg" || name === "math";
+      if (!foreign) openHtml(name);
+      else if (!attributes.endsWith("/")) push(name, isForeign() && isGate(name, attributes) ? "gate" : "foreign");
+      return foreign ? "drawing" : "html";
+    },
+    close,
+  };
+}
+
+/** Everything is HTML. */
+export const allHtml = (): Namespaces => ({
+  open: () => "html",
+  close() {},
+  inside: () => ({ foreign: false, xml: false }),
+});
+
+/** From the first drawing on no element hides what is in it. */
+export function plainAfterDrawing(): Namespaces {
+  let drawn = false;
+  return {
+    open: (name) => ((drawn ||= name === "svg" || name === "math") ? "plain" : "html"),
+    close() {},
+    inside: () => ({ foreign: drawn, xml: false }),
+  };
+}
+
+/** XML knows no elements that hold text alone. */
+export const xml = (): Namespaces => ({
+  open: () => "plain",
+  close() {},
+  inside: () => ({ foreign: true, xml: true }),
+});

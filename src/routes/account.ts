@@ -1,0 +1,117 @@
+/** The signed-in account: itself, its sessions and its sites (CONTRACT.md 4.4 and 5). A manage_token opens none of it. */
+import { Refusal } from "../errors.ts";
+import type { SiteChange } from "../store/ownership.ts";
+import { readJson } from "./body.ts";
+import { accountHolder, unauthorized } from "./caller.ts";
+import { listMember } from "./claim.ts";
+import { readRecord, siteUrl } from "./sites.ts";
+import { unknownSite } from "../store/permission.ts";
+import type { Ctx } from "./table.ts";
+
+const LONGEST_LABEL = 80;
+
+/** `GET /account`. */
+export async function readAccount({ caller, parts }: Ctx) {
+  const account = await parts.store.accounts.byId(accountHolder(caller).account_id);
+  if (!account) throw unauthorized(); // deleted since the session was looked up
+  return account;
+}
+
+/** `DELETE /account`: its sessions end with it. */
+export async function deleteAccount({ caller, parts, headers, cookie }: Ctx) {
+  const by = accountHolder(caller);
+  const deleted = await parts.store.accounts.remove(by);
+  if (by.by === "cookie") headers["set-cookie"] = cookie.cleared;
+  return { ok: true, deleted };
+}
+
+/** `GET /account/sessions`. */
+export async function listSessions({ caller, parts }: Ctx) {
+  const { account_id, session_id: own } = accountHolder(caller);
+  const sessions = await parts.store.sessions.list(account_id);
+  return {
+    sessions: sessions.map(({ session_id, created_at, last_used_at, client }) => ({
+      session_id,
+      created_at,
+      last_used_at,
+      client,
+      current: session_id === own,
+    })),
+  };
+}
+
+/** `DELETE /account/sessions/:id`. */
+export async function endSession({ caller, params, parts }: Ctx) {
+  const { account_id } = accountHolder(caller);
+  const ended = await parts.store.sessions.end({ account_id, session_id: params.id! });
+  if (!ended) throw new Refusal("not_found", "Your account has no such session.");
+  return { ok: true };
+}
+
+/** `GET /account/sites`. */
+export async function listSites({ caller, parts }: Ctx) {
+  const sites = await parts.store.ownership.list(accountHolder(caller).account_id);
+  return {
+    sites: sites.map(({ site_id, slug, label, created_at, live_version_id }) => ({
+      site_id,
+      slug,
+      label,
+      url: siteUrl(parts.config, slug),
+      created_at,
+      live_version_id,
+    })),
+    cursor: null,
+  };
+}
+
+const invalid = (field: string, must: string): Refusal =>
+  new Refusal("invalid_input", `The member "${field}" must be ${must}.`, { field });
+
+function labelOf(value: unknown): string | null {
+  const label = typeof value === "string" ? value.toWellFormed().trim() : null;
+  if (label === null || [...label].length > LONGEST_LABEL) {
+    throw invalid("label", `a string of at most ${LONGEST_LABEL} characters`);
+  }
+  return label === "" ? null : label;
+}
+
+function spaOf(value: unknown): 0 | 1 | null {
+  if (value === null) return null;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  throw invalid("spa", "true, false or null");
+}
+
+/** `PATCH /account/sites/:id`. */
+export async function changeSite({ request, caller, params, parts }: Ctx) {
+  const by = accountHolder(caller);
+  const body = await readJson(request);
+  const change: SiteChange = {
+    ...(Object.hasOwn(body, "label") && { label: labelOf(body.label) }),
+    ...(Object.hasOwn(body, "spa") && { spa_override: spaOf(body.spa) }),
+  };
+  if (Object.keys(change).length === 0) {
+    throw new Refusal("invalid_input", 'Send what is to change: "label", "spa" or both.');
+  }
+  return readRecord(parts, await parts.store.ownership.change(params.id!, change, by));
+}
+
+/** `DELETE /account/sites/:id`. */
+export async function deleteSite({ caller, params, parts }: Ctx) {
+  const by = accountHolder(caller);
+  const [reason] = await parts.store.ownership.remove([params.id!], by);
+  if (reason) throw unknownSite();
+  return { ok: true, deleted: [params.id!] };
+}
+
+/** `POST /account/sites/bulk-delete`. */
+export async function deleteSites({ request, caller, parts }: Ctx) {
+  const by = accountHolder(caller);
+  const site_ids = listMember(await readJson(request), "site_ids");
+  if (!site_ids.every((id) => typeof id === "string")) throw invalid("site_ids", "a list of strings");
+  const reasons = await parts.store.ownership.remove(site_ids, by);
+  return {
+    ok: true,
+    deleted: site_ids.filter((_, i) => reasons[i] === null),
+    skipped: site_ids.flatMap((site_id, i) => (reasons[i] ? [{ site_id, reason: reasons[i] }] : [])),
+  };
+}

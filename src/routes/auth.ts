@@ -1,0 +1,104 @@
+/** Sign-up, sign-in and sign-out, for programs (JSON in, a token out) and for browsers (a form in, a cookie out):
+ *  CONTRACT.md 5. */
+import { Refusal } from "../errors.ts";
+import { hashPassword, isPassword, normalEmail } from "../passwords.ts";
+import type { Config } from "../config.ts";
+import { signupClosed } from "../store/accounts.ts";
+import type { NewSession } from "../store/sessions.ts";
+import { hashToken, newAccountId, newSessionId, newToken } from "../tokens.ts";
+import { answerRedirect } from "./answers.ts";
+import { isForm, readFields, readForm, stringMember } from "./body.ts";
+import { accountHolder } from "./caller.ts";
+import { clientOf } from "./client-name.ts";
+import { refuseForeignOrigin } from "./csrf.ts";
+import { ownPath } from "./own-path.ts";
+import { type Counted, limitAddress } from "./rate-limit.ts";
+import type { Ctx } from "./table.ts";
+
+const LONGEST_EMAIL = 300;
+const LONGEST_PASSWORD = 1024;
+const LONGEST_INVITE = 512;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A new token at every sign-in: one that somebody planted before opens nothing afterwards. */
+export function newSession(client: string): { session_token: string; session: NewSession } {
+  const session_token = newToken("svc_session_");
+  return { session_token, session: { session_id: newSessionId(), hash: hashToken(session_token), client } };
+}
+
+/** A program gets the token; a page of our own the cookie too, and a form is sent on its way. */
+function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: string) {
+  const fromPage = ctx.request.headers.has("origin");
+  if (fromPage) ctx.headers["set-cookie"] = ctx.cookie.set(session_token);
+  if (isForm(ctx.request) && (fromPage || fields.next !== undefined)) {
+    return answerRedirect(ownPath(fields.next), ctx.exchange);
+  }
+  return { account_id, session_token };
+}
+
+/** The account whose address and password these are; null where they are none, in the same time. `counted`: the call
+ *  under the address's limit, taken back where the account's refuses it. */
+export async function passwordHolder(ctx: Ctx, email: string, password: string, counted: Counted) {
+  await ctx.parts.limit("rate_sign_in_account", email).catch((error: unknown) => {
+    counted.undo();
+    throw error;
+  });
+  const account = await ctx.parts.store.accounts.byEmail(email);
+  return (await isPassword(password, account?.password_hash ?? null)) ? account : null;
+}
+
+async function emailAndPassword(fields: Fields): Promise<{ email: string; password: string }> {
+  return {
+    email: normalEmail(stringMember(fields, "email", LONGEST_EMAIL)),
+    password: stringMember(fields, "password", LONGEST_PASSWORD),
+  };
+}
+
+export const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-mail address or the password is wrong.");
+
+/** `POST /auth/login`. */
+export async function login(ctx: Ctx) {
+  refuseForeignOrigin(ctx);
+  const counted = await limitAddress(ctx, "rate_sign_in");
+  const fields = await readFields(ctx.request);
+  const { email, password } = await emailAndPassword(fields);
+  const account = await passwordHolder(ctx, email, password, counted);
+  const { session, session_token } = newSession(clientOf(ctx.request));
+  if (!account || !(await ctx.parts.store.sessions.start(session, account))) throw wrongPassword();
+  return signedIn(ctx, fields, account.account_id, session_token);
+}
+
+/** The hash of the invitation where sign-up needs one. */
+function invitationOf(fields: Fields, mode: Config["signup"]): string | null {
+  if (mode === "open") return null;
+  if (mode === "closed") throw new Refusal("signup_closed", "This server takes no new accounts.");
+  const { invite } = fields;
+  if (typeof invite !== "string" || invite.length > LONGEST_INVITE) throw signupClosed();
+  return hashToken(invite);
+}
+
+/** `POST /auth/signup`. */
+export async function signup(ctx: Ctx) {
+  const { config, store } = ctx.parts;
+  refuseForeignOrigin(ctx);
+  await limitAddress(ctx, "rate_sign_in");
+  const fields = await readFields(ctx.request);
+  const invitation_hash = invitationOf(fields, config.signup);
+  const { email, password } = await emailAndPassword(fields);
+  const password_hash = await hashPassword(password);
+  const account_id = newAccountId();
+  const { session, session_token } = newSession(clientOf(ctx.request));
+  await store.accounts.create({ account_id, email, password_hash, session, invitation_hash });
+  return signedIn(ctx, fields, account_id, session_token);
+}
+
+/** `POST /auth/logout`: ends the session that is presented. */
+export async function logout(ctx: Ctx) {
+  const { account_id, session_id, by } = accountHolder(ctx.caller);
+  await ctx.parts.store.sessions.end({ account_id, session_id });
+  if (by === "cookie") ctx.headers["set-cookie"] = ctx.cookie.cleared;
+  if (!isForm(ctx.request)) return { ok: true };
+  const { next } = await readForm(ctx.request);
+  return next === undefined ? { ok: true } : answerRedirect(ownPath(next), ctx.exchange);
+}

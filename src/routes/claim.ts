@@ -1,0 +1,74 @@
+/** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT.md 4.4). */
+import { Refusal } from "../errors.ts";
+import type { NotAttached } from "../store/ownership.ts";
+import { hashToken } from "../tokens.ts";
+import { readJson, stringMember } from "./body.ts";
+import { accountHolder } from "./caller.ts";
+import { limitAddress } from "./rate-limit.ts";
+import { siteUrl } from "./sites.ts";
+import type { Ctx } from "./table.ts";
+
+const MOST_ITEMS = 100;
+const LONGEST_TOKEN = 512;
+
+/** Also for the page of `claim_url`. */
+export async function claimSite(ctx: Ctx, readToken: () => Promise<string>) {
+  const by = accountHolder(ctx.caller);
+  await limitAddress(ctx, "rate_claim");
+  const claim_hash = hashToken(await readToken());
+  return ctx.parts.store.ownership.claim({ site_id: ctx.params.id!, claim_hash, by });
+}
+
+/** `POST /sites/:id/claim`. */
+export async function claim(ctx: Ctx) {
+  const { site_id, slug, owner_account_id } = await claimSite(ctx, async () =>
+    stringMember(await readJson(ctx.request), "claim_token", LONGEST_TOKEN),
+  );
+  return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
+}
+
+/** A list of 1 to 100 items: more would hold the database too long. */
+export function listMember(body: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const list = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (Array.isArray(list) && list.length >= 1 && list.length <= MOST_ITEMS) return list;
+  throw new Refusal("invalid_input", `The member "${name}" must be a list of 1 to ${MOST_ITEMS} items.`, {
+    field: name,
+  });
+}
+
+interface Item {
+  site_id: string;
+  manage_token: string;
+}
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.length > 0 && value.length <= LONGEST_TOKEN;
+const isItem = (value: unknown): value is Item =>
+  typeof value === "object" &&
+  value !== null &&
+  isText((value as Item).site_id) &&
+  isText((value as Item).manage_token);
+
+/** What a skipped item can be told apart by; null where it has no id. */
+const idOf = (value: unknown): string | null => {
+  const id = typeof value === "object" && value !== null ? (value as Partial<Item>).site_id : undefined;
+  return isText(id) ? id : null;
+};
+
+/** `POST /account/bulk-attach`: an item that cannot be attached is skipped with its reason. */
+export async function bulkAttach(ctx: Ctx) {
+  const by = accountHolder(ctx.caller);
+  await limitAddress(ctx, "rate_bulk_attach");
+  const items = listMember(await readJson(ctx.request), "sites");
+  const usable = items.filter(isItem);
+  const wanted = usable.map(({ site_id, manage_token }) => ({ site_id, manage_hash: hashToken(manage_token) }));
+  const answers = await ctx.parts.store.ownership.attach(wanted, by);
+  const reasonOf = new Map<unknown, NotAttached | null>(usable.map((item, i) => [item, answers[i]!]));
+  const attached: string[] = [];
+  const skipped: { site_id: string | null; reason: NotAttached | "invalid_input" }[] = [];
+  for (const item of items) {
+    const reason = isItem(item) ? reasonOf.get(item)! : "invalid_input";
+    if (reason) skipped.push({ site_id: idOf(item), reason });
+    else attached.push(idOf(item)!);
+  }
+  return { attached, skipped };
+}

@@ -1,0 +1,37 @@
+/** The dashboard's session cookie (CONTRACT.md 5). It has the browser's word only: whatever it may do is csrf.ts's. */
+const NINETY_DAYS_S = 90 * 86_400;
+
+export interface SessionCookie {
+  /** The token; null without a cookie. Several of the name that differ are one that opens nothing: a hosted page can
+   *  plant one for the parent domain where `__Host-` does not forbid it. */
+  read(request: Request): string | null;
+  /** The value of Set-Cookie. */
+  set(token: string): string;
+  readonly cleared: string;
+}
+
+/** Every value that the header has under the name, in its order. */
+const valuesOf = (header: string, name: string): string[] =>
+  header
+    .split(/[;,]/)
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+
+/** For whoever asked this origin. */
+export function sessionCookie(origin: string): SessionCookie {
+  const secure = origin.startsWith("https:");
+  const name = secure ? "__Host-svc_session" : "svc_session";
+  const write = (value: string, maxAge: number) =>
+    new Bun.Cookie(name, value, { httpOnly: true, secure, sameSite: "lax", path: "/", maxAge }).toString();
+  return {
+    read(request) {
+      const header = request.headers.get("cookie");
+      const values = header === null ? [] : valuesOf(header, name);
+      if (values.length === 0) return null;
+      return values.every((value) => value === values[0]) ? values[0]! : "";
+    },
+    set: (token) => write(token, NINETY_DAYS_S),
+    cleared: write("", 0),
+  };
+}

@@ -1,0 +1,63 @@
+/** `GET /metrics` (CONTRACT.md 7): for the bearer of SVC_METRICS_TOKEN, and for a program on the same machine. */
+import type { Config } from "../config.ts";
+import { API_DATE, type Exchange } from "../http.ts";
+import type { Metrics, Sample } from "../metrics.ts";
+import type { Store } from "../store/index.ts";
+import { sameSecret } from "../tokens.ts";
+
+export const METRICS_PATH = "/metrics";
+
+const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+const LOOPBACK_ADDRESS = /^(?:::ffff:)?127\.|^::1$/i;
+
+/** A proxy on the same machine is loopback too, but it says for whom it asks. */
+function isLocal({ headers }: Request, { peer }: Exchange): boolean {
+  const forwarded = [...headers.keys()].some((name) => name === "forwarded" || name.startsWith("x-forwarded-"));
+  const named = LOOPBACK_NAME.test(headers.get("host") ?? "");
+  return named && !forwarded && LOOPBACK_ADDRESS.test(peer.address() ?? "");
+}
+
+function hasToken({ headers }: Request, token: string | null): boolean {
+  const sent = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return token !== null && sent !== undefined && sameSecret(sent, token);
+}
+
+async function samples({ census, freeBytes }: Pick<Store, "census" | "freeBytes">, now: number): Promise<Sample[]> {
+  const { versions, ...sites } = await census(now);
+  return [
+    ...Object.entries(sites).map(([state, value]) => ({
+      name: "svc_sites",
+      help: "Sites by state; expired ones wait for the sweep.",
+      label: `state="${state}"`,
+      value,
+    })),
+    { name: "svc_versions", help: "Stored versions of all sites.", value: versions },
+    { name: "svc_disk_free_bytes", help: "Room on the data directory's disk.", value: freeBytes() },
+  ];
+}
+
+interface Parts {
+  config: Pick<Config, "metrics_token">;
+  metrics: Metrics;
+  store: Pick<Store, "census" | "freeBytes">;
+  now: () => number;
+}
+
+/** Null where whoever asks may not know that there is anything. `by_token`: on the API's own host. */
+export function createMetricsAnswer({ config, metrics, store, now }: Parts) {
+  return async (request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null> => {
+    if (request.method !== "GET" && request.method !== "HEAD") return null;
+    if (!isLocal(request, exchange) && !(by_token && hasToken(request, config.metrics_token))) return null;
+    const text = metrics.text(await samples(store, now()));
+    exchange.bytes = Buffer.byteLength(text);
+    return new Response(text, {
+      headers: {
+        "content-type": "text/plain; version=0.0.4; charset=utf-8",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "x-request-id": exchange.request_id,
+        "svc-version": API_DATE,
+      },
+    });
+  };
+}

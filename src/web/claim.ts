@@ -1,0 +1,96 @@
+/** `/claim/<site_id>`, where `claim_url` leads: sign in, then the site is yours. The token comes in the fragment, which
+ *  no server and no log sees; without script it is pasted. */
+import { Refusal } from "../errors.ts";
+import { html } from "../html.ts";
+import { API_DATE } from "../http.ts";
+import { answerRedirect } from "../routes/answers.ts";
+import { readForm, stringMember } from "../routes/body.ts";
+import type { SignedInCaller } from "../routes/caller.ts";
+import { claimSite } from "../routes/claim.ts";
+import { csrfToken } from "../routes/csrf.ts";
+import { siteUrl } from "../routes/sites.ts";
+import type { Ctx } from "../routes/table.ts";
+import claimScript from "./claim.client.js" with { type: "text" };
+import { answerPage, csrfField, problem } from "./frame.ts";
+import { signedInAs } from "./who.ts";
+
+const LONGEST_TOKEN = 512;
+export const SCRIPT_PATH = "/scripts/claim.js";
+
+const script = html`<script src="${SCRIPT_PATH}" defer></script>`;
+
+/** `GET /scripts/claim.js`. */
+export const serveScript = async ({ exchange }: Ctx): Promise<Response> => {
+  exchange.bytes = Buffer.byteLength(claimScript);
+  return new Response(claimScript, {
+    headers: {
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-content-type-options": "nosniff",
+      "x-request-id": exchange.request_id,
+      "svc-version": API_DATE,
+    },
+  });
+};
+
+function signInFirst({ exchange, params, parts }: Ctx): Response {
+  const next = new URLSearchParams({ next: `/claim/${params.id!}` }).toString();
+  const body = html`<h1>Keep this site</h1>
+    <p>A site without an account expires. Sign in, and it becomes yours and stays.</p>
+    <p><a href="/signin?${next}">Sign in</a></p>
+    ${parts.config.signup === "open" && html`<p><a href="/signup?${next}">Make an account</a></p>`}`;
+  return answerPage({ title: "Keep this site", body, script }, exchange);
+}
+
+async function askForToken(ctx: Ctx, caller: SignedInCaller, refusal?: Refusal): Promise<Response> {
+  const { exchange, params, parts } = ctx;
+  const body = html`<h1>Keep this site</h1>
+    ${problem(refusal?.message)}
+    <p>The site <code>${params.id}</code> becomes your account's and does not expire any more.</p>
+    <form method="post" action="/claim/${params.id}">
+      ${csrfField(csrfToken(parts.secrets.csrf, caller.session_id))}
+      <label for="token">Claim token</label>
+      <input
+        id="token"
+        name="claim_token"
+        autocomplete="off"
+        spellcheck="false"
+        maxlength="${LONGEST_TOKEN}"
+        required
+      />
+      <p class="dim">It is the part of the claim link after the #, and begins with svc_claim_.</p>
+      <button>Claim the site</button>
+    </form>
+    ${await signedInAs(ctx, caller)}`;
+  return answerPage({ title: "Keep this site", body, script, status: refusal?.status }, exchange);
+}
+
+function yours({ exchange, parts }: Ctx, slug: string): Response {
+  const url = siteUrl(parts.config, slug);
+  const body = html`<h1>This site is yours</h1>
+    <p role="status">It does not expire.</p>
+    <p><a href="${url}">${url}</a></p>`;
+  return answerPage({ title: "This site is yours", body, script }, exchange);
+}
+
+/** `GET /claim/:id`. Whether the site exists is not told to whoever does not own it. */
+export async function showClaim(ctx: Ctx) {
+  const { caller, params, parts } = ctx;
+  if (caller.kind !== "account") return signInFirst(ctx);
+  const site = await parts.store.sites.byId(params.id!);
+  return site?.owner_account_id === caller.account_id ? yours(ctx, site.slug) : askForToken(ctx, caller);
+}
+
+/** `POST /claim/:id`. */
+export async function submitClaim(ctx: Ctx) {
+  const { caller, request, params, exchange } = ctx;
+  if (caller.kind !== "account") return signInFirst(ctx);
+  try {
+    await claimSite(ctx, async () => stringMember(await readForm(request), "claim_token", LONGEST_TOKEN).trim());
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    Object.assign(ctx.headers, error.headers);
+    return askForToken(ctx, caller, error);
+  }
+  return answerRedirect(`/claim/${params.id!}`, exchange);
+}

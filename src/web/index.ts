@@ -1,0 +1,21 @@
+/** What a person sees on the API host. Each page is a row of the API's table; its session, its CSRF token and its rate
+ *  are checked as theirs. */
+import type { Route } from "../routes/table.ts";
+import { SCRIPT_PATH, serveScript, showClaim, submitClaim } from "./claim.ts";
+import { decideDevice, showDevice } from "./device.ts";
+import { showSignIn, showSignUp, submitSignIn, submitSignUp } from "./sign-in.ts";
+
+export const PAGES: readonly Route[] = [
+  ["GET", "/signin", showSignIn],
+  ["POST", "/signin", submitSignIn, "no_session"],
+  ["GET", "/signup", showSignUp],
+  ["POST", "/signup", submitSignUp, "no_session"],
+  ["GET", "/device", showDevice],
+  ["POST", "/device", decideDevice],
+  ["GET", "/claim/:id", showClaim],
+  ["POST", "/claim/:id", submitClaim],
+  ["GET", SCRIPT_PATH, serveScript, "no_session"],
+];
+
+/** Where a browser's errors are pages and not JSON. */
+export const isPage = (path: string): boolean => /^\/(?:signin|signup|device|claim\/[^/]*)$/.test(path);

@@ -1,0 +1,305 @@
+/** Signing in, approving a device and claiming a site, by a person in a real browser; and what a hosted page tries
+ *  with that person's cookie. On *.localhost such attempts prove nothing: the names here are of a real domain. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { newToken } from "../../src/tokens.ts";
+import { PASSWORD } from "../people.ts";
+import { type DeployResult, startServer, type TestServer } from "../server.ts";
+import { zipOf } from "../zip.ts";
+import { type Browser, openBrowser } from "./chromium.ts";
+
+const TLS = (name: string) => join(import.meta.dir, "..", "fixtures", "tls", name);
+
+let http: TestServer;
+let https: TestServer;
+let browser: Browser;
+beforeAll(async () => {
+  http = await startServer("--base-url", "http://plain.test", "--sites-domain", "plain.test");
+  const certificate = ["--tls-cert", TLS("cert.pem"), "--tls-key", TLS("key.pem")];
+  https = await startServer("--base-url", "https://svc.test", "--sites-domain", "svc.test", ...certificate);
+  const domains = Object.fromEntries(
+    [
+      ["plain.test", http],
+      ["svc.test", https],
+    ].flatMap(([name, server]) =>
+      [name as string, `*.${name as string}`].map((host) => [host, `127.0.0.1:${(server as TestServer).port}`]),
+    ),
+  );
+  browser = await openBrowser({ domains, switches: ["--ignore-certificate-errors"] });
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await http[Symbol.asyncDispose]();
+  await https[Symbol.asyncDispose]();
+});
+
+const WORLDS = {
+  http: () => ({
+    server: http,
+    base: "http://plain.test",
+    scheme: "http",
+    domain: "plain.test",
+    cookie: "svc_session",
+  }),
+  https: () => ({
+    server: https,
+    base: "https://svc.test",
+    scheme: "https",
+    domain: "svc.test",
+    cookie: "__Host-svc_session",
+  }),
+};
+type World = ReturnType<(typeof WORLDS)[keyof typeof WORLDS]>;
+
+/** A program's call, past name and certificate. */
+const ask = (world: World, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${world.scheme}://127.0.0.1:${world.server.port}${path}`, {
+    method,
+    headers: { host: world.domain, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    ...(body !== undefined && {
+      body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body),
+    }),
+    tls: { rejectUnauthorized: false },
+  });
+const deploy = async (world: World, html: string, headers: Record<string, string> = {}): Promise<DeployResult> => {
+  const type = { "content-type": "application/zip" };
+  return (await (
+    await ask(world, "POST", "/sites", zipOf({ "index.html": html }), { ...type, ...headers })
+  ).json()) as DeployResult;
+};
+
+let people = 0;
+/** Makes an account on the sign-up page, by keyboard alone. */
+async function signUpByHand(world: World, next = ""): Promise<string> {
+  const email = `person${++people}@example.org`;
+  await browser.cdp("Network.clearBrowserCookies");
+  await browser.visit(`${world.base}/signup${next && `?next=${encodeURIComponent(next)}`}`, "Make an account");
+  await browser.evaluate("document.querySelector('#email').focus()");
+  await browser.type(email);
+  await browser.press("Tab");
+  await browser.type(PASSWORD);
+  await browser.press("Enter");
+  return email;
+}
+
+describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
+  test("a person signs up, approves a device by keyboard, and the device gets its token", async () => {
+    const world = worldOf();
+    const started = (await (
+      await ask(world, "POST", "/auth/device/code", {}, { "user-agent": "svc/0.3.0" })
+    ).json()) as {
+      device_code: string;
+      user_code: string;
+      verification_uri_complete: string;
+    };
+    await browser.cdp("Network.clearBrowserCookies");
+    const first = await browser.visit(started.verification_uri_complete, "Sign in");
+    expect(new URL(first.url).pathname).toBe("/signin");
+    await browser.click("a[href^='/signup']");
+    await browser.shows("Make an account");
+    await browser.click("#email");
+    await browser.type(`device${++people}@example.org`);
+    await browser.click("#password");
+    await browser.type(PASSWORD);
+    await browser.press("Enter");
+    const shown = await browser.shows(started.user_code);
+    expect(shown.text).toContain("svc/0.3.0");
+    expect(shown.text).toContain("127.0.0.1");
+    expect(shown.text).toContain(`You are signed in as device${people}@example.org`);
+    expect(shown.failures).toEqual([]);
+    const poll = () => ask(world, "POST", "/auth/device/token", { device_code: started.device_code });
+    expect(await (await poll()).json()).toMatchObject({ code: "authorization_pending" });
+    await browser.evaluate("document.querySelector('button[value=approve]').focus()");
+    await browser.press("Enter");
+    expect((await browser.shows("The device is signed in")).failures).toEqual([]);
+    const { access_token } = (await (await poll()).json()) as { access_token: string };
+    expect(access_token).toStartWith("svc_session_");
+    expect(await browser.evaluate<string>("document.cookie")).toBe(""); // HttpOnly
+  }, 30_000);
+
+  test("claim_url: the token goes from the fragment through the sign-up into the form, and no request shows it", async () => {
+    const world = worldOf();
+    const site = await deploy(world, "<title>mine</title>claim me");
+    await browser.cdp("Network.clearBrowserCookies");
+    const opened = await browser.visit(site.claim_url!, "Keep this site");
+    expect(opened.url).toBe(`${world.base}/claim/${site.site_id}`); // gone from the address bar
+    expect(opened.failures).toEqual([]);
+    await browser.click("a[href^='/signup']");
+    await browser.shows("Make an account");
+    await browser.click("#email");
+    await browser.type(`claim${++people}@example.org`);
+    await browser.click("#password");
+    await browser.type(PASSWORD);
+    await browser.press("Enter");
+    await browser.shows("Claim token");
+    expect(await browser.evaluate<string>("document.querySelector('#token').value")).toBe(site.claim_token!);
+    await browser.click("form button");
+    const done = await browser.shows("This site is yours");
+    expect(done.text).toContain(site.url);
+    expect(done.failures).toEqual([]);
+    expect(await browser.evaluate<number>("sessionStorage.length")).toBe(0);
+    expect((await world.server.running.store.sites.byId(site.site_id))!.expires_at).toBeNull();
+  }, 30_000);
+
+  test("A10 a sibling site that has the browser can neither write with its cookie, nor read, nor frame", async () => {
+    const world = worldOf();
+    const email = await signUpByHand(world);
+    await browser.shows("You are signed in");
+    const [{ account_id }] = [(await world.server.running.store.accounts.byEmail(email))!];
+    const [{ session_id }] = [(await world.server.running.store.sessions.list(account_id))[0]!];
+    const target = await deploy(world, "target");
+    await world.server.running.store.ownership.claim({
+      site_id: target.site_id,
+      claim_hash: new Bun.CryptoHasher("sha256").update(target.claim_token!).digest("hex"),
+      by: { account_id, session_id },
+    });
+    const evil = await deploy(world, "<title>evil</title><p id=p>evil</p><iframe id=frame></iframe>");
+    const requests: [path: string, method: string, type: string, body: string][] = [
+      ["/account/sites/bulk-delete", "POST", "text/plain", JSON.stringify({ site_ids: [target.site_id] })],
+      ["/account/sites/bulk-delete", "POST", "application/x-www-form-urlencoded", `site_ids=${target.site_id}`],
+      ["/account/sites/bulk-delete", "POST", "application/json", JSON.stringify({ site_ids: [target.site_id] })],
+      [`/account/sites/${target.site_id}`, "DELETE", "text/plain", ""],
+      [`/sites/${target.site_id}/rollback`, "POST", "text/plain", JSON.stringify({ version_id: "x" })],
+      ["/auth/logout", "POST", "text/plain", "{}"],
+      ["/account", "DELETE", "text/plain", ""],
+    ];
+    await browser.visit(evil.url, "evil");
+    for (const mode of ["no-cors", "cors"]) {
+      for (const [path, method, type, body] of requests) {
+        const answer = await browser.evaluate<string>(
+          `fetch(${JSON.stringify(world.base + path)}, {mode: "${mode}", method: "${method}", credentials: "include",
+            headers: {"content-type": "${type}"}, body: ${JSON.stringify(body || null)}})
+            .then((r) => r.type + " " + r.status).catch(() => "blocked")`,
+        );
+        expect(answer).toBeOneOf(["opaque 0", "blocked"]);
+      }
+    }
+    const read = await browser.evaluate<string>(
+      `fetch("${world.base}/account", {credentials: "include"}).then((r) => r.text()).catch(() => "blocked")`,
+    );
+    expect(read).toBe("blocked");
+    await browser.evaluate(
+      `new Promise((done) => { const image = new Image(); image.onerror = image.onload = done; image.src = "${world.base}/auth/logout"; })`,
+    );
+    await browser.evaluate(`new Promise((done) => { frame.onload = done; frame.src = "${world.base}/device"; })`);
+    expect(
+      await browser.evaluate<boolean>(
+        "(() => { try { return frame.contentDocument !== null } catch { return false } })()",
+      ),
+    ).toBe(false);
+    // A form that the browser sends there for good: the answer shows that the cookie came along, and was not enough.
+    await browser.visit(evil.url, "evil");
+    await browser.evaluate(
+      `(() => { p.innerHTML = '<form id=f method=post action="${world.base}/auth/logout"><input name=next value="/"></form>'; f.submit(); })()`,
+    );
+    expect((await browser.shows("cross_origin")).text).toContain('"code":"cross_origin"');
+    expect((await browser.visit(`${world.base}/signin`, "You are signed in")).text).toContain(email);
+    expect((await world.server.running.store.sites.byId(target.site_id))!.owner_account_id).toBe(account_id);
+  }, 60_000);
+
+  test("A10 a cookie that a sibling site plants is never another's session", async () => {
+    const world = worldOf();
+    const email = await signUpByHand(world);
+    await browser.shows("You are signed in");
+    const stranger = await (
+      await ask(world, "POST", "/auth/signup", { email: `stranger${++people}@example.org`, password: PASSWORD })
+    ).json();
+    const planted = (stranger as { session_token: string }).session_token;
+    const evil = await deploy(world, "<title>evil</title>evil");
+    await browser.visit(evil.url, "evil");
+    for (const value of [planted, newToken("svc_session_")]) {
+      for (const more of ["", "; path=/signin"]) {
+        const secure = world.scheme === "https" ? "; secure" : "";
+        await browser.evaluate(
+          `document.cookie = "${world.cookie}=${value}; domain=${world.domain}${more || "; path=/"}${secure}"`,
+        );
+      }
+    }
+    const { text } = await browser.visit(`${world.base}/signin`, "ign");
+    expect(text).not.toContain("stranger");
+    // Under https the prefix keeps it out; under http two that differ open nothing, rather than one of them.
+    if (world.scheme === "https") expect(text).toContain(email);
+  }, 30_000);
+});
+
+describe("the pages", () => {
+  test("fit a phone, leave room for a thumb, and follow the dark", async () => {
+    const world = WORLDS.https();
+    await signUpByHand(world);
+    await browser.shows("You are signed in");
+    const { user_code } = (await (
+      await ask(world, "POST", "/auth/device/code", {}, { "user-agent": `x${"y".repeat(190)}` })
+    ).json()) as { user_code: string };
+    await browser.cdp("Emulation.setDeviceMetricsOverride", {
+      width: 320,
+      height: 568,
+      deviceScaleFactor: 2,
+      mobile: true,
+    });
+    await browser.cdp("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: "dark" }] });
+    const paths = ["/signin", "/device", `/device?user_code=${user_code}`, "/claim/site_x"];
+    for (const path of paths) {
+      const { failures } = await browser.visit(world.base + path);
+      expect(failures).toEqual([]);
+      const [width, smallest, paper] = await browser.evaluate<[number, number, string]>(
+        `[document.documentElement.scrollWidth,
+          Math.min(...[...document.querySelectorAll("input:not([type=hidden]), button")].map((e) => e.getBoundingClientRect().height)),
+          getComputedStyle(document.body).backgroundColor]`,
+      );
+      expect(width).toBeLessThanOrEqual(320);
+      expect(smallest).toBeGreaterThanOrEqual(44);
+      expect(paper).toBe("rgb(23, 25, 29)");
+    }
+    await browser.cdp("Emulation.clearDeviceMetricsOverride");
+    await browser.cdp("Emulation.setEmulatedMedia", { features: [] });
+  }, 30_000);
+
+  test("have a language, one heading, a name for every field and button, and say aloud what went wrong", async () => {
+    const world = WORLDS.https();
+    await browser.cdp("Network.clearBrowserCookies");
+    await browser.visit(`${world.base}/signin`, "Sign in");
+    await browser.click("#email");
+    await browser.type("nobody@example.org");
+    await browser.press("Tab");
+    await browser.type("wrong password");
+    await browser.press("Enter");
+    await browser.shows("is wrong");
+    const [lang, headings, unnamed, alert, kept] = await browser.evaluate<[string, number, number, string, string]>(
+      `[document.documentElement.lang, document.querySelectorAll("h1").length,
+        [...document.querySelectorAll("input:not([type=hidden])")].filter((e) => e.labels.length === 0).length
+          + [...document.querySelectorAll("button")].filter((e) => !e.innerText.trim()).length,
+        document.querySelector("[role=alert]").innerText, document.querySelector("#email").value]`,
+    );
+    expect([lang, headings, unnamed, kept]).toEqual(["en", 1, 0, "nobody@example.org"]);
+    expect(alert).toBe("The e-mail address or the password is wrong.");
+  }, 30_000);
+
+  test("send the strict headers of CONTRACT.md 5", async () => {
+    const world = WORLDS.https();
+    for (const path of ["/signin", "/signup", "/claim/site_x", "/device?done=approved"]) {
+      const { headers } = await ask(world, "GET", path);
+      const policy = headers.get("content-security-policy")!;
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("form-action 'self'");
+      expect(policy).not.toContain("unsafe");
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("referrer-policy")).toBe("same-origin");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("cache-control")).toBe("no-store");
+    }
+  });
+
+  test("A11 what a stranger calls itself is text, and no script of theirs runs", async () => {
+    const world = WORLDS.https();
+    await signUpByHand(world);
+    await browser.shows("You are signed in");
+    const evil = `"><script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">`;
+    const started = await ask(world, "POST", "/auth/device/code", {}, { "user-agent": evil });
+    const { user_code } = (await started.json()) as { user_code: string };
+    const shown = await browser.visit(`${world.base}/device?user_code=${user_code}`, user_code);
+    expect(shown.text).toContain("<script>document.title='pwned'</script>");
+    expect(shown.title).not.toContain("pwned");
+    expect(shown.failures).toEqual([]);
+  }, 30_000);
+});

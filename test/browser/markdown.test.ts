@@ -1,0 +1,305 @@
+/** A Markdown site as people meet it: with a mouse, a keyboard, a phone, no script, a screen reader, a printer. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { collectDist, deploySite } from "../../lib.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { type Browser, openBrowser } from "./chromium.ts";
+
+const AXE = join(import.meta.dir, "..", "tools", "node_modules", "axe-core", "axe.min.js");
+const EXAMPLE = join(import.meta.dir, "..", "..", "examples", "docs");
+const HEBREW = `# מדריך\n\nשלום, זה עמוד שלם בעברית עם \`npm install\` באמצע.\n\n- [x] גמור\n- [ ] פתוח\n\n| א | ב |\n|-|-|\n| 1 | 2 |\n`;
+const WIDE = `# Wide\n\n|${"a column |".repeat(30)}\n|${"-|".repeat(30)}\n|${"1|".repeat(30)}\n\n\`\`\`js\n${"const long = 1; ".repeat(40)}\n\`\`\`\n\n${"unbroken".repeat(60)}\n\n## One\n\n## Two\n`;
+
+let server: TestServer;
+let browser: Browser;
+let url: string;
+beforeAll(async () => {
+  server = await startServer();
+  browser = await openBrowser();
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const files = new Map([...(await collectDist(EXAMPLE)), ["hebrew.md", bytes(HEBREW)], ["wide.md", bytes(WIDE)]]);
+  ({ url } = await deploySite({ files, baseUrl: server.base_url }));
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const screen = (width: number, mobile = false): Promise<unknown> =>
+  browser.cdp("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile });
+const media = (type: string, scheme = "light"): Promise<unknown> =>
+  browser.cdp("Emulation.setEmulatedMedia", {
+    media: type,
+    features: [{ name: "prefers-color-scheme", value: scheme }],
+  });
+beforeEach(async () => {
+  await screen(1280);
+  await media("");
+});
+const press = async (key: string, code = key, text?: string): Promise<void> => {
+  const virtual = { Tab: 9, Enter: 13, Escape: 27, ArrowDown: 40, ArrowUp: 38 }[key];
+  const event = { key, code, text, windowsVirtualKeyCode: virtual };
+  await browser.cdp("Input.dispatchKeyEvent", { type: text || key === "Enter" ? "keyDown" : "rawKeyDown", ...event });
+  await browser.cdp("Input.dispatchKeyEvent", { type: "keyUp", ...event });
+};
+const focused = (): Promise<string> => browser.evaluate("document.activeElement.textContent.trim()");
+const PAGES = [
+  "/",
+  "/01-first-sail",
+  "/sailing/",
+  "/sailing/tides",
+  "/sailing/knots",
+  "/club/house",
+  "/hebrew",
+  "/wide",
+];
+
+describe("no failed request and no error", () => {
+  test.each(PAGES)(
+    "%s",
+    async (path) => {
+      const { failures, text } = await browser.visit(url + path);
+      expect(failures).toEqual([]);
+      expect(text.length).toBeGreaterThan(100);
+    },
+    30_000,
+  );
+});
+
+describe("axe finds nothing at WCAG 2.1 AA", () => {
+  const RUN = `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))`;
+  const problems = async (): Promise<string[]> => {
+    await browser.evaluate(`(0, eval)(${JSON.stringify(await Bun.file(AXE).text())}), 0`);
+    return browser.evaluate<string[]>(RUN);
+  };
+  const LOOKS: [string, number, string][] = [
+    ["a wide screen", 1280, "light"],
+    ["a wide screen in the dark", 1280, "dark"],
+    ["a phone", 390, "light"],
+    ["a phone in the dark", 390, "dark"],
+  ];
+  test.each(LOOKS)(
+    "on %s",
+    async (_, width, scheme) => {
+      await screen(width, width < 500);
+      await media("", scheme);
+      for (const path of PAGES) {
+        await browser.visit(url + path);
+        expect([path, ...(await problems())]).toEqual([path]);
+      }
+      await media("");
+    },
+    120_000,
+  );
+  test("with the lists and the search open", async () => {
+    await screen(390, true);
+    await browser.visit(`${url}/sailing/tides`);
+    for (const id of ["docs:pages", "docs:contents"]) {
+      await browser.evaluate(`document.getElementById("${id}").showPopover()`);
+      expect(await problems()).toEqual([]);
+    }
+    await screen(1280);
+    await search("the");
+    expect(await problems()).toEqual([]);
+  }, 60_000);
+  test("axe sees what is wrong", async () => {
+    await browser.visit(url);
+    await browser.evaluate(
+      `document.querySelectorAll("[type=checkbox]").forEach((box) => box.removeAttribute("aria-label"))`,
+    );
+    expect((await problems()).join()).toStartWith("label: <input");
+  }, 30_000);
+});
+
+const search = async (words: string): Promise<string[]> => {
+  await browser.evaluate(`(() => {
+    const input = document.querySelector("search input");
+    input.focus();
+    input.value = ${JSON.stringify(words)};
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  })()`);
+  await Bun.sleep(300);
+  return browser.evaluate<string[]>(`[...document.querySelectorAll(".found:not([hidden]) a")].map((a) => a.innerText)`);
+};
+
+describe("search", () => {
+  test.each<[string, string[]]>([
+    ["twelfths", ["The rule of twelfths\nTides"]],
+    ["FIRST call", ["The first call\nRadio"]],
+    ["radio mean", ["Words that mean one thing\nRadio"]],
+    ["zzzz", []],
+  ])(
+    "%s",
+    async (words, hits) => {
+      await screen(1280);
+      await browser.visit(`${url}/club/house`);
+      expect(await search(words)).toEqual(hits);
+      const count = await browser.evaluate<string>(`document.querySelector(".found [role=status]").textContent`);
+      expect(count).toBe(hits.length === 0 ? "Nothing found" : `${hits.length} found`);
+    },
+    30_000,
+  );
+  test("by keyboard: / to the field, arrows through what was found, Enter opens, Escape closes", async () => {
+    await browser.visit(`${url}/club/house`);
+    await press("/", "Slash", "/");
+    expect(await browser.evaluate<string>("document.activeElement.type")).toBe("search");
+    await search("the");
+    await press("ArrowDown");
+    const first = await focused();
+    await press("ArrowDown");
+    expect(await focused()).not.toBe(first);
+    await press("ArrowUp");
+    expect(await focused()).toBe(first);
+    await press("Escape");
+    expect(await browser.evaluate<boolean>(`document.querySelector(".found").hidden`)).toBe(true);
+    await search("twelfths");
+    await press("Enter", "Enter", "\r");
+    await Bun.sleep(700);
+    expect(await browser.evaluate<string>("location.pathname + location.hash")).toBe(
+      "/sailing/tides.html#the-rule-of-twelfths",
+    );
+  }, 30_000);
+});
+
+describe("keyboard", () => {
+  test("the first stop is the skip link, and it leads into the text", async () => {
+    await browser.visit(url);
+    await press("Tab");
+    expect(await focused()).toBe("Skip to the text");
+    expect(await browser.evaluate<number>(`document.activeElement.getBoundingClientRect().top`)).toBeGreaterThan(0);
+    await press("Enter", "Enter", "\r");
+    await Bun.sleep(200);
+    expect(await browser.evaluate<string>("document.activeElement.tagName")).toBe("MAIN");
+  }, 30_000);
+  test("every stop shows that it has the focus", async () => {
+    await browser.visit(`${url}/sailing/tides`);
+    const bare: string[] = [];
+    for (let stop = 0; stop < 40; stop++) {
+      await press("Tab");
+      const seen = await browser.evaluate<[string, string, number]>(
+        `(() => { const e = document.activeElement, s = getComputedStyle(e); return [e.outerHTML.slice(0, 80), s.outlineStyle, parseFloat(s.outlineWidth)] })()`,
+      );
+      if (seen[0].startsWith("<body")) break;
+      if (seen[1] === "none" || seen[2] < 1) bare.push(seen[0]);
+    }
+    expect(bare).toEqual([]);
+  }, 30_000);
+});
+
+test("the copy button copies the code and says so", async () => {
+  await browser.cdp("Browser.grantPermissions", { permissions: ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+  await browser.cdp("Emulation.setFocusEmulationEnabled", { enabled: true });
+  await browser.visit(`${url}/sailing/radio`);
+  await browser.evaluate(`document.querySelector(".code button").click()`);
+  await Bun.sleep(200);
+  expect(await browser.evaluate<string>(`document.querySelector(".code button").textContent`)).toBe("Copied");
+  const copied = await browser.evaluate<string>("navigator.clipboard.readText()");
+  expect(copied.replaceAll("\r\n", "\n")).toStartWith("Brackwater Harbour, Brackwater Harbour,\nthis is");
+}, 30_000);
+
+describe("on a phone", () => {
+  test.each(PAGES)(
+    "%s does not scroll sideways",
+    async (path) => {
+      await screen(360, true);
+      await browser.visit(url + path);
+      expect(await browser.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
+    },
+    30_000,
+  );
+  test("the list of pages opens over the text and closes again, without a script", async () => {
+    await screen(390, true);
+    await browser.cdp("Emulation.setScriptExecutionDisabled", { value: true });
+    await browser.visit(`${url}/sailing/tides`);
+    const visible = () => browser.evaluate<boolean>(`document.getElementById("docs:pages").checkVisibility()`);
+    const click = async (x: number, y: number) => {
+      for (const type of ["mousePressed", "mouseReleased"])
+        await browser.cdp("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+      await Bun.sleep(150);
+    };
+    expect(await visible()).toBe(false);
+    await click(30, 30);
+    expect(await visible()).toBe(true);
+    await click(380, 500);
+    expect(await visible()).toBe(false);
+    await browser.cdp("Emulation.setScriptExecutionDisabled", { value: false });
+  }, 30_000);
+});
+
+test("without a script the page is whole: text, pages, contents; only search and copy are not there", async () => {
+  await browser.cdp("Emulation.setScriptExecutionDisabled", { value: true });
+  const { text } = await browser.visit(`${url}/sailing/tides`);
+  await browser.cdp("Emulation.setScriptExecutionDisabled", { value: false });
+  for (const part of ["The harbour dries", "Your first sail", "On this page", "Previous"]) expect(text).toContain(part);
+  expect(text).not.toContain("Copy");
+  expect(await browser.evaluate<boolean>(`document.querySelector("search").checkVisibility()`)).toBe(false);
+}, 30_000);
+
+test("dark where the reader's machine is dark", async () => {
+  const paper = () => browser.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  await browser.visit(url);
+  expect(await paper()).toBe("rgb(255, 255, 255)");
+  await media("", "dark");
+  expect(await paper()).toBe("rgb(20, 24, 26)");
+}, 30_000);
+
+test("in print the text stands alone, and links to elsewhere tell their address", async () => {
+  await browser.visit(`${url}/sailing/tides`);
+  await media("print", "dark");
+  const shown = await browser.evaluate<string[]>(
+    `[...document.querySelectorAll(".top, .pages, .contents, .turn, .source, article")].filter((e) => e.checkVisibility()).map((e) => e.tagName)`,
+  );
+  expect(shown).toEqual(["ARTICLE"]);
+  expect(await browser.evaluate<string>("getComputedStyle(document.body).color")).toBe("rgb(0, 0, 0)");
+}, 30_000);
+
+test("right to left by content: the pages stand on the right, code runs left to right", async () => {
+  await browser.visit(`${url}/hebrew`);
+  const places = await browser.evaluate<[number, number]>(
+    `[".pages", "article"].map((name) => document.querySelector(name).getBoundingClientRect().left)`,
+  );
+  expect(places[0]).toBeGreaterThan(places[1]);
+  expect(await browser.evaluate<string>(`getComputedStyle(document.querySelector("article code")).direction`)).toBe(
+    "ltr",
+  );
+}, 30_000);
+
+const OPEN = [
+  ["div", "<div>"],
+  ["comment", "<!-- x"],
+  ["script", "<script><!--<script>"],
+  ["bold", "text <b>"],
+  ["table", "<table><tr><td>"],
+  ["closers", "</article></main></div></body></html>"],
+  ["template", "<template>"],
+  ["quote", '<div class="'],
+  ["link", "text <a name=x/>"],
+  ["drawing", "<svg><![CDATA["],
+  ["select", "<select><option>"],
+  ["plain", "<plaintext>"],
+  ["title", "<title>"],
+] as const;
+
+test("whatever raw HTML leaves open, the page around it stays whole", async () => {
+  const pages = OPEN.map(([name, html]) => [`${name}.md`, `# ${name}\n\nSome words.\n\n${html}`] as const);
+  const site = await server.deploy(Object.fromEntries([["README.md", "# Open"], ...pages]));
+  for (const [name] of OPEN) {
+    await browser.visit(`${site.url}/${name}`);
+    const whole = await browser.evaluate<boolean[]>(
+      `["body > .frame > main > article", "main > nav.turn", "main > .source", "body > .frame > .pages"].map((path) => document.querySelectorAll(path).length === 1 && document.querySelector(path).checkVisibility())`,
+    );
+    expect([name, ...whole]).toEqual([name, true, true, true, true]);
+    const bold = await browser.evaluate<string>(`getComputedStyle(document.querySelector(".source a")).fontWeight`);
+    expect([name, bold]).toEqual([name, "400"]);
+  }
+}, 60_000);
+
+test("the contents mark what is being read", async () => {
+  await browser.visit(`${url}/sailing/tides#in-the-harbour-mouth`);
+  await Bun.sleep(700);
+  await browser.evaluate(`document.getElementById("in-the-harbour-mouth").scrollIntoView({ behavior: "instant" })`);
+  await Bun.sleep(200);
+  const marked = await browser.evaluate<string>(`document.querySelector(".contents [aria-current]")?.textContent`);
+  expect(["In the harbour mouth", "The rule of twelfths"]).toContain(marked);
+}, 30_000);

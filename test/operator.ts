@@ -1,0 +1,60 @@
+/** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
+import { join } from "node:path";
+import { SOURCE } from "./process.ts";
+
+export interface CommandResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. `input` is what stdin has; the environment holds nothing of the developer's shell. */
+export async function operator(
+  data_dir: string,
+  argv: readonly string[],
+  options: { input?: string; env?: Record<string, string> } = {},
+): Promise<CommandResult> {
+  const child = Bun.spawn([...SOURCE, ...argv, "--data-dir", data_dir], {
+    stdin: new Blob([options.input ?? ""]),
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...options.env },
+  });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, stdout, stderr };
+}
+
+/** The same, where anything but exit code 0 is a fault of the test. */
+export async function operate(data_dir: string, ...argv: string[]): Promise<CommandResult> {
+  const result = await operator(data_dir, argv);
+  if (result.code !== 0) throw new Error(`svc-server ${argv.join(" ")} ended with ${result.code}: ${result.stderr}`);
+  return result;
+}
+
+/** What a command prints with `--json`. */
+export const listed = async <T>(data_dir: string, command: "sites" | "reports" | "audit"): Promise<T[]> =>
+  JSON.parse((await operate(data_dir, command, "--json")).stdout) as T[];
+
+export interface AuditLine {
+  at: string;
+  actor: string;
+  action: string;
+  site_id: string | null;
+  account_id: string | null;
+  reason: string | null;
+}
+
+/** Where the bytes of a text are stored. */
+export function blobFile(data_dir: string, contents: string | Uint8Array): string {
+  const sha256 = new Bun.CryptoHasher("sha256").update(contents).digest("hex");
+  return join(data_dir, "blobs", sha256.slice(0, 2), sha256);
+}
+
+/** Waits for what happens in its own time, and fails where it has not after ten seconds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUp = performance.now() + 10_000;
+  while (!(await condition())) {
+    if (performance.now() > giveUp) throw new Error("it did not happen within ten seconds");
+    await Bun.sleep(50);
+  }
+}

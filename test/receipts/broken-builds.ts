@@ -147,7 +147,7 @@ export const BROKEN_BUILDS: Sample[] = [
     },
     instead(vite()),
   ),
-  hidden(
+  broken(
     "a CRA project, unbuilt",
     ["template_placeholder", "index_elsewhere"],
     {
@@ -171,7 +171,7 @@ export const BROKEN_BUILDS: Sample[] = [
     },
     both(swap("<%= BASE_URL %>", ""), swap("<%= htmlWebpackPlugin.options.title %>", "Kites")),
   ),
-  hidden(
+  broken(
     "the parent of the built folder",
     "index_elsewhere",
     {

@@ -62,7 +62,7 @@ export const BROKEN_CONTENT: Sample[] = [
     },
     swap("http://localhost:3999/api", "https://api.kites.example"),
   ),
-  broken(
+  hidden(
     "a socket to the author's own machine",
     "localhost_url",
     { "index.html": shown('<script>new WebSocket("ws://localhost:3999/live");</script>') },

@@ -221,7 +221,7 @@ export const BROKEN_REFERENCES: Sample[] = [
     },
     put({ "app/icon-192.png": PNG }),
   ),
-  hidden(
+  broken(
     "the icon that the page names",
     "missing_asset",
     { "index.html": page(TEXT, '<title>Kites</title><link rel="icon" href="/icons/kite.svg">') },
@@ -257,14 +257,14 @@ export const BROKEN_REFERENCES: Sample[] = [
   broken(
     "a picture from the author's own disk",
     "missing_asset",
-    shown('<img src="file:///C:/Users/ada/kite.png" alt="">'),
-    both(swap("file:///C:/Users/ada/kite.png", "kite.png"), put({ "kite.png": PNG })),
+    shown('<img src="file:///C:/Users/me/kite.png" alt="">'),
+    both(swap("file:///C:/Users/me/kite.png", "kite.png"), put({ "kite.png": PNG })),
   ),
   broken(
     "a path of Windows",
     "missing_asset",
-    shown('<img src="C:\\Users\\ada\\kite.png" alt="">'),
-    both(swap("C:\\Users\\ada\\kite.png", "kite.png"), put({ "kite.png": PNG })),
+    shown('<img src="C:\\Users\\me\\kite.png" alt="">'),
+    both(swap("C:\\Users\\me\\kite.png", "kite.png"), put({ "kite.png": PNG })),
   ),
   broken(
     "data that a script fetches while the page loads",
@@ -275,7 +275,7 @@ export const BROKEN_REFERENCES: Sample[] = [
     },
     put({ "data/kites.json": "[]" }),
   ),
-  broken(
+  hidden(
     "a service worker that was not uploaded",
     "missing_asset",
     shown(
@@ -283,7 +283,7 @@ export const BROKEN_REFERENCES: Sample[] = [
     ),
     put({ "sw.js": "" }),
   ),
-  broken(
+  hidden(
     "a worker that was not uploaded",
     "missing_asset",
     shown('<script>const w = new Worker("js/count.js");</script>'),

@@ -8,3 +8,4 @@ import { SOUND_PAGES } from "./sound-pages.ts";
 
 export const BROKEN: Sample[] = [...BROKEN_BUILDS, ...BROKEN_REFERENCES, ...BROKEN_CONTENT];
 export const SOUND: Sample[] = [...SOUND_PAGES, ...SOUND_CODE];
+export { SECRETS } from "./broken-content.ts";

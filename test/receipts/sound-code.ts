@@ -61,7 +61,7 @@ export const SOUND_CODE: Sample[] = [
   sound(
     "strings that look like imports, in a minified bundle",
     scripted(
-      `var a='import x from "./gone.js"',b="import('./gone.js')",c=\`import "gone"; export * from './gone.js'; \${a+"from'./gone2.js'"}\`,d=/import "gone"|["']/g,e=1/2,f=e/a.length/2;/* import "gone" */var g=function(){}/["'\`]/.test(a);if(a)/'/.test(b);document.title+=""// import './gone.js'\n`,
+      `var a='import x from "./gone.js"',b="import('./gone.js')",c=\`import "gone"; export * from './gone.js'; \${a+"from'./gone2.js'"}\`,d=/import "gone"|["']/g,e=1/2,f=e/a.length/2;/* import "gone" */function g(){}/["'\`]/.test(a);if(a)/'/.test(b);document.title+=""// import './gone.js'\n`,
     ),
   ),
   sound(

@@ -3,6 +3,7 @@ import packageJson from "./package.json" with { type: "json" };
 import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/service.ts";
+import { readTls } from "./src/tls.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
 
 interface Server {
@@ -34,6 +35,7 @@ function handleSignals(server: Server, onSecond: () => void): void {
 }
 
 async function serve(config: Config): Promise<void> {
+  readTls(config); // before the data directory is touched or a worker started
   const server = config.workers > 1 ? await supervise(config) : await startService(config);
   handleSignals(server, endAtOnce);
   const { base_url, sites_domain } = server.config;

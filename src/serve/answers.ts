@@ -33,7 +33,11 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
   const kept = {
     cost: ANSWER_COST + COST_PER_CHARACTER * path.length,
     used: false,
-    drop: () => void version.answers.delete(path),
+    drop() {
+      const dropped = version.answers.get(path);
+      version.answers.delete(path);
+      if (dropped?.kind === "file") dropped.forget?.();
+    },
   };
   const fileAnswer = (file: ManifestFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);

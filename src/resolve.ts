@@ -29,12 +29,7 @@ export function resolve<File>(files: Named<File>, path: string): Resolution<File
   const name = decode(path).slice(1);
   if (OURS.test(name)) return { kind: "unmatched", fallback: false, page: null };
   if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`) ?? unmatched(files, name);
-  return (
-    found(files, name) ??
-    found(files, `${name}.html`) ??
-    folder(files, name, path) ??
-    unmatched(files, name)
-  );
+  return found(files, name) ?? found(files, `${name}.html`) ?? folder(files, name, path) ?? unmatched(files, name);
 }
 
 /** Decoded once. Names in a site are NFC and hold no control character, so such a path cannot mean a file. */

@@ -43,6 +43,7 @@ describe("which of the codes a reference gets", () => {
 
   test.each<[why: string, body: string, files: Record<string, string | Uint8Array>, codes: string[]]>([
     ["a placeholder before a missing file", '<img src="%PUBLIC_URL%/gone.png">', {}, ["template_placeholder"]],
+    ["letters of other scripts are no placeholder", '<img src="%C3%A4BER%20.png">', {}, ["missing_asset"]],
     ["source before a missing file", '<script type="module" src="/src/gone.tsx"></script>', {}, ["unbuilt_source"]],
     ["a wrong base before a missing file", '<script src="/repo/a.js"></script>', { "a.js": "" }, ["wrong_base_path"]],
     ["letter case before a missing file", '<img src="A.png">', { "a.png": PNG }, ["case_mismatch"]],
@@ -162,7 +163,7 @@ describe("thresholds", () => {
   test("server_code is asked only beside pages, and of Python only where a form names it", async () => {
     expect(await codesOf({ "kites.php": "<?php echo 1;" })).toEqual([]);
     expect(
-      await codesOf({ "index.html": page(`${TEXT}<form action="/b.py"></form>`), "a.py": "", "b.py": "" }),
+      await codesOf({ "index.html": page(`${TEXT}<form action="/b%20c.py"></form>`), "a.py": "", "b c.py": "" }),
     ).toEqual(["server_code"]);
   });
   test("a Markdown site is judged by its sources, each fault once", async () => {

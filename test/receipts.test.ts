@@ -91,6 +91,17 @@ describe("which of the codes a reference gets", () => {
     expect([...new Set((await one(body, files)).map(({ code }) => code))]).toEqual(codes as never);
   });
 
+  test.each([
+    ["gone", "gone.html"],
+    ["gone/", "gone/index.html"],
+    ["gone.pdf?x#y", "gone.pdf"],
+    ["/a/../b/gone", "b/gone.html"],
+  ])("the recipe for a link to %s names the file %s", async (href, path) => {
+    const [warning] = await one(`<a href="${href}">x</a>`);
+    expect(warning!.fix_recipe).toStartWith(`Add the page ${path} `);
+    expect(await one(`<a href="${href}">x</a>`, { [path]: page("Here") })).toEqual([]);
+  });
+
   test("one entry for each file and target, however often and in however many ways it is named", async () => {
     const twice = '<img src="gone.png"><img src="gone.png"><a href="gone.png">x</a>';
     expect(await one(twice, { "b.html": page(twice) })).toMatchObject([

@@ -36,13 +36,17 @@ function judgeHost(address: Address, { url, use }: Reference, { file }: Origin):
   return address.plain && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
 }
 
+/** The file that would answer a link: clean URLs and folders name no file themselves. */
+function pageNamed(name: string): string {
+  if (name === "" || name.endsWith("/")) return `${name}index.html`;
+  return name.slice(name.lastIndexOf("/") + 1).includes(".") ? name : `${name}.html`;
+}
+
 function judgeMissing(names: SiteNames, { url, use, origin: { file }, path, name, may_exist }: Unanswered): Finding {
   const other = may_exist ? names.anyCase(path) : null;
   if (other !== null) return says.otherCase(file, url, other);
   if (name === null) return says.notEncoded(file, url);
-  if (use === "link") {
-    return says.brokenLink(file, url, name === "" || name.endsWith("/") ? `${name}index.html` : name);
-  }
+  if (use === "link") return says.brokenLink(file, url, pageNamed(name));
   if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
   const ending = isScript(use) ? CODE_ENDINGS.find((each) => names.answer(path + each, false)) : undefined;
   return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);

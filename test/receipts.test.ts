@@ -43,6 +43,7 @@ describe("which of the codes a reference gets", () => {
 
   test.each<[why: string, body: string, files: Record<string, string | Uint8Array>, codes: string[]]>([
     ["a placeholder before a missing file", '<img src="%PUBLIC_URL%/gone.png">', {}, ["template_placeholder"]],
+    ["letters of other scripts are no placeholder", '<img src="%C3%A4BER%20.png">', {}, ["missing_asset"]],
     ["source before a missing file", '<script type="module" src="/src/gone.tsx"></script>', {}, ["unbuilt_source"]],
     ["a wrong base before a missing file", '<script src="/repo/a.js"></script>', { "a.js": "" }, ["wrong_base_path"]],
     ["letter case before a missing file", '<img src="A.png">', { "a.png": PNG }, ["case_mismatch"]],
@@ -88,6 +89,17 @@ describe("which of the codes a reference gets", () => {
     ],
   ])("%s", async (_, body, files, codes) => {
     expect([...new Set((await one(body, files)).map(({ code }) => code))]).toEqual(codes as never);
+  });
+
+  test.each([
+    ["gone", "gone.html"],
+    ["gone/", "gone/index.html"],
+    ["gone.pdf?x#y", "gone.pdf"],
+    ["/a/../b/gone", "b/gone.html"],
+  ])("the recipe for a link to %s names the file %s", async (href, path) => {
+    const [warning] = await one(`<a href="${href}">x</a>`);
+    expect(warning!.fix_recipe).toStartWith(`Add the page ${path} `);
+    expect(await one(`<a href="${href}">x</a>`, { [path]: page("Here") })).toEqual([]);
   });
 
   test("one entry for each file and target, however often and in however many ways it is named", async () => {
@@ -162,7 +174,7 @@ describe("thresholds", () => {
   test("server_code is asked only beside pages, and of Python only where a form names it", async () => {
     expect(await codesOf({ "kites.php": "<?php echo 1;" })).toEqual([]);
     expect(
-      await codesOf({ "index.html": page(`${TEXT}<form action="/b.py"></form>`), "a.py": "", "b.py": "" }),
+      await codesOf({ "index.html": page(`${TEXT}<form action="/b%20c.py"></form>`), "a.py": "", "b c.py": "" }),
     ).toEqual(["server_code"]);
   });
   test("a Markdown site is judged by its sources, each fault once", async () => {

@@ -8,8 +8,10 @@ import type { Reference, Use } from "./reference.ts";
 import { decodePath, type SiteNames } from "./site-names.ts";
 import { isScript, type Origin, type Unanswered } from "./unanswered.ts";
 
+/** Only where the address is no valid percent-encoding: `%A4BER%20` is a word with an umlaut. */
+const PERCENT_PLACEHOLDER = /%[A-Z][A-Z\d_]{2,60}%/;
 const PLACEHOLDER =
-  /%[A-Z][A-Z\d_]{2,60}%|\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
+  /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
 /** What browsers load over https alone on an https page. */
 const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "manifest"]);
 const SOURCE_CODE = /\.(?:tsx?|jsx|mts|cts|vue|svelte|astro|coffee)$/i;
@@ -17,6 +19,8 @@ const SOURCE_STYLE = /\.(?:scss|sass|less|styl|stylus|pcss)$/i;
 /** Endings that a bundler adds to imports. */
 const SOURCE_ENDINGS = [".ts", ".tsx", ".jsx", ".vue"];
 const CODE_ENDINGS = [".js", ".mjs", "/index.js"];
+
+const isPlaceholder = (url: string): boolean => PLACEHOLDER.test(url) || PERCENT_PLACEHOLDER.test(url);
 
 /** Loads another page: the page for unknown paths of a single-page app may answer. */
 const navigates = (use: Use): boolean => use === "link" || use === "frame";
@@ -32,13 +36,17 @@ function judgeHost(address: Address, { url, use }: Reference, { file }: Origin):
   return address.plain && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
 }
 
+/** The file that would answer a link: clean URLs and folders name no file themselves. */
+function pageNamed(name: string): string {
+  if (name === "" || name.endsWith("/")) return `${name}index.html`;
+  return name.slice(name.lastIndexOf("/") + 1).includes(".") ? name : `${name}.html`;
+}
+
 function judgeMissing(names: SiteNames, { url, use, origin: { file }, path, name, may_exist }: Unanswered): Finding {
   const other = may_exist ? names.anyCase(path) : null;
   if (other !== null) return says.otherCase(file, url, other);
   if (name === null) return says.notEncoded(file, url);
-  if (use === "link") {
-    return says.brokenLink(file, url, name === "" || name.endsWith("/") ? `${name}index.html` : name);
-  }
+  if (use === "link") return says.brokenLink(file, url, pageNamed(name));
   if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
   const ending = isScript(use) ? CODE_ENDINGS.find((each) => names.answer(path + each, false)) : undefined;
   return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);
@@ -78,7 +86,7 @@ export class Judge {
     const first = addresses[0]!;
     const has_scheme = first.kind !== "own" && /^[a-z]{2,}:/i.test(url);
     if (first.kind !== "own" || use === "base") {
-      const left = (use === "base" || first.kind === "none") && !has_scheme && PLACEHOLDER.test(url);
+      const left = (use === "base" || first.kind === "none") && !has_scheme && isPlaceholder(url);
       this.note(left ? says.placeholderLeft(file, url) : judgeHost(first, reference, origin));
       return null;
     }
@@ -104,8 +112,8 @@ export class Judge {
 
   /** Whether the address itself tells what is wrong. */
   private tellsItself(item: Unanswered): boolean {
-    const { url, origin } = item;
-    const placeholder = PLACEHOLDER.test(url);
+    const { url, origin, name } = item;
+    const placeholder = PLACEHOLDER.test(url) || (name === null && PERCENT_PLACEHOLDER.test(url));
     if (placeholder && !origin.filled_in) this.note(says.placeholderLeft(origin.file, url));
     else if (!placeholder && this.isUnbuilt(item)) this.note(says.sourceLoaded(origin.file, url));
     else return placeholder;

@@ -11,6 +11,7 @@ import { type PageReferences, pageReferences, type PageScript } from "./page-ref
 import type { Progress } from "./progress.ts";
 import type { Reference } from "./reference.ts";
 import { scriptReferences, type ScriptReferences } from "./script-references.ts";
+import { decodePath } from "./site-names.ts";
 import { styleReferences } from "./style-references.ts";
 import type { Origin } from "./unanswered.ts";
 import { manifestReferences } from "./web-manifest.ts";
@@ -158,7 +159,8 @@ export class Walk {
 
   private noteAction(action: string, origin: Origin): void {
     const address = addressOf(action, origin.bases[0]!);
-    if (address.kind === "own" && this.files.has(address.path.slice(1))) this.actions.add(address.path.slice(1));
+    const path = address.kind === "own" ? decodePath(address.path) : null;
+    if (path !== null && this.files.has(path)) this.actions.add(path);
   }
 
   private readManifest(path: string): void {

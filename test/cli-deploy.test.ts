@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
+import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -428,16 +428,13 @@ describe("a server that does not do as it should gets a sentence", () => {
       1,
       "  ✗ No server answers at http://127.0.0.1:1. Check DEPLOY_URL and the network.\n",
     ]);
-    const busy = await fetch("http://localhost:8787/healthz").then(
-      () => true,
-      () => false,
+    const [bun, script] = CLI as [string, string];
+    const program = [bun, "--define", 'SVC_DEFAULT_SERVER="http://localhost:1"', script];
+    const unnamed = await home.run([], { cwd, env: { DEPLOY_URL: "" }, program });
+    expect(unnamed.err).toMatch(
+      /No server answers at http:\/\/localhost:1\. Start one in another terminal with bun \S+/,
     );
-    if (!busy) {
-      const unnamed = await home.run([], { cwd, env: { DEPLOY_URL: "" } });
-      expect(unnamed.err).toContain(
-        "No server answers at http://localhost:8787. Start one in another terminal with svc-server",
-      );
-    }
+    expect(unnamed.err).toEndWith("/server.ts, or name yours: DEPLOY_URL=https://… svc\n");
     expect((await home.run(["--json"], { cwd, env: { DEPLOY_URL: "http://nowhere.invalid" } })).out).toContain(
       "unreachable",
     );
@@ -581,6 +578,20 @@ describe("the link", () => {
     expect((await own.run(["-q"])).code).toBe(0);
     expect(await projects(own)).toHaveLength(1);
     expect((await readdir(own.config)).sort()).toEqual(["projects.json", "projects.json.broken"]);
+  });
+
+  test("a second one that is broken is put aside too: the tokens of the first stay", async () => {
+    await using own = await Home.make(server.base_url);
+    await own.write("", { "dist/index.html": "i" });
+    const files = [];
+    for (const content of ["{first", "{second", "{third"]) {
+      await own.write("config", { "projects.json": content });
+      expect((await own.run(["-q"])).code).toBe(0);
+      files.push(content);
+    }
+    const aside = (await readdir(own.config)).filter((name) => name !== "projects.json").sort();
+    expect(aside).toEqual(["projects.json.broken", "projects.json.broken-2", "projects.json.broken-3"]);
+    expect(await Promise.all(aside.map((name) => readFile(join(own.config, name), "utf8")))).toEqual(files);
   });
 
   test("entries that are damaged are passed over, the others count", async () => {

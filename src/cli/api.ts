@@ -1,6 +1,7 @@
 /** The service as the CLI calls it. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Failure } from "./failure.ts";
+import { svc, svcServer } from "./invocation.ts";
 import { SAVED_SESSION, type Credential, type Server } from "./state.ts";
 import { VERSION } from "./version.ts";
 
@@ -72,7 +73,7 @@ function unreachable(server: Server, error: unknown): Failure {
   }
   const way = server.named
     ? "Check DEPLOY_URL and the network."
-    : "Start one in another terminal with svc-server, or name yours: DEPLOY_URL=https://… svc";
+    : `Start one in another terminal with ${svcServer()}, or name yours: DEPLOY_URL=https://… ${svc()}`;
   return new Failure("unreachable", `No server answers at ${server.origin}. ${way}`);
 }
 
@@ -116,7 +117,7 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   const parts = [error];
   if (status === 401 || status === 403) {
     parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
-    if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push("Sign in again: svc login");
+    if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push(`Sign in again: ${svc("login")}`);
   }
   if (status === 429 && later !== null) parts.push(`Try again in ${later} s.`);
   return new ApiFailure(status, code, parts.join(" "));

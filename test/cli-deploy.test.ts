@@ -440,6 +440,78 @@ describe("a server that does not do as it should gets a sentence", () => {
     );
   });
 
+  test.each([
+    ["this machine by name", "localhost"],
+    ["this machine by a name below localhost", "svc.localhost"],
+    ["this machine by address", "127.0.0.1"],
+  ])("a proxy of the environment is not asked for %s", async (_, host) => {
+    const fake = fakeServer(() => Response.json(DEPLOYED));
+    const cwd = await home.write("past-proxy", { "dist/index.html": "i" });
+    const dead = "http://127.0.0.1:1";
+    const DEPLOY_URL = fake.url.replace("localhost", host);
+    const ran = await home.run(["--json"], { cwd, env: { DEPLOY_URL, HTTP_PROXY: dead, all_proxy: dead } });
+    await fake.stop();
+    expect(json(ran)).toMatchObject({ ok: true });
+  });
+
+  const DEAD = "http://me:hidden@127.0.0.1:1";
+  const PROXIES: [string, string, Record<string, string>, string][] = [
+    [
+      "that is not there",
+      "http://far.invalid",
+      { HTTP_PROXY: DEAD },
+      "through the proxy http://127.0.0.1:1 (HTTP_PROXY). ",
+    ],
+    [
+      "of lower case, which counts first",
+      "http://far.invalid",
+      { http_proxy: DEAD, HTTP_PROXY: "x" },
+      "(http_proxy). ",
+    ],
+    [
+      "for all, under https",
+      "https://far.invalid",
+      { ALL_PROXY: DEAD },
+      "http://127.0.0.1:1 (ALL_PROXY). Check DEPLOY_URL, the proxy",
+    ],
+    ["for the other protocol", "https://far.invalid", { HTTP_PROXY: DEAD }, "far.invalid. Check DEPLOY_URL and"],
+    [
+      "that NO_PROXY excepts",
+      "http://far.invalid",
+      { HTTP_PROXY: DEAD, NO_PROXY: "x, .invalid" },
+      "far.invalid. Check",
+    ],
+    [
+      "that NO_PROXY excepts at another port",
+      "http://far.invalid",
+      { HTTP_PROXY: DEAD, NO_PROXY: "far.invalid:81" },
+      "(HTTP_PROXY)",
+    ],
+  ];
+  test.each(PROXIES)("a proxy %s: named where it was used, without its password", async (_, DEPLOY_URL, env, said) => {
+    const cwd = await home.write("proxied", { "dist/index.html": "i" });
+    const { code, err } = await home.run([], { cwd, env: { DEPLOY_URL, ...env } });
+    expect(code).toBe(1);
+    expect(err).toContain(`No server answers at ${DEPLOY_URL}`);
+    expect(err).toContain(said);
+    expect(err).not.toContain("hidden");
+  });
+
+  test.each(["http", "https"])("a proxy that answers in the server's place is named: %s", async (scheme) => {
+    const proxy = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => void socket.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+      },
+    });
+    const cwd = await home.write("bad-gateway", { "dist/index.html": "i" });
+    const env = { DEPLOY_URL: `${scheme}://far.invalid`, ALL_PROXY: `127.0.0.1:${proxy.port}` };
+    const { err } = await home.run([], { cwd, env });
+    proxy.stop(true);
+    expect(err).toContain(`through the proxy http://127.0.0.1:${proxy.port} (ALL_PROXY)`);
+  });
+
   test("a certificate that nobody vouches for: what it is, and how to vouch for it", async () => {
     const fixture = (name: string) => Bun.file(join(import.meta.dir, "fixtures", "tls", name));
     const tls = { cert: fixture("cert.pem"), key: fixture("key.pem") };

@@ -706,6 +706,38 @@ describe("the link", () => {
   });
 });
 
+describe.if(process.platform === "linux")("a name that is not UTF-8 cannot be sent, and is told", () => {
+  const latin1 = (folder: string, name: string) =>
+    Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]);
+  test.each([
+    ["a file", (folder: string) => writeFile(latin1(folder, "caf\xe9"), "x")],
+    ["a folder", (folder: string) => mkdir(latin1(folder, "caf\xe9"))],
+    ["a link", (folder: string) => symlink("index.html", latin1(folder, "caf\xe9"))],
+  ])("%s in the folder", async (what, make) => {
+    const cwd = await home.write(`latin1-${what}`, { "dist/index.html": "i" });
+    await make(join(cwd, "dist"));
+    const { code, err } = await home.run([], { cwd });
+    expect(code).toBe(1);
+    expect(err).toContain("caf\uFFFD cannot be sent: its name is not UTF-8. Rename it, or leave it out");
+    await home.write(`latin1-${what}/dist`, { ".svcignore": "caf?" });
+    expect((await home.run([], { cwd })).code).toBe(0);
+  });
+
+  test("the file that is named on the command line", async () => {
+    const cwd = await home.write("latin1-named", {});
+    await writeFile(latin1(cwd, "caf\xe9.html"), "x");
+    const program = ["sh", "-c", `exec "$0" "$@" "$(printf 'caf\\351.html')"`, ...CLI];
+    const { code, err } = await home.run([], { cwd, program });
+    expect(code).toBe(1);
+    expect(err).toContain("its name is not UTF-8");
+  });
+
+  test("a name that has U+FFFD itself is one like any other", async () => {
+    const cwd = await home.write("fffd", { "dist/index.html": "i", "dist/caf\uFFFD.txt": "c" });
+    expect(json(await home.run(["--json"], { cwd }))).toMatchObject({ ok: true, files: 2 });
+  });
+});
+
 test("a file that cannot be read is named", async () => {
   const cwd = await home.write("locked", { "dist/index.html": "i", "dist/.svcignore/x": "a folder" });
   const ran = await home.run(["--json"], { cwd });

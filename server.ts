@@ -4,6 +4,7 @@ import packageJson from "./package.json" with { type: "json" };
 import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/service.ts";
+import { readTls } from "./src/tls.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
 
 interface Server {
@@ -46,17 +47,18 @@ function handleSignals(server: Server, onSecond: () => void, onHangup?: () => vo
 }
 
 async function start(config: Config): Promise<Config> {
-  if (config.workers === 1) {
-    const service = await startService(config);
-    handleSignals(service, endAtOnce);
-    return service.config;
+  if (config.workers > 1) {
+    const supervisor = await supervise(config);
+    handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
+    return supervisor.config;
   }
-  const supervisor = await supervise(config);
-  handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
-  return supervisor.config;
+  const service = await startService(config);
+  handleSignals(service, endAtOnce);
+  return service.config;
 }
 
 async function serve(config: Config): Promise<void> {
+  readTls(config); // before the data directory is touched or a worker started
   const { base_url, sites_domain } = await start(config);
   process.stdout.write(
     `svc-server listening on ${base_url} (sites at ${new URL(base_url).protocol}//*.${sites_domain})\n`,

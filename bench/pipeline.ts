@@ -1,10 +1,11 @@
 /** What each upload pays for in its thread: `bun bench/pipeline.ts`. One ordinary and one hostile input a row. */
 import { handOver } from "../src/deploy/hand-over.ts";
 import { build } from "../src/pipeline/index.ts";
+import { scanAbuse } from "../src/pipeline/abuse.ts";
 import { mediaType } from "../src/pipeline/media-types.ts";
 import { detectSpa } from "../src/pipeline/spa.ts";
 import { titleOf } from "../src/pipeline/title.ts";
-import type { Bytes, Files } from "../src/types.ts";
+import type { Bytes, Draft, Files } from "../src/types.ts";
 import { NEW_SITE } from "../test/abuse-site.ts";
 import { APPS, DOCUMENTS, type Shape } from "../test/spa-shapes.ts";
 import { zipOf } from "../test/zip.ts";
@@ -38,6 +39,18 @@ const listed = zipOf(new Map(Array.from({ length: 200 }, (_, i) => [`photos/${i}
 const hostile = zipOf({ "index.html": elements });
 const turn = handOver();
 
+const scan = (files: Files) => {
+  const draft: Draft = { files, made: new Set(), stripped_folder: null, healed: [], warnings: [] };
+  return scanAbuse(draft, NEW_SITE, turn.at);
+};
+const docs = new Map(Array.from({ length: 200 }, (_, i) => [`docs/${i}.html`, article.subarray(0, 10_000)]));
+const signIn = bytes(`<title>Sign in</title><form action=/x><label>Password<input type=password></label></form>`);
+/** A page that asks for a password makes all code worth a look. */
+const bundle = new Map([
+  ["index.html", signIn],
+  ["app.js", bytes('const a=(e,t)=>{return e.map((n)=>n+"x"+t)};'.repeat(100_000))],
+]);
+
 const ROWS: [name: string, run: () => unknown][] = [
   ["spa: Vite React", () => detectSpa(react)],
   ["spa: Docusaurus, decided by its 404.html", () => detectSpa(filesOf(DOCUMENTS["Docusaurus"]!.files))],
@@ -47,6 +60,10 @@ const ROWS: [name: string, run: () => unknown][] = [
   ["title: 9 MB of drawings", () => titleOf(drawings)],
   ["media type: a page of 45 KB", () => mediaType("docs/article.html", article)],
   ["media type: 9 MB of HTML", () => mediaType("docs/article.html", elements)],
+  ["abuse: 200 pages of 10 KB", () => scan(docs)],
+  ["abuse: a sign-in page and 4.4 MB of code", () => scan(bundle)],
+  ["abuse: 9 MB of open elements", () => scan(new Map([["index.html", elements]]))],
+  ["abuse: 9 MB of drawings", () => scan(new Map([["index.html", drawings]]))],
   ["progress: one file", () => turn.at("unpacking", "assets/file-1.js")],
   ["build: 1 file", () => build(small, LIMITS, turn.at, NEW_SITE)],
   ["build: 50 files, 2.5 MB", () => build(middle, LIMITS, turn.at, NEW_SITE)],

@@ -18,7 +18,7 @@ export interface AppParts {
   config: Config;
   /** The API's table. */
   api(request: Request, path: string, exchange: Exchange): Promise<Response>;
-  sites: Pick<SiteServer, "handle">;
+  sites: Pick<SiteServer, "handle" | "again">;
   /** Abuse reports, on the host of the site that is reported. */
   report(request: Request, host: { slug: string }, exchange: Exchange): Promise<Response>;
   /** Null where whoever asks may not know that there is anything. */
@@ -54,7 +54,10 @@ export function createApp(parts: AppParts): App {
   const addressOf = clientAddress(config.trust_proxy);
 
   function route(request: Request, exchange: Exchange): Response | Promise<Response> {
-    const host = parseHost(request.headers.get("host"));
+    const header = request.headers.get("host");
+    const again = sites.again(request, header, exchange);
+    if (again !== null) return again;
+    const host = parseHost(header);
     if (host.kind === "site") {
       return isReport(request) ? parts.report(request, host, exchange) : sites.handle(request, host, exchange);
     }

@@ -18,6 +18,7 @@ import { prepareDataDir } from "./store/prepare.ts";
 import { openRates, type Rates } from "./store/rates.ts";
 import { readSecrets } from "./store/secrets.ts";
 import { startSweeping } from "./sweeping.ts";
+import { readTls } from "./tls.ts";
 import { PAGES } from "./web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
@@ -87,7 +88,7 @@ function appFor(
   });
 }
 
-const listener = (config: Config, app: () => App, worker: boolean) =>
+const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => App, worker: boolean) =>
   Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -95,7 +96,7 @@ const listener = (config: Config, app: () => App, worker: boolean) =>
     development: false,
     idleTimeout: IDLE_TIMEOUT_S,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
-    ...(config.tls_cert && { tls: { cert: Bun.file(config.tls_cert), key: Bun.file(config.tls_key!) }, http2: true }),
+    ...(tls && { tls, http2: true }),
     fetch: (request, server) =>
       app()(request, {
         address: () => server.requestIP(request)?.address ?? null,
@@ -107,6 +108,7 @@ const listener = (config: Config, app: () => App, worker: boolean) =>
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<Service> {
   const now = options.now ?? Date.now;
+  const tls = readTls(config);
   const log = createLog(config.log);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
@@ -119,7 +121,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   });
   const state = { draining: false };
   let app: App;
-  const server = listener(config, () => app, options.worker ?? false);
+  const server = listener(config, tls, () => app, options.worker ?? false);
   const bound = withAddresses(config, server.port!);
   const metrics = createMetrics(store.figures);
   const counting = keepCounting(metrics, log);

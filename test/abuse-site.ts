@@ -18,7 +18,7 @@ export type Sources = Record<string, string | Bytes>;
 const bytesOf = (source: string | Bytes): Bytes =>
   typeof source === "string" ? new TextEncoder().encode(source) : source;
 
-/** `pass`, the code of a refusal, or the names of the signals. */
+/** `pass`, the code of a refusal, or the names of the signals and the codes of other warnings. */
 export function judge(files: Sources, site: Partial<SiteContext> = {}): string {
   const draft = {
     files: new Map(Object.entries(files).map(([path, source]) => [path, bytesOf(source)])),
@@ -26,7 +26,7 @@ export function judge(files: Sources, site: Partial<SiteContext> = {}): string {
   };
   try {
     const { warnings } = scanAbuse(draft, { ...NEW_SITE, ...site }, () => {});
-    const signals = warnings.map(({ message }) => /\((\w+)\)\.$/.exec(message)![1]);
+    const signals = warnings.map(({ code, message }) => /\((\w+)\)\.$/.exec(message)?.[1] ?? code);
     return signals.length === 0 ? "pass" : signals.join(" ");
   } catch (error) {
     if (error instanceof Refusal) return error.code;

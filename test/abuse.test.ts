@@ -89,6 +89,10 @@ describe("where a form sends is resolved as a browser would", () => {
       "a template's end tag for the form outside",
       `<form action="${EVIL}"><template></form></template>${PASSWORD}</form>`,
     ],
+    ["an end tag that leaves a form's element open", `<form action="${EVIL}"><div></form>${PASSWORD}`],
+    ["an end tag in an object", `<form action="${EVIL}"><object></form></div>${PASSWORD}`],
+    ["an end tag under bold text", `<form action="${EVIL}"><b><div></b></form>${PASSWORD}`],
+    ["for those without scripts", `<noscript><form action="${EVIL}">${PASSWORD}</form></noscript>`],
     ["in a template", `<template><form action="${EVIL}">${PASSWORD}</form></template>`],
     ["in a frame's srcdoc", `<iframe srcdoc="&lt;form action='${EVIL}'&gt;&lt;input type=password&gt;"></iframe>`],
     ["in a frame's data:", `<iframe src="data:text/html,<form action='${EVIL}'><input type=password>"></iframe>`],
@@ -124,6 +128,8 @@ describe("broken markup hides no form", () => {
     ["a drawing that an end tag leaves", `<div><svg><g></div><style><!--</style>${form}`],
     ["HTML in a drawing that is not closed", `<svg><foreignObject><div></foreignObject><style><!--</style>${form}`],
     ["MathML", `<math><mtext><style></math><mi></style></mtext></math>${form}`],
+    ["an annotation that is none in SVG", `<svg><annotation-xml encoding="text/html"><noframes></svg>${form}`],
+    ["a description that is none in MathML", `<math><desc><style><p>${form}</style>`],
     ["NUL characters before the tag", `\0\0${form}`],
     ["a label that is never closed", `<form action="${EVIL}"><label>Password<input name=x>`],
   ])("%s", (_, html) => expect(judgePage(html)).toBe("abuse_rejected"));
@@ -282,9 +288,6 @@ describe("must pass", () => {
     ["no action", `<form>${PASSWORD}</form>`],
     ["javascript:void(0)", login("javascript:void(0);")],
     ["javascript: that moves on the site itself", login("javascript:location='/home'")],
-    ["a loopback address", login("http://localhost:3000/login")],
-    ["a private address", login("http://192.168.1.10/login")],
-    ["a mapped loopback address", login("http://[::ffff:127.0.0.1]/login")],
     [
       "an admin template",
       `<title>Dashboard</title><form class="user"><input type="password" class="form-control" placeholder="Password"><a href="index.html" class="btn">Login</a></form><a href="https://www.facebook.com/us"><img alt="Facebook"></a>`,
@@ -300,6 +303,14 @@ describe("must pass", () => {
     [
       "a password field in one form, a newsletter in another",
       `${login("/login")}<form action="https://buttondown.com/x"><input type=email name=email></form>`,
+    ],
+    [
+      "a newsletter whose form ends crookedly before a sign-in",
+      `<form action="https://x.list-manage.com/s"><div><input type=email></form></div>${login("/login")}`,
+    ],
+    [
+      "a form that ends in a paragraph before a password field",
+      `<form action="https://x.list-manage.com/s"><p><input type=email></form>${PASSWORD}`,
     ],
     [
       "documentation of phishing",
@@ -335,6 +346,23 @@ describe("must pass", () => {
       `<svg><title>Menu</title><style>.a{fill:red}</style><path/></svg>${login("/x")}`,
     ],
   ])("%s", (_, html) => expect(judgePage(html)).toBe("pass"));
+});
+
+describe("a form that leads visitors to themselves is warned of, and never refused", () => {
+  test.each([
+    ["http://localhost:3000/login", "localhost_url"],
+    ["http://app.localhost/login", "localhost_url"],
+    ["//127.0.0.1:8080", "localhost_url"],
+    ["http://2130706433/", "localhost_url"],
+    ["http://[::1]:8000/", "localhost_url"],
+    ["http://[::ffff:127.0.0.1]/login", "localhost_url"],
+    ["http://192.168.1.10/login", "private_network_url"],
+    ["http://10.0.0.7/", "private_network_url"],
+    ["http://printer.local/", "private_network_url"],
+    ["http://[fd00::1]/", "private_network_url"],
+    ["http://127.0.0.1.collect.example/", "abuse_rejected"],
+    ["http://localhost.collect.example/", "abuse_rejected"],
+  ])("%s: %s", (action, verdict) => expect(judgePage(login(action))).toBe(verdict));
 });
 
 describe("a site's own names are its own", () => {

@@ -47,13 +47,29 @@ describe("the command line", () => {
     expect((await run([...SOURCE, "serve", "--print-config"])).code).toBe(0);
     expect((await run([...SOURCE, "sreve"])).code).toBe(2);
   });
-  test("a certificate that cannot be read stops the start with a sentence", async () => {
-    await using dir = await temporaryFolder();
-    const flags = ["--data-dir", dir.path, "--port", "0", "--tls-cert", "/nowhere", "--tls-key", "/nowhere"];
-    const { code, stderr } = await run([...SOURCE, ...flags]);
-    expect(code).toBe(1);
-    expect(stderr).toContain("/nowhere");
-  });
+  const CERT = join(FIXTURES, "cert.pem");
+  const KEY = join(FIXTURES, "key.pem");
+  test.each([
+    ["is not there", "/nowhere", KEY, /^svc-server: --tls-cert \(SVC_TLS_CERT\) is "\/nowhere": .*ENOENT/],
+    ["is a folder", CERT, "/", /^svc-server: --tls-key \(SVC_TLS_KEY\) is "\/": /],
+    ["is swapped with its key", KEY, CERT, /do not fit together/],
+    ["is no PEM", join(FIXTURES, "README"), KEY, /do not fit together/],
+  ])(
+    "a certificate that %s stops the start: exit 2, one line, nothing made",
+    async (_, cert, key, sentence) => {
+      await using dir = await temporaryFolder();
+      const data = join(dir.path, "data");
+      for (const workers of ["1", "2"]) {
+        const flags = ["--data-dir", data, "--port", "0", "--workers", workers, "--tls-cert", cert, "--tls-key", key];
+        const { code, stderr } = await run([...SOURCE, ...flags]);
+        expect(code).toBe(2);
+        expect(stderr).toMatch(sentence);
+        expect(stderr.trim().split("\n")).toHaveLength(1);
+        expect(existsSync(data)).toBe(false);
+      }
+    },
+    20_000,
+  );
 });
 
 describe("a start", () => {

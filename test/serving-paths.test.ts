@@ -1,6 +1,6 @@
 /** CONTRACT.md 6 and RELIABILITY.md H19 to H33: which file answers which path. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { resolve } from "../src/serve/resolve.ts";
+import { resolve } from "../src/resolve.ts";
 import { type RawAnswer, rawRequest } from "./raw-http.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "./server.ts";
 

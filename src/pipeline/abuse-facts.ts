@@ -23,7 +23,8 @@ export interface Control {
 /** A link or a button that is open, and what it says. */
 export interface Pressable {
   is: "a" | "button";
-  attributes: ReadonlyMap<string, string>;
+  /** Its attributes as they are written. */
+  written: string;
   text: string;
 }
 

@@ -1,7 +1,8 @@
 /** Reject 1: a form that asks for a secret and sends it to another domain. */
+import type { Warning } from "../types.ts";
 import { basesOf, type Destination, destinationOf, type OwnHost } from "./abuse-urls.ts";
 import { isSubmit } from "./abuse-fields.ts";
-import type { Control, Form, PageFacts } from "./abuse-facts.ts";
+import { type Control, type Form, MOST, type PageFacts } from "./abuse-facts.ts";
 import { type Risk, RISK_NAMES } from "./abuse-words.ts";
 import { decodeEntities } from "./entities.ts";
 
@@ -31,22 +32,43 @@ function* targets({ controls }: PageFacts, risky: ReadonlyMap<Form, Risk>, byId:
   }
 }
 
-/** The reason to refuse the page; null where there is none. */
-export function foreignForm(page: PageFacts, path: string, own: OwnHost): string | null {
+/** What the page's forms ask for that is secret, and where they send it: each address once. */
+export function secretsSent(page: PageFacts, path: string, own: OwnHost): { risk: Risk; to: Destination }[] {
   const byId = new Map<string, Form[]>();
   for (const form of page.forms) {
-    if (form.id !== null)
-      byId.set(decodeEntities(form.id), [...(byId.get(decodeEntities(form.id)) ?? []), form].slice(0, 20));
+    if (form.id === null) continue;
+    const id = decodeEntities(form.id);
+    byId.set(id, [...(byId.get(id) ?? []), form].slice(0, MOST.open_forms));
   }
   const risky = riskyForms(page, byId);
-  if (risky.size === 0) return null;
+  if (risky.size === 0) return [];
   const bases = basesOf(page.bases, path);
-  const seen = new Map<string, Destination>();
+  const sent = new Map<string, { risk: Risk; to: Destination }>();
   for (const { risk, address } of targets(page, risky, byId)) {
-    const found = seen.get(address) ?? destinationOf(address, bases, own);
-    seen.set(address, found);
-    if (found.kind === "other") return `a form asks for ${RISK_NAMES[risk]} and sends it to ${found.where}`;
-    if (found.kind === "mail") return `a form asks for ${RISK_NAMES[risk]} and sends it by e-mail`;
+    if (!sent.has(address)) sent.set(address, { risk, to: destinationOf(address, bases, own) });
+  }
+  return [...sent.values()];
+}
+
+/** The reason to refuse the page; null where there is none. */
+export function foreignForm(sent: readonly { risk: Risk; to: Destination }[]): string | null {
+  for (const { risk, to } of sent) {
+    if (to.kind === "other") return `a form asks for ${RISK_NAMES[risk]} and sends it to ${to.where}`;
+    if (to.kind === "mail") return `a form asks for ${RISK_NAMES[risk]} and sends it by e-mail`;
   }
   return null;
+}
+
+/** Nobody phishes for an address that leads visitors to themselves: such a form is merely broken. */
+export function localForms(sent: readonly { risk: Risk; to: Destination }[], path: string): Warning[] {
+  return sent.flatMap(({ to }) => {
+    if (to.kind !== "local") return [];
+    const whose = to.loopback ? "each visitor's own machine" : "a machine that only the author's own network can reach";
+    return {
+      code: to.loopback ? "localhost_url" : "private_network_url",
+      message: `A form of ${path} sends to "${to.where}", which is ${whose}.`,
+      path,
+      fix_recipe: `Change the form's address "${to.where}" in ${path} to one that visitors can reach.`,
+    };
+  });
 }

@@ -10,6 +10,7 @@ import {
   type Pressable,
   Unreadable,
 } from "./abuse-facts.ts";
+import { type FormOwners, formOwners } from "./abuse-form-owner.ts";
 import { decodeEntities } from "./entities.ts";
 import type { Namespaces } from "./foreign.ts";
 import { attributesOf, markup, type Markup } from "./markup.ts";
@@ -28,12 +29,9 @@ interface Label {
 /** The reader's place in the page: what is open there. */
 interface Place {
   facts: PageFacts;
-  /** Forms that are open; a template has its own. */
-  scopes: Form[][];
+  owners: FormOwners;
   label: Label | null;
   pressable: (Pressable & { from: number }) | null;
-  /** Whether an element of XML closes one form alone. */
-  nested: boolean;
   text: string[];
   length: number;
   /** Depth of drawings, whose titles name pictures. */
@@ -50,24 +48,17 @@ const READERS: Record<string, (place: Place, attributes: Attributes, opened: Ope
   form(place, attributes) {
     const form: Form = { id: attributes.get("id") ?? null, action: attributes.get("action") ?? null };
     place.facts.forms.push(form);
-    const scope = place.scopes.at(-1)!;
-    if (scope.push(form) > MOST.open_forms) throw new Unreadable("it nests too many forms");
+    place.owners.form(form);
   },
   input: addControl,
   textarea: addControl,
   button(place, attributes, opened) {
     addControl(place, attributes, opened);
-    press(place, attributes, "button");
+    press(place, "button", opened.attributes);
   },
   label(place, attributes) {
     endLabel(place);
     place.label = { target: attributes.get("for") ?? null, from: place.length, controls: [] };
-  },
-  template({ scopes }) {
-    if (scopes.push([]) > MOST.templates) throw new Unreadable("it nests too many templates");
-  },
-  a(place, attributes) {
-    press(place, attributes, "a");
   },
   img({ facts, pressable }, attributes) {
     const alt = value(attributes, "alt").trim();
@@ -88,6 +79,10 @@ const READERS: Record<string, (place: Place, attributes: Attributes, opened: Ope
     if (src) facts.scripts.push(decodeEntities(src));
     if (raw) facts.code.push(raw);
   },
+  /** A page of its own for whoever has scripts off. */
+  noscript({ facts }, _, { raw }) {
+    if (raw?.includes("<")) facts.frames.push({ address: null, page: raw });
+  },
   iframe: addFrame,
   frame: addFrame,
   object: addFrame,
@@ -100,7 +95,7 @@ function entitle({ facts, drawings, pressable }: Place, words: string): void {
 }
 
 function addControl(place: Place, attributes: Attributes, { name }: Opened): void {
-  const forms = attributes.has("form") ? [] : [...place.scopes.at(-1)!];
+  const forms = attributes.has("form") ? [] : place.owners.owners();
   const control = { name: name as Control["name"], attributes, forms, labels: [], at: place.length, risks: [] };
   if (place.facts.controls.push(control) > MOST.controls) throw new Unreadable("it has too many fields");
   place.label?.controls.push(control);
@@ -112,9 +107,9 @@ function addFrame({ facts }: Place, attributes: Attributes): void {
   facts.frames.push({ address: address && decodeEntities(address), page: page && decodeEntities(page) });
 }
 
-function press(place: Place, attributes: Attributes, is: "a" | "button"): void {
+function press(place: Place, is: Pressable["is"], written: string): void {
   release(place);
-  place.pressable = { attributes, text: "", from: place.text.length, is };
+  place.pressable = { is, written, text: "", from: place.text.length };
   if (is === "a") place.facts.links.push(place.pressable);
 }
 
@@ -147,7 +142,7 @@ const RUNS = /(?:^|[\s/"'])on[a-z]{3,30}\s*=|javascript:/i;
 /** A link may lead to them; what else names them may send there. */
 const NAMES = /telegram|discord/i;
 /** What means the same in a drawing. */
-const DRAWN = new Set(["script", "title", "a"]);
+const DRAWN = new Set(["script", "title"]);
 
 function open(place: Place, opened: Opened): void {
   const { name, attributes, is } = opened;
@@ -155,17 +150,17 @@ function open(place: Place, opened: Opened): void {
     place.facts.events.push(decodeEntities(attributes));
   const local = is === "plain" ? name.slice(name.indexOf(":") + 1) : name;
   if (local === "svg") place.drawings += attributes.endsWith("/") ? 0 : 1;
+  if (!attributes.endsWith("/") || is === "html") place.owners.open(local);
+  // There are many, and few of them are looked at.
+  if (local === "a") return press(place, "a", attributes);
   const reads = is === "drawing" && !DRAWN.has(name) ? undefined : READERS[local];
   if (reads && Object.hasOwn(READERS, local)) reads(place, attributesOf(attributes), { ...opened, name: local });
 }
 
 function close(place: Place, name: string): void {
   const local = name.slice(name.indexOf(":") + 1);
-  if (local === "form") {
-    const scope = place.scopes.at(-1)!;
-    scope.length = place.nested ? Math.max(0, scope.length - 1) : 0;
-  } else if (local === "template" && place.scopes.length > 1) place.scopes.pop();
-  else if (local === "label") endLabel(place);
+  place.owners.close(local);
+  if (local === "label") endLabel(place);
   else if (local === "title" && place.titled !== null) {
     entitle(place, wordsSince(place, place.titled));
     place.titled = null;
@@ -177,7 +172,16 @@ function close(place: Place, name: string): void {
 export function readPage(html: string, namespaces: Namespaces, nested = false): PageFacts {
   const facts = emptyFacts();
   const place: Place = {
-    ...{ facts, nested, scopes: [[]], label: null, pressable: null, text: [], length: 0, drawings: 0, titled: null },
+    ...{
+      facts,
+      owners: formOwners(nested),
+      label: null,
+      pressable: null,
+      text: [],
+      length: 0,
+      drawings: 0,
+      titled: null,
+    },
   };
   for (const part of markup(html, namespaces)) {
     if (part.kind === "open") open(place, part);

@@ -35,7 +35,8 @@ function textsOf(bytes: Bytes, is_xml: boolean): string[] {
 function readingsOfHtml(html: string): PageFacts[] {
   const browser = asBrowser();
   const first = readPage(html, browser);
-  return browser.doubtful ? [first, readPage(html, allHtml()), readPage(html, plainAfterDrawing())] : [first];
+  if (!browser.doubtful) return [first];
+  return [first, ...[asBrowser(false), allHtml(), plainAfterDrawing()].map((one) => readPage(html, one))];
 }
 
 function readingsOfXml(source: string): PageFacts[] {

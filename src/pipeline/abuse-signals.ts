@@ -6,6 +6,7 @@ import { typeOf } from "./abuse-fields.ts";
 import type { PageFacts, Picture } from "./abuse-facts.ts";
 import { basesOf, destination, type OwnHost } from "./abuse-urls.ts";
 import { plainWords, RECOVERY_PHRASE } from "./abuse-words.ts";
+import { attributesOf } from "./attributes.ts";
 import { decodeEntities } from "./entities.ts";
 
 export interface Judged {
@@ -37,7 +38,7 @@ function isLogo({ alt, inside }: Picture, word: string, { domains }: Brand): boo
     return false;
   }
   if (inside === null) return true;
-  const href = inside.attributes.get("href") ?? "";
+  const href = attributesOf(inside.written).get("href") ?? "";
   return (
     inside.is !== "button" && !isBelow(hostOf(href), domains) && !plainWords(`${inside.text} ${href}`).includes(word)
   );
@@ -192,15 +193,30 @@ const hiddenCode: Look = ({ page, path, code }) => {
 const PROGRAM = /\.(?:exe|scr|iso|apk|hta|lnk)$/i;
 export const isProgram = (path: string): boolean => PROGRAM.test(path);
 
+const MAY_BE_PROGRAM = /exe|scr|iso|apk|hta|lnk|&|%/i;
+
+/** The address of a link that downloads a program; null for any other. */
+function programAt(written: string, base: string): string | null {
+  if (!MAY_BE_PROGRAM.test(written)) return null;
+  const attributes = attributesOf(written);
+  const address = decodeEntities(attributes.get("href") ?? "");
+  const path = URL.parse(address, base)?.pathname ?? "";
+  return isProgram(decoded(path)) || isProgram(decodeEntities(attributes.get("download") ?? "")) ? address : null;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
 const program: Look = ({ page, path, own, anonymous }) => {
   if (!anonymous) return null;
   const [base = ""] = basesOf(page.bases, path).slice(-1);
-  const found = page.links.find(({ attributes }) => {
-    const url = URL.parse(decodeEntities(attributes.get("href") ?? ""), base);
-    return url !== null && (isProgram(url.pathname) || isProgram(decodeEntities(attributes.get("download") ?? "")));
-  });
-  if (!found) return null;
-  const address = decodeEntities(found.attributes.get("href") ?? "");
+  const address = page.links.map(({ written }) => programAt(written, base)).find((one) => one !== null);
+  if (address === undefined || address === null) return null;
   const where = destination(address, [base], own);
   return programSignal(
     where.kind === "other" ? `offers a program of ${where.where} for download` : "offers a program for download",

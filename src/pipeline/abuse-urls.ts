@@ -1,12 +1,16 @@
 /** Where an address on a page leads, read as a browser reads it: to the site itself, to another domain, or elsewhere. A
  *  site is a domain of its own: its host and its version hosts are the same, every other host is another. */
 import { decodeEntities } from "./entities.ts";
-import { isOwnNetwork } from "./own-network.ts";
+import { isLoopback, isOwnNetwork } from "./own-network.ts";
 import { show } from "./show.ts";
 
 export type Destination =
   /** `where`: the host, or what stands for one that cannot be known. */
-  { kind: "other"; where: string } | { kind: "mail" } | { kind: "none" };
+  | { kind: "other"; where: string }
+  /** The visitor's own machine or network. */
+  | { kind: "local"; where: string; loopback: boolean }
+  | { kind: "mail" }
+  | { kind: "none" };
 
 /** A new site's own name is drawn after its files were read, so that no file can name it: relative addresses alone are
  *  its own. */
@@ -56,22 +60,23 @@ function ofUrl(url: URL, own: OwnHost): Destination {
   if (url.protocol === "mailto:") return { kind: "mail" };
   if (!/^(?:https?|ftp|wss?):$/.test(url.protocol)) return NOWHERE;
   // A sibling is another site also where sites live below localhost.
-  const nobodys = labelOf(url.hostname, own) === null && isOwnNetwork(url.hostname);
-  return nobodys || isOwn(url.hostname, own) ? NOWHERE : { kind: "other", where: url.host };
+  if (labelOf(url.hostname, own) === null && isOwnNetwork(url.hostname)) {
+    return { kind: "local", where: url.host, loopback: isLoopback(url.hostname) };
+  }
+  return isOwn(url.hostname, own) ? NOWHERE : { kind: "other", where: url.host };
 }
 
 /** `bases`: what the page may take as the base of its addresses; where one of them leads elsewhere, the address does. */
 export function destination(address: string, bases: readonly string[], own: OwnHost): Destination {
-  let found = NOWHERE;
-  for (const base of bases) {
+  const found = bases.map((base): Destination => {
     const url = URL.parse(address, base);
+    if (url) return ofUrl(url, own);
     // What our parser cannot read another one might.
-    const absolute = !url && /^[\s\0-\x1f]*(?:[a-z][\w+.-]*:|[/\\\s]{2})/i.test(address);
-    if (url) found = ofUrl(url, own);
-    else if (absolute) found = { kind: "other", where: show(address) };
-    if (found.kind !== "none") return found;
-  }
-  return found;
+    const absolute = /^[\s\0-\x1f]*(?:[a-z][\w+.-]*:|[/\\\s]{2})/i.test(address);
+    return absolute ? { kind: "other", where: show(address) } : NOWHERE;
+  });
+  const named = (kind: Destination["kind"]) => found.find((one) => one.kind === kind);
+  return named("other") ?? named("mail") ?? named("local") ?? NOWHERE;
 }
 
 /** The same for an attribute as it is written in the page. */

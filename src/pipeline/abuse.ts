@@ -4,7 +4,7 @@ import { Refusal } from "../errors.ts";
 import type { Bytes, Draft, SiteContext, Warning } from "../types.ts";
 import { parseBrands } from "./abuse-brands.ts";
 import { pageCode } from "./abuse-code.ts";
-import { foreignForm } from "./abuse-forms.ts";
+import { foreignForm, localForms, secretsSent } from "./abuse-forms.ts";
 import { type PageFacts, Unreadable } from "./abuse-facts.ts";
 import { isPage, readings } from "./abuse-readings.ts";
 import { isProgram, type Judged, programSignal, type Signal, SIGNALS } from "./abuse-signals.ts";
@@ -52,23 +52,32 @@ function firstOfEach(found: readonly { path: string; signal: Signal }[], site: S
   return [...byName.values()];
 }
 
+/** Warnings of forms that lead visitors to themselves: what repeats on every page need not be told of each. */
+const MOST_LOCAL = 20;
+
 /** Throws `abuse_rejected` and `too_complex`. */
 export function scanAbuse(draft: Draft, site: SiteContext, progress: Progress): Draft {
   const { files } = draft;
   const code = pageCode(files, site);
   const brands = parseBrands(site.brands);
   const found: { path: string; signal: Signal }[] = [];
+  const local = new Map<string, Warning>();
   for (const [path, bytes] of files) {
     if (site.anonymous && isProgram(path)) found.push({ path, signal: programSignal("is a program for download") });
     const media_type = mediaType(path, bytes);
     if (!isPage(media_type)) continue;
     progress("looking for abuse in", path);
     for (const page of readingsOf(path, bytes, media_type)) {
-      const reason = foreignForm(page, path, site) ?? leak(page, path, site, code);
+      const sent = secretsSent(page, path, site);
+      const reason = foreignForm(sent) ?? leak(page, path, site, code);
       if (reason !== null) throw rejected(path, reason, site);
+      for (const warning of localForms(sent, path)) local.set(warning.message, warning);
       const judged: Judged = { path, page, code, own: site, brands, anonymous: site.anonymous };
       found.push(...SIGNALS.flatMap((look) => look(judged) ?? []).map((signal) => ({ path, signal })));
     }
   }
-  return found.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...firstOfEach(found, site)] };
+  return {
+    ...draft,
+    warnings: [...draft.warnings, ...[...local.values()].slice(0, MOST_LOCAL), ...firstOfEach(found, site)],
+  };
 }

@@ -17,18 +17,21 @@ interface Entry {
   name: string;
   /** `gate`: an element of a drawing whose content is HTML again. */
   kind: "foreign" | "gate" | "html";
+  /** Of SVG, else of MathML. */
+  svg: boolean;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
-const VOID = words("area base br col embed hr img input link meta param source track wbr keygen bgsound frame");
+export const VOID = words("area base br col embed hr img input link meta param source track wbr keygen bgsound frame");
 /** Tags that end a drawing, wherever they stand in it. */
 const BREAKOUT = words(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol
    p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
-const GATES = words("foreignobject desc title mi mo mn ms mtext");
+const SVG_GATES = words("foreignobject desc title");
+const MATH_GATES = words("mi mo mn ms mtext");
 /** Elements that end by themselves where their parent does. */
-const IMPLIED_END = words("p li dd dt option optgroup rb rp rt rtc thead tbody tfoot tr td th");
+export const IMPLIED_END = words("p li dd dt option optgroup rb rp rt rtc thead tbody tfoot tr td th");
 const CLOSES_PARAGRAPH = words(
   `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5
    h6 header hgroup hr main menu nav ol p pre section summary table ul`,
@@ -36,10 +39,11 @@ const CLOSES_PARAGRAPH = words(
 /** Browsers nest no deeper. */
 const DEEPEST = 512;
 
-const isGate = (name: string, attributes: string): boolean =>
-  GATES.has(name) ||
-  (name === "annotation-xml" &&
-    /^(?:text\/html|application\/xhtml\+xml)$/i.test(attributesOf(attributes).get("encoding") ?? ""));
+function isGate(name: string, attributes: string, svg: boolean): boolean {
+  if (svg) return SVG_GATES.has(name);
+  if (name !== "annotation-xml") return MATH_GATES.has(name);
+  return /^(?:text\/html|application\/xhtml\+xml)$/i.test(attributesOf(attributes).get("encoding") ?? "");
+}
 
 function breaksOut(name: string, attributes: string): boolean {
   if (name !== "font") return BREAKOUT.has(name);
@@ -47,15 +51,16 @@ function breaksOut(name: string, attributes: string): boolean {
   return given.has("color") || given.has("face") || given.has("size");
 }
 
-/** As a browser sees it, as far as tags that nest tell. `doubtful`: they did not, so another reading may be the true one. */
-export function asBrowser(): Namespaces & { readonly doubtful: boolean } {
+/** As a browser sees it, as far as tags that nest tell. `doubtful`: they did not, so another reading may be the true one.
+ *  `leaves`: an end tag of nothing in a drawing is taken for that of an element around it, which ends the drawing too. */
+export function asBrowser(leaves = true): Namespaces & { readonly doubtful: boolean } {
   const stack: Entry[] = [];
   let doubtful = false;
   const top = () => stack.at(-1);
   const isForeign = () => top()?.kind === "foreign";
 
-  function push(name: string, kind: Entry["kind"]): void {
-    if (stack.length < DEEPEST) stack.push({ name, kind });
+  function push(name: string, kind: Entry["kind"], svg = false): void {
+    if (stack.length < DEEPEST) stack.push({ name, kind, svg });
     else doubtful = true;
   }
 
@@ -87,8 +92,7 @@ export function asBrowser(): Namespaces & { readonly doubtful: boolean } {
     } else if (last.kind === "foreign" && (name === "p" || name === "br")) while (isForeign()) stack.pop();
     else {
       doubtful = true;
-      // Most likely it closes what the drawing lies in.
-      if (!html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
+      if (leaves && !html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
     }
   }
 
@@ -99,10 +103,14 @@ export function asBrowser(): Namespaces & { readonly doubtful: boolean } {
     inside: () => ({ foreign: isForeign(), xml: false }),
     open(name, attributes) {
       if (isForeign() && breaksOut(name, attributes)) while (isForeign()) stack.pop();
-      const foreign = isForeign() || name === "svg" || name === "math";
-      if (!foreign) openHtml(name);
-      else if (!attributes.endsWith("/")) push(name, isForeign() && isGate(name, attributes) ? "gate" : "foreign");
-      return foreign ? "drawing" : "html";
+      const inside = isForeign();
+      if (!inside && name !== "svg" && name !== "math") {
+        openHtml(name);
+        return "html";
+      }
+      const svg = inside && top()!.name !== "annotation-xml" ? top()!.svg : name === "svg";
+      if (!attributes.endsWith("/")) push(name, inside && isGate(name, attributes, svg) ? "gate" : "foreign", svg);
+      return "drawing";
     },
     close,
   };

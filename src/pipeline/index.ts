@@ -1,12 +1,13 @@
 /** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make pages of Markdown where there is no
- *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 decide whether it is a single-page app, 6 describe what is to
- *  be stored.
+ *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 decide whether it is a single-page app, 6 lint it as that,
+ *  7 describe what is to be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
 import type { BuiltVersion, Draft, Limits, SiteContext } from "../types.ts";
 import { versionIdOf } from "../version-id.ts";
 import { scanAbuse } from "./abuse.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { ingest } from "./ingest.ts";
+import { lint } from "./lint.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./markdown.ts";
 import type { Progress } from "./progress.ts";
@@ -38,7 +39,7 @@ export function build(zip: Uint8Array, limits: Limits, progress: Progress, site:
     ...uploaded(draft),
     ...describe(draft, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: draft.warnings,
+    warnings: lint(draft, spa, progress).warnings,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

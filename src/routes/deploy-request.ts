@@ -21,7 +21,7 @@ function refuseUnlessZip(request: Request): void {
 }
 
 /** The zip, whole. Refuses in the order of CONTRACT.md 4.4: room, type, length. */
-export async function readUpload({ request, exchange, parts, address }: Ctx): Promise<Bytes> {
+export async function readUpload({ request, exchange, parts, address, after }: Ctx): Promise<Bytes> {
   const { max_bytes, max_zip_bytes } = parts.config;
   refuseUnlessZip(request);
   const tooLarge = (actual: number | undefined) => zipTooLarge(max_zip_bytes, actual);
@@ -38,12 +38,9 @@ export async function readUpload({ request, exchange, parts, address }: Ctx): Pr
     );
   }
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
-  const release = parts.uploads.hold(networkOf(address()));
-  try {
-    return await readBody(request, max_zip_bytes, tooLarge);
-  } finally {
-    release();
-  }
+  // Until the answer: zips that wait for a slot take memory, too.
+  after(parts.uploads.hold(networkOf(address())));
+  return readBody(request, max_zip_bytes, tooLarge);
 }
 
 const SPA_SETTINGS = { on: 1, off: 0, auto: null } as const;

@@ -34,7 +34,12 @@ export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
     return caller;
   }
 
-  async function run(request: Request, path: string, exchange: Exchange, headers: Record<string, string>) {
+  async function run(
+    request: Request,
+    path: string,
+    exchange: Exchange,
+    { headers, after }: Pick<Ctx, "headers" | "after">,
+  ) {
     const { handler, params, opens } = match(request.method, path);
     const origin = originOf(request, () => exchange.peer.address());
     const cookie = sessionCookie(origin);
@@ -50,6 +55,7 @@ export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
       token: request.headers.get("authorization")?.replace(/^bearer +/i, "") ?? null,
       address: () => addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
       headers,
+      after,
       cookie,
       origin,
       parts,
@@ -58,13 +64,16 @@ export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
 
   return async (request: Request, path: string, exchange: Exchange): Promise<Response> => {
     const headers: Record<string, string> = {};
+    const endings: (() => void)[] = [];
     try {
-      const body = await run(request, path, exchange, headers);
+      const body = await run(request, path, exchange, { headers, after: (end) => void endings.push(end) });
       if (!(body instanceof Response)) return answerJson(body, exchange, 200, headers);
       for (const [name, value] of Object.entries(headers)) body.headers.set(name, value);
       return body;
     } catch (error) {
       throw withHeaders(error, headers);
+    } finally {
+      for (const end of endings) end();
     }
   };
 }

@@ -52,6 +52,8 @@ export interface Ctx {
   address(): string;
   /** Headers of the answer, whatever it will be. */
   headers: Record<string, string>;
+  /** What is to be done once the request is answered or refused. */
+  after(end: () => void): void;
   cookie: SessionCookie;
   /** Of the API, as the client asked it. */
   origin: string;

@@ -12,6 +12,8 @@ export interface FileAnswer extends Kept {
   readonly vary: string | null;
   /** The 304, by policy. */
   readonly unchanged: ResponseInit[];
+  /** Takes away the shortcut that leads here. */
+  forget?: () => void;
 }
 
 export interface RedirectAnswer extends Kept {

@@ -1,11 +1,11 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
+import { resolve } from "../resolve.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { ManifestFile } from "../types.ts";
 import type { Answer, FileAnswer } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
 import type { LoadedVersion } from "./manifests.ts";
-import { resolve } from "./resolve.ts";
 
 const ANSWER_COST = 1500;
 /** The path stands in the key, the entity tag and its headers. */
@@ -33,7 +33,11 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
   const kept = {
     cost: ANSWER_COST + COST_PER_CHARACTER * path.length,
     used: false,
-    drop: () => void version.answers.delete(path),
+    drop() {
+      const dropped = version.answers.get(path);
+      version.answers.delete(path);
+      if (dropped?.kind === "file") dropped.forget?.();
+    },
   };
   const fileAnswer = (file: ManifestFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);

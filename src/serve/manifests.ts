@@ -116,7 +116,10 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
     versions.delete(key);
     if (loaded.row !== null) loaded.row.live = null;
     for (const body of loaded.bodies.values()) for (const form of body.forms.values()) budget.release(form);
-    for (const answer of loaded.answers.values()) budget.release(answer);
+    for (const answer of loaded.answers.values()) {
+      budget.release(answer);
+      if (answer.kind === "file") answer.forget?.();
+    }
     loaded.bodies.clear();
     loaded.answers.clear();
   }

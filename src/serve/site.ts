@@ -14,6 +14,7 @@ import { ownNotFound } from "./not-found.ts";
 import { type Policy, policyOf, robotsHeader } from "./policy.ts";
 import { disabled, expired, methodNotAllowed, notFound, unknownHost, unknownVersion } from "./refusals.ts";
 import { createRespond } from "./respond.ts";
+import { createShortcuts, type Shortcut } from "./shortcuts.ts";
 import { createWarm, type Warm } from "./warm.ts";
 
 /** Of `<slug>.<sites_domain>`, or `<version_id>--<slug>.<sites_domain>`. */
@@ -25,6 +26,8 @@ export interface SiteHost {
 export interface SiteServer {
   /** Throws a Refusal for every answer that is not the site's own. */
   handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response>;
+  /** The answer to a request whose way is known already, by its URL and Host; null: ask `handle`. */
+  again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
   warm: Warm;
 }
 
@@ -47,6 +50,22 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const bodies = createBodies(store.blobs, budget, createEncoder());
   const answerFor = createAnswers(bodies, budget);
   const respond = createRespond(bodies, store.blobs);
+  const shortcuts = createShortcuts();
+
+  function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
+    const found = shortcuts.find(request.url, host);
+    if (found === undefined || !holds(found, request)) return null;
+    const { row, version, answer, policy } = found;
+    row.used = version.used = answer.used = true;
+    return respond(request, answer, policy, exchange);
+  }
+
+  /** Whether it still leads to what the long way would find. */
+  function holds({ row, version }: Shortcut, { method }: Request): boolean {
+    if (row.generation !== store.generation.current() || row.live !== version) return false;
+    const state = siteState(row.site!, parts.now());
+    return (state === "live" || state === "frozen") && (method === "GET" || method === "HEAD");
+  }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
     const row = manifests.row(host.slug);
@@ -59,18 +78,21 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const site = presentSite(row, parts);
     const { version_id } = host;
     const version = version_id === null ? row.live : manifests.version(site.site_id, version_id);
-    if (version) return answer(request, site, version, policyOf(site, version_id !== null), exchange);
+    if (version) return answer(request, row, site, version, policyOf(site, version_id !== null), exchange);
     return manifests.readVersion(site.site_id, version_id ?? site.live_version_id).then((read) => {
       if (read === null) throw unknownVersion();
       if (version_id === null) manifests.setLive(row, read);
-      return answer(request, site, read, policyOf(site, version_id !== null), exchange);
+      return answer(request, row, site, read, policyOf(site, version_id !== null), exchange);
     });
   }
 
-  function answer(request: Request, site: Site, version: LoadedVersion, policy: Policy, exchange: Exchange) {
+  function answer(request: Request, row: Row, site: Site, version: LoadedVersion, policy: Policy, exchange: Exchange) {
     if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
     const found = answerFor(version, pathOf(request.url));
-    if (found.kind === "file") return respond(request, found, policy, exchange);
+    if (found.kind === "file") {
+      if (row.live === version) remember(request, { row, version, answer: found, policy });
+      return respond(request, found, policy, exchange);
+    }
     if (found.kind === "redirect") return redirect(request, found, policy);
     const shell = shellFor(request, site, version, found);
     if (shell !== null) return respond(request, shell, policy, exchange);
@@ -78,7 +100,13 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     return ownNotFound(bodies, request, found, found.page, policy, exchange);
   }
 
-  return { handle, warm: createWarm(manifests, bodies, parts.ending) };
+  /** Only what people ask for again: a query is seldom the same twice. */
+  function remember(request: Request, shortcut: Omit<Shortcut, "host">): void {
+    const host = request.headers.get("host");
+    if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, ...shortcut });
+  }
+
+  return { handle, again, warm: createWarm(manifests, bodies, parts.ending) };
 }
 
 /** The site, if it is to be shown at all: asked of the clock each time, not of the sweep. */

@@ -20,7 +20,7 @@ const EXAMPLES = join(import.meta.dir, "..", "..", "examples");
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** A package's folder without what its maker ships beside the site (source maps, other bundles, notes). */
-async function fromPackage(folder: string, leave_out = /\.map$/): Promise<Files> {
+export async function fromPackage(folder: string, leave_out = /\.map$/): Promise<Files> {
   const files = await collectDist(join(TOOLS, "node_modules", folder));
   return new Map([...files].filter(([path]) => !leave_out.test(path)));
 }
@@ -39,11 +39,11 @@ function withoutOtherHosts(files: Files): Files {
 }
 
 /** What `vite build` makes of an app, as a person runs it. */
-async function builtByVite(app: string): Promise<Files> {
+export async function builtByVite(app: string, ...more: string[]): Promise<Files> {
   const outdir = await mkdtemp(join(tmpdir(), "svc-vite-"));
   try {
     const vite = join(TOOLS, "node_modules", "vite", "bin", "vite.js");
-    const command = [process.execPath, "--bun", vite, "build", "--outDir", outdir, "--emptyOutDir"];
+    const command = [process.execPath, "--bun", vite, "build", "--outDir", outdir, "--emptyOutDir", ...more];
     const { code, stderr } = await run(command, { cwd: join(TOOLS, "apps", app) });
     if (code !== 0) throw new Error(`vite build of ${app} failed: ${stderr}`);
     return await collectDist(outdir);

@@ -44,6 +44,8 @@ interface Traffic {
 
 interface Sent {
   requestId: string;
+  /** Empty for a worker's own script, whose answer is told to the worker. */
+  loaderId: string;
   request: { url: string };
 }
 interface Answered {
@@ -69,9 +71,9 @@ function listen(view: Bun.WebView, traffic: () => Traffic): void {
       then((message as MessageEvent<T>).data);
     });
   const fail = (what: string) => void traffic().failures.push(what);
-  on<Sent>("Network.requestWillBeSent", ({ requestId, request }) => {
+  on<Sent>("Network.requestWillBeSent", ({ requestId, loaderId, request }) => {
     urls.set(requestId, request.url);
-    if (NETWORK.test(request.url)) traffic().open.add(requestId);
+    if (NETWORK.test(request.url) && loaderId !== "") traffic().open.add(requestId);
   });
   on<Answered>("Network.responseReceived", ({ response: { url, status } }) => {
     if (status >= 400 && new URL(url).pathname !== IMPLIED) fail(`${status} ${url}`);

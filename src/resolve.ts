@@ -1,9 +1,12 @@
-/** Which file answers a path (CONTRACT.md 6, PIPELINE.md 2). Pure: it sees a manifest and a path, no request, no site. */
-import { Refusal } from "../errors.ts";
-import type { Manifest, ManifestFile } from "../types.ts";
+/** Which file answers a path (CONTRACT.md 6, PIPELINE.md 2). Pure: it sees names and a path, no request, no site. Serving
+ *  asks it, and the lint, which may not think otherwise. */
+import { Refusal } from "./errors.ts";
 
-export type Resolution =
-  | { kind: "file"; file: ManifestFile }
+/** Path → whatever stands for the file: its row in the manifest, its bytes. */
+type Named<File> = ReadonlyMap<string, File>;
+
+export type Resolution<File> =
+  | { kind: "file"; file: File }
   /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
   | { kind: "redirect"; location: string }
   | {
@@ -11,7 +14,7 @@ export type Resolution =
       /** Whether the version's fallback document may answer here, if the site is a single-page app. */
       fallback: boolean;
       /** The site's own 404.html, the nearest up the path. */
-      page: ManifestFile | null;
+      page: File | null;
     };
 
 /** What the service keeps for itself, whatever a site holds: the second would get its author a certificate. */
@@ -22,16 +25,11 @@ const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_e
 const LONGEST_NAME = 512;
 
 /** `path` is percent-encoded, as the request has it. Throws `invalid_path`. */
-export function resolve(manifest: Manifest, path: string): Resolution {
+export function resolve<File>(files: Named<File>, path: string): Resolution<File> {
   const name = decode(path).slice(1);
   if (OURS.test(name)) return { kind: "unmatched", fallback: false, page: null };
-  if (name === "" || name.endsWith("/")) return found(manifest, `${name}index.html`) ?? unmatched(manifest, name);
-  return (
-    found(manifest, name) ??
-    found(manifest, `${name}.html`) ??
-    folder(manifest, name, path) ??
-    unmatched(manifest, name)
-  );
+  if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`) ?? unmatched(files, name);
+  return found(files, name) ?? found(files, `${name}.html`) ?? folder(files, name, path) ?? unmatched(files, name);
 }
 
 /** Decoded once. Names in a site are NFC and hold no control character, so such a path cannot mean a file. */
@@ -54,33 +52,33 @@ function decode(path: string): string {
   return /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
 }
 
-function found(manifest: Manifest, name: string): Resolution | null {
-  const file = manifest.get(name);
+function found<File>(files: Named<File>, name: string): Resolution<File> | null {
+  const file = files.get(name);
   return file === undefined ? null : { kind: "file", file };
 }
 
 /** No name starts with a slash, so a path that does (`//evil.example/x`) never gets here as a redirect. */
-const folder = (manifest: Manifest, name: string, path: string): Resolution | null =>
-  manifest.has(`${name}/index.html`) ? { kind: "redirect", location: `${path}/` } : null;
+const folder = <File>(files: Named<File>, name: string, path: string): Resolution<File> | null =>
+  files.has(`${name}/index.html`) ? { kind: "redirect", location: `${path}/` } : null;
 
-const unmatched = (manifest: Manifest, name: string): Resolution => ({
+const unmatched = <File>(files: Named<File>, name: string): Resolution<File> => ({
   kind: "unmatched",
-  fallback: mayBeRoute(manifest, name),
-  page: nearestPage(manifest, name),
+  fallback: mayBeRoute(files, name),
+  page: nearestPage(files, name),
 });
 
-function mayBeRoute(manifest: Manifest, name: string): boolean {
+function mayBeRoute(files: Named<unknown>, name: string): boolean {
   const segments = name.split("/");
   const top = segments[0]!;
   const last = segments.findLast((segment) => segment !== "") ?? "";
   if (top === ".well-known" || last.includes(".")) return false;
-  return !(ASSET_FOLDERS.has(top) && manifest.keys().some((file) => file.startsWith(`${top}/`)));
+  return !(ASSET_FOLDERS.has(top) && files.keys().some((file) => file.startsWith(`${top}/`)));
 }
 
-function nearestPage(manifest: Manifest, name: string): ManifestFile | null {
+function nearestPage<File>(files: Named<File>, name: string): File | null {
   for (let slash = name.lastIndexOf("/", LONGEST_NAME); slash > 0; slash = name.lastIndexOf("/", slash - 1)) {
-    const page = manifest.get(`${name.slice(0, slash)}/404.html`);
+    const page = files.get(`${name.slice(0, slash)}/404.html`);
     if (page !== undefined) return page;
   }
-  return manifest.get("404.html") ?? null;
+  return files.get("404.html") ?? null;
 }

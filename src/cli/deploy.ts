@@ -1,4 +1,5 @@
-/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. */
+/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. This is the asking side, on the
+ *  machine of whoever deploys; src/routes/deploy.ts answers. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";

@@ -1,4 +1,5 @@
 /** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/service.ts. */
+import { readFileSync } from "node:fs";
 import packageJson from "./package.json" with { type: "json" };
 import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
@@ -8,7 +9,6 @@ import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
 
 interface Server {
   stop(): Promise<void>;
-  reload?(): Promise<void>;
 }
 
 /** EX_SOFTWARE: the outcome of a write is unknown, a restart into recovery is wanted. */
@@ -17,10 +17,20 @@ const EXIT_RECOVER = 70;
 const endAtOnce = (): void => process.exit(1);
 /** Ctrl-C and a service manager's stop reach all processes of the group, and the supervisor's SIGTERM comes on top: to a
  *  worker they are one. It ends at once when its supervisor does. */
-const drainOn = (): void => {};
+const goOn = (): void => {};
 
-/** SIGTERM and SIGINT drain; SIGHUP replaces the workers one by one. */
-function handleSignals(server: Server, onSecond: () => void): void {
+/** Whether whoever started this (nohup) wants it to outlive the terminal; Linux alone tells. */
+function outlivesTerminal(): boolean {
+  try {
+    const ignored = /^SigIgn:\s*(\w+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+    return (BigInt(`0x${ignored}`) & 1n) === 1n;
+  } catch {
+    return false;
+  }
+}
+
+/** SIGTERM and SIGINT drain. So does SIGHUP, which a closed terminal sends, where it has no other meaning. */
+function handleSignals(server: Server, onSecond: () => void, onHangup?: () => void): void {
   let draining = false;
   const drain = async (code: number) => {
     if (draining) return onSecond();
@@ -31,21 +41,32 @@ function handleSignals(server: Server, onSecond: () => void): void {
   process.on("SIGTERM", () => void drain(0));
   process.on("SIGINT", () => void drain(0));
   process.on("SIGUSR2", () => void drain(EXIT_RECOVER));
-  process.on("SIGHUP", () => void server.reload?.());
+  if (onHangup) return void process.on("SIGHUP", onHangup);
+  // The shell and the kernel may both send it: unlike the others, a second one does not end the process.
+  if (!outlivesTerminal()) process.on("SIGHUP", () => void (draining || drain(0)));
+}
+
+async function start(config: Config): Promise<Config> {
+  if (config.workers > 1) {
+    const supervisor = await supervise(config);
+    handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
+    return supervisor.config;
+  }
+  const service = await startService(config);
+  handleSignals(service, endAtOnce);
+  return service.config;
 }
 
 async function serve(config: Config): Promise<void> {
   readTls(config); // before the data directory is touched or a worker started
-  const server = config.workers > 1 ? await supervise(config) : await startService(config);
-  handleSignals(server, endAtOnce);
-  const { base_url, sites_domain } = server.config;
+  const { base_url, sites_domain } = await start(config);
   process.stdout.write(
     `svc-server listening on ${base_url} (sites at ${new URL(base_url).protocol}//*.${sites_domain})\n`,
   );
 }
 
 async function main(argv: string[]): Promise<void> {
-  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(), drainOn);
+  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(), goOn, goOn);
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Service } from "../src/service.ts";
-import { install, main, ROOT, say, StepFailed } from "./run.ts";
+import { cliEnvironment, install, main, ROOT, say, StepFailed } from "./run.ts";
 
 const HELLO = join("examples", "hello");
 
@@ -26,7 +26,7 @@ async function startServer(port: string, data_dir: string): Promise<Service> {
 async function cli(args: string[], base_url: string): Promise<{ code: number; url: string; messages: string }> {
   const child = Bun.spawn([process.execPath, "cli.ts", ...args, "--quiet"], {
     cwd: ROOT,
-    env: { ...process.env, DEPLOY_URL: base_url },
+    env: cliEnvironment(base_url),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { main, ROOT, say, StepFailed } from "./run.ts";
+import { cliEnvironment, main, ROOT, say, StepFailed } from "./run.ts";
 
 const READY = /listening on (\S+)/;
 
@@ -23,7 +23,7 @@ function expectThat(holds: boolean, what: string): void {
 }
 
 async function deployAndFetch(svc: string, base_url: string, cwd: string): Promise<void> {
-  const env = { ...process.env, DEPLOY_URL: base_url, SVC_CONFIG_DIR: join(cwd, "config") };
+  const env = { ...cliEnvironment(base_url), SVC_CONFIG_DIR: join(cwd, "config") };
   const folder = join(ROOT, "examples", "hello");
   const child = Bun.spawn([svc, folder, "--json"], { cwd, env, stdin: "ignore", stderr: "inherit" });
   const result = JSON.parse(await child.stdout.text()) as { ok: boolean; url: string };

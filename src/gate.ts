@@ -1,18 +1,25 @@
-/** At most so many at once; others wait their turn, and not for ever. */
+/** At most so many at once; others wait their turn, first come, first served. */
 
-/** `width` at once; who has waited `wait_ms` gets `late()` thrown. First come, first served. */
-export function gate(width: number, wait_ms: number, late: () => Error): <T>(work: () => Promise<T>) => Promise<T> {
+/** How long anybody waits, and what is thrown then. */
+export interface Patience {
+  ms: number;
+  late: () => Error;
+}
+
+/** `width` at once; without `patience` the others wait as long as it takes. */
+export function gate(width: number, patience?: Patience): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
 
   function turn(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const giveUp = setTimeout(() => {
+    const giveUp = ({ late }: Patience) => {
       waiting.splice(waiting.indexOf(admit), 1);
       reject(late());
-    }, wait_ms);
+    };
+    const timer = patience && setTimeout(giveUp, patience.ms, patience);
     const admit = () => {
-      clearTimeout(giveUp);
+      clearTimeout(timer);
       resolve();
     };
     waiting.push(admit);

@@ -6,6 +6,7 @@ import { type Figure, slotOf } from "./metrics.ts";
 import { type Figures, openFigures } from "./store/figures.ts";
 import type { Swept } from "./store/sweep.ts";
 import type { Damage } from "./store/verify.ts";
+import { threadUrl } from "./thread-url.ts";
 
 export interface SweepOrder {
   /** Epoch milliseconds. */
@@ -18,10 +19,6 @@ export interface SweepOrder {
 export type SweepReply = ({ swept: Swept } | { damages: Damage[]; missing: number | null } | { error: string }) & {
   done?: true;
 };
-
-/** Where the thread's code is: a second entry of the binary, a file beside this one in the source (BUN.md 1). */
-const threadUrl = (): string | URL =>
-  Bun.isStandaloneExecutable ? "./src/sweep-thread.ts" : new URL("./sweep-thread.ts", import.meta.url);
 
 function note(reply: SweepReply, log: Log, figures: Figures): void {
   const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
@@ -47,7 +44,7 @@ function note(reply: SweepReply, log: Log, figures: Figures): void {
 export function startSweeping(config: Config, now: () => number): { stop(): Promise<void> } {
   const log = createLog(config.log);
   const figures = openFigures(config.data_dir);
-  const thread = new Worker(threadUrl(), { workerData: config.data_dir } as WorkerOptions);
+  const thread = new Worker(threadUrl("./src/sweep-thread.ts"), { workerData: config.data_dir } as WorkerOptions);
   let busy = false;
   thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
     if (data.done) busy = false;

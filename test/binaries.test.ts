@@ -1,7 +1,7 @@
 /** The compiled programs, started from a folder that is none of ours and means them harm. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { build, suffix } from "./built.ts";
 import { Home, json } from "./cli.ts";
@@ -48,6 +48,14 @@ test("svc-server prints one ready line and serves", async () => {
     /^svc-server listening on http:\/\/localhost:\d+ \(sites at http:\/\/\*\.localhost:\d+\)$/,
   );
   expect(await (await fetch(`${server.base_url}/healthz`)).json()).toEqual({ ok: true });
+});
+
+test("svc calls itself as it is typed: by its file, or by its name where PATH has it", async () => {
+  const run = (cwd: string, PATH: string) =>
+    home.run(["update"], { cwd, env: { PATH, DEPLOY_URL: server.base_url }, program: [binary("svc")] });
+  expect((await run(home.path("bin"), "")).err).toContain(`Deploy it: ./svc${suffix}, or`);
+  expect((await run(home.dir, "")).err).toContain(`Deploy it: bin/svc${suffix}, or`);
+  expect((await run(home.dir, home.path("bin"))).err).toContain("Deploy it: svc, or");
 });
 
 test("svc deploys, updates, lists and rolls back against it", async () => {
@@ -106,4 +114,13 @@ test("on SIGTERM svc-server drains and exits 0", async () => {
   expect(await server.exited).toBe(0);
   expect(server.stderr()).toBe("");
   expect(await readdir(hostile)).not.toContain("svc-data");
+});
+
+test("nobody answers: the hint names the svc-server that lies beside svc", async () => {
+  const hosted = home.path("hosted");
+  const program = [join(hosted, `svc${suffix}`)];
+  const said = async () => (await home.run(["login"], { cwd: hosted, env: { PATH: "" }, program })).err;
+  expect(await said()).toContain("Start one in another terminal with svc-server, or name yours");
+  await symlink(binary("svc-server"), join(hosted, `svc-server${suffix}`));
+  expect(await said()).toContain(`Start one in another terminal with ./svc-server${suffix}, or name yours`);
 });

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
+import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -428,19 +428,88 @@ describe("a server that does not do as it should gets a sentence", () => {
       1,
       "  ✗ No server answers at http://127.0.0.1:1. Check DEPLOY_URL and the network.\n",
     ]);
-    const busy = await fetch("http://localhost:8787/healthz").then(
-      () => true,
-      () => false,
+    const [bun, script] = CLI as [string, string];
+    const program = [bun, "--define", 'SVC_DEFAULT_SERVER="http://localhost:1"', script];
+    const unnamed = await home.run([], { cwd, env: { DEPLOY_URL: "" }, program });
+    expect(unnamed.err).toMatch(
+      /No server answers at http:\/\/localhost:1\. Start one in another terminal with bun \S+/,
     );
-    if (!busy) {
-      const unnamed = await home.run([], { cwd, env: { DEPLOY_URL: "" } });
-      expect(unnamed.err).toContain(
-        "No server answers at http://localhost:8787. Start one in another terminal with svc-server",
-      );
-    }
+    expect(unnamed.err).toEndWith("/server.ts, or name yours: DEPLOY_URL=https://… svc\n");
     expect((await home.run(["--json"], { cwd, env: { DEPLOY_URL: "http://nowhere.invalid" } })).out).toContain(
       "unreachable",
     );
+  });
+
+  test.each([
+    ["this machine by name", "localhost"],
+    ["this machine by a name below localhost", "svc.localhost"],
+    ["this machine by address", "127.0.0.1"],
+  ])("a proxy of the environment is not asked for %s", async (_, host) => {
+    const fake = fakeServer(() => Response.json(DEPLOYED));
+    const cwd = await home.write("past-proxy", { "dist/index.html": "i" });
+    const dead = "http://127.0.0.1:1";
+    const DEPLOY_URL = fake.url.replace("localhost", host);
+    const ran = await home.run(["--json"], { cwd, env: { DEPLOY_URL, HTTP_PROXY: dead, all_proxy: dead } });
+    await fake.stop();
+    expect(json(ran)).toMatchObject({ ok: true });
+  });
+
+  const DEAD = "http://me:hidden@127.0.0.1:1";
+  const PROXIES: [string, string, Record<string, string>, string][] = [
+    [
+      "that is not there",
+      "http://far.invalid",
+      { HTTP_PROXY: DEAD },
+      "through the proxy http://127.0.0.1:1 (HTTP_PROXY). ",
+    ],
+    [
+      "of lower case, which counts first",
+      "http://far.invalid",
+      { http_proxy: DEAD, HTTP_PROXY: "x" },
+      "(http_proxy). ",
+    ],
+    [
+      "for all, under https",
+      "https://far.invalid",
+      { ALL_PROXY: DEAD },
+      "http://127.0.0.1:1 (ALL_PROXY). Check DEPLOY_URL, the proxy",
+    ],
+    ["for the other protocol", "https://far.invalid", { HTTP_PROXY: DEAD }, "far.invalid. Check DEPLOY_URL and"],
+    [
+      "that NO_PROXY excepts",
+      "http://far.invalid",
+      { HTTP_PROXY: DEAD, NO_PROXY: "x, .invalid" },
+      "far.invalid. Check",
+    ],
+    [
+      "that NO_PROXY excepts at another port",
+      "http://far.invalid",
+      { HTTP_PROXY: DEAD, NO_PROXY: "far.invalid:81" },
+      "(HTTP_PROXY)",
+    ],
+  ];
+  test.each(PROXIES)("a proxy %s: named where it was used, without its password", async (_, DEPLOY_URL, env, said) => {
+    const cwd = await home.write("proxied", { "dist/index.html": "i" });
+    const { code, err } = await home.run([], { cwd, env: { DEPLOY_URL, ...env } });
+    expect(code).toBe(1);
+    expect(err).toContain(`No server answers at ${DEPLOY_URL}`);
+    expect(err).toContain(said);
+    expect(err).not.toContain("hidden");
+  });
+
+  test.each(["http", "https"])("a proxy that answers in the server's place is named: %s", async (scheme) => {
+    const proxy = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => void socket.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+      },
+    });
+    const cwd = await home.write("bad-gateway", { "dist/index.html": "i" });
+    const env = { DEPLOY_URL: `${scheme}://far.invalid`, ALL_PROXY: `127.0.0.1:${proxy.port}` };
+    const { err } = await home.run([], { cwd, env });
+    proxy.stop(true);
+    expect(err).toContain(`through the proxy http://127.0.0.1:${proxy.port} (ALL_PROXY)`);
   });
 
   test("a certificate that nobody vouches for: what it is, and how to vouch for it", async () => {
@@ -583,6 +652,20 @@ describe("the link", () => {
     expect((await readdir(own.config)).sort()).toEqual(["projects.json", "projects.json.broken"]);
   });
 
+  test("a second one that is broken is put aside too: the tokens of the first stay", async () => {
+    await using own = await Home.make(server.base_url);
+    await own.write("", { "dist/index.html": "i" });
+    const files = [];
+    for (const content of ["{first", "{second", "{third"]) {
+      await own.write("config", { "projects.json": content });
+      expect((await own.run(["-q"])).code).toBe(0);
+      files.push(content);
+    }
+    const aside = (await readdir(own.config)).filter((name) => name !== "projects.json").sort();
+    expect(aside).toEqual(["projects.json.broken", "projects.json.broken-2", "projects.json.broken-3"]);
+    expect(await Promise.all(aside.map((name) => readFile(join(own.config, name), "utf8")))).toEqual(files);
+  });
+
   test("entries that are damaged are passed over, the others count", async () => {
     await using own = await Home.make(server.base_url);
     await own.write("", { "dist/index.html": "i" });
@@ -620,6 +703,38 @@ describe("the link", () => {
     await utimes(join(own.config, "projects.json.lock"), 1, 1);
     expect((await own.run(["-q"])).code).toBe(0);
     expect(await readdir(own.config)).toEqual(["projects.json"]);
+  });
+});
+
+describe.if(process.platform === "linux")("a name that is not UTF-8 cannot be sent, and is told", () => {
+  const latin1 = (folder: string, name: string) =>
+    Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]);
+  test.each([
+    ["a file", (folder: string) => writeFile(latin1(folder, "caf\xe9"), "x")],
+    ["a folder", (folder: string) => mkdir(latin1(folder, "caf\xe9"))],
+    ["a link", (folder: string) => symlink("index.html", latin1(folder, "caf\xe9"))],
+  ])("%s in the folder", async (what, make) => {
+    const cwd = await home.write(`latin1-${what}`, { "dist/index.html": "i" });
+    await make(join(cwd, "dist"));
+    const { code, err } = await home.run([], { cwd });
+    expect(code).toBe(1);
+    expect(err).toContain("caf\uFFFD cannot be sent: its name is not UTF-8. Rename it, or leave it out");
+    await home.write(`latin1-${what}/dist`, { ".svcignore": "caf?" });
+    expect((await home.run([], { cwd })).code).toBe(0);
+  });
+
+  test("the file that is named on the command line", async () => {
+    const cwd = await home.write("latin1-named", {});
+    await writeFile(latin1(cwd, "caf\xe9.html"), "x");
+    const program = ["sh", "-c", `exec "$0" "$@" "$(printf 'caf\\351.html')"`, ...CLI];
+    const { code, err } = await home.run([], { cwd, program });
+    expect(code).toBe(1);
+    expect(err).toContain("its name is not UTF-8");
+  });
+
+  test("a name that has U+FFFD itself is one like any other", async () => {
+    const cwd = await home.write("fffd", { "dist/index.html": "i", "dist/caf\uFFFD.txt": "c" });
+    expect(json(await home.run(["--json"], { cwd }))).toMatchObject({ ok: true, files: 2 });
   });
 });
 

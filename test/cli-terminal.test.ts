@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { configDir } from "../src/cli/config-dir.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "./cli.ts";
@@ -57,6 +58,23 @@ describe("arguments", () => {
     expect((await home.run(["--site", "site_x", "--token", "t", "versions"], { env })).code).toBe(0);
     expect((await home.run(["-qh"], { env })).out).toContain("svc turns a folder");
     await fake.stop();
+  });
+});
+
+describe("commands to type are named as this one was", () => {
+  const ROOT = dirname(CLI[1]!);
+  const PATH = process.env["PATH"] ?? "";
+  const CASES: [string, string, Record<string, string>, string][] = [
+    ["in the checkout", ROOT, {}, "bun cli.ts"],
+    ["in a folder of it", join(ROOT, "test"), {}, "bun ../cli.ts"],
+    ["by npx, which leaves no bun behind", ROOT, { npm_lifecycle_event: "npx" }, `npx -y bun@${Bun.version} cli.ts`],
+  ];
+  test.each(CASES)("from source, %s", async (_, cwd, env, called) => {
+    const run = async (...args: string[]) => home.run(args, { cwd, env: { PATH, ...env } });
+    expect((await run("update")).err).toContain(`Deploy it: ${called}, or`);
+    expect((await run("udpate")).err).toContain(`Did you mean ${called} update?`);
+    expect((await run("list")).err).toContain(`${called} list needs your account: run ${called} login, or`);
+    expect((await run("--help")).out).toContain(`${called} rollback [version] `);
   });
 });
 

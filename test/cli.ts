@@ -1,10 +1,11 @@
 /** The real CLI as a child process: own config folder, own project folders, nothing of the machine's environment. */
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 
+const SCRIPT = join(import.meta.dir, "..", "cli.ts");
 /** The CLI from source. */
-export const CLI = [process.execPath, join(import.meta.dir, "..", "cli.ts")];
+export const CLI = [process.execPath, SCRIPT];
 
 export interface Ran {
   code: number;
@@ -31,13 +32,22 @@ export interface Screen extends Pick<Ran, "code"> {
 export const withoutCodes = (raw: string): string => raw.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
 
 export class Home {
+  readonly dir: string;
+  /** For PATH: the CLI as `svc`, so that this is what it calls itself. */
+  readonly bin: string;
   private constructor(
-    readonly dir: string,
+    private readonly root: string,
     /** DEPLOY_URL of each run; "" leaves it unset. */
     public server: string,
-  ) {}
+  ) {
+    this.dir = join(root, "home");
+    this.bin = join(root, "bin");
+  }
   static async make(server: string): Promise<Home> {
-    return new Home(await mkdtemp(join(tmpdir(), "svc-home-")), server);
+    const home = new Home(await mkdtemp(join(tmpdir(), "svc-home-")), server);
+    await Promise.all([mkdir(home.dir), mkdir(home.bin)]);
+    await symlink(SCRIPT, join(home.bin, "svc"));
+    return home;
   }
 
   get config(): string {
@@ -61,7 +71,7 @@ export class Home {
 
   private env(more: Record<string, string> = {}): Record<string, string> {
     const base: Record<string, string> = {
-      PATH: process.env["PATH"] ?? "",
+      PATH: `${this.bin}${delimiter}${process.env["PATH"]}`,
       HOME: this.dir,
       SVC_CONFIG_DIR: this.config,
     };
@@ -114,7 +124,7 @@ export class Home {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await chmod(this.config, 0o700).catch(() => {});
-    await rm(this.dir, { recursive: true, force: true });
+    await rm(this.root, { recursive: true, force: true });
   }
 }
 

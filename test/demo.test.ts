@@ -8,7 +8,8 @@ const SHOWN = /^ *(http:\/\/\S+)$/m;
 
 function start(folder: string, port: string) {
   const flags = ["--port", port, "--data-dir", join(folder, "data")];
-  const env = { ...process.env, SVC_CONFIG_DIR: join(folder, "config") };
+  const elsewhere = { DEPLOY_URL: "http://127.0.0.1:1", SVC_TOKEN: "svc_session_x", SVC_API_KEY: "svc_session_y" };
+  const env = { ...process.env, ...elsewhere, SVC_CONFIG_DIR: join(folder, "config") };
   return Bun.spawn([process.execPath, DEMO, ...flags], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 }
 type Demo = ReturnType<typeof start>;

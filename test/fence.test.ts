@@ -52,8 +52,10 @@ const BROWSER = new Set(["src/client/zip.ts", "src/client/challenge.ts"]);
 /** Values alone: `import type` is free, and the transpiler leaves it out. It does not see threads: they are found by text. */
 function importsOf(path: string, text: string): string[] {
   const scanned = new Bun.Transpiler({ loader: "ts" }).scanImports(text.replace(/^#!.*/, "")).map((one) => one.path);
-  const threads = [...text.matchAll(/new URL\(\s*"(\.{1,2}\/[^"]+\.ts)"/g)].map((match) => match[1]!);
-  return [...scanned, ...threads].map((name) => (name.startsWith(".") ? posix.join(dirname(path), name) : name));
+  const urls = [...text.matchAll(/new URL\(\s*"(\.{1,2}\/[^"]+\.ts)"/g)].map((match) => match[1]!);
+  const threads = [...text.matchAll(/threadUrl\(\s*"\.\/([^"]+\.ts)"/g)].map((match) => match[1]!);
+  const named = [...scanned, ...urls].map((name) => (name.startsWith(".") ? posix.join(dirname(path), name) : name));
+  return [...named, ...threads];
 }
 
 function mayImport(path: string, name: string): boolean {
@@ -83,6 +85,7 @@ describe("who imports whom", () => {
     ["src/pipeline/x.ts", 'import { openStore } from "../store/index.ts";\nopenStore();', 1],
     ["src/pipeline/x.ts", 'import type { Store } from "../store/index.ts";', 0],
     ["src/serve/x.ts", 'new Worker(new URL("../pipeline/index.ts", import.meta.url));', 1],
+    ["src/serve/x.ts", 'new Worker(threadUrl("./src/pipeline/index.ts"));', 1],
     ["src/serve/x.ts", 'import { Database } from "bun:sqlite";\nnew Database();', 1],
     ["src/store/x.ts", 'import { Database } from "bun:sqlite";\nnew Database();', 0],
     ["src/tokens.ts", 'import { app } from "./app.ts";\napp();', 1],

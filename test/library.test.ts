@@ -74,6 +74,16 @@ describe("deploySite", () => {
     expect(await (await server.site(slug, encodeURI("/docs/ünï ©ödé 😀.txt"))).text()).toBe("unicode");
   });
 
+  test("a proxy of the environment is not asked for this machine", async () => {
+    process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
+    try {
+      const files = { "index.html": bytes("past the proxy") };
+      expect(await deploySite({ files, baseUrl: server.base_url })).toHaveProperty("url");
+    } finally {
+      delete process.env["HTTP_PROXY"];
+    }
+  });
+
   test("sends apiKey as it is, as a bearer, and the zip to /sites of baseUrl", async () => {
     const seen: Request[] = [];
     const handle = (request: Request) => {

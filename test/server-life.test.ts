@@ -142,7 +142,7 @@ describe("a start", () => {
 });
 
 describe("the end", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)(
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     "K32 %s: what is in flight is answered, connections close, exit 0",
     async (signal) => {
       await using dir = await temporaryFolder();
@@ -171,6 +171,16 @@ describe("the end", () => {
     expect(await ended(server, "SIGTERM")).toBe(0);
     expect(performance.now() - before).toBeLessThan(5000);
     silent.destroy();
+  });
+
+  test.if(process.platform === "linux")("SIGHUP leaves a server that nohup started alone", async () => {
+    await using dir = await temporaryFolder();
+    const command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", ...SOURCE];
+    const server = await startProcess(["--data-dir", dir.path], { command });
+    server.kill("SIGHUP");
+    await Bun.sleep(1000);
+    expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
+    expect(await ended(server, "SIGTERM")).toBe(0);
   });
 
   test("a second signal exits at once", async () => {

@@ -1,8 +1,8 @@
-/** A shell in which the commands of the skill can be run as they stand: `svc` is the CLI under test, and `zip` and `curl`
+/** A shell in which the commands of the skill can be run as they stand: `svc` is the CLI under test, `zip` and `curl`
  *  are stand-ins, for not every machine has them. `bun test/skill-shell.ts curl|zip …` is the stand-in. */
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { CLI, type Home, type Ran } from "./cli.ts";
+import type { Home, Ran } from "./cli.ts";
 import { zipOf } from "./zip.ts";
 
 /** `curl -sS [-H header]… [--data-binary @file] url` */
@@ -40,7 +40,7 @@ const quoted = (words: readonly string[]): string => words.map((word) => `'${wor
 /** The folder for PATH. */
 export async function makeShell(home: Home): Promise<string> {
   const tool = (name: string) => [process.execPath, import.meta.path, name];
-  const programs = { svc: CLI, curl: tool("curl"), zip: tool("zip") };
+  const programs = { curl: tool("curl"), zip: tool("zip") };
   const bin = await home.write("bin", {});
   for (const [name, words] of Object.entries(programs)) {
     await writeFile(join(bin, name), `#!/bin/sh\nexec ${quoted(words)} "$@"\n`);
@@ -50,7 +50,7 @@ export async function makeShell(home: Home): Promise<string> {
 }
 
 export const runLine = (home: Home, bin: string, cwd: string, line: string): Promise<Ran> =>
-  home.run(["-c", line], { cwd, program: ["/bin/sh"], env: { PATH: `${bin}:${process.env["PATH"]}` } });
+  home.run(["-c", line], { cwd, program: ["/bin/sh"], env: { PATH: `${home.bin}:${bin}:${process.env["PATH"]}` } });
 
 if (import.meta.main) {
   const [name, ...args] = process.argv.slice(2);

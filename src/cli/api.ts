@@ -1,6 +1,9 @@
 /** The service as the CLI calls it. */
 import { setTimeout as wait } from "node:timers/promises";
+import { direct } from "../client/loopback.ts";
 import { Failure } from "./failure.ts";
+import { svc, svcServer } from "./invocation.ts";
+import { proxyFor } from "./proxy.ts";
 import { SAVED_SESSION, type Credential, type Server } from "./state.ts";
 import { VERSION } from "./version.ts";
 
@@ -36,13 +39,13 @@ export class ApiFailure extends Failure {
 const LONGEST_WAIT_S = 10;
 const ANSWER_TIMEOUT_MS = 30_000;
 
-function requestInit(call: Call): RequestInit & { duplex?: "half" } {
+function requestInit({ base }: Server, call: Call): BunFetchRequestInit & { duplex?: "half" } {
   const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
   if (call.proof) headers["svc-challenge"] = call.proof;
   // A redirect could carry the token to another server.
-  const init = { method: call.method, headers, redirect: "manual" as const };
+  const init = { method: call.method, headers, redirect: "manual" as const, ...direct(new URL(base)) };
   if (call.zip) {
     Object.assign(headers, { "content-type": "application/zip", "content-length": String(call.zip.bytes) });
     return { ...init, body: call.zip.body(), duplex: "half" };
@@ -53,27 +56,45 @@ function requestInit(call: Call): RequestInit & { duplex?: "half" } {
   return { ...init, signal, body: JSON.stringify(call.json) };
 }
 
+/** It would not connect to the server. */
+const REFUSED_BY_PROXY = "ERR_PROXY_TUNNEL";
+
 /** The ways in which nothing was ever sent, so that trying again at once is idle. */
-const NO_CONNECTION = new Set(["ConnectionRefused", "ECONNREFUSED", "FailedToOpenSocket", "ENOTFOUND", "TimeoutError"]);
+const NO_CONNECTION = new Set([
+  "ConnectionRefused",
+  "ECONNREFUSED",
+  "FailedToOpenSocket",
+  "ENOTFOUND",
+  "TimeoutError",
+  REFUSED_BY_PROXY,
+]);
 
 /** OpenSSL's words for a certificate that is not to be believed. */
 const UNTRUSTED = /CERT|SIGNATURE|CRL|ALTNAME/;
 
+/** ` through the proxy …` where there is one: what fails may be the proxy's doing. */
+function throughProxy({ base }: Server): string {
+  const proxy = proxyFor(base, process.env);
+  return proxy === null ? "" : ` through the proxy ${proxy}`;
+}
+
 function unreachable(server: Server, error: unknown): Failure {
+  const via = throughProxy(server);
   const { code, name, message } = Object(error) as { code?: string; name?: string; message?: string };
   const reason = code ?? name ?? message ?? "no answer";
   if (UNTRUSTED.test(reason)) {
     const way = "Check DEPLOY_URL; for a certificate authority of your own set NODE_EXTRA_CA_CERTS to its PEM file.";
     return new Failure("untrusted", `The certificate of ${server.origin} is not to be trusted (${reason}). ${way}`);
   }
-  if (name === "TimeoutError") return new Failure("unreachable", `${server.origin} did not answer in time. Try again.`);
+  if (name === "TimeoutError")
+    return new Failure("unreachable", `${server.origin} did not answer in time${via}. Try again.`);
   if (!NO_CONNECTION.has(reason)) {
-    return new Failure("unreachable", `The connection to ${server.origin} broke (${reason}). Try again.`);
+    return new Failure("unreachable", `The connection to ${server.origin}${via} broke (${reason}). Try again.`);
   }
   const way = server.named
-    ? "Check DEPLOY_URL and the network."
-    : "Start one in another terminal with svc-server, or name yours: DEPLOY_URL=https://… svc";
-  return new Failure("unreachable", `No server answers at ${server.origin}. ${way}`);
+    ? `Check DEPLOY_URL${via === "" ? "" : ", the proxy"} and the network.`
+    : `Start one in another terminal with ${svcServer()}, or name yours: DEPLOY_URL=https://… ${svc()}`;
+  return new Failure("unreachable", `No server answers at ${server.origin}${via}. ${way}`);
 }
 
 /** Seconds to wait before the one further try that a busy server asked for; null where there is to be none. */
@@ -84,7 +105,7 @@ function pauseAskedFor(response: Response): number | null {
 }
 
 async function send(server: Server, call: Call): Promise<Response> {
-  const once = () => fetch(server.base + call.path, requestInit(call));
+  const once = () => fetch(server.base + call.path, requestInit(server, call));
   let response: Response;
   try {
     response = await once();
@@ -112,14 +133,14 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
     return new ApiFailure(
       status,
       "unexpected_answer",
-      `${server.origin} answered ${status} without saying why. ${hint}`,
+      `${server.origin} answered ${status}${throughProxy(server)} without saying why. ${hint}`,
     );
   }
   const later = response.headers.get("retry-after");
   const parts = [error];
   if ((status === 401 || status === 403) && !CONTENT_CODES.has(code)) {
     parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
-    if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push("Sign in again: svc login");
+    if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push(`Sign in again: ${svc("login")}`);
   }
   if (status === 429 && later !== null) parts.push(`Try again in ${later} s.`);
   return new ApiFailure(status, code, parts.join(" "));

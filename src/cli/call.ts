@@ -2,6 +2,7 @@
 import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
 import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
+import { svc } from "./invocation.ts";
 import { nearest } from "./nearest.ts";
 
 export interface CommandCall {
@@ -11,7 +12,7 @@ export interface CommandCall {
 
 const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
 
-export const callOf = ({ name }: Command): string => `svc ${name}`.trim();
+export const callOf = ({ name }: Command): string => svc(name);
 
 function unknownFlag(written: string, command: Command, commands: readonly Command[]): Error {
   const table = flagsOf(command);

@@ -3,6 +3,7 @@ import { ApiFailure, ask } from "./api.ts";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
 import { readHidden } from "./hidden-input.ts";
+import { svc } from "./invocation.ts";
 import type { Link } from "./links.ts";
 import { requireSession, requireToken, type Credential } from "./state.ts";
 import { namedSite, siteGone } from "./target.ts";
@@ -31,9 +32,9 @@ function explained(error: unknown, from: string): unknown {
 
 async function run(context: Context, given: Given): Promise<void> {
   const site_id = given.argument;
-  if (site_id === undefined) throw usage("svc claim wants the site: svc claim <site_id>");
-  const { link, server } = namedSite(context, site_id, "svc claim");
-  const credential = requireSession(context.env, server, "svc claim");
+  if (site_id === undefined) throw usage(`${svc("claim")} wants the site: ${svc("claim <site_id>")}`);
+  const { link, server } = namedSite(context, site_id, svc("claim"));
+  const credential = requireSession(context.env, server, "claim");
   const { token, from } = await claimToken(context, given, site_id, link);
   const path = `/sites/${site_id}/claim`;
   const call = { method: "POST", path, credential, json: { claim_token: token }, repeatable: true } as const;
@@ -56,7 +57,7 @@ export const claim: Command = {
   argument: "<site_id>",
   summary: "Make an anonymous site yours",
   details: [
-    "Needs svc login or SVC_TOKEN. The claim_token is that of --token, else of the link on this",
+    "Needs a login or SVC_TOKEN. The claim_token is that of --token, else of the link on this",
     "machine; else it is asked for on the terminal.",
   ],
   flags: [{ name: "token", value: "claim_token", help: "this token, instead of the saved one" }, JSON_FLAG, QUIET_FLAG],

@@ -1,4 +1,5 @@
-/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. */
+/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. This is the asking side, on the
+ *  machine of whoever deploys; src/routes/deploy.ts answers. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";
@@ -6,6 +7,7 @@ import { findBuildFolder, readContent, zipContent, type Content } from "./conten
 import { deployJson } from "./deploy-json.ts";
 import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
+import { svc } from "./invocation.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
 import type { Link } from "./links.ts";
 import { requireExisting } from "./existing.ts";
@@ -22,7 +24,7 @@ async function contentOf(context: Context, path: string | undefined): Promise<Co
     requireExisting(context, path);
     return readContent(context.server, resolve(context.cwd, path), path);
   }
-  const folder = await findBuildFolder(context.cwd, "svc");
+  const folder = await findBuildFolder(context.cwd, svc());
   return readContent(context.server, folder, shownFrom(context.cwd, folder));
 }
 
@@ -84,7 +86,7 @@ function report(context: Context, given: Given, content: Content, result: Deploy
   reportExpiry(terminal, result, context.now());
   terminal.say();
   reportFindings(terminal, result);
-  const update = commandFor("svc update", given.argument);
+  const update = commandFor(svc("update"), given.argument);
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 

@@ -1,6 +1,7 @@
 /** The device's half of RFC 8628: it asks for a code, and then whether a person has approved it. */
 import { ApiFailure, ask } from "./api.ts";
 import { Failure } from "./failure.ts";
+import { svc } from "./invocation.ts";
 import type { Server } from "./state.ts";
 
 export interface DeviceCode {
@@ -31,10 +32,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
   authorization_pending: "Nobody has approved this login yet.",
   slow_down: "Nobody has approved this login yet, and it was asked for too soon: wait a few seconds longer.",
   access_denied: "The login was denied in the browser.",
-  expired_token: "This login has expired or was used already. Begin again: svc login",
 };
 
-export const expiredLogin = (): Failure => new Failure("expired_token", SENTENCES["expired_token"]!);
+const sentenceOf = (code: string): string | undefined =>
+  code === "expired_token"
+    ? `This login has expired or was used already. Begin again: ${svc("login")}`
+    : SENTENCES[code];
+
+export const expiredLogin = (): Failure => new Failure("expired_token", sentenceOf("expired_token")!);
 
 export const askForCode = (server: Server): Promise<DeviceCode> =>
   ask<DeviceCode>(server, {
@@ -56,7 +61,7 @@ export async function askForApproval(server: Server, device_code: string): Promi
       repeatable: false,
     });
   } catch (error) {
-    const sentence = error instanceof ApiFailure ? SENTENCES[error.code] : undefined;
+    const sentence = error instanceof ApiFailure ? sentenceOf(error.code) : undefined;
     throw sentence === undefined ? error : new ApiFailure(400, (error as ApiFailure).code, sentence);
   }
 }

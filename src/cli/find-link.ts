@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { quoted } from "../client/build-dir.ts";
 import type { Context } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { svc } from "./invocation.ts";
 import type { Link } from "./links.ts";
 import type { Server } from "./state.ts";
 
@@ -62,7 +63,7 @@ function linksAt(links: Link[], { cwd, server }: Context, path: string | undefin
 function notLinked(context: Context, path: string | undefined): Failure {
   const { live, expired, broken } = context.links.read();
   const place = path === undefined ? "here" : `from ${path}`;
-  const deploy = commandFor("svc", path);
+  const deploy = commandFor(svc(), path);
   if (linksAt(expired, context, path).length > 0) {
     return new Failure("site_expired", `The site that was deployed ${place} has expired. Deploy it afresh: ${deploy}`);
   }

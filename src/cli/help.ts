@@ -1,11 +1,12 @@
 /** The help, made from the table of commands. */
 import { COMMON_FLAGS, type Command } from "./command.ts";
 import type { Flag } from "./flags.ts";
+import { svc } from "./invocation.ts";
 
 const written = ({ name, short, value }: Flag): string =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
 
-const call = ({ name, argument }: Command): string => ["svc", name, argument].filter((part) => part !== "").join(" ");
+const call = ({ name, argument }: Command): string => svc(`${name} ${argument}`.trim());
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length)) + 3;
@@ -30,7 +31,7 @@ export const overview = (commands: readonly Command[]): string[] => [
   "",
   ...flagLines([...commands[0]!.flags, ...COMMON_FLAGS]),
   "",
-  "Each command has more: svc <command> --help",
+  `Each command has more: ${svc("<command> --help")}`,
   "",
   ...columns([
     ["DEPLOY_URL", "the server (default: http://localhost:8787)"],

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
 import type { Flag } from "./flags.ts";
+import { svc } from "./invocation.ts";
 import { pick } from "./picker.ts";
 import { boundaryOf, plan, type Change, type Place } from "./skill-plan.ts";
 import { findSign, TARGETS, type SkillTarget } from "./skill-targets.ts";
@@ -60,7 +61,7 @@ function list({ cwd, terminal }: Context, given: Given): void {
 }
 
 async function run(context: Context, given: Given): Promise<void> {
-  if (given.argument !== "skill") throw usage("What can be installed is the skill: svc install skill");
+  if (given.argument !== "skill") throw usage(`What can be installed is the skill: ${svc("install skill")}`);
   if (given.has("list")) return list(context, given);
   const isGlobal = given.has("global");
   const changes = isGlobal ? globalChanges(context, given) : await localChanges(context, given);

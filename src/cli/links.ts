@@ -1,5 +1,5 @@
 /** projects.json: which folder became which site, and the tokens that manage it. */
-import { renameSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { changeShared, readShared } from "./shared-file.ts";
 
 export interface Link {
@@ -55,12 +55,20 @@ function readAll(file: string): Link[] {
   return ((projects ?? []) as unknown[]).filter(isLink);
 }
 
+/** `projects.json.broken`, then `.broken-2` and so on: each may hold tokens that another does not. */
+function nameAside(file: string): string {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? `${file}.broken` : `${file}.broken-${n}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
 /** Tokens cannot be had again: a file that cannot be read is put aside, never written over. */
 function readToChange(file: string): Link[] {
   try {
     return readAll(file);
   } catch {
-    renameSync(file, `${file}.broken`);
+    renameSync(file, nameAside(file));
     return [];
   }
 }

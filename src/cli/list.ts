@@ -5,7 +5,7 @@ import { requireSession } from "./state.ts";
 import type { OwnedSite } from "./wire.ts";
 
 async function run({ server, env, terminal }: Context): Promise<void> {
-  const credential = requireSession(env, server, "svc list");
+  const credential = requireSession(env, server, "list");
   const call = { method: "GET", path: "/account/sites", credential, repeatable: true } as const;
   const { sites } = await ask<{ sites: OwnedSite[] }>(server, call);
   terminal.json(sites);

@@ -1,4 +1,5 @@
 /** What a person is told after a deploy: that it is live and for how long, what was fixed, what is still wrong. */
+import { svc } from "./invocation.ts";
 import type { Terminal } from "./terminal.ts";
 import { bold, cyan, dim, green, text, wrapped, yellow, type Text } from "./text.ts";
 import { count, duration, moment } from "./units.ts";
@@ -76,6 +77,6 @@ export function reportExpiry(
   if (expires_at === null) return;
   const until = text`  Here until ${bold(moment(expires_at, now))}, ${duration(expires_at - now)} from now`;
   if (claim_url === undefined) return terminal.say(text`${until}.`);
-  terminal.say(text`${until}. To keep it, svc login, or open this in a browser:`);
+  terminal.say(text`${until}. To keep it, ${svc("login")}, or open this in a browser:`);
   terminal.say(text`  ${dim(claim_url)}`);
 }

@@ -2,6 +2,7 @@
 import { ask } from "./api.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { svc } from "./invocation.ts";
 import { findTarget, openTarget, rollbackCommand, touchLink } from "./target.ts";
 import { dim, green, text } from "./text.ts";
 import type { RolledBack, SiteRecord } from "./wire.ts";
@@ -13,7 +14,7 @@ function named({ versions }: SiteRecord, written: string): string {
   const matches = prefix === "" ? [] : ids.filter((id) => id.startsWith(prefix));
   if (matches.length === 1) return matches[0]!;
   if (matches.length === 0)
-    throw new Failure("unknown_version", `Unknown version ${written}. svc versions lists them.`);
+    throw new Failure("unknown_version", `Unknown version ${written}. ${svc("versions")} lists them.`);
   throw new Failure("ambiguous_version", `${written} could be ${matches.join(" or ")}. Give more of it.`);
 }
 
@@ -22,7 +23,8 @@ function previous({ versions, live_version_id }: SiteRecord): string {
   const before = versions[versions.findIndex(({ version_id }) => version_id === live_version_id) + 1];
   if (before !== undefined) return before.version_id;
   const why = versions.length === 1 ? "The site has only one version" : "The live version is the oldest";
-  throw new Failure("no_previous_version", `${why}: there is none to go back to. svc rollback <version> goes to any.`);
+  const way = `${svc("rollback <version>")} goes to any.`;
+  throw new Failure("no_previous_version", `${why}: there is none to go back to. ${way}`);
 }
 
 async function run(context: Context, given: Given): Promise<void> {

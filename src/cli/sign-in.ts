@@ -3,6 +3,7 @@ import { attachRemembered, reportAttached } from "./attach.ts";
 import { sessionFile } from "./config-dir.ts";
 import type { Context } from "./command.ts";
 import { asFailure, Failure } from "./failure.ts";
+import { svc } from "./invocation.ts";
 import { saveSession, type Server } from "./state.ts";
 import { green, text, yellow } from "./text.ts";
 
@@ -32,7 +33,7 @@ async function attach(context: Context, server: Server, token: string) {
   } catch (error) {
     const why = asFailure(error).message;
     context.terminal.insist(text`  ${yellow("!")} The sites deployed here before were not attached: ${why}`);
-    context.terminal.insist(text`    Run svc login again, or svc claim <site_id> for one of them.`);
+    context.terminal.insist(text`    Run ${svc("login")} again, or ${svc("claim <site_id>")} for one of them.`);
     return { attached: [], skipped: [] };
   }
 }

@@ -2,6 +2,7 @@
 import { BUILT_IN_SERVER } from "../client/default-server.ts";
 import { sessionFile } from "./config-dir.ts";
 import { Failure, usage } from "./failure.ts";
+import { svc } from "./invocation.ts";
 import { changeShared, readShared } from "./shared-file.ts";
 import type { Env } from "./terminal.ts";
 
@@ -60,7 +61,7 @@ export function session(env: Env, origin: string): Credential | null {
 export function requireSession(env: Env, { origin }: Server, command: string): Credential {
   const credential = session(env, origin);
   if (credential !== null) return credential;
-  throw new Failure("unauthorized", `${command} needs your account: run svc login, or set SVC_TOKEN.`);
+  throw new Failure("unauthorized", `${svc(command)} needs your account: run ${svc("login")}, or set SVC_TOKEN.`);
 }
 
 /** What a header cannot carry was never a token. */

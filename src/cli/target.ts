@@ -3,6 +3,7 @@ import { ApiFailure, ask } from "./api.ts";
 import type { Context, Given } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
 import { commandFor, findLink, linkKey, ofServer, shownFrom } from "./find-link.ts";
+import { svc } from "./invocation.ts";
 import type { Link } from "./links.ts";
 import { serverAt, session, type Credential, type Server } from "./state.ts";
 import type { SiteRecord } from "./wire.ts";
@@ -66,7 +67,7 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: Target): 
     // The sentence matters more than the file.
   }
   const link = dropped[0];
-  const command = commandFor("svc", link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
+  const command = commandFor(svc(), link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
   const forgotten = link === undefined ? "" : " The link to it was dropped.";
   return new Failure(
     "unknown_site",
@@ -116,5 +117,5 @@ export function touchLink(
 /** As it is typed from here: only the site that was deployed from this very folder needs no name. */
 export function rollbackCommand({ cwd }: Context, { link, site_id }: Target, version = ""): string {
   const here = link?.folder === linkKey(cwd) ? "" : `--site ${site_id}`;
-  return ["svc rollback", version, here].filter((part) => part !== "").join(" ");
+  return svc(["rollback", version, here].filter((part) => part !== "").join(" "));
 }

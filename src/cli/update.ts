@@ -10,6 +10,7 @@ import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
 import { requireExisting } from "./existing.ts";
 import { usage } from "./failure.ts";
 import { liesAt, shownFrom } from "./find-link.ts";
+import { svc } from "./invocation.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
 import { whileSpinning, type Spinner } from "./spinner.ts";
 import { findTarget, openTarget, rollbackCommand, siteGone, touchLink, type Opened, type Target } from "./target.ts";
@@ -27,7 +28,7 @@ async function contentOf(
   const { cwd } = context;
   const here = link !== null && liesAt(link, cwd, path) ? link : null;
   if (here?.looked_up || (here === null && path === undefined)) {
-    const folder = await findBuildFolder(here?.folder ?? cwd, `svc update --site ${site_id}`);
+    const folder = await findBuildFolder(here?.folder ?? cwd, svc(`update --site ${site_id}`));
     return readContent(server, folder, shownFrom(cwd, folder));
   }
   if (path === undefined) return readContent(server, here!.folder, shownFrom(cwd, here!.folder));

@@ -1,6 +1,7 @@
 /** A new site from files: the library's one call to the service. */
 import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { defaultServer } from "./default-server.ts";
+import { direct } from "./loopback.ts";
 import { zipFiles } from "./zip.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
@@ -81,13 +82,13 @@ async function send(request: Request, handle: Handle): Promise<Response> {
 /** Node 18 tries the first address of a name alone: where localhost is ::1, it misses a server on 127.0.0.1. */
 async function localFetch(request: Request): Promise<Response> {
   const url = new URL(request.url);
-  if (url.hostname !== "localhost") return fetch(request);
+  if (url.hostname !== "localhost") return fetch(request, direct(url));
   const again = request.clone();
-  return fetch(request).catch(async (error: unknown) => {
+  return fetch(request, direct(url)).catch(async (error: unknown) => {
     if ((error as { cause?: { code?: string } }).cause?.code !== "ECONNREFUSED") throw error;
     url.hostname = "127.0.0.1";
     const headers = Object.fromEntries(again.headers);
-    return fetch(url, { method: again.method, headers, body: await again.arrayBuffer() });
+    return fetch(url, { method: again.method, headers, body: await again.arrayBuffer(), ...direct(url) });
   });
 }
 

@@ -1,6 +1,6 @@
 /** What a folder or a file would deploy: names and sizes, before a byte is read. A folder of 100 GB is refused by its
  *  sizes alone. */
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { droppedAs } from "../version-id.ts";
 import { IGNORE_FILE, parseIgnore, type Ignored } from "./ignore.ts";
@@ -71,6 +71,14 @@ function addFile(walk: Walk, file: Listed): void {
   walk.files.push(file);
 }
 
+/** Node reads a name that is no UTF-8 with U+FFFD in place of its bytes, and such a file cannot be opened. */
+async function refuseUnreadableName(path: string, location: string): Promise<void> {
+  if (!path.includes("\uFFFD") || (await lstat(location).catch(() => null)) !== null) return;
+  throw new Error(
+    `${path} cannot be sent: its name is not UTF-8. Rename it, or leave it out with a line in ${IGNORE_FILE}.`,
+  );
+}
+
 /** `above`: the real folders that lead here, by which a link that goes in circles is known. */
 async function walkFolder(walk: Walk, folder: string, real: string, above: readonly string[]): Promise<void> {
   for (const entry of await readdir(real, { withFileTypes: true })) {
@@ -82,6 +90,7 @@ async function walkFolder(walk: Walk, folder: string, real: string, above: reado
     const dropped = droppedAs(path);
     if (dropped === "secret") walk.secrets.push(path);
     if (dropped !== null || entry.name === IGNORE_FILE || walk.ignored(path, entry.isDirectory())) continue;
+    await refuseUnreadableName(path, location);
     await addEntry(walk, path, location, entry.isSymbolicLink(), [...above, real]);
   }
 }

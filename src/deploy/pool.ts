@@ -1,4 +1,5 @@
-/** Runs deploys off the serving thread: as many at once as there are slots, each with a deadline that covers the
+/** The entry of src/deploy/, where routes/deploy.ts hands an upload that it has read and allowed.
+ *  Runs deploys off the serving thread: as many at once as there are slots, each with a deadline that covers the
  *  pipeline and ends where publishing begins. A thread that hangs or crashes costs its own deploy and is replaced. */
 import { availableParallelism } from "node:os";
 import { fromPlain, Refusal } from "../errors.ts";

@@ -1,9 +1,6 @@
 /** A deploy's thread as its pool sees it. */
+import { threadUrl } from "../thread-url.ts";
 import type { Outcome, ThreadJob, ToThread } from "./job.ts";
-
-/** Where the thread's code is: a second entry of the binary, a file beside this one in the source (BUN.md 1). */
-const threadUrl = (): string | URL =>
-  Bun.isStandaloneExecutable ? "./src/deploy/thread.ts" : new URL("./thread.ts", import.meta.url);
 
 export interface DeployThread {
   /** False once it has ended, by whom- or whatever. */
@@ -16,7 +13,7 @@ export interface DeployThread {
   close(): Promise<void>;
 }
 
-export function startThread(url = threadUrl()): DeployThread {
+export function startThread(url = threadUrl("./src/deploy/thread.ts")): DeployThread {
   const worker = new Worker(url);
   const closed = Promise.withResolvers<void>();
   let alive = true;

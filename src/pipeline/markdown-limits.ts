@@ -2,6 +2,7 @@
  *  ending its thread; so it runs in one, and this thread sleeps until it says something or its time is up
  *  (docs/decisions/2026-11-21-markdown-in-a-thread.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { threadUrl } from "../thread-url.ts";
 import type { LinkTargets } from "./docs-links.ts";
 import type { Rendered, RenderJob } from "./markdown-render.ts";
 import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./markdown-task.ts";
@@ -17,10 +18,6 @@ export const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
 
 /** A thread is there in 30 ms; a machine that needs this long has other troubles. */
 const START_MS = 5000;
-
-/** Where the thread's code is: a second entry of the binary, a file beside this one in the source (BUN.md 1). */
-const threadUrl = (): string | URL =>
-  Bun.isStandaloneExecutable ? "./src/pipeline/markdown-thread.ts" : new URL("./markdown-thread.ts", import.meta.url);
 
 /** `state` is a THREAD_STATE. */
 interface Thread {
@@ -51,7 +48,7 @@ function waitFor(count: Int32Array, seen: number, ms: number): boolean {
 
 function startThread(): Thread {
   const memory = new SharedArrayBuffer(4);
-  const worker = new Worker(threadUrl(), { workerData: memory });
+  const worker = new Worker(threadUrl("./src/pipeline/markdown-thread.ts"), { workerData: memory });
   worker.unref();
   return { worker, state: new Int32Array(memory) };
 }

@@ -1,4 +1,5 @@
-/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). */
+/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). Who may deploy and what
+ *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/deploy.ts is one who asks. */
 import type { Deployed } from "../deploy/pool.ts";
 import type { NextAction } from "../errors.ts";
 import { refuseUnlessWritable } from "../store/permission.ts";

@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { gate } from "../gate.ts";
 import type { Bytes } from "../types.ts";
 import type { Coding } from "./negotiate.ts";
 
@@ -35,21 +36,10 @@ export type Encode = (coding: Compression, bytes: Bytes) => Promise<Bytes | null
 
 /** As many at once as there are cores: more would only hold more memory. */
 export function createEncoder(slots = Math.max(2, availableParallelism())): Encode {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  // A slot goes straight to the next in line, so that a newcomer cannot take it in between.
-  const leave = () => (waiting.shift() ?? (() => running--))();
-
+  const inTurn = gate(slots);
   return async (coding, bytes) => {
-    if (running >= slots) await new Promise<void>((start) => waiting.push(start));
-    else running++;
-    try {
-      const coded = await COMPRESS[coding](bytes);
-      return coded.byteLength + WORTH < bytes.byteLength ? ownBytes(coded) : null;
-    } finally {
-      leave();
-    }
+    const coded = await inTurn(() => COMPRESS[coding](bytes));
+    return coded.byteLength + WORTH < bytes.byteLength ? ownBytes(coded) : null;
   };
 }
 

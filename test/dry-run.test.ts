@@ -217,5 +217,7 @@ describe("svc --dry-run", () => {
     await home.write("bad", { "index.html": `<form action="https://x.example/"><input type="password"></form>` });
     const ran = await home.run(["bad", "--dry-run", "--json"]);
     expect([ran.code, json(ran)["code"]]).toEqual([1, "abuse_rejected"]);
+    expect(json(ran)["error"]).toContain("index.html");
+    expect(json(ran)["error"]).not.toContain("oken");
   });
 });

@@ -120,6 +120,9 @@ async function send(server: Server, call: Call): Promise<Response> {
   return once().catch((error: unknown) => Promise.reject(unreachable(server, error)));
 }
 
+/** These say nothing of who asked. */
+const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed"]);
+
 function refusal(server: Server, call: Call, response: Response, body: unknown): ApiFailure {
   const { error, code } = Object(body) as { error?: unknown; code?: unknown };
   const { status } = response;
@@ -135,7 +138,7 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   }
   const later = response.headers.get("retry-after");
   const parts = [error];
-  if (status === 401 || status === 403) {
+  if ((status === 401 || status === 403) && !CONTENT_CODES.has(code)) {
     parts.push(call.credential ? `The token came from ${call.credential.from}.` : "No token was sent.");
     if (status === 401 && call.credential?.from === SAVED_SESSION) parts.push(`Sign in again: ${svc("login")}`);
   }

@@ -21,7 +21,7 @@ export function withQuery(path: string, ...parameters: readonly (string | null)[
 export function reportDryRun(terminal: Terminal, given: Given, result: DryRun): void {
   if (given.json) {
     terminal.json({ ok: true, ...result });
-    return reportFindings(terminal, result);
+    return reportFindings(terminal, result, false);
   }
   const { added, changed, removed } = result.files;
   for (const [mark, paths] of [
@@ -35,5 +35,5 @@ export function reportDryRun(terminal: Terminal, given: Given, result: DryRun): 
   const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
   terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
   terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
-  reportFindings(terminal, result);
+  reportFindings(terminal, result, false);
 }

@@ -43,9 +43,10 @@ function reportHealed(terminal: Terminal, healed: readonly Healed[]): void {
   terminal.insist(text``);
 }
 
-function reportWarnings(terminal: Terminal, warnings: readonly Warning[]): void {
+function reportWarnings(terminal: Terminal, warnings: readonly Warning[], live: boolean): void {
   if (warnings.length === 0) return;
-  terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: live, but not all right yet`);
+  const verdict = live ? "live, but not all right yet" : "it could go live, but is not all right yet";
+  terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: ${verdict}`);
   const groups = byRecipe(warnings);
   const shown = terminal.columns === null ? groups : groups.slice(0, MOST_SHOWN);
   for (const [recipe, messages] of shown) {
@@ -57,9 +58,13 @@ function reportWarnings(terminal: Terminal, warnings: readonly Warning[]): void 
 }
 
 /** Told with `--json` too: a deploy that was answered 200 can still serve a broken site. */
-export function reportFindings(terminal: Terminal, result: Pick<DeployResult, "healed" | "warnings">): void {
+export function reportFindings(
+  terminal: Terminal,
+  result: Pick<DeployResult, "healed" | "warnings">,
+  live = true,
+): void {
   reportHealed(terminal, result.healed);
-  reportWarnings(terminal, result.warnings);
+  reportWarnings(terminal, result.warnings, live);
 }
 
 /** How long the site stays, in words, and what makes it stay. */

@@ -60,9 +60,9 @@ const READERS: Record<string, (place: Place, attributes: Attributes, opened: Ope
     endLabel(place);
     place.label = { target: attributes.get("for") ?? null, from: place.length, controls: [] };
   },
-  img({ facts, pressable }, attributes) {
+  img(place, attributes) {
     const alt = value(attributes, "alt").trim();
-    if (alt) facts.pictures.push({ alt, inside: pressable });
+    if (alt) addPicture(place, alt);
   },
   link({ facts }, attributes) {
     if (/(?:^|\s)(?:[\w-]*icon)(?:\s|$)/i.test(value(attributes, "rel"))) facts.icons.push(value(attributes, "href"));
@@ -89,9 +89,13 @@ const READERS: Record<string, (place: Place, attributes: Attributes, opened: Ope
   embed: addFrame,
 };
 
-function entitle({ facts, drawings, pressable }: Place, words: string): void {
-  if (drawings > 0) facts.pictures.push({ alt: words, inside: pressable });
-  else facts.title ||= words;
+function addPicture({ facts, pressable }: Place, alt: string): void {
+  if (facts.pictures.push({ alt, inside: pressable }) > MOST.pictures) throw new Unreadable("it has too many pictures");
+}
+
+function entitle(place: Place, words: string): void {
+  if (place.drawings > 0) addPicture(place, words);
+  else place.facts.title ||= words;
 }
 
 function addControl(place: Place, attributes: Attributes, { name }: Opened): void {

@@ -1,67 +1,11 @@
 /** What makes a page suspicious without proof: it is warned of, and on an anonymous site it starts a quarantine. */
-import type { Brand } from "./abuse-brands.ts";
+import { borrowedBrand } from "./abuse-borrowed-brand.ts";
 import { isBelow } from "./abuse-brands.ts";
-import type { PageCode } from "./abuse-code.ts";
 import { typeOf } from "./abuse-fields.ts";
-import type { PageFacts, Picture } from "./abuse-facts.ts";
-import { basesOf, destination, type OwnHost } from "./abuse-urls.ts";
-import { plainWords, RECOVERY_PHRASE } from "./abuse-words.ts";
-import { attributesOf } from "./attributes.ts";
-import { decodeEntities } from "./entities.ts";
-
-export interface Judged {
-  path: string;
-  page: PageFacts;
-  code: PageCode;
-  own: OwnHost;
-  brands: readonly Brand[];
-  anonymous: boolean;
-}
-
-/** `name` is for the operator; `why` goes on "… `page`"; `fix` names the change. */
-export interface Signal {
-  name: string;
-  why: string;
-  fix: string;
-}
-type Look = (judged: Judged) => Signal | null;
-
-const hostOf = (address: string): string => URL.parse(decodeEntities(address), "http://site.invalid/")?.hostname ?? "";
-
-/** A picture that stands for the page: none on a button, or in a link that names or leads to the brand. */
-function isLogo({ alt, inside }: Picture, word: string, { domains }: Brand): boolean {
-  const said = plainWords(alt);
-  if (
-    !said.includes(word) ||
-    /^ .*(?:with|using|via|mit|avec|con|com|met) $/.test(said.slice(0, said.indexOf(word) + 1))
-  ) {
-    return false;
-  }
-  if (inside === null) return true;
-  const href = attributesOf(inside.written).get("href") ?? "";
-  return (
-    inside.is !== "button" && !isBelow(hostOf(href), domains) && !plainWords(`${inside.text} ${href}`).includes(word)
-  );
-}
-
-const borrowedBrand: Look = ({ page, own, brands }) => {
-  if (!page.controls.some((control) => typeOf(control) === "password")) return null;
-  const title = plainWords(page.title);
-  const site = own.slug === null ? `x.${own.sites_domain}` : `${own.slug}.${own.sites_domain}`;
-  const brand = brands.find((one) => {
-    if (isBelow(site.replace(/:\d+$/, ""), one.domains)) return false;
-    const word = plainWords(one.name);
-    const icon = (address: string) =>
-      isBelow(hostOf(address), one.domains) || plainWords(address.slice(-200)).includes(word);
-    return title.includes(word) || page.icons.some(icon) || page.pictures.some((picture) => isLogo(picture, word, one));
-  });
-  if (!brand) return null;
-  return {
-    name: "borrowed_brand",
-    why: `asks for a password and shows itself as ${brand.name}, whose own pages are at ${brand.domains[0]}`,
-    fix: `Take the name and the logo of ${brand.name} off the page that asks for a password`,
-  };
-};
+import { program } from "./abuse-programs.ts";
+import type { Look } from "./abuse-signal.ts";
+import { basesOf, destination, hostOf } from "./abuse-urls.ts";
+import { RECOVERY_PHRASE } from "./abuse-words.ts";
 
 /** Characters of text between a form and the words that explain it. */
 const NEAR = 800;
@@ -69,10 +13,24 @@ const NEAR = 800;
 const PLAIN = new Set(["", "text", "password"]);
 const OTHER_TEXT = /comment|message|feedback|review|question|nachricht|kommentar/i;
 
+/** Where in the rising `places` those from `least` on begin. */
+function firstFrom(places: readonly number[], least: number): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (places[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 const recoveryPhrase: Look = ({ page }) => {
   const spoken = [...page.text.matchAll(RECOVERY_PHRASE)].map((found) => found.index);
   if (spoken.length === 0) return null;
-  const near = page.controls.filter(({ at }) => spoken.some((index) => Math.abs(index - at) <= NEAR));
+  const near = page.controls.filter(({ at }) => {
+    const next = spoken[firstFrom(spoken, at - NEAR)];
+    return next !== undefined && next <= at + NEAR;
+  });
   const words = near.filter((control) => control.name === "input" && PLAIN.has(typeOf(control))).length;
   const area = near.some(
     (control) =>
@@ -189,45 +147,6 @@ const hiddenCode: Look = ({ page, path, code }) => {
     fix: "Ship the code as it is, and leave the right mouse button alone",
   };
 };
-
-const PROGRAM = /\.(?:exe|scr|iso|apk|hta|lnk)$/i;
-export const isProgram = (path: string): boolean => PROGRAM.test(path);
-
-const MAY_BE_PROGRAM = /exe|scr|iso|apk|hta|lnk|&|%/i;
-
-/** The address of a link that downloads a program; null for any other. */
-function programAt(written: string, base: string): string | null {
-  if (!MAY_BE_PROGRAM.test(written)) return null;
-  const attributes = attributesOf(written);
-  const address = decodeEntities(attributes.get("href") ?? "");
-  const path = URL.parse(address, base)?.pathname ?? "";
-  return isProgram(decoded(path)) || isProgram(decodeEntities(attributes.get("download") ?? "")) ? address : null;
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-const program: Look = ({ page, path, own, anonymous }) => {
-  if (!anonymous) return null;
-  const [base = ""] = basesOf(page.bases, path).slice(-1);
-  const address = page.links.map(({ written }) => programAt(written, base)).find((one) => one !== null);
-  if (address === undefined || address === null) return null;
-  const where = destination(address, [base], own);
-  return programSignal(
-    where.kind === "other" ? `offers a program of ${where.where} for download` : "offers a program for download",
-  );
-};
-
-export const programSignal = (why: string): Signal => ({
-  name: "program_download",
-  why,
-  fix: "Claim the site before it offers programs, or leave them out",
-});
 
 export const SIGNALS: readonly Look[] = [
   borrowedBrand,

@@ -1,7 +1,7 @@
 /** Where an address on a page leads, read as a browser reads it: to the site itself, to another domain, or elsewhere. A
  *  site is a domain of its own: its host and its version hosts are the same, every other host is another. */
+import { hostKind } from "./addresses.ts";
 import { decodeEntities } from "./entities.ts";
-import { isLoopback, isOwnNetwork } from "./own-network.ts";
 import { show } from "./show.ts";
 
 export type Destination =
@@ -59,11 +59,11 @@ function ofUrl(url: URL, own: OwnHost): Destination {
   if (url.protocol === "javascript:") return ofScript(url.href, own);
   if (url.protocol === "mailto:") return { kind: "mail" };
   if (!/^(?:https?|ftp|wss?):$/.test(url.protocol)) return NOWHERE;
+  if (isOwn(url.hostname, own)) return NOWHERE;
   // A sibling is another site also where sites live below localhost.
-  if (labelOf(url.hostname, own) === null && isOwnNetwork(url.hostname)) {
-    return { kind: "local", where: url.host, loopback: isLoopback(url.hostname) };
-  }
-  return isOwn(url.hostname, own) ? NOWHERE : { kind: "other", where: url.host };
+  const kind = labelOf(url.hostname, own) === null ? hostKind(url.hostname) : "public";
+  if (kind !== "public") return { kind: "local", where: url.host, loopback: kind === "loopback" };
+  return { kind: "other", where: url.host };
 }
 
 /** `bases`: what the page may take as the base of its addresses; where one of them leads elsewhere, the address does. */
@@ -99,3 +99,7 @@ export function ownFile(address: string, base: string, own: OwnHost): string | n
     return null;
   }
 }
+
+/** The host that an address names, as it is written in the page. */
+export const hostOf = (address: string): string =>
+  URL.parse(decodeEntities(address), addressOfPage(""))?.hostname ?? "";

@@ -18,7 +18,7 @@ export type Address =
 export const baseOf = (path: string): string => SITE + path.split("/").map(encodeURIComponent).join("/");
 export const ROOT = SITE;
 
-const LOOPBACK = /^(?:127|0)\.|^\[::1?\]$|^\[::ffff:7f[\da-f]{2}:|(?:^|\.)localhost$/;
+const LOOPBACK = /^(?:127|0)(?:\.\d{1,3}){3}$|^\[::1?\]$|^\[::ffff:7f[\da-f]{2}:|(?:^|\.)localhost$/;
 /** Names that offices and homes give out; a name without a dot is one too. */
 const PRIVATE_NAME = /^[^.:]+$|\.(?:internal|intranet|lan|home|corp|home\.arpa)$/;
 

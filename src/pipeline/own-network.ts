@@ -20,7 +20,3 @@ export function isOwnNetwork(hostname: string): boolean {
   if (isIPv4(address)) return PRIVATE_4.test(address);
   return /(?:^|\.)localhost$|\.local$/.test(name) || PRIVATE_6.test(name);
 }
-
-/** The visitor's own machine, of those. */
-export const isLoopback = (hostname: string): boolean =>
-  /^(?:127|0)\.|^\[::1?\]$|^\[::ffff:7f[\da-f]{2}:|(?:^|\.)localhost\.?$/.test(hostname);

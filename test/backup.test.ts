@@ -279,6 +279,11 @@ describe("half of one", () => {
     await child.exited;
   }, 60_000);
 
+  const NO_FILE = /damaged: blobs\/.+ is not a file/;
+  async function replaced(folder: string, by: (path: string) => Promise<unknown>): Promise<void> {
+    await unlink(blobFile(folder, "a blob"));
+    await by(blobFile(folder, "a blob"));
+  }
   test.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
     ["without its list", (folder) => unlink(join(folder, "SHA256SUMS")), /There is no backup in/],
     ["with half its list", (folder) => truncate(join(folder, "SHA256SUMS"), 200), /incomplete/],
@@ -287,6 +292,9 @@ describe("half of one", () => {
     ["with another database", (folder) => writeFile(join(folder, "db"), "x"), /damaged: db does not match/],
     ["without its secrets", (folder) => unlink(join(folder, "secrets")), /incomplete: secrets is missing/],
     ["without one of its blobs", (folder) => unlink(blobFile(folder, "a blob")), /incomplete: blobs\/.+ is missing/],
+    ["with a link for a blob", (folder) => replaced(folder, (at) => symlink("/etc/hosts", at)), NO_FILE],
+    ["with a folder for a blob", (folder) => replaced(folder, (at) => mkdir(at)), NO_FILE],
+    ["with a pipe for a blob", (folder) => replaced(folder, async (at) => Bun.spawn(["mkfifo", at]).exited), NO_FILE],
     ["of a newer version", (folder) => newer(folder), /written by a newer svc-server/],
     ["that is no folder", (folder) => rm(folder, { recursive: true }), /There is no folder/],
   ])("a backup %s is refused before anything is written", async (_, harm, sentence) => {

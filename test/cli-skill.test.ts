@@ -288,6 +288,22 @@ describe("a shared file keeps everything but the block", () => {
     }
   });
 
+  test.each([[".git/config"], [".git/hooks/post-commit"]])("a link into %s is refused", async (inside) => {
+    const cwd = await project({ ".git/config": "[core]\n", ".git/hooks/x": "", "AGENTS.md": { link: inside } });
+    const { code, err } = await install(cwd, "--agents");
+    expect(code).toBe(1);
+    expect(err).toContain(`AGENTS.md is a link into the .git folder`);
+    expect(await listing(cwd)).toEqual([".git/config", ".git/hooks/x", "AGENTS.md"]);
+    expect(await text(cwd, ".git/config")).toBe("[core]\n");
+  });
+
+  test("a pipe in a file's place is refused, and not waited for", async () => {
+    const cwd = await project();
+    expect(await Bun.spawn(["mkfifo", join(cwd, "AGENTS.md")]).exited).toBe(0);
+    const { code, err } = await install(cwd, "--agents");
+    expect([code, err]).toEqual([1, expect.stringContaining("AGENTS.md is not a file")]);
+  });
+
   test("a link inside the repository, out of the current folder, is followed", async () => {
     const root = await project({
       ".git/HEAD": "",

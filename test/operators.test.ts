@@ -376,6 +376,7 @@ describe("usage", () => {
   ]; // prettier-ignore
   test.each(COMMANDS)("%s has a help of its own, and a line in the main help", async (name) => {
     const own = await operator(server.data_dir, [...name.split(" "), "--help"]);
+    expect(own.stdout.includes("also while the server runs")).toBe(name !== "restore");
     expect(own).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining(`Usage: svc-server ${name}`) });
     const main = await operator(server.data_dir, ["--help"]);
     expect(main.stdout).toMatch(new RegExp(`^  ${name}\\b.+  \\S`, "m"));

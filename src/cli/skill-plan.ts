@@ -1,5 +1,5 @@
 /** What would stand in each file afterwards. Nothing is written before all of it is known. */
-import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { Failure } from "./failure.ts";
 import { lineEndOf, withBlock } from "./skill-block.ts";
@@ -55,6 +55,9 @@ function realLocation(location: string): string {
 
 function read(location: string, file: string): Buffer | null {
   try {
+    const found = statSync(location);
+    // Reading a pipe would wait for somebody to write into it.
+    if (!found.isFile() && !found.isDirectory()) throw new Failure("not_a_file", `${file} is not a file.`);
     return readFileSync(location);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
@@ -79,6 +82,9 @@ function planOne(target: SkillTarget, file: string, { root, boundary }: Place): 
   const location = realLocation(resolve(root, file));
   if (boundary !== null && !lies(location, boundary)) {
     throw new Failure("outside", `${file} is a link out of this project, to ${location}. Nothing was written.`);
+  }
+  if (boundary !== null && lies(location, join(boundary, ".git"))) {
+    throw new Failure("outside", `${file} is a link into the .git folder, to ${location}. Nothing was written.`);
   }
   const before = read(location, file);
   const bytes = contentFor(target, before);

@@ -25,12 +25,13 @@ export function commandsHelp(commands = COMMANDS): string {
   return commands.map((command) => `  ${usageOf(command).padEnd(width)}  ${command.summary}\n`).join("");
 }
 
+const BESIDE_SERVER = "Works on the data directory (--data-dir, SVC_DATA_DIR), also while the server runs.\n";
+
 const helpOf = (command: Command): string =>
   `Usage: svc-server ${usageOf(command)} [--data-dir <folder>]
 
 ${command.summary[0]!.toUpperCase()}${command.summary.slice(1)}.${command.more ? `\n${command.more}` : ""}
-Works on the data directory (--data-dir, SVC_DATA_DIR), also while the server runs.
-Exit codes: 0 done, 1 failed, 2 wrong usage.
+${command.name === "restore" ? "" : BESIDE_SERVER}Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 
 /** Of `account create …` both words count. Null: no command of an operator. */

@@ -1,7 +1,7 @@
 /** A backup becomes a data directory again. Until the last file is flushed a marker keeps every server out, so that
  *  half a restore is never taken for a whole one (RELIABILITY.md, K29). */
 import { existsSync } from "node:fs";
-import { open, readdir, stat, unlink } from "node:fs/promises";
+import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type BackupEntry, type BackupManifest, MANIFEST, readManifest } from "./backup-manifest.ts";
 import { blobFolder, hashOfFile, inParallel } from "./blobs.ts";
@@ -31,9 +31,11 @@ async function refuseUnlessWhole(folder: string, { schema, entries }: BackupMani
   refuseNewer(schema);
   await inParallel(entries, COPIERS, async (entry) => {
     const path = join(folder, entry.path);
-    if (!(await stat(path).catch(() => null))) {
-      throw new Error(`The backup in ${folder} is incomplete: ${entry.path} is missing. Use another.`);
-    }
+    const found = await lstat(path).catch(() => null);
+    if (!found) throw new Error(`The backup in ${folder} is incomplete: ${entry.path} is missing. Use another.`);
+    // A link would bring in a file from elsewhere, and a pipe never ends.
+    if (!found.isFile())
+      throw new Error(`The backup in ${folder} is damaged: ${entry.path} is not a file. Use another.`);
     if (isBlob(entry) || (await hashOfFile(path)) === entry.sha256) return;
     throw new Error(`The backup in ${folder} is damaged: ${entry.path} does not match ${MANIFEST}. Use another.`);
   });

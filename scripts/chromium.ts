@@ -1,7 +1,8 @@
 /** A Chromium for the browser tests: the one that is there, else the one that test/tools carries from npm. */
 import { existsSync } from "node:fs";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { withWeakImports } from "./elf.ts";
 import { step, StepFailed, TOOLS } from "./run.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
@@ -26,6 +27,10 @@ const FONTS = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
+/** Chromium's NSS asks for SQLite at the first certificate and ends where there is none. The package of the browser has
+ *  none; this addon exports SQLite's functions, and needs its host for none of them. */
+const SQLITE = join(TOOLS, "node_modules", "sqlite3-native", "prebuilds", "linux-x64", "sqlite3-native.node");
+
 const installed = (): string | null =>
   process.env["BUN_CHROME_PATH"] ||
   NAMES.map((name) => Bun.which(name)).find((path) => path !== null) ||
@@ -41,6 +46,7 @@ async function unpack(): Promise<void> {
   const program = 'await (await import("@sparticuz/chromium")).default.executablePath()';
   const env = { TMPDIR: fresh, AWS_LAMBDA_JS_RUNTIME: "nodejs20.x" };
   await step("unpack Chromium", ["-e", program], { cwd: TOOLS, env });
+  await writeFile(join(fresh, "al2023", "lib", "libsqlite3.so.0"), withWeakImports(await readFile(SQLITE)));
   await writeFile(join(fresh, "fonts.conf"), FONTS);
   await writeFile(join(fresh, "launch"), LAUNCH);
   await chmod(join(fresh, "launch"), 0o755);

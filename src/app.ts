@@ -1,6 +1,7 @@
 /** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
 import type { Config } from "./config.ts";
 import { clientAddress } from "./address.ts";
+import { withAppeal } from "./appeal.ts";
 import { asRefusal, Refusal } from "./errors.ts";
 import { hostParser } from "./hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "./http.ts";
@@ -86,7 +87,9 @@ export function createApp(parts: AppParts): App {
     metrics.refused(refusal.code);
     const isApi = parseHost(request.headers.get("host")).kind === "api";
     if (isApi && isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
-    return isApi ? errorJson(refusal, exchange) : errorPage(request, refusal, exchange, config);
+    return isApi
+      ? errorJson(withAppeal(refusal, config.contact), exchange)
+      : errorPage(request, refusal, exchange, config);
   }
 
   function finish(request: Request, exchange: Exchange, started: number, response: Response): Response {

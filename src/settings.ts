@@ -195,7 +195,7 @@ export const SETTINGS = {
     flag: "--contact",
     variables: ["SVC_CONTACT"],
     fallback: null,
-    meaning: "where to appeal and report, shown on pages of disabled sites",
+    meaning: "where to appeal and report, shown in refusals and on pages of disabled sites",
     allowed: "an e-mail address or URL",
     parse: filled,
   }),

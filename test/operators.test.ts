@@ -91,6 +91,32 @@ describe("disable", () => {
     expect(await read.json()).toMatchObject({ state: "disabled", live_version_id: site.version_id });
   });
 
+  test("with SVC_CONTACT the refusals of the API say where to appeal", async () => {
+    await using appealing = await startServer("--contact", "abuse@host.example", "--signup", "closed");
+    const site = await appealing.deploy({ "index.html": "x" });
+    const refusalOf = async (response: Promise<Response>) =>
+      (await response).json() as Promise<Record<string, unknown>>;
+    const again = () =>
+      refusalOf(
+        appealing.api(`/sites/${site.site_id}/deploys`, {
+          method: "POST",
+          body: zipOf({ "index.html": "another" }),
+          headers: { ...bearer(site), "content-type": "application/zip" },
+        }),
+      );
+    const appeal = "abuse@host.example";
+    const error = expect.stringMatching(/\. Questions or an appeal: abuse@host\.example$/);
+    await operate(appealing.data_dir, "freeze", site.slug);
+    expect(await again()).toMatchObject({ code: "site_frozen", appeal, error });
+    await operate(appealing.data_dir, "disable", site.slug, "--reason", "abuse");
+    expect(await again()).toMatchObject({ code: "site_disabled", appeal, error });
+    const reported = appealing.site(site.slug, "/_svc/report", { method: "POST" });
+    expect(await refusalOf(reported)).toMatchObject({ code: "site_disabled", appeal });
+    const body = new URLSearchParams({ email: "a@host.example", password: "ten letters" });
+    const signup = fetch(`${appealing.base_url}/auth/signup`, { method: "POST", body });
+    expect(await refusalOf(signup)).toMatchObject({ code: "signup_closed", appeal, error });
+  });
+
   test("enable brings back the state that the site had before: live, with the same bytes", async () => {
     const site = await deploy();
     const before = await server.site(site.slug);

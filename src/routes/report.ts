@@ -37,7 +37,7 @@ async function reportedSite(slug: string, { store, now, config }: ReportParts): 
     throw new Refusal(
       "site_disabled",
       "The operator of this service has disabled this site already.",
-      { reason: site.disabled_reason },
+      { reason: site.disabled_reason, ...(config.contact !== null && { appeal: config.contact }) },
       { link: `<${config.base_url}>; rel="blocked-by"` },
     );
   }

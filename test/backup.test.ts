@@ -147,6 +147,7 @@ describe("a backup", () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("is not empty")]);
     const inside = await operator(server.data_dir, ["backup", join(server.data_dir, "backup")]);
     expect([inside.code, inside.stderr]).toEqual([1, expect.stringContaining("cannot lie in the data directory")]);
+    expect(await exists(join(server.data_dir, "backup"))).toBe(false);
     const link = fresh();
     await symlink(server.data_dir, link);
     expect((await operator(server.data_dir, ["backup", join(link, "backup")])).code).toBe(1);

@@ -1,8 +1,8 @@
 /** A copy of a data directory that is in use: the database first, then the blobs which that copy names, the manifest
  *  last (RELIABILITY.md 2). Deploys go on meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
-import { chmodSync } from "node:fs";
-import { readdir, realpath, unlink } from "node:fs/promises";
+import { chmodSync, existsSync } from "node:fs";
+import { readdir, realpath, rmdir, unlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { type BackupEntry, writeManifest } from "./backup-manifest.ts";
 import { blobFolder, blobPath, hashOfFile, inParallel } from "./blobs.ts";
@@ -31,9 +31,11 @@ interface Parts {
 }
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
+  const isNew = !existsSync(folder);
   makeFolder(folder);
   const inside = relative(await realpath(data_dir), await realpath(folder));
   if (!inside.startsWith("..") && !isAbsolute(inside)) {
+    if (isNew) await rmdir(folder);
     throw new Error("A backup cannot lie in the data directory itself: name another folder.");
   }
   if ((await readdir(folder)).length > 0) {

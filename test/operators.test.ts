@@ -270,6 +270,18 @@ test.each([
   expect((await server.site(site.slug)).status).toBe(451);
 });
 
+test.each([
+  ["the URL of another server", (site: DeployResult) => `https://${site.slug}.other.example/`],
+  ["a host below another domain", (site: DeployResult) => `${site.slug}.other.example`],
+  ["a host below the site's own", (site: DeployResult) => `${site.slug}.x.localhost:${server.port}`],
+])("%s names no site, whatever its first word is", async (_, nameOf) => {
+  const site = await deploy();
+  const { code, stderr } = await operator(server.data_dir, ["disable", nameOf(site), "--reason", "abuse"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("is no site of this server");
+  expect((await server.site(site.slug)).status).toBe(200);
+});
+
 describe("listings", () => {
   test("sites --json is one array, a row each, with state and address", async () => {
     const site = await deploy();

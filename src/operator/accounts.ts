@@ -43,8 +43,11 @@ const invite: Command = {
   options: {},
   summary: "print a link that opens sign-up once, within 7 days, for this address",
   more: "For a server with SVC_SIGNUP=invite. The link leads to where the server was reached at its last start; --base-url (SVC_BASE_URL) says otherwise.",
-  async run({ config, arguments: [address], open, print }) {
+  async run({ config, arguments: [address], open, print, note }) {
     const email = normalEmail(address!);
+    if (config().signup === "closed") {
+      note("While SVC_SIGNUP is closed the link opens nothing: start the server with SVC_SIGNUP=invite.");
+    }
     const token = newToken("svc_invite_");
     await open().accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
     print(`${config().base_url}/signup?invite=${token}\n`);

@@ -1,22 +1,31 @@
 /** `<site>`: a site_id, a slug, or the URL of a page. */
+import { hostParser } from "../hosts.ts";
 import type { Operations } from "../store/operations.ts";
 import { isSiteId } from "../tokens.ts";
 import type { Site } from "../types.ts";
 
-/** The slug in a host name, a version's host included. */
-const slugOfHost = (host: string): string => host.split(".", 1)[0]!.split("--").at(-1)!;
+/** A host name that is no site's here would else name whatever site has its first word for a slug. */
+function slugOfHost(host: string, address: Operations["address"]): string {
+  if (address === null) return host.split(".", 1)[0]!.split("--").at(-1)!;
+  const found = hostParser(address)(host);
+  if (found.kind === "site") return found.slug;
+  throw new Error(`${host} is no site of this server: its sites are at *.${address.sites_domain}.`);
+}
 
-function slugOf(text: string): string {
+function slugOf(text: string, { address }: Operations): string {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  if (url) return slugOfHost(url.hostname);
-  return slugOfHost(text.toLowerCase().split(/[/:]/, 1)[0]!);
+  if (url) return slugOfHost(url.host, address);
+  const host = text.toLowerCase().split("/", 1)[0]!;
+  return host.includes(".") ? slugOfHost(host, address) : host.split("--").at(-1)!;
 }
 
 /** Throws a sentence where there is no such site (any more). */
-export async function siteNamed(text: string, { sites }: Operations): Promise<Site> {
-  const site = isSiteId(text) ? await sites.byId(text) : await sites.bySlug(slugOf(text));
+export async function siteNamed(text: string, operations: Operations): Promise<Site> {
+  const { sites } = operations;
+  const slug = isSiteId(text) ? null : slugOf(text, operations);
+  const site = slug === null ? await sites.byId(text) : await sites.bySlug(slug);
   if (site) return site;
-  const gone = isSiteId(text) ? null : await sites.tombstone(slugOf(text));
+  const gone = slug === null ? null : await sites.tombstone(slug);
   throw new Error(
     gone
       ? `The site ${gone.slug} is gone: ${gone.reason} at ${gone.gone_at}.`

@@ -376,6 +376,11 @@ describe("must pass", () => {
       "a contact form that speaks of cards",
       `<form action="https://formspree.io/f/x"><label>Message (no credit card numbers, please)<textarea></textarea></label></form>`,
     ],
+    [
+      "a sign-in with an icon for home screens",
+      `<link rel="apple-touch-icon" href="/apple-touch-icon.png">${login("/in")}`,
+    ],
+    ["the same as generators name it", `<link rel="apple-touch-icon" href="i/apple-icon-180x180.png">${login("/in")}`],
     ["a form in a comment", `<!-- ${login(EVIL)} -->`],
     ["a form in a text area", `<textarea>${login(EVIL)}</textarea>`],
     ["a form in a script's text", `<script>const example = \`${login(EVIL)}\`</script>`],

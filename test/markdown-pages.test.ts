@@ -171,6 +171,14 @@ describe("a page's title", () => {
     expect(titleOf(site.page("02-getting_started-now.html"))).toBe(`${title} · Site`);
     expect(site.page()).toContain(`<bdi>${title}</bdi></a>`);
   });
+  test("a raw <h1> that many pages have is the project's name: those pages are called as their files are", () => {
+    const banner = '<h1 align="center">Tool</h1>\n\n## Text';
+    const site = docs({ "README.md": banner, "hooks.md": banner, "error-codes.md": banner, "own.md": "<h1>Own</h1>" });
+    expect(titleOf(site.page())).toBe("Tool");
+    expect(titleOf(site.page("hooks.html"))).toBe("Hooks · Tool");
+    expect(titleOf(site.page("error-codes.html"))).toBe("Error codes · Tool");
+    expect(titleOf(site.page("own.html"))).toBe("Own · Tool");
+  });
   test("a page without a main heading gets its title as one", () => {
     expect(docs({ "field-notes.md": "Text." }).article()).toStartWith('<h1 dir="auto">Field notes</h1>');
   });

@@ -19,6 +19,9 @@ function isLogo(said: string, { inside }: Picture, word: string, { domains }: Br
   );
 }
 
+/** `apple-touch-icon.png` is what any site calls its icon for a phone's home screen. */
+const ICON_OF_ANY_SITE = / apple (?=touch|icon|splash|startup|launch)/g;
+
 export const borrowedBrand: Look = ({ page, own, brands }) => {
   if (!page.controls.some((control) => typeOf(control) === "password")) return null;
   const title = plainWords(page.title);
@@ -28,7 +31,8 @@ export const borrowedBrand: Look = ({ page, own, brands }) => {
     if (isBelow(site.replace(/:\d+$/, ""), one.domains)) return false;
     const word = plainWords(one.name);
     const icon = (address: string) =>
-      isBelow(hostOf(address), one.domains) || plainWords(address.slice(-200)).includes(word);
+      isBelow(hostOf(address), one.domains) ||
+      plainWords(address.slice(-200)).replace(ICON_OF_ANY_SITE, " ").includes(word);
     return (
       title.includes(word) ||
       page.icons.some(icon) ||

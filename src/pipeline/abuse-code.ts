@@ -4,6 +4,7 @@ import type { Files } from "../types.ts";
 import type { PageFacts } from "./abuse-facts.ts";
 import { codeAt } from "./abuse-readings.ts";
 import { addressOfPage, basesOf, type OwnHost, ownFile } from "./abuse-urls.ts";
+import { decodeScript } from "./decode.ts";
 
 /** What is looked for in code; null where it is not there. Each file is looked at once for each probe. */
 export type Probe = (code: string) => string | null;
@@ -12,9 +13,11 @@ export interface PageCode {
   find(page: PageFacts, path: string, probe: Probe): string | null;
 }
 
-const IMPORT =
-  /\b(?:import\s{0,9}\(?|from)\s{0,9}["'`]([^"'`\n]{1,500})["'`]|importScripts\(\s{0,9}["']([^"'\n]{1,500})["']/g;
-const importsIn = (code: string): string[] => [...code.matchAll(IMPORT)].map((found) => found[1] ?? found[2]!);
+const IMPORT = /\b(?:import\s{0,9}\(?|from)\s{0,9}["'`]([^"'`\n]{1,500})["'`]/g;
+/** A script's name in a string: what names it in order to load it (a worker, an import map, an element) is all alike. */
+const NAMED = /["'`]([^"'`\s?#]{1,500}?\.[cm]?js(?:[?#][^"'`\s]{0,200})?)["'`]/gi;
+const importsIn = (code: string): Set<string> =>
+  new Set([...code.matchAll(IMPORT), ...code.matchAll(NAMED)].map((found) => found[1]!));
 
 /** Nothing else is run: `nosniff` sees to it. */
 const isCode = (path: string): boolean => /\.[cm]?js$/i.test(path);
@@ -27,7 +30,7 @@ export function pageCode(files: Files, own: OwnHost): PageCode {
   function read(path: string): string {
     const bytes = files.get(path);
     if (!bytes || !isCode(path)) return "";
-    if (!texts.has(path)) texts.set(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+    if (!texts.has(path)) texts.set(path, decodeScript(bytes));
     return texts.get(path)!;
   }
 
@@ -43,14 +46,17 @@ export function pageCode(files: Files, own: OwnHost): PageCode {
   }
 
   function loadedBy(page: PageFacts, path: string): Set<string> {
-    const addresses = [...page.scripts, ...page.code.flatMap(importsIn)];
+    const addresses = [...page.scripts, ...page.code.flatMap((code) => [...importsIn(code)])];
     const bases = basesOf(page.bases, path);
     const entries = bases.flatMap((base) => addresses.flatMap((address) => ownFile(address, base, own) ?? []));
     const seen = new Set(entries);
     for (const file of seen) {
       for (const address of importsIn(read(file))) {
-        const next = ownFile(address, addressOfPage(file), own);
-        if (next !== null) seen.add(next);
+        // A module is looked for beside its importer, what a script adds to the page beside the page.
+        for (const base of [addressOfPage(file), ...bases]) {
+          const next = ownFile(address, base, own);
+          if (next !== null && files.has(next)) seen.add(next);
+        }
       }
     }
     return seen;

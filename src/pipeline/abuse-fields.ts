@@ -27,10 +27,12 @@ export function risksOf(control: Control, labels: PageFacts["labels"]): Risk[] {
   // A text field whose letters are shown as dots is a password field in disguise.
   if (/text-security\s*:\s*(?!none)/i.test(given("style"))) return ["password"];
   const said = [given("placeholder"), given("aria-label"), ...control.labels, labels.get(given("id")) ?? ""];
+  const asked = said.flatMap(risksIn);
   return [
     ...risksInAutocomplete(given("autocomplete")),
     ...risksInName(given("name")),
     ...risksInName(given("id")),
-    ...said.flatMap(risksIn),
+    // Nobody types a password into a text area, but many are told there to send none.
+    ...(control.name === "textarea" ? asked.filter((risk) => risk === "seed") : asked),
   ];
 }

@@ -11,13 +11,24 @@ const inBase64 = (address: string): string[] =>
     return coded.slice(Math.ceil((lead * 4) / 3), -4);
   });
 
+/** A host may end in a dot and have a port. Telegram's is for bots alone: their path may stand elsewhere. */
 const SINKS = (
   [
-    ["a Telegram bot", "api.telegram.org", "/bot"],
-    ["a Discord webhook", "discord.com", "/api/webhooks"],
-    ["a Discord webhook", "discordapp.com", "/api/webhooks"],
+    ["a Telegram bot", /api\.telegram\.org/i, "api.telegram.org", "/bot"],
+    [
+      "a Discord webhook",
+      /discord\.com\.?(?::443)?\/{1,9}api\/(?:v\d{1,3}\/)?webhooks/i,
+      "discord.com",
+      "/api/webhooks",
+    ],
+    [
+      "a Discord webhook",
+      /discordapp\.com\.?(?::443)?\/{1,9}api\/(?:v\d{1,3}\/)?webhooks/i,
+      "discordapp.com",
+      "/api/webhooks",
+    ],
   ] as const
-).map(([name, host, path]) => ({ name, address: host + path, coded: [host + path, `//${host}`].flatMap(inBase64) }));
+).map(([name, address, host, path]) => ({ name, address, coded: [host + path, `//${host}`].flatMap(inBase64) }));
 
 /** Code as it runs: escapes read, strings that are put together joined. */
 const plainCode = (code: string): string =>
@@ -26,17 +37,16 @@ const plainCode = (code: string): string =>
       const point = parseInt(a ?? b ?? c, 16);
       return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
     })
-    .replace(/\\\//g, "/")
+    .replace(/\\([0-3]?[0-7]{2})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))
+    .replace(/\\\r?\n/g, "")
+    .replace(/\\([^\w\s"'`])/g, "$1")
     .replace(/["'`]\s{0,20}\+\s{0,20}["'`]/g, "");
 
 /** The sink that code names; null for none. */
 function sinkIn(code: string): string | null {
   if (code === "") return null;
   const plain = plainCode(code);
-  const lower = plain.toLowerCase();
-  const found = SINKS.find(
-    ({ address, coded }) => lower.includes(address) || coded.some((mark) => plain.includes(mark)),
-  );
+  const found = SINKS.find(({ address, coded }) => address.test(plain) || coded.some((mark) => plain.includes(mark)));
   return found?.name ?? null;
 }
 

@@ -49,7 +49,8 @@ const WORDS: readonly (readonly [Risk, RegExp])[] = [
   [
     "password",
     any(
-      "pass ?words?|pass ?phrase|passwd|pwd|passcode|pass ?wd|user ?pass|login ?pass|contraseña|mot de passe|passwort|kennwort",
+      "(?:my|user|login|account|new|current|confirm)?pass ?words?|pass ?phrase|passwd|pwd|passcode|pass ?wd",
+      "user ?pass|login ?pass|contrase[ñn]a|mot ?de ?passe|passwort|kennwort",
       "senha|wachtwoord|lösenord|adgangskode|hasło|heslo|jelszó|şifre|пароль|密码|密碼|パスワード|비밀번호|mật khẩu|kata sandi",
     ),
   ],

@@ -19,6 +19,10 @@ function declared(bytes: Uint8Array): TextDecoder {
   }
 }
 
+/** A script as text: the server calls it UTF-8, and a byte order mark beats that. */
+export const decodeScript = (bytes: Uint8Array): string =>
+  new TextDecoder(byteOrderMark(bytes) ?? "utf-8").decode(bytes);
+
 /** An HTML file as text: byte order mark, then UTF-8 where the bytes are that, then its own meta, then Windows-1252. */
 export function decodeHtml(bytes: Uint8Array): string {
   const marked = byteOrderMark(bytes);

@@ -22,6 +22,8 @@ export interface Rendered {
   headings: Heading[];
   /** Of its first `# heading`, else of an `<h1>` in raw HTML. */
   title: string | null;
+  /** The title is of raw HTML: it may be a banner that stands on many pages. */
+  banner: boolean;
   /** It has a main heading of its own, with or without words. */
   titled: boolean;
   /** Text of the first paragraph that has any. */
@@ -137,10 +139,11 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const write = (inside: Token[]): string => (raw ? closeHtml(marked.parser(inside), rewrite) : marked.parser(inside));
   const body = write(tokens);
   const notes = footnotes.list(write);
-  const title =
-    headings.find((heading) => heading.depth === 1 && heading.text !== "")?.text ?? (rawTitle(body) || null);
+  const heading = headings.find(({ depth, text: words }) => depth === 1 && words !== "")?.text;
+  const title = heading ?? (rawTitle(body) || null);
   const titled = MAIN_HEADING.test(body);
-  return { html: body + notes, headings, title, titled, excerpt: firstParagraph(tokens), broken: broken() };
+  const banner = heading === undefined && title !== null;
+  return { html: body + notes, headings, title, banner, titled, excerpt: firstParagraph(tokens), broken: broken() };
 }
 
 function firstParagraph(tokens: readonly Token[]): string {

@@ -31,12 +31,16 @@ interface Work {
 /** What a text is shown as that took too long or could not be read: itself. */
 const asSource = (text: string): string => `<pre class="plain" tabindex="0">${Bun.escapeHTML(text)}</pre>\n`;
 
+const fileInWords = (path: string): string => inWords(nameOf(withoutExtension(path)));
+
 /** The first line that is a main heading, found without parsing. */
 const headingLine = (text: string): string | undefined => /^# +(\S.*)$/m.exec(text)?.[1];
 
+const isIndex = ({ address }: PlannedPage): boolean => address === "" || address.endsWith("/");
+
 function titleOf({ front, path, text }: Source, rendered: Rendered | null): string {
   const heading = rendered ? rendered.title : headingLine(text);
-  return shortTitle(front.title ?? "") || shortTitle(heading ?? "") || inWords(nameOf(withoutExtension(path)));
+  return shortTitle(front.title ?? "") || shortTitle(heading ?? "") || fileInWords(path);
 }
 
 function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null): DocsPage {
@@ -62,9 +66,25 @@ function renderAll(plan: Plan, draft: Draft, limits: TimeLimits | undefined): Wo
   );
   const targets = { addresses: plan.addresses, files: new Set(draft.files.keys()) };
   const rendered = renderWithin(jobs, targets, limits).values();
-  return read.map(({ planned, source, folders }) => {
+  const works = read.map(({ planned, source, folders }) => {
     const bodies = new Map(folders.map((folder) => [folder, rendered.next().value ?? null]));
     return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!) };
+  });
+  return withoutBanners(works);
+}
+
+const bannerOf = ({ source, bodies }: Work): string | null => {
+  const [rendered] = bodies.values();
+  return rendered?.banner && !source.front.title ? rendered.title : null;
+};
+
+/** A raw `<h1>` that more than one page has names the project: only a folder's index is called by it. */
+function withoutBanners(works: readonly Work[]): Work[] {
+  const counts = new Map<string, number>();
+  for (const banner of works.map(bannerOf)) if (banner !== null) counts.set(banner, (counts.get(banner) ?? 0) + 1);
+  return works.map((work) => {
+    if (isIndex(work.planned) || (counts.get(bannerOf(work) ?? "") ?? 0) < 2) return work;
+    return { ...work, page: { ...work.page, title: fileInWords(work.source.path) } };
   });
 }
 

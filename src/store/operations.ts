@@ -13,7 +13,7 @@ import { openGeneration, prepareGeneration } from "./generation.ts";
 import type { Sites } from "./index.ts";
 import { missingBlobs } from "./missing.ts";
 import { type Act, moderator } from "./moderation.ts";
-import { DataDirInUse, prepareDataDir } from "./prepare.ts";
+import { DataDirInUse, prepareDataDir, refuseHalfRestored } from "./prepare.ts";
 import { type Quarantined, quarantineListing } from "./quarantine.ts";
 import { type Report, reportStore } from "./reports.ts";
 import { type ListedSite, siteListing } from "./site-listing.ts";
@@ -73,6 +73,7 @@ function upToDate(data_dir: string): void {
 
 export function openOperations({ data_dir, now }: { data_dir: string; now: () => number }): Operations {
   refuseUnlessDataDir(data_dir);
+  refuseHalfRestored(data_dir);
   upToDate(data_dir);
   prepareGeneration(data_dir);
   const db = openDatabase(data_dir);

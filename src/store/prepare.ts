@@ -19,7 +19,8 @@ export class DataDirInUse extends Error {
 /** There while a restore is writing the data directory. */
 export const RESTORING = "restoring";
 
-function refuseHalfRestored(data_dir: string): void {
+/** Throws a sentence: what is there may be any part of a backup. */
+export function refuseHalfRestored(data_dir: string): void {
   if (!existsSync(join(data_dir, RESTORING))) return;
   throw new Error(`A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`);
 }

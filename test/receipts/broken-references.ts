@@ -221,7 +221,8 @@ export const BROKEN_REFERENCES: Sample[] = [
     },
     put({ "app/icon-192.png": PNG }),
   ),
-  broken(
+  // A headless shell, unlike a browser with a window, never asks for icons.
+  hidden(
     "the icon that the page names",
     "missing_asset",
     { "index.html": page(TEXT, '<title>Kites</title><link rel="icon" href="/icons/kite.svg">') },

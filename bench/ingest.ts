@@ -1,7 +1,7 @@
 /** `bun bench/ingest.ts [rounds]`: a full upload (200 files, 10 MB) through `ingest`, beside the floor that any reader
  *  pays (inflate, CRC-32 and SHA-256 of the same bytes), in interleaved rounds; then what hostile archives cost. */
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
-import { ingest } from "../src/pipeline/ingest.ts";
+import { ingest } from "../src/pipeline/archive/index.ts";
 import type { Limits } from "../src/types.ts";
 import { contentHash } from "../src/version-id.ts";
 import { noise } from "../test/archive-fuzz.ts";

@@ -1,10 +1,10 @@
 /** What each upload pays for in its thread: `bun bench/pipeline.ts`. One ordinary and one hostile input a row. */
 import { handOver } from "../src/deploy/hand-over.ts";
 import { build } from "../src/pipeline/index.ts";
-import { scanAbuse } from "../src/pipeline/abuse.ts";
+import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/pipeline/media-types.ts";
-import { detectSpa } from "../src/pipeline/spa.ts";
-import { titleOf } from "../src/pipeline/title.ts";
+import { detectSpa } from "../src/pipeline/spa/index.ts";
+import { titleOf } from "../src/html/title.ts";
 import type { Bytes, Draft, Files } from "../src/types.ts";
 import { NEW_SITE } from "../test/abuse-site.ts";
 import { APPS, DOCUMENTS, type Shape } from "../test/spa-shapes.ts";

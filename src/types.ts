@@ -75,6 +75,10 @@ export interface Warning {
   fix_recipe: string;
 }
 
+/** Told at each stage and file, so that a deadline can say where a deploy hung.
+ *  `stage` is a word or two for a person: "unpacking", "listing". */
+export type Progress = (stage: string, file?: string) => void;
+
 /** What travels through the pipeline: a stage takes a Draft and returns a Draft. */
 export interface Draft {
   /** Everything that will be served: uploaded files and those that a stage made. */

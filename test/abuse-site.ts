@@ -1,6 +1,6 @@
 /** What the abuse scan says of some files, for the tables of its tests. */
 import { Refusal } from "../src/errors.ts";
-import { scanAbuse } from "../src/pipeline/abuse.ts";
+import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import type { Bytes, SiteContext } from "../src/types.ts";
 import { FIRST_BRANDS } from "../src/store/brands.ts";
 

@@ -2,7 +2,7 @@
  *  `fuzzArchives(count)` is the long form, for whoever has the time. */
 import { readdirSync, readFileSync } from "node:fs";
 import { Refusal } from "../src/errors.ts";
-import { ingest } from "../src/pipeline/ingest.ts";
+import { ingest } from "../src/pipeline/archive/index.ts";
 import { LIMITS } from "./ingesting.ts";
 
 const FIXTURES = new URL("fixtures/archives/", import.meta.url);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../src/errors.ts";
-import { ingest } from "../src/pipeline/ingest.ts";
+import { ingest } from "../src/pipeline/archive/index.ts";
 import { LIMITS } from "./ingesting.ts";
 
 // Sampled at each file: on Linux the maximum of `resourceUsage` is that of the process that started this one, if larger.

@@ -29,13 +29,14 @@ function stationOf(path: string): string {
 /** Station → the stations and single files that it may import beside itself. Not listed: whatever it joins. */
 const MAY: Record<string, readonly string[]> = {
   vocabulary: [],
+  html: ["vocabulary"],
   store: ["vocabulary"],
-  pipeline: ["vocabulary"],
-  serve: ["vocabulary", "store"],
+  pipeline: ["vocabulary", "html"],
+  serve: ["vocabulary", "html", "store"],
   comments: ["vocabulary", "store"],
   deploy: ["vocabulary", "store", "pipeline"],
   routes: ["vocabulary", "store", "deploy", "comments"],
-  web: ["vocabulary", "store", "routes", "src/client/zip.ts", "src/client/challenge.ts"],
+  web: ["vocabulary", "html", "store", "routes", "src/client/zip.ts", "src/client/challenge.ts"],
   client: ["src/version-id.ts"],
   cli: ["client", "src/version-id.ts"],
   "cli.ts": ["cli", "client", "src/version-id.ts"],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { build } from "../src/pipeline/index.ts";
 import { humanSize } from "../src/pipeline/listing.ts";
-import { titleOf } from "../src/pipeline/title.ts";
+import { titleOf } from "../src/html/title.ts";
 import type { BuiltVersion } from "../src/types.ts";
 import { contentHash } from "../src/version-id.ts";
 import { NEW_SITE } from "./abuse-site.ts";

@@ -1,6 +1,6 @@
 /** What a zip becomes, or why not, for the tables of the archive tests. */
 import { Refusal } from "../src/errors.ts";
-import { ingest } from "../src/pipeline/ingest.ts";
+import { ingest } from "../src/pipeline/archive/index.ts";
 import type { Limits } from "../src/types.ts";
 import { versionIdOf } from "../src/version-id.ts";
 

@@ -1,8 +1,8 @@
 /** What the lint reads out of scripts, styles and pages (PIPELINE.md 4): code is told from text that only looks like it. */
 import { describe, expect, test } from "bun:test";
-import { pageReferences } from "../src/pipeline/page-references.ts";
-import { scriptReferences } from "../src/pipeline/script-references.ts";
-import { styleReferences } from "../src/pipeline/style-references.ts";
+import { pageReferences } from "../src/pipeline/references/page.ts";
+import { scriptReferences } from "../src/pipeline/references/script.ts";
+import { styleReferences } from "../src/pipeline/references/style.ts";
 
 describe("scripts", () => {
   const imports = (code: string) => scriptReferences(code).imports.map(({ specifier }) => specifier);

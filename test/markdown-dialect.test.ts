@@ -1,7 +1,7 @@
 /** PIPELINE.md 1, what a page's text becomes: GFM, anchors, footnotes, alerts, raw HTML, encodings. */
 import { describe, expect, test } from "bun:test";
-import { closeHtml } from "../src/pipeline/close-html.ts";
-import { highlight } from "../src/pipeline/highlight.ts";
+import { closeHtml } from "../src/html/close-html.ts";
+import { highlight } from "../src/pipeline/markdown/highlight.ts";
 import { docs, rendered } from "./markdown-site.ts";
 
 describe("CommonMark and GFM", () => {

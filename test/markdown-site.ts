@@ -1,6 +1,6 @@
 /** A Markdown site straight out of the pipeline, for the many small rules. */
-import { renderMarkdownSite } from "../src/pipeline/markdown.ts";
-import type { TimeLimits } from "../src/pipeline/markdown-limits.ts";
+import { renderMarkdownSite } from "../src/pipeline/docs/index.ts";
+import type { TimeLimits } from "../src/pipeline/markdown/limits.ts";
 import type { Bytes, Draft } from "../src/types.ts";
 
 export interface DocsSite {

@@ -1,6 +1,6 @@
 /** CONTRACT.md 6 and RELIABILITY.md H46: attribution in served pages, and nothing else changed in them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { headEnd } from "../src/serve/head-end.ts";
+import { headEnd } from "../src/html/head-end.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 let server: TestServer;

@@ -1,6 +1,6 @@
 /** PIPELINE.md 2: which uploads are single-page apps. */
 import { describe, expect, test } from "bun:test";
-import { detectSpa } from "../src/pipeline/spa.ts";
+import { detectSpa } from "../src/pipeline/spa/index.ts";
 import type { Files } from "../src/types.ts";
 import { APPS, DOCUMENTS, type Shape } from "./spa-shapes.ts";
 

@@ -1,7 +1,6 @@
 /** `/` must resolve: where no index was uploaded, the one page that can stand for it does, else a list of the files. */
-import type { Bytes, Draft, Files, Healed, Warning } from "../types.ts";
+import type { Bytes, Draft, Files, Healed, Progress, Warning } from "../types.ts";
 import { listing } from "./listing.ts";
-import type { Progress } from "./progress.ts";
 
 const INDEX = "index.html";
 

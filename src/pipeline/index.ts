@@ -2,17 +2,16 @@
  *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 decide whether it is a single-page app, 6 lint it as that,
  *  7 describe what is to be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
-import type { BuiltVersion, Draft, Limits, SiteContext } from "../types.ts";
+import type { BuiltVersion, Draft, Limits, Progress, SiteContext } from "../types.ts";
 import { versionIdOf } from "../version-id.ts";
-import { scanAbuse } from "./abuse.ts";
+import { scanAbuse } from "./abuse/index.ts";
 import { ensureIndex } from "./ensure-index.ts";
-import { ingest } from "./ingest.ts";
-import { lint } from "./lint.ts";
+import { ingest } from "./archive/index.ts";
+import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
-import { renderMarkdownSite } from "./markdown.ts";
-import type { Progress } from "./progress.ts";
-import { detectSpa } from "./spa.ts";
-import { titleOf } from "./title.ts";
+import { renderMarkdownSite } from "./docs/index.ts";
+import { detectSpa } from "./spa/index.ts";
+import { titleOf } from "../html/title.ts";
 
 /** A listing names no site: its own title says nothing that the upload said. */
 const titleOfIndex = ({ files, healed }: Draft): string | null =>

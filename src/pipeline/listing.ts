@@ -1,5 +1,5 @@
 /** The page at `/` of an upload that has none: pictures to look at, every file to open, by folder. */
-import { document, html, type Html } from "../html.ts";
+import { document, html, type Html } from "../html/template.ts";
 import type { Bytes, Draft } from "../types.ts";
 
 /** What browsers show as a picture. */

@@ -1,7 +1,7 @@
 /** Attribution in served HTML (CONTRACT.md 6): nothing visible, and nothing that changes with owner or expiry. */
-import { html, scriptJson } from "../html.ts";
+import { html, scriptJson } from "../html/template.ts";
 import type { Bytes } from "../types.ts";
-import { headEnd } from "./head-end.ts";
+import { headEnd } from "../html/head-end.ts";
 
 export const isHtml = (media_type: string): boolean => /^text\/html(?:;|$)/i.test(media_type);
 

@@ -1,7 +1,7 @@
 /** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT.md 3). */
 import type { Config } from "../config.ts";
 import { errorBody, type ErrorCode, type Refusal } from "../errors.ts";
-import { document, html } from "../html.ts";
+import { document, html } from "../html/template.ts";
 import { API_DATE, type Exchange, wantsHtml } from "../http.ts";
 
 /** What a person reads first. The refusal's sentence follows it. */

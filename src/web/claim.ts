@@ -1,7 +1,7 @@
 /** `/claim/<site_id>`, where `claim_url` leads: sign in, then the site is yours. The token comes in the fragment, which
  *  no server and no log sees; without script it is pasted. */
 import { Refusal } from "../errors.ts";
-import { html } from "../html.ts";
+import { html } from "../html/template.ts";
 import { API_DATE } from "../http.ts";
 import { answerRedirect } from "../routes/answers.ts";
 import { readForm, stringMember } from "../routes/body.ts";

@@ -1,6 +1,6 @@
 /** `/device`: a person approves or denies a device login (RFC 8628, 3.3). Opening it never decides anything. */
 import { Refusal } from "../errors.ts";
-import { html } from "../html.ts";
+import { html } from "../html/template.ts";
 import { answerRedirect } from "../routes/answers.ts";
 import { passwordHolder, wrongPassword } from "../routes/auth.ts";
 import { readForm } from "../routes/body.ts";

@@ -2,7 +2,7 @@
  *  or frame near it (CONTRACT.md 5). */
 import { createHash } from "node:crypto";
 import type { Refusal } from "../errors.ts";
-import { document, html, type Html } from "../html.ts";
+import { document, html, type Html } from "../html/template.ts";
 import { API_DATE, type Exchange } from "../http.ts";
 
 /** Fields that a thumb can hit and that iOS does not zoom into. */

@@ -1,6 +1,6 @@
 /** `/signin` and `/signup`: forms without script. What they send is judged where programs' sign-ins are. */
 import { Refusal } from "../errors.ts";
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../routes/answers.ts";
 import { login, signup } from "../routes/auth.ts";
 import { readForm } from "../routes/body.ts";

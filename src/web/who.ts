@@ -1,5 +1,5 @@
 /** In whose name the click will be: under plain http a hosted page can have planted a stranger's session. */
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../html/template.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import type { Ctx } from "../routes/table.ts";
 

@@ -1,0 +1,44 @@
+/** Programs for download: what an anonymous site has no name to stand for. */
+import type { Look, Signal } from "./signal.ts";
+import { basesOf, destination } from "./destinations.ts";
+import { attributesOf } from "../../html/attributes.ts";
+import { decodeEntities } from "../../html/entities.ts";
+
+const PROGRAM = /\.(?:exe|scr|iso|apk|hta|lnk)$/i;
+export const isProgram = (path: string): boolean => PROGRAM.test(path);
+
+const MAY_BE_PROGRAM = /exe|scr|iso|apk|hta|lnk|&|%/i;
+
+/** The address of a link that downloads a program; null for any other. */
+function programAt(written: string, base: string): string | null {
+  if (!MAY_BE_PROGRAM.test(written)) return null;
+  const attributes = attributesOf(written);
+  const address = decodeEntities(attributes.get("href") ?? "");
+  const path = URL.parse(address, base)?.pathname ?? "";
+  return isProgram(decoded(path)) || isProgram(decodeEntities(attributes.get("download") ?? "")) ? address : null;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+export const program: Look = ({ page, path, own, anonymous }) => {
+  if (!anonymous) return null;
+  const [base = ""] = basesOf(page.bases, path).slice(-1);
+  const address = page.links.map(({ written }) => programAt(written, base)).find((one) => one !== null);
+  if (address === undefined || address === null) return null;
+  const where = destination(address, [base], own);
+  return programSignal(
+    where.kind === "other" ? `offers a program of ${where.where} for download` : "offers a program for download",
+  );
+};
+
+export const programSignal = (why: string): Signal => ({
+  name: "program_download",
+  why,
+  fix: "Claim the site before it offers programs, or leave them out",
+});

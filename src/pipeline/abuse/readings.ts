@@ -1,0 +1,92 @@
+/** A file as the pages that a browser could read in it: in its encodings, in the ways its broken markup may be mended, and
+ *  with the pages that its frames hold. What is found in any of them counts. */
+import { isUtf8 } from "node:buffer";
+import type { Bytes } from "../../types.ts";
+import { decodeHtml } from "../../html/decode.ts";
+import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
+import { type PageFacts, Unreadable } from "./facts.ts";
+import { readPage } from "./page.ts";
+import { xmlText } from "../../html/xml-text.ts";
+
+const XML = /^[\w.-]+\/(?:[\w.-]+\+)?xml(?:;|$)|xslt/i;
+
+/** Whether a browser may show a file of this type as a page with forms: any XML can hold XHTML. */
+export const isPage = (media_type: string): boolean => /^text\/html(?:;|$)/i.test(media_type) || XML.test(media_type);
+
+/** Frames in frames; the page itself is the first. */
+const DEEPEST = 4;
+
+/** XML in UTF-16 needs no mark: its first `<` shows how it is written. */
+function utf16(bytes: Bytes): string | null {
+  const [a, b] = bytes;
+  if (a === 0x3c && b === 0) return new TextDecoder("utf-16le").decode(bytes);
+  return a === 0 && b === 0x3c ? new TextDecoder("utf-16be").decode(bytes) : null;
+}
+
+/** Its own encoding, and byte for byte where that is not certain: some encodings hide ASCII in other letters. */
+function textsOf(bytes: Bytes, is_xml: boolean): string[] {
+  const text = decodeHtml(bytes);
+  if (isUtf8(bytes)) return is_xml && bytes[1] === 0 ? [text, utf16(bytes) ?? text] : [text];
+  const other =
+    (is_xml && utf16(bytes)) || Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  return [text, other];
+}
+
+function readingsOfHtml(html: string): PageFacts[] {
+  const browser = asBrowser();
+  const first = readPage(html, browser);
+  if (!browser.doubtful) return [first];
+  return [first, ...[asBrowser(false), allHtml(), plainAfterDrawing()].map((one) => readPage(html, one))];
+}
+
+function readingsOfXml(source: string): PageFacts[] {
+  const text = xmlText(source);
+  if (text === null) throw new Unreadable("its document type makes markup of its own");
+  return [readPage(text, xml(), true)];
+}
+
+/** A page in a `data:` address; null for all else. */
+function inAddress(address: string): { type: string; text: string } | null {
+  const [, type = "", head = "", data = ""] = /^[\s\0]*data:([\w.+/-]*)([^,]*),([\s\S]*)$/i.exec(address) ?? [];
+  if (!data) return null;
+  try {
+    const plain = decodeURIComponent(data.replace(/[\t\n\r]/g, ""));
+    const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
+    return { type: type || "text/plain", text };
+  } catch {
+    return { type, text: data };
+  }
+}
+
+/** The code of a script at a `data:` address. */
+export const codeAt = (address: string): string | null => inAddress(address)?.text ?? null;
+
+function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
+  return pages.flatMap((page) => {
+    const inner = page.frames.flatMap(({ address, page: text }) => {
+      const data = address === null ? null : inAddress(address);
+      if (text === null && !(data && isPage(data.type))) return [];
+      if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
+      const own = text === null ? [] : readingsOfHtml(text);
+      const linked = data && isPage(data.type) ? readingsOf(data.text, XML.test(data.type)) : [];
+      // A page in a page has its base.
+      return withFrames([...own, ...linked], depth + 1).map((found) => ({
+        ...found,
+        bases: [...page.bases, ...found.bases],
+      }));
+    });
+    return [page, ...inner];
+  });
+}
+
+const readingsOf = (text: string, is_xml: boolean): PageFacts[] =>
+  is_xml ? readingsOfXml(text) : readingsOfHtml(text);
+
+/** Throws `Unreadable`. */
+export function readings(bytes: Bytes, media_type: string): PageFacts[] {
+  const is_xml = XML.test(media_type);
+  return withFrames(
+    textsOf(bytes, is_xml).flatMap((text) => readingsOf(text, is_xml)),
+    1,
+  );
+}

@@ -1,0 +1,22 @@
+/** What a look at a page is given, and what it finds. */
+import type { Brand } from "./brands.ts";
+import type { PageCode } from "./page-code.ts";
+import type { PageFacts } from "./facts.ts";
+import type { OwnHost } from "./destinations.ts";
+
+export interface Judged {
+  path: string;
+  page: PageFacts;
+  code: PageCode;
+  own: OwnHost;
+  brands: readonly Brand[];
+  anonymous: boolean;
+}
+
+/** `name` is for the operator; `why` goes on "… `page`"; `fix` names the change. */
+export interface Signal {
+  name: string;
+  why: string;
+  fix: string;
+}
+export type Look = (judged: Judged) => Signal | null;

@@ -1,0 +1,67 @@
+/** Paths that are served, or dropped, otherwise than their author may expect. */
+import type { Warning } from "../../types.ts";
+import { droppedAs } from "../../version-id.ts";
+
+const WINDOWS_UNSAFE = /[<>:"|?*]|[. ]$/;
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\.|$)/i;
+
+export function windowsUnsafe(path: string): Warning[] {
+  const segment = path.split("/").find((name) => WINDOWS_UNSAFE.test(name) || WINDOWS_DEVICE.test(name));
+  if (segment === undefined) return [];
+  return [
+    {
+      code: "windows_unsafe_name",
+      path,
+      message: `${path} is served, but Windows cannot keep a file or folder called "${segment}".`,
+      fix_recipe: `Rename "${segment}" without < > : " | ? *, without a dot or space at its end, and to no device name such as CON.`,
+    },
+  ];
+}
+
+const RESERVED: readonly (readonly [pattern: RegExp, what: string])[] = [
+  [/^_svc\//, "the service answers under /_svc/ itself, so this file is never served"],
+  [/^\.well-known\/acme-challenge\//, "certificates are proved under this path, so this file is never served"],
+  [/(^|\.)comments\.json$/, "the service keeps comments at this path; the file is served in their place"],
+];
+
+export function reservedPath(path: string): Warning[] {
+  const rule = RESERVED.find(([pattern]) => pattern.test(path));
+  return rule
+    ? [
+        {
+          code: "reserved_path",
+          path,
+          message: `${path} is a reserved path: ${rule[1]}.`,
+          fix_recipe: `Rename ${path} to a path that the service does not use, and change the links to it.`,
+        },
+      ]
+    : [];
+}
+
+export const guessedName = (path: string): Warning => ({
+  code: "name_encoding_guessed",
+  path,
+  message: `The zip does not say in which encoding the name ${path} is; it was read as CP437.`,
+  fix_recipe: `Make the zip with a program that writes UTF-8 names, or rename ${path} to plain ASCII.`,
+});
+
+/** One warning for each secret file, or for each folder of them: node_modules alone can hold thousands. */
+export function droppedSecrets(paths: readonly string[]): Warning[] {
+  const by_root = Map.groupBy(paths, secretRoot);
+  return [...by_root].map(([root, files]) => {
+    const path = files.length === 1 ? files[0]! : `${root}/`;
+    return {
+      code: "secret_file_dropped",
+      path,
+      message: `${path} was left out${files.length > 1 ? ` (${files.length} files)` : ""}: such files may hold secrets and are never published.`,
+      fix_recipe: `Leave ${root} out of what you deploy.`,
+    };
+  });
+}
+
+/** The shortest beginning of the path that is dropped itself. */
+function secretRoot(path: string): string {
+  const segments = path.split("/");
+  const depth = segments.findIndex((_, index) => droppedAs(segments.slice(0, index + 1).join("/")) === "secret");
+  return segments.slice(0, depth + 1).join("/");
+}

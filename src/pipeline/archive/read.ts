@@ -1,0 +1,36 @@
+/** An archive from end to start: end record, directory, local headers. What comes out is a list of entries that every
+ *  reader would find; nothing is inflated and no name is judged yet. */
+import { largestThree, overLimit, zipTooLarge } from "../../over-limit.ts";
+import type { Limits } from "../../types.ts";
+import { showBytes } from "../show.ts";
+import { declaredSizeAt, nameAt, readEntry, recordStarts } from "./directory.ts";
+import { readEnd } from "./end-record.ts";
+import { type LocatedEntry, readLocal, refuseLooseSpans } from "./local-headers.ts";
+
+/** Folders and what is dropped are no files, but a directory of nothing else must end somewhere. */
+const RECORDS_PER_FILE = 5;
+
+export function readArchive(zip: Buffer, limits: Limits): LocatedEntry[] {
+  if (zip.length > limits.max_zip_bytes) throw zipTooLarge(limits.max_zip_bytes, zip.length);
+  const directory = readEnd(zip);
+  const starts = recordStarts(zip, directory);
+  if (starts.length > RECORDS_PER_FILE * limits.max_files) throw tooManyRecords(zip, starts, limits);
+  const entries = Array.from(starts, (at) => readLocal(zip, readEntry(zip, at), directory));
+  refuseLooseSpans(zip, entries, directory);
+  return entries;
+}
+
+/** `limit` is that of files wherever the entries that are no folders alone are past it: it is the one that can be raised. */
+function tooManyRecords(zip: Buffer, starts: Uint32Array, { max_files }: Limits) {
+  const files = starts.reduce((count, at) => count + (isFolderName(nameAt(zip, at)) ? 0 : 1), 0);
+  const most = RECORDS_PER_FILE * max_files;
+  const heaviest = largestThree(starts, (at) => declaredSizeAt(zip, at));
+  return overLimit(
+    "too_many_files",
+    `The zip lists ${starts.length} entries, ${files} of them files; at most ${max_files} files, and ${most} entries with folders and what is dropped, are taken. Leave out what the site does not need.`,
+    files > max_files ? { limit: max_files, actual: files } : { limit: most, actual: starts.length },
+    heaviest.map((at) => ({ path: showBytes(nameAt(zip, at)), bytes: declaredSizeAt(zip, at) })),
+  );
+}
+
+const isFolderName = (name: Buffer): boolean => name.at(-1) === 0x2f || name.at(-1) === 0x5c;

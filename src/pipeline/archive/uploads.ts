@@ -1,0 +1,76 @@
+/** Which entries become files of the site: names are judged one by one, then what never counts is dropped, then the kind
+ *  of the rest is judged, then their number and size, then all paths together. */
+import { Refusal } from "../../errors.ts";
+import { largestThree, overLimit } from "../../over-limit.ts";
+import type { Limits } from "../../types.ts";
+import { droppedAs } from "../../version-id.ts";
+import { cleanPath } from "./clean-paths.ts";
+import { decodeName } from "./entry-names.ts";
+import { refuseClashes } from "./path-clashes.ts";
+import { show } from "../show.ts";
+import { refuseFolderWithData, refuseNewerFormat, refuseUnlessPlainFile } from "./guard.ts";
+import type { LocatedEntry } from "./local-headers.ts";
+
+/** An entry that will be a file. */
+export interface Upload {
+  entry: LocatedEntry;
+  /** As the zip has it. */
+  name: string;
+  path: string;
+  guessed: boolean;
+  backslashes: boolean;
+}
+
+export interface Uploads {
+  files: Upload[];
+  /** Paths that were left out because they may hold secrets. */
+  secrets: string[];
+}
+
+export function chooseUploads(entries: readonly LocatedEntry[], limits: Limits): Uploads {
+  const named = entries.map(nameEntry);
+  const kept = named.filter(({ path }) => droppedAs(path) === null);
+  const files = kept.filter(({ folder }) => !folder);
+  const folders = kept.filter(({ folder }) => folder);
+  for (const { entry, name } of kept) refuseNewerFormat(entry, name);
+  for (const { entry, name } of files) refuseUnlessPlainFile(entry, name);
+  for (const { entry, name } of folders) refuseFolderWithData(entry, name);
+  const secrets = named.filter(({ path, folder }) => !folder && droppedAs(path) === "secret").map(({ path }) => path);
+  refuseEmpty(files, secrets);
+  refuseOverLimits(files, limits);
+  refuseClashes(files, folders);
+  return { files, secrets };
+}
+
+function nameEntry(entry: LocatedEntry): Upload & { folder: boolean } {
+  const { name, guessed } = decodeName(entry);
+  return { entry, name, guessed, ...cleanPath(name) };
+}
+
+function refuseEmpty(files: readonly Upload[], secrets: readonly string[]): void {
+  if (files.length > 0) return;
+  const why = secrets.length > 0 ? "only files that are never published, such as .env or .git" : "no files";
+  throw new Refusal("empty_deploy", `The zip holds ${why}. Put at least one file into it, best an index.html.`);
+}
+
+/** The declared sizes are summed before anything is inflated; what comes out later must have just these sizes. */
+function refuseOverLimits(files: readonly Upload[], { max_files, max_bytes }: Limits): void {
+  const sized = files.map(({ path, entry }) => ({ path, bytes: entry.size }));
+  const largest = () =>
+    largestThree(sized, ({ bytes }) => bytes).map(({ path, bytes }) => ({ path: show(path), bytes }));
+  if (files.length > max_files)
+    throw overLimit(
+      "too_many_files",
+      `The zip has ${files.length} files; a deploy may have ${max_files}. Leave out what the site does not need.`,
+      { limit: max_files, actual: files.length },
+      largest(),
+    );
+  const bytes = sized.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes > max_bytes)
+    throw overLimit(
+      "deploy_too_large",
+      `The files have ${bytes} bytes unpacked; a deploy may have ${max_bytes}. Leave out or shrink the largest.`,
+      { limit: max_bytes, actual: bytes },
+      largest(),
+    );
+}

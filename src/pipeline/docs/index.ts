@@ -1,0 +1,172 @@
+/** Markdown becomes a small docs site, where the upload has no index: 1 read the files, 2 plan which page stands where,
+ *  3 render under a limit of time, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
+import style from "./style.css" with { type: "text" };
+import script from "./script.js.txt" with { type: "text" };
+import type { Bytes, Draft, Healed, Progress, Warning } from "../../types.ts";
+import { languageOf } from "./language.ts";
+import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./site.ts";
+import { overview } from "./overview.ts";
+import { docsPage } from "./page.ts";
+import { type Plan, planDocs, type PlannedPage } from "./plan.ts";
+import type { DocsPage } from "./tree.ts";
+import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../markdown/words.ts";
+import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
+import type { Rendered } from "../markdown/render.ts";
+import { readSource, type Source } from "../markdown/source.ts";
+import { markdownWarnings } from "./warnings.ts";
+
+/** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
+const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
+
+/** One Markdown file with all that is made of it. */
+interface Work {
+  planned: PlannedPage;
+  source: Source;
+  /** Folder that a page stands in → the page's body there. */
+  bodies: ReadonlyMap<string, Rendered | null>;
+  page: DocsPage;
+}
+
+/** What a text is shown as that took too long or could not be read: itself. */
+const asSource = (text: string): string => `<pre class="plain" tabindex="0">${Bun.escapeHTML(text)}</pre>\n`;
+
+const fileInWords = (path: string): string => inWords(nameOf(withoutExtension(path)));
+
+/** The first line that is a main heading, found without parsing. */
+const headingLine = (text: string): string | undefined => /^# +(\S.*)$/m.exec(text)?.[1];
+
+const isIndex = ({ address }: PlannedPage): boolean => address === "" || address.endsWith("/");
+
+function titleOf({ front, path, text }: Source, rendered: Rendered | null): string {
+  const heading = rendered ? rendered.title : headingLine(text);
+  return shortTitle(front.title ?? "") || shortTitle(heading ?? "") || fileInWords(path);
+}
+
+function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null): DocsPage {
+  return {
+    source: source.path,
+    address: planned.address,
+    title: titleOf(source, rendered),
+    order: source.front.order,
+    excerpt: rendered?.excerpt ?? "",
+    headings: rendered?.headings ?? [],
+    language: languageOf(source.text),
+  };
+}
+
+function renderAll(plan: Plan, draft: Draft, limits: TimeLimits | undefined): Work[] {
+  const read = plan.pages.map((planned) => ({
+    planned,
+    source: readSource(planned.source, draft.files.get(planned.source)!),
+    folders: [...new Set(planned.paths.map(folderOf))],
+  }));
+  const jobs = read.flatMap(({ source, folders }) =>
+    folders.map((folder) => ({ source: source.path, text: source.text, folder })),
+  );
+  const targets = { addresses: plan.addresses, files: new Set(draft.files.keys()) };
+  const rendered = renderWithin(jobs, targets, limits).values();
+  const works = read.map(({ planned, source, folders }) => {
+    const bodies = new Map(folders.map((folder) => [folder, rendered.next().value ?? null]));
+    return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!) };
+  });
+  return withoutBanners(works);
+}
+
+const bannerOf = ({ source, bodies }: Work): string | null => {
+  const [rendered] = bodies.values();
+  return rendered?.banner && !source.front.title ? rendered.title : null;
+};
+
+/** A raw `<h1>` that more than one page has names the project: only a folder's index is called by it. */
+function withoutBanners(works: readonly Work[]): Work[] {
+  const counts = new Map<string, number>();
+  for (const banner of works.map(bannerOf)) if (banner !== null) counts.set(banner, (counts.get(banner) ?? 0) + 1);
+  return works.map((work) => {
+    if (isIndex(work.planned) || (counts.get(bannerOf(work) ?? "") ?? 0) < 2) return work;
+    return { ...work, page: { ...work.page, title: fileInWords(work.source.path) } };
+  });
+}
+
+function overviewPage(folder: string, stripped: string | null): DocsPage {
+  const name = folder === "" ? (stripped ?? "Documentation") : nameOf(folder.slice(0, -1));
+  const language = { lang: "en", dir: "ltr" } as const;
+  return { source: null, address: folder, title: inWords(name), order: null, excerpt: "", headings: [], language };
+}
+
+function bodyOf({ page, source, bodies }: Work, folder: string): string {
+  const rendered = bodies.get(folder);
+  if (!rendered) return asSource(source.text);
+  return rendered.titled ? rendered.html : `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${rendered.html}`;
+}
+
+/** Path → page, for every place a page stands at. */
+function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<[string, string]> {
+  const places = new Map<string, Place>();
+  const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
+  for (const work of works) {
+    // An index and its page of the same name are the same bytes, made once.
+    const made = new Map<string, string>();
+    for (const path of work.planned.paths) {
+      const folder = folderOf(path);
+      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), at(folder));
+      made.set(folder, page);
+      yield [path, page];
+    }
+  }
+  for (const page of overviews) {
+    const place = at(page.address);
+    const list = overview(site.tree, page.address, place.url, site.answers);
+    const body = `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${list}`;
+    yield [`${page.address}index.html`, docsPage(site, page, body, place)];
+  }
+}
+
+function healedBy(works: readonly Work[]): Healed[] {
+  const root = works.find(({ planned }) => planned.address === "");
+  const count = works.length === 1 ? "One Markdown file became a page" : `${works.length} Markdown files became pages`;
+  const message = `${count}; ${root ? root.source.path : "an overview of them"} answers /.`;
+  const recoded = works.filter(({ source }) => source.recoded).map(({ source }) => source.path);
+  return [
+    { code: "markdown_rendered", message, ...(root ? { path: root.source.path } : {}) },
+    ...recoded.map((path): Healed => {
+      return {
+        code: "encoding_fixed",
+        message: `${path} is not UTF-8; its page is, and the file stays as it is.`,
+        path,
+      };
+    }),
+  ];
+}
+
+function warningsOf(works: readonly Work[]): Warning[] {
+  return markdownWarnings(
+    works.map(({ source, bodies }) => ({ path: source.path, rendered: [...bodies.values()][0] ?? null })),
+  );
+}
+
+const encode = (text: string): Bytes => new TextEncoder().encode(text);
+
+export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: TimeLimits): Draft {
+  if (draft.files.has("index.html")) return draft;
+  const plan = planDocs(draft.files);
+  if (!plan) return draft;
+  progress("rendering Markdown");
+  const works = renderAll(plan, draft, limits);
+  progress("making pages of Markdown");
+  const overviews = plan.overviews.map((folder) => overviewPage(folder, draft.stripped_folder));
+  const pages = [...works.map(({ page }) => page), ...overviews];
+  const root = pages.find(({ address }) => address === "")!;
+  const site = docsSite(root.title, pages, draft.files);
+  const made = new Map<string, Bytes>();
+  for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
+  made.set(`${site.assets}style.css`, encode(style));
+  made.set(`${site.assets}script.js`, encode(SCRIPT));
+  made.set(`${site.assets}search.json`, encode(searchIndex(site)));
+  return {
+    ...draft,
+    files: new Map([...draft.files, ...made]),
+    made: new Set([...draft.made, ...made.keys()]),
+    healed: [...draft.healed, ...healedBy(works)],
+    warnings: [...draft.warnings, ...warningsOf(works)],
+  };
+}

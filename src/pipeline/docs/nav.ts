@@ -1,0 +1,106 @@
+/** The ways through a docs site: all pages, this page's headings, the folders above, the pages before and after. */
+import type { DocsSite, Place } from "./site.ts";
+import { type DocsPage, type Folder, isFolder } from "./tree.ts";
+import { inWords, nameOf } from "../markdown/words.ts";
+import type { Heading } from "../markdown/render.ts";
+
+/** Every page carries the navigation: past this many characters it shows the pages around the current one. */
+const LONGEST = 100_000;
+/** With more pages than this, folders that do not hold the current one are folded. */
+const FOLDED_ABOVE = 40;
+
+const escape = Bun.escapeHTML;
+/** A title in its own direction, placed by the page's. */
+const bdi = (text: string): string => `<bdi>${escape(text)}</bdi>`;
+
+const costOf = ({ title, address }: DocsPage): number => title.length + 3 * address.length + 80;
+
+/** All pages, or as many around the current one as there is room for. */
+export function shownPages(pages: readonly DocsPage[], current: DocsPage): ReadonlySet<DocsPage> {
+  const total = pages.reduce((sum, page) => sum + costOf(page), 0);
+  if (total <= LONGEST) return new Set(pages);
+  const shown = new Set([current]);
+  const middle = Math.max(0, pages.indexOf(current));
+  for (let [room, step] = [LONGEST, 1]; step < pages.length; step++) {
+    for (const page of [pages[middle - step], pages[middle + step]]) {
+      room -= page ? costOf(page) : 0;
+      if (room < 0) return shown;
+      if (page) shown.add(page);
+    }
+  }
+  return shown;
+}
+
+interface View {
+  current: DocsPage;
+  shown: ReadonlySet<DocsPage>;
+  place: Place;
+  all_open: boolean;
+}
+
+function link(page: DocsPage, { current, place }: View): string {
+  const text = page.source === null ? "Overview" : page.title;
+  const write = (here: string): string =>
+    `<li><a href="${escape(place.url(page.address))}"${here}>${bdi(text)}</a></li>`;
+  return page === current ? write(' aria-current="page"') : place.links.getOrInsertComputed(page, () => write(""));
+}
+
+/** A folder's index stands first in its list. */
+function items(folder: Folder, view: View): string {
+  const { index } = folder;
+  let list = index && view.shown.has(index) ? link(index, view) : "";
+  for (const entry of folder.entries) {
+    if (isFolder(entry)) list += group(entry, view);
+    else if (view.shown.has(entry)) list += link(entry, view);
+  }
+  return list;
+}
+
+function group(folder: Folder, view: View): string {
+  const list = items(folder, view);
+  if (list === "") return "";
+  const open = view.all_open || view.current.address.startsWith(folder.path) ? " open" : "";
+  return `<li><details${open}><summary>${bdi(folder.name)}</summary><ul>${list}</ul></details></li>`;
+}
+
+export function pageList(site: DocsSite, current: DocsPage, place: Place): string {
+  const view = { current, shown: shownPages(site.pages, current), place, all_open: site.pages.length <= FOLDED_ABOVE };
+  return `<ul>${items(site.tree, view)}</ul>`;
+}
+
+/** The h2 and h3 of a page; empty where there is nothing to choose from. */
+export function contents(headings: readonly Heading[]): string {
+  const shown = headings.filter(({ depth, text }) => (depth === 2 || depth === 3) && text !== "");
+  if (shown.length < 2) return "";
+  const entries = shown.map(
+    ({ depth, text, id }) => `<li class="h${depth}"><a href="#${escape(id)}">${bdi(text)}</a></li>`,
+  );
+  return `<ul>${entries.join("")}</ul>`;
+}
+
+/** Folders that are named above a page, besides the root. */
+const DEEPEST = 5;
+
+/** The folders that the page lies in; links where they answer. */
+export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): string {
+  const above = [...address.slice(0, -1).matchAll(/\//g)].map(({ index }) => address.slice(0, index + 1));
+  if (!address.includes("/")) return "";
+  const links = ["", ...above.slice(-DEEPEST)].map((folder) => {
+    const name = bdi(folder === "" ? site.name : inWords(nameOf(folder.slice(0, -1))));
+    const text = site.answers(folder) ? `<a href="${escape(url(folder))}">${name}</a>` : name;
+    return `<li>${text}</li>`;
+  });
+  return `<nav class="trail" aria-label="Folders"><ol>${links.join("")}</ol></nav>`;
+}
+
+/** Overviews of folders are signposts, no stations on the way. */
+export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): string {
+  const pages = site.pages.filter(({ source, address }) => source !== null || address === "");
+  const at = pages.indexOf(page);
+  const one = (other: DocsPage | undefined, rel: string, label: string): string =>
+    other && at >= 0
+      ? `<a rel="${rel}" href="${escape(url(other.address))}"><span>${label}</span> <b>${bdi(other.title)}</b></a>`
+      : "";
+  const links = one(pages[at - 1], "prev", "Previous") + one(pages[at + 1], "next", "Next");
+  return links && `<nav class="turn" aria-label="Previous and next page">${links}</nav>`;
+}

@@ -1,0 +1,74 @@
+/** The frame around a page's text. Its own ids have a colon, which no anchor of a heading has. */
+import { contents, neighbours, pageList, trail } from "./nav.ts";
+import type { DocsSite, Place } from "./site.ts";
+import type { DocsPage } from "./tree.ts";
+
+const escape = Bun.escapeHTML;
+
+/** Without one, browsers ask for `/favicon.ico`. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%23176b5b'/%3E%3Cpath d='M9 10h14M9 16h14M9 22h8' stroke='%23fff' stroke-width='2.6' stroke-linecap='round'/%3E%3C/svg%3E";
+
+const icon = (path: string): string =>
+  `<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="${path}"/></svg>`;
+const MENU = icon("M3 5h14M3 10h14M3 15h14");
+const LIST = icon("M3 5h1M7 5h10M3 10h1M7 10h10M3 15h1M7 15h10");
+
+function head(site: DocsSite, page: DocsPage, { url }: Place): string {
+  const title = page.title === site.name ? page.title : `${page.title} · ${site.name}`;
+  const favicon = site.icon === null ? "" : `<link rel="icon" href="${site.icon ? escape(url(site.icon)) : ICON}">\n`;
+  const description = page.excerpt && `<meta name="description" content="${escape(page.excerpt)}">\n`;
+  return `<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escape(title)}</title>
+${description}${favicon}<link rel="stylesheet" href="${url(`${site.assets}style.css`)}">
+<script src="${url(`${site.assets}script.js`)}" defer></script>`;
+}
+
+/** A hidden form: the script that answers it shows it. */
+const SEARCH = `<search hidden>
+<input type="search" placeholder="Search" aria-label="Search titles and headings" autocomplete="off" spellcheck="false">
+<kbd aria-hidden="true">/</kbd>
+<div class="found" hidden><p role="status"></p><ul></ul></div>
+</search>`;
+
+/** `popover`: on a narrow screen the lists open over the page, without a script; on a wide one they stand beside it. */
+function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home: string): string {
+  const pages = `<button class="open" popovertarget="docs:pages" aria-label="All pages">${MENU}</button>`;
+  const contents_button = `<button class="open here" popovertarget="docs:contents" aria-label="On this page">${LIST}<span>On this page</span></button>`;
+  return `<header class="top">
+${parts.pages ? pages : ""}
+<a class="brand" href="${escape(home)}"><bdi>${escape(site.name)}</bdi></a>
+${SEARCH}
+${parts.contents ? contents_button : ""}
+</header>`;
+}
+
+export function docsPage(site: DocsSite, page: DocsPage, body: string, place: Place): string {
+  const list = contents(page.headings);
+  const pages = site.pages.length > 1 ? pageList(site, page, place) : "";
+  const source = page.source && `<p class="source"><a href="${escape(place.url(page.source))}">Markdown source</a></p>`;
+  return `<!doctype html>
+<html lang="${page.language.lang}" dir="${page.language.dir}">
+<head>
+${head(site, page, place)}
+</head>
+<body>
+<a class="skip" href="#docs:text">Skip to the text</a>
+${top(site, { pages: pages !== "", contents: list !== "" }, place.url(""))}
+<div class="frame">
+${pages && `<nav id="docs:pages" class="pages" popover aria-label="Pages">${pages}</nav>`}
+<main id="docs:text" tabindex="-1">
+${trail(site, page, place)}
+<article>
+${body}</article>
+${neighbours(site, page, place)}
+${source ?? ""}
+</main>
+${list && `<nav id="docs:contents" class="contents" popover aria-label="On this page"><p>On this page</p>${list}</nav>`}
+</div>
+</body>
+</html>
+`;
+}

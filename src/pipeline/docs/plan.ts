@@ -1,0 +1,76 @@
+/** Which Markdown file becomes which page, and which page answers which folder. */
+import type { Files } from "../../types.ts";
+import { folderOf, nameOf, withoutExtension } from "../markdown/words.ts";
+import { isSource } from "../markdown/source.ts";
+
+export interface PlannedPage {
+  source: string;
+  /** What links lead to: a folder with its slash (empty: the root), else the page's path. */
+  address: string;
+  /** Paths that the page is stored at, made and free. */
+  paths: readonly string[];
+}
+
+export interface Plan {
+  pages: readonly PlannedPage[];
+  /** Every Markdown file → where a link to it leads: its page, or the uploaded page of the same name. */
+  addresses: ReadonlyMap<string, string>;
+  /** Folders with pages whose index nobody wrote: they get an overview. */
+  overviews: readonly string[];
+}
+
+const INDEX = "index.html";
+const INDEX_NAMES = ["index.md", "index.markdown", "readme.md", "readme.markdown"];
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Lower is better; the name in lower case before others. */
+function indexRank(path: string): number {
+  const name = nameOf(path);
+  const rank = INDEX_NAMES.indexOf(name.toLowerCase());
+  return rank < 0 ? Infinity : 2 * rank + (INDEX_NAMES.includes(name) ? 0 : 1);
+}
+
+/** Folder → the file that is its index. A site of one file has that, wherever it lies. */
+function chooseIndexes(sources: readonly string[], files: Files): Map<string, string> {
+  const chosen = new Map<string, string>();
+  for (const source of sources.toSorted((a, b) => indexRank(a) - indexRank(b) || byText(a, b))) {
+    const folder = folderOf(source);
+    const fits = sources.length === 1 || indexRank(source) < Infinity;
+    if (fits && !chosen.has(folder) && !files.has(folder + INDEX)) chosen.set(folder, source);
+  }
+  const [only, ...others] = sources;
+  return only !== undefined && others.length === 0 ? chosen.set("", only) : chosen;
+}
+
+/** `a.md` → `a.html`, `.md` before `.markdown` where both would be the same page. */
+function ownPages(sources: readonly string[]): Map<string, string> {
+  const owners = new Map<string, string>();
+  for (const source of sources.toSorted((a, b) => a.length - b.length || byText(a, b))) {
+    const own = `${withoutExtension(source)}.html`;
+    if (!owners.has(own)) owners.set(own, source);
+  }
+  return owners;
+}
+
+/** Null where there is no Markdown, or every file of it has an uploaded page already. */
+export function planDocs(files: Files): Plan | null {
+  const sources = [...files.keys()].filter(isSource);
+  const indexes = chooseIndexes(sources, files);
+  const owners = ownPages(sources);
+  const addresses = new Map<string, string>();
+  const pages: PlannedPage[] = [];
+  for (const source of sources) {
+    const own = `${withoutExtension(source)}.html`;
+    const folders = [...indexes].filter(([, index]) => index === source).map(([folder]) => folder);
+    const isOwner = owners.get(own) === source && !files.has(own);
+    const address = folders.toSorted(byText)[0] ?? own;
+    addresses.set(source, address);
+    const paths = new Set([...folders.map((folder) => folder + INDEX), ...(isOwner ? [own] : [])]);
+    if (paths.size > 0) pages.push({ source, address, paths: [...paths] });
+  }
+  if (pages.length === 0) return null;
+  const folders = new Set(["", ...pages.map(({ source }) => folderOf(source))]);
+  const overviews = [...folders].filter((folder) => !files.has(folder + INDEX) && !indexes.has(folder));
+  return { pages, addresses, overviews };
+}

@@ -1,0 +1,64 @@
+/** What every page of a docs site shares. */
+import { relativeUrl } from "../markdown/links.ts";
+import { type DocsPage, docsTree, flatten, type Folder } from "./tree.ts";
+import type { Files } from "../../types.ts";
+
+export interface DocsSite {
+  name: string;
+  tree: Folder;
+  /** In reading order. */
+  pages: readonly DocsPage[];
+  /** Folder of the site's own style, script and search index, with its slash; no upload has it. */
+  assets: string;
+  /** The upload's icon; null where browsers find it by themselves; undefined where there is none. */
+  icon: string | null | undefined;
+  /** Whether a folder (with its slash) has an index, made or uploaded. */
+  answers(folder: string): boolean;
+}
+
+function freeFolder(files: Files): string {
+  const used = new Set([...files.keys()].map((path) => path.split("/", 1)[0]!.toLowerCase()));
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? "_docs" : `_docs-${n}`;
+    if (!used.has(name)) return `${name}/`;
+  }
+}
+
+function iconOf(files: Files): string | null | undefined {
+  if (files.has("favicon.ico")) return null;
+  return ["favicon.svg", "favicon.png"].find((path) => files.has(path));
+}
+
+export function docsSite(name: string, pages: readonly DocsPage[], files: Files): DocsSite {
+  const tree = docsTree(pages);
+  const indexes = new Set(pages.map(({ address }) => address));
+  const answers = (folder: string): boolean => indexes.has(folder) || files.has(`${folder}index.html`);
+  return { name, tree, pages: flatten(tree), assets: freeFolder(files), icon: iconOf(files), answers };
+}
+
+/** A folder that pages stand in: what each of them writes in the same way is written once. */
+export interface Place {
+  folder: string;
+  /** A relative URL from there. */
+  url(address: string): string;
+  /** Links of the navigation, but for the current page's. */
+  links: Map<DocsPage, string>;
+}
+
+export function placeAt(folder: string): Place {
+  const urls = new Map<string, string>();
+  const url = (address: string) => urls.getOrInsertComputed(address, () => relativeUrl(folder, address));
+  return { folder, url, links: new Map() };
+}
+
+/** The script says the rest: titles and headings, with addresses from the site's root. */
+export const searchIndex = ({ pages }: DocsSite): string =>
+  JSON.stringify(
+    pages
+      .filter(({ source }) => source !== null)
+      .map(({ title, address, headings }) => [
+        title,
+        relativeUrl("", address),
+        headings.filter(({ depth, text }) => depth > 1 && text !== "").map(({ text, id }) => [text, id]),
+      ]),
+  );

@@ -1,0 +1,79 @@
+/** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
+import type { Files } from "../../types.ts";
+import type { Finding } from "./findings.ts";
+import type { Page, Walk } from "./walk.ts";
+import { findSecrets } from "./secrets.ts";
+import { show } from "../show.ts";
+import { titleOf } from "../../html/title.ts";
+
+/** Pages, and what was meant as the site's first one. */
+const PAGE = /\.x?html?$|^(?:index|default)\.(?:php|phtml|aspx?|jsp|cfm)$/i;
+const HUGE = 4 << 20;
+const SERVER_CODE = /\.(?:php\d?|phtml|aspx?|ashx|jspx?|cfm)$/i;
+/** No token of ours is found in these, and many are large. */
+const BINARY =
+  /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|flac|mov|zip|gz|br|7z|pdf|wasm|glb)$/i;
+
+const megabytes = (bytes: number): string => `${(bytes / (1 << 20)).toFixed(1)} MB`;
+
+function serverCode(uploaded: readonly string[], { actions }: Walk): Finding[] {
+  const beside_pages = uploaded.some((path) => PAGE.test(path));
+  const run = uploaded.filter(
+    (path) => (beside_pages && SERVER_CODE.test(path)) || (/\.py$/i.test(path) && actions.has(path)),
+  );
+  return run.map((path) => ({
+    code: "server_code",
+    path,
+    target: path,
+    message: `${show(path)} is code for a server; here it is only a text to download, and its source is public.`,
+    fix_recipe: `Remove ${show(path)}, and replace what it did by a static page or by a service of another host (for a form, one that takes forms).`,
+  }));
+}
+
+const secrets = (files: Files, uploaded: readonly string[]): Finding[] =>
+  uploaded
+    .filter((path) => !BINARY.test(path))
+    .flatMap((path) =>
+      findSecrets(files.get(path)!).map(({ kind, hint }): Finding => ({
+        code: "possible_secret",
+        path,
+        target: hint,
+        message: `${show(path)} holds what looks like ${kind} (${hint}…), and everybody can read it there.`,
+        fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)}, and revoke it where it was issued if it was ever online.`,
+      })),
+    );
+
+const hugeAssets = (files: Files, { loaded }: Walk): Finding[] =>
+  [...loaded]
+    .filter(([path]) => files.get(path)!.length > HUGE)
+    .map(([path, by]) => ({
+      code: "huge_asset",
+      path,
+      target: path,
+      message: `${show(path)} has ${megabytes(files.get(path)!.length)}, and ${show(by)} makes every visitor load it.`,
+      fix_recipe: `Shrink ${show(path)} below 4 MB, or have ${show(by)} load it only when a visitor asks for it.`,
+    }));
+
+function missingTitle(files: Files, pages: readonly Page[], { sets_title }: Walk): Finding[] {
+  const index = pages.find(({ path }) => path === "index.html");
+  if (!index || sets_title || titleOf(files.get("index.html")!) !== null) return [];
+  return [
+    {
+      code: "missing_title",
+      path: index.source,
+      target: "title",
+      message: `${show(index.source)} has no title, so tabs, search engines and link previews have no name for the site.`,
+      fix_recipe: `Add a <title> element with the site's name to the head of ${show(index.source)}.`,
+    },
+  ];
+}
+
+export function lintContent(files: Files, made: ReadonlySet<string>, pages: readonly Page[], walked: Walk): Finding[] {
+  const uploaded = [...files.keys()].filter((path) => !made.has(path));
+  return [
+    ...secrets(files, uploaded),
+    ...serverCode(uploaded, walked),
+    ...hugeAssets(files, walked),
+    ...missingTitle(files, pages, walked),
+  ];
+}

@@ -1,0 +1,83 @@
+/** The receipt's warnings (PIPELINE.md 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
+ *  load ask for (lint-references), 3 what of it nothing answers (judge-references), 4 what files tell by themselves
+ *  (lint-content), 5 one entry for each file and target, the gravest first. */
+import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
+import type { Finding } from "./findings.ts";
+import { Judge } from "./judge.ts";
+import { lintContent } from "./content.ts";
+import { type Page, Walk } from "./walk.ts";
+import { siteNames } from "./site-names.ts";
+
+const MOST = 100;
+
+const GRAVEST_FIRST: readonly WarningCode[] = [
+  "possible_secret",
+  "unbuilt_source",
+  "template_placeholder",
+  "wrong_base_path",
+  "case_mismatch",
+  "missing_asset",
+  "server_code",
+  "localhost_url",
+  "private_network_url",
+  "mixed_content",
+  "broken_link",
+  "huge_asset",
+  "missing_title",
+];
+
+const IS_PAGE = /\.(?:html?|xhtml|xht|shtml)$/i;
+
+/** Pages that somebody wrote. What the service made of nothing, a list of files, is not theirs to change. */
+function pagesOf({ files, made }: Draft): Page[] {
+  const uploaded = new Map([...files].filter(([path]) => !made.has(path)).map(([path, bytes]) => [bytes, path]));
+  return [...files].flatMap(([path, bytes]) => {
+    if (!IS_PAGE.test(path)) return [];
+    const source = made.has(path) ? (uploaded.get(bytes) ?? markdownOf(files, path)) : path;
+    // A copy of an uploaded page is judged as that page, unless it stands in another folder.
+    return source === null || (source !== path && IS_PAGE.test(source)) ? copyOf(path, source) : [{ path, source }];
+  });
+}
+const copyOf = (path: string, source: string | null): Page[] =>
+  source !== null && path === "index.html" ? [{ path, source }] : [];
+
+/** The Markdown that became a page: it has the page's name, or is the README of the folder whose index it became. */
+function markdownOf(files: Draft["files"], path: string): string | null {
+  const folder = path.slice(0, path.lastIndexOf("/") + 1);
+  const names = [path.replace(IS_PAGE, ""), `${folder}README`, `${folder}readme`, `${folder}Readme`];
+  const sources = names.flatMap((name) => [`${name}.md`, `${name}.markdown`]);
+  return sources.slice(0, path === `${folder}index.html` ? undefined : 2).find((name) => files.has(name)) ?? null;
+}
+
+function distinct(findings: readonly Finding[]): Finding[] {
+  const first = new Map<string, Finding>();
+  for (const finding of findings) {
+    const key = `${finding.path}\0${finding.target}`;
+    if (!first.has(key)) first.set(key, finding);
+  }
+  return [...first.values()].toSorted((a, b) => GRAVEST_FIRST.indexOf(a.code) - GRAVEST_FIRST.indexOf(b.code));
+}
+
+/** What is not shown is not worded either: a hostile page has a hundred thousand faults. */
+function shownOf(findings: readonly Finding[]): Warning[] {
+  const warnings = findings
+    .slice(0, MOST)
+    .map(({ code, message, path, fix_recipe }): Warning => ({ code, message, path, fix_recipe }));
+  const more = findings.length - MOST;
+  const last = warnings.at(-1);
+  if (last && more > 0) last.message += ` There are ${more} more warnings like these.`;
+  return warnings;
+}
+
+export function lint(draft: Draft, spa: { enabled: boolean; rule: SpaRule }, progress: Progress): Draft {
+  const { files, made, warnings } = draft;
+  progress("following references");
+  const elsewhere =
+    warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
+  const pages = pagesOf(draft);
+  const judge = new Judge(siteNames(files, spa), elsewhere);
+  const walked = new Walk(files, judge, progress);
+  walked.run(pages);
+  const findings = distinct([...judge.findings(), ...lintContent(files, made, pages, walked)]);
+  return { ...draft, warnings: [...warnings, ...shownOf(findings)] };
+}

@@ -1,0 +1,130 @@
+/** Which references nothing answers, and why: each is asked once, then those without an answer are judged together, for a
+ *  wrong base path shows in many. */
+import { type Address, addressOf } from "../references/addresses.ts";
+import * as says from "./findings.ts";
+import type { Finding } from "./findings.ts";
+import { judgeBasePath } from "./base-path.ts";
+import type { Reference, Use } from "../references/reference.ts";
+import { decodePath, type SiteNames } from "./site-names.ts";
+import { isScript, type Origin, type Unanswered } from "./unanswered.ts";
+
+/** Only where the address is no valid percent-encoding: `%A4BER%20` is a word with an umlaut. */
+const PERCENT_PLACEHOLDER = /%[A-Z][A-Z\d_]{2,60}%/;
+const PLACEHOLDER =
+  /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
+/** What browsers load over https alone on an https page. */
+const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "manifest"]);
+const SOURCE_CODE = /\.(?:tsx?|jsx|mts|cts|vue|svelte|astro|coffee)$/i;
+const SOURCE_STYLE = /\.(?:scss|sass|less|styl|stylus|pcss)$/i;
+/** Endings that a bundler adds to imports. */
+const SOURCE_ENDINGS = [".ts", ".tsx", ".jsx", ".vue"];
+const CODE_ENDINGS = [".js", ".mjs", "/index.js"];
+
+const isPlaceholder = (url: string): boolean => PLACEHOLDER.test(url) || PERCENT_PLACEHOLDER.test(url);
+
+/** Loads another page: the page for unknown paths of a single-page app may answer. */
+const navigates = (use: Use): boolean => use === "link" || use === "frame";
+
+const isSource = (use: Use, path: string): boolean =>
+  isScript(use) ? SOURCE_CODE.test(path) : use === "style" && SOURCE_STYLE.test(path);
+
+function judgeHost(address: Address, { url, use }: Reference, { file }: Origin): Finding | null {
+  if (address.kind === "disk") return says.ownDisk(file, url, use === "link");
+  if (use === "link" || !("plain" in address)) return null;
+  if (address.kind === "loopback") return says.localhostUrl(file, url);
+  if (address.kind === "private") return says.privateUrl(file, url);
+  return address.plain && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
+}
+
+/** The file that would answer a link: clean URLs and folders name no file themselves. */
+function pageNamed(name: string): string {
+  if (name === "" || name.endsWith("/")) return `${name}index.html`;
+  return name.slice(name.lastIndexOf("/") + 1).includes(".") ? name : `${name}.html`;
+}
+
+function judgeMissing(names: SiteNames, { url, use, origin: { file }, path, name, may_exist }: Unanswered): Finding {
+  const other = may_exist ? names.anyCase(path) : null;
+  if (other !== null) return says.otherCase(file, url, other);
+  if (name === null) return says.notEncoded(file, url);
+  if (use === "link") return says.brokenLink(file, url, pageNamed(name));
+  if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
+  const ending = isScript(use) ? CODE_ENDINGS.find((each) => names.answer(path + each, false)) : undefined;
+  return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);
+}
+
+export class Judge {
+  private readonly found: Finding[] = [];
+  private readonly unanswered: Unanswered[] = [];
+
+  /** `elsewhere`: the folder that holds the index, where the root has none. */
+  constructor(
+    private readonly names: SiteNames,
+    private readonly elsewhere: string | null,
+  ) {}
+
+  note(finding: Finding | null): void {
+    if (finding) this.found.push(finding);
+  }
+
+  /** Only the host is judged: the address need not be a file. */
+  call(url: string, origin: Origin): void {
+    this.note(judgeHost(addressOf(url, origin.bases[0]!), { url, use: "data" }, origin));
+  }
+
+  /** A browser takes the first of a list that it can read, so the others are never asked for. */
+  private isThere(url: string, base: string): boolean {
+    const address = addressOf(url, base);
+    return address.kind === "own" ? this.names.answer(address.path, false) !== null : /^data:/i.test(url);
+  }
+
+  /** The file that answers; null: none, or none of this site's business. */
+  ask(reference: Reference, origin: Origin): string | null {
+    const { url, use, earlier } = reference;
+    const { file, bases } = origin;
+    if (earlier?.some((other) => this.isThere(other, bases[0]!))) return null;
+    const addresses = bases.map((base) => addressOf(url, base));
+    const first = addresses[0]!;
+    const has_scheme = first.kind !== "own" && /^[a-z]{2,}:/i.test(url);
+    if (first.kind !== "own" || use === "base") {
+      const left = (use === "base" || first.kind === "none") && !has_scheme && isPlaceholder(url);
+      this.note(left ? says.placeholderLeft(file, url) : judgeHost(first, reference, origin));
+      return null;
+    }
+    const answers = addresses.map((one) => (one.kind === "own" ? this.names.answer(one.path, navigates(use)) : null));
+    const answer = answers.find((path) => path !== null);
+    if (answer !== undefined && !isSource(use, answer)) return answer;
+    if (answer !== undefined) this.note(says.sourceLoaded(file, url));
+    else this.keep(reference, origin, first.path);
+    return null;
+  }
+
+  private keep(reference: Reference, origin: Origin, path: string): void {
+    const may_exist = this.names.mayExist(path);
+    this.unanswered.push({ ...reference, origin, path, name: decodePath(path), may_exist });
+  }
+
+  /** Source that is missing, or that only a bundler finds. */
+  private isUnbuilt({ use, path }: Unanswered): boolean {
+    if (isSource(use, path)) return true;
+    const found = () => SOURCE_ENDINGS.some((each) => this.names.answer(path + each, false));
+    return use === "module" && (path.startsWith("/src/") || found());
+  }
+
+  /** Whether the address itself tells what is wrong. */
+  private tellsItself(item: Unanswered): boolean {
+    const { url, origin, name } = item;
+    const placeholder = PLACEHOLDER.test(url) || (name === null && PERCENT_PLACEHOLDER.test(url));
+    if (placeholder && !origin.filled_in) this.note(says.placeholderLeft(origin.file, url));
+    else if (!placeholder && this.isUnbuilt(item)) this.note(says.sourceLoaded(origin.file, url));
+    else return placeholder;
+    return true;
+  }
+
+  findings(): Finding[] {
+    const { names, elsewhere } = this;
+    const items = this.unanswered.filter((item) => !this.tellsItself(item));
+    const unbuilt = this.found.some(({ code }) => code === "unbuilt_source" || code === "template_placeholder");
+    const { findings, left } = judgeBasePath(names, items, { elsewhere, unbuilt });
+    return [...this.found, ...findings, ...left.map((item) => judgeMissing(names, item))];
+  }
+}

@@ -1,0 +1,234 @@
+/** Follows every page of a site to what it loads, and that to what it loads in turn, as a browser would: pages, then
+ *  stylesheets and scripts, each once. What no page reaches is not judged. */
+import type { Files, Progress } from "../../types.ts";
+import { addressOf, baseOf, ROOT } from "../references/addresses.ts";
+import { decodeHtml } from "../../html/decode.ts";
+import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
+import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
+import type { Judge } from "./judge.ts";
+import { mediaType } from "../media-types.ts";
+import { type PageReferences, pageReferences, type PageScript } from "../references/page.ts";
+import type { Reference } from "../references/reference.ts";
+import { scriptReferences, type ScriptReferences } from "../references/script.ts";
+import { decodePath } from "./site-names.ts";
+import { styleReferences } from "../references/style.ts";
+import type { Origin } from "./unanswered.ts";
+import { manifestReferences } from "../references/web-manifest.ts";
+
+export interface Page {
+  path: string;
+  /** The uploaded file to change: the service may have made `path` of it. */
+  source: string;
+}
+
+/** How a script runs. */
+interface Running {
+  /** Of a worker nobody knows here whether it is a module: both are right. */
+  kind: "classic" | "module" | "worker";
+  map: ImportMap;
+  /** What addresses are resolved against that a script gives to its page: one for each page that runs it. */
+  page_bases: Set<string>;
+}
+
+/** Asked for beside each page that runs a script: missing where it is missing for all. */
+interface ByPage {
+  reference: Reference;
+  file: string;
+  bases: ReadonlySet<string>;
+}
+
+/** Pages in further folders that run the same script tell nothing new. */
+const MOST_BASES = 8;
+/** Of files that load each other under ever new circumstances: far beyond any site, and a bound for hostile ones. */
+const MOST_VISITS = 20_000;
+const CODE = /^(?:text|application)\/(?:x-)?javascript|^application\/wasm/;
+const MARKDOWN = /\.(?:md|markdown)$/i;
+const NOT_LOADED = new Set<Reference["use"]>(["link", "film", "preview", "base"]);
+/** Everything else that a module imports is a name. */
+const IMPORT_ADDRESS = /^(?:\.{0,2}\/|(?:https?|data|blob):)/;
+const STAGE = "following references";
+
+export class Walk {
+  /** Files that a page loads as it opens → the file that names them. */
+  readonly loaded = new Map<string, string>();
+  /** Files that a form sends its fields to. */
+  readonly actions = new Set<string>();
+  /** A script gives the page its title. */
+  sets_title = false;
+
+  private readonly sheets: string[] = [];
+  private readonly scripts: (Running & { path: string })[] = [];
+  private readonly seen = new Set<string>();
+  private readonly parsed = new Map<string, ScriptReferences>();
+  private readonly code = new Map<string, boolean>();
+  private readonly page_bases = new Map<string, Set<string>>();
+  private readonly by_page: ByPage[] = [];
+
+  constructor(
+    private readonly files: Files,
+    private readonly judge: Judge,
+    private readonly progress: Progress,
+  ) {}
+
+  run(pages: readonly Page[]): void {
+    for (const page of pages) {
+      this.progress(STAGE, page.path);
+      this.readPage(page);
+    }
+    this.follow();
+    for (const { reference, file, bases } of this.by_page) {
+      const running: Running = { kind: "worker", map: NO_MAP, page_bases: new Set(bases) };
+      this.loadScript(reference, { file, bases: [...bases] }, reference.use === "worker" ? running : null);
+    }
+    this.follow();
+  }
+
+  private text(path: string): string {
+    return decodeHtml(this.files.get(path)!);
+  }
+  private isCode(path: string): boolean {
+    return this.code.getOrInsertComputed(path, () => CODE.test(mediaType(path, this.files.get(path)!)));
+  }
+  private once(key: string): boolean {
+    if (this.seen.size >= MOST_VISITS || this.seen.has(key)) return false;
+    this.seen.add(key);
+    return true;
+  }
+  private read(path: string): ScriptReferences {
+    const known = this.parsed.get(path) ?? scriptReferences(this.text(path));
+    this.parsed.set(path, known);
+    return known;
+  }
+
+  /** The file that answers, queued if it has references of its own. */
+  private load(reference: Reference, origin: Origin): string | null {
+    const path = this.judge.ask(reference, origin);
+    if (path === null || !this.files.has(path)) return null;
+    if (NOT_LOADED.has(reference.use)) return path;
+    if (!this.loaded.has(path)) this.loaded.set(path, origin.file);
+    if (reference.use === "style" && this.once(`style ${path}`)) this.sheets.push(path);
+    if (reference.use === "manifest" && this.once(`manifest ${path}`)) this.readManifest(path);
+    return path;
+  }
+
+  private loadScript(reference: Reference, origin: Origin, running: Running | null): string | null {
+    const path = this.load(reference, origin);
+    if (path === null || running === null) return path;
+    const { kind, map } = running;
+    const page_bases = this.page_bases.getOrInsertComputed(path, () => new Set());
+    for (const base of running.page_bases) if (page_bases.size < MOST_BASES) page_bases.add(base);
+    if (this.once(`${kind} ${map.id} ${path}`)) this.scripts.push({ kind, map, page_bases, path });
+    return path;
+  }
+
+  private readPage(page: Page): void {
+    const found = pageReferences(this.text(page.path));
+    const origin = originOf(page, found, this.judge);
+    const running: Running = {
+      kind: "module",
+      map: this.mapOf(found, origin),
+      page_bases: new Set([folderOf(origin.bases[0]!)]),
+    };
+    for (const url of running.map.addresses) this.loadScript({ url, use: "module" }, origin, running);
+    for (const reference of found.references) {
+      const runs = reference.use === "module" || reference.use === "worker" ? running : null;
+      if (!isOwnLink(page, reference))
+        this.loadScript(reference, origin, runs && { ...runs, kind: reference.use as "module" });
+    }
+    for (const css of found.styles) this.readStyle(css, origin);
+    for (const script of found.scripts) this.runScript(script, origin, running);
+    for (const action of found.actions) this.noteAction(action, origin);
+  }
+
+  private mapOf({ import_map }: PageReferences, { file }: Origin): ImportMap {
+    if (import_map === null) return NO_MAP;
+    const map = readImportMap(import_map);
+    if (map.broken) this.judge.note(brokenMap(file, "import map"));
+    for (const url of map.invalid) this.judge.note(noAddress(file, url));
+    return map;
+  }
+
+  private runScript({ url, code, module }: PageScript, origin: Origin, page: Running): void {
+    const running: Running = { ...page, kind: module ? "module" : "classic" };
+    if (url === null) return this.readScript(scriptReferences(code), origin, running);
+    const path = this.loadScript({ url, use: module ? "module" : "script" }, origin, running);
+    if (path === null || module || !this.isCode(path)) return;
+    if (this.read(path).is_module) this.judge.note(moduleAsScript(origin.file, url));
+  }
+
+  private noteAction(action: string, origin: Origin): void {
+    const address = addressOf(action, origin.bases[0]!);
+    const path = address.kind === "own" ? decodePath(address.path) : null;
+    if (path !== null && this.files.has(path)) this.actions.add(path);
+  }
+
+  private readManifest(path: string): void {
+    const origin = { file: path, bases: [baseOf(path)] };
+    for (const reference of manifestReferences(this.text(path))) this.load(reference, origin);
+  }
+
+  private readStyle(css: string, origin: Origin): void {
+    for (const reference of styleReferences(css)) this.load(reference, origin);
+  }
+
+  /** A script's own words. Addresses in `origin` are resolved against the script, or the page that it stands in. */
+  private readScript(read: ScriptReferences, origin: Origin, running: Running): void {
+    const { kind, page_bases } = running;
+    const { file } = origin;
+    this.sets_title ||= read.sets_title;
+    if (kind === "classic" && read.required !== null) this.judge.note(nodeRequire(file, read.required));
+    this.readImports(read, origin, running);
+    const worker: Running = { ...running, kind: "worker", page_bases: new Set(origin.bases) };
+    for (const reference of read.beside) this.loadScript(reference, origin, worker);
+    this.by_page.push(...read.by_page.map((reference) => ({ reference, file, bases: page_bases })));
+    for (const url of read.calls) this.judge.call(url, { file, bases: [...page_bases] });
+  }
+
+  private readImports({ imports }: ScriptReferences, origin: Origin, running: Running): void {
+    const { map, kind } = running;
+    for (const { specifier, dynamic, attributed } of imports) {
+      if (map.names(specifier) || (kind === "classic" && !dynamic)) continue;
+      if (!IMPORT_ADDRESS.test(specifier)) {
+        if (!dynamic && !map.broken) this.judge.note(bareImport(origin.file, specifier));
+        continue;
+      }
+      const imported: Running = kind === "classic" ? { ...running, kind: "module" } : running;
+      const path = this.loadScript({ url: specifier, use: "module" }, origin, imported);
+      if (path !== null && !attributed && !this.isCode(path)) this.judge.note(sourceLoaded(origin.file, specifier));
+    }
+  }
+
+  private follow(): void {
+    for (let path = this.sheets.pop(); path !== undefined; path = this.sheets.pop()) {
+      this.progress(STAGE, path);
+      this.readStyle(this.text(path), { file: path, bases: [baseOf(path)] });
+    }
+    for (let next = this.scripts.pop(); next !== undefined; next = this.scripts.pop()) {
+      if (!this.isCode(next.path)) continue;
+      this.progress(STAGE, next.path);
+      const beside = baseOf(next.path);
+      // A worker has no page: it asks for everything beside itself.
+      const page_bases = next.kind === "worker" ? new Set([beside]) : next.page_bases;
+      this.readScript(this.read(next.path), { file: next.path, bases: [beside] }, { ...next, page_bases });
+    }
+  }
+}
+
+/** The Markdown stage has judged the links between its files. */
+const isOwnLink = ({ source }: Page, { url, use }: Reference): boolean =>
+  use === "link" && MARKDOWN.test(source) && MARKDOWN.test(url.replace(/[?#].*/, ""));
+
+/** Pages of one folder resolve alike. */
+const folderOf = (base: string): string => base.replace(/[?#].*/, "").replace(/[^/]*$/, "");
+
+function originOf({ path, source }: Page, found: PageReferences, judge: Judge): Origin {
+  const own = baseOf(path);
+  const origin = { file: source, bases: [own], filled_in: found.filled_in };
+  if (found.base !== null) {
+    judge.ask({ url: found.base, use: "base" }, origin);
+    const moved = URL.parse(found.base, own)?.href;
+    return moved ? { ...origin, bases: [moved], moved: true } : origin;
+  }
+  // A part of a page stands in another: its addresses may be meant from there.
+  return found.whole || /(?:^|\/)index\.html$/.test(path) ? origin : { ...origin, bases: [own, ROOT] };
+}

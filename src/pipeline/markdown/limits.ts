@@ -1,0 +1,118 @@
+/** Rendering under a limit of time. `marked` is quadratic on some texts, and JavaScript that runs can only be stopped by
+ *  ending its thread; so it runs in one, and this thread sleeps until it says something or its time is up
+ *  (docs/decisions/2026-11-21-markdown-in-a-thread.md). */
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { threadUrl } from "../../thread-url.ts";
+import type { LinkTargets } from "./links.ts";
+import type { Rendered, RenderJob } from "./render.ts";
+import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./task.ts";
+
+export interface TimeLimits {
+  /** Milliseconds for all pages of a deploy. */
+  deploy: number;
+  /** Of them for one page. */
+  page: number;
+}
+
+export const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
+
+/** A thread is there in 30 ms; a machine that needs this long has other troubles. */
+const START_MS = 5000;
+
+/** `state` is a THREAD_STATE. */
+interface Thread {
+  worker: Worker;
+  state: Int32Array;
+}
+
+interface Run {
+  /** The next page; null when it took longer than `ms`. */
+  next(ms: number): ThreadReply | null;
+  /** `clean`: every page has come, and the thread may wait for another deploy. */
+  end(clean: boolean): void;
+}
+
+/** Waits for the counter to move on from `seen`. Time is what this process worked, so that a page does not pay for a
+ *  machine that works for others; past twice the time on the clock it is up in any case. */
+function waitFor(count: Int32Array, seen: number, ms: number): boolean {
+  const [cpu, clock] = [process.cpuUsage(), performance.now()];
+  const moved = () => Atomics.load(count, 0) !== seen;
+  // Woken is not told: the call may be the one for what was heard already.
+  for (let left = ms; left > 0 && !moved();) {
+    if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") continue;
+    const { user, system } = process.cpuUsage(cpu);
+    left = Math.min(ms - (user + system) / 1000, 2 * ms - (performance.now() - clock));
+  }
+  return moved();
+}
+
+function startThread(): Thread {
+  const memory = new SharedArrayBuffer(4);
+  const worker = new Worker(threadUrl("./src/pipeline/markdown/thread.ts"), { workerData: memory });
+  worker.unref();
+  return { worker, state: new Int32Array(memory) };
+}
+
+/** From an earlier deploy of this thread, if it has not left yet. */
+let warm: Thread | null = null;
+
+function takeThread(): Thread {
+  const { busy, idle } = THREAD_STATE;
+  const kept = warm && Atomics.compareExchange(warm.state, 0, idle, busy) === idle ? warm : null;
+  warm = null;
+  return kept ?? startThread();
+}
+
+function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
+  const thread = takeThread();
+  const said = new SharedArrayBuffer(4);
+  const count = new Int32Array(said);
+  const { port1, port2 } = new MessageChannel();
+  thread.worker.postMessage({ port: port2, said, jobs, targets } satisfies ThreadTask, [port2]);
+  if (!waitFor(count, 0, START_MS)) throw new Error("the thread that renders Markdown did not start");
+  let heard = 1;
+  return {
+    next(ms) {
+      if (!waitFor(count, heard, ms)) return null;
+      heard++;
+      return receiveMessageOnPort(port1)!.message as ThreadReply;
+    },
+    end(clean) {
+      port1.close();
+      if (!clean) return void thread.worker.terminate();
+      Atomics.store(thread.state, 0, THREAD_STATE.idle);
+      warm = thread;
+    },
+  };
+}
+
+/** Pages in the order of `jobs`; null for one that did not make it. Short texts go first, so that a hostile one takes
+ *  the time of none but those that are longer. A thread that had to be stopped is followed by a fresh one. */
+export function renderWithin(
+  jobs: readonly RenderJob[],
+  targets: LinkTargets,
+  limits: TimeLimits = TIME_LIMITS,
+): (Rendered | null)[] {
+  const order = jobs.map((_, i) => i).toSorted((a, b) => jobs[a]!.text.length - jobs[b]!.text.length);
+  const pages: (Rendered | null)[] = jobs.map(() => null);
+  let left = limits.deploy;
+  for (let at = 0; at < order.length && left > 0;) {
+    const rest = order.slice(at);
+    const run = startRun(
+      rest.map((i) => jobs[i]!),
+      targets,
+    );
+    let done = 0;
+    for (const i of rest) {
+      if (left <= 0) break;
+      at++;
+      const reply = run.next(Math.min(limits.page, left));
+      left -= reply?.cpu_ms ?? limits.page;
+      pages[i] = reply?.rendered ?? null;
+      if (!reply) break;
+      done++;
+    }
+    run.end(done === rest.length);
+  }
+  return pages;
+}

@@ -1,0 +1,112 @@
+/** Links as the author wrote them, for the repository, turned into links of the site. */
+import { decodeEntities } from "../../html/entities.ts";
+import { folderOf } from "./words.ts";
+import type { Rewrite } from "../../html/close-html.ts";
+import { isMarkdownName } from "./source.ts";
+
+/** What the site answers, as far as links need to know. */
+export interface LinkTargets {
+  /** Path of a Markdown file → where its page is (`docs/` for a folder's index, else a path). */
+  addresses: ReadonlyMap<string, string>;
+  files: ReadonlySet<string>;
+}
+
+/** A link to a Markdown file that is not there. `found` is the same name in other letter case. */
+export interface BrokenLink {
+  target: string;
+  found: string | null;
+}
+
+const OTHER_PLACE = /^(?:[a-z][a-z\d+.-]*:|[\\/]{2})/i;
+
+/** What a browser takes for the URL: no white space around it, no line breaks or tabs inside. */
+const cleaned = (url: string): string => url.replace(/^[\0- ]+|[\0- ]+$/g, "").replace(/[\t\n\r]/g, "");
+
+function decoded(path: string): string | null {
+  try {
+    return decodeURIComponent(path).replaceAll("\\", "/").normalize("NFC");
+  } catch {
+    return null;
+  }
+}
+
+/** `..` at the root stays at the root, as in a browser. */
+function resolve(folder: string, path: string): string {
+  const segments: string[] = [];
+  for (const segment of (path.startsWith("/") ? path : folder + path).split("/")) {
+    if (segment === "..") segments.pop();
+    else if (segment !== "" && segment !== ".") segments.push(segment);
+  }
+  return segments.join("/");
+}
+
+const encoded = (path: string): string =>
+  /^[\w./-]*$/.test(path) ? path : path.split("/").map(encodeURIComponent).join("/");
+
+/** A relative URL from a page in `folder` to an address; both with `/` behind folders. */
+export function relativeUrl(folder: string, address: string): string {
+  const [from, to] = [folder.split("/").slice(0, -1), address.split("/")];
+  let shared = 0;
+  while (shared < from.length && shared < to.length - 1 && from[shared] === to[shared]) shared++;
+  return "../".repeat(from.length - shared) + encoded(to.slice(shared).join("/")) || "./";
+}
+
+interface Url {
+  path: string;
+  /** Query and fragment, as written. */
+  suffix: string;
+}
+
+/** A URL's parts; null where it leads to another place or is only a fragment or query. */
+function localUrl(url: string): Url | null {
+  if (url === "" || /^[#?]/.test(url) || OTHER_PLACE.test(url)) return null;
+  const end = url.search(/[?#]/);
+  return { path: end < 0 ? url : url.slice(0, end), suffix: end < 0 ? "" : url.slice(end) };
+}
+
+function otherCase(files: ReadonlySet<string>, path: string): string | null {
+  const wanted = path.toLowerCase();
+  for (const file of files) if (file.length === path.length && file.toLowerCase() === wanted) return file;
+  return null;
+}
+
+/** Attributes that hold one URL. */
+const URLS = new Set(["href", "src", "poster", "data", "xlink:href"]);
+
+export interface Linker {
+  rewrite: Rewrite;
+  broken(): BrokenLink[];
+}
+
+/** For the page of `source` as it stands in `folder` (its own, or the root where a lone page is the site's index). */
+export function createLinker(source: string, folder: string, targets: LinkTargets): Linker {
+  const home = folderOf(source);
+  const broken = new Map<string, BrokenLink>();
+
+  function toMarkdown({ path, suffix }: Url): string | null {
+    const target = decoded(path);
+    if (target === null || !isMarkdownName(target)) return null;
+    const file = resolve(home, target);
+    const address = targets.addresses.get(file);
+    if (address !== undefined)
+      return file === source && suffix.startsWith("#") ? suffix : relativeUrl(folder, address) + suffix;
+    if (!targets.files.has(file) && !broken.has(file)) {
+      broken.set(file, { target: file, found: otherCase(targets.files, file) });
+    }
+    return null;
+  }
+  /** The page stands elsewhere than its source: what it names beside itself is named from there. */
+  function moved({ path, suffix }: Url): string | null {
+    return folder === home || path.startsWith("/") ? null : relativeUrl(folder, home) + path + suffix;
+  }
+  const rewrite: Rewrite = (element, { name, value }, all) => {
+    if (!URLS.has(name)) return null;
+    const url = localUrl(cleaned(decodeEntities(value)));
+    if (!url) return null;
+    const link =
+      name === "href" && (element === "a" || element === "area") && !all.some((other) => other.name === "download");
+    const written = (link ? toMarkdown(url) : null) ?? moved(url);
+    return written === null ? null : Bun.escapeHTML(written);
+  };
+  return { rewrite, broken: () => [...broken.values()] };
+}

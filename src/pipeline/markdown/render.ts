@@ -1,0 +1,155 @@
+/** One Markdown text as HTML, and what its page needs to know of it. Runs under a time limit, in a thread of its own. */
+import { Marked, type RendererObject, type Token, type Tokens } from "marked";
+import { alertOf } from "./alerts.ts";
+import { decodeEntities } from "../../html/entities.ts";
+import { createAnchors } from "./anchors.ts";
+import { createFootnotes } from "./footnotes.ts";
+import { highlight } from "./highlight.ts";
+import { plainText } from "./text.ts";
+import { closeHtml, type Rewrite } from "../../html/close-html.ts";
+import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
+import { excerptOf } from "./words.ts";
+
+export interface Heading {
+  depth: number;
+  text: string;
+  id: string;
+}
+
+export interface Rendered {
+  /** The page's body, whole in itself. */
+  html: string;
+  headings: Heading[];
+  /** Of its first `# heading`, else of an `<h1>` in raw HTML. */
+  title: string | null;
+  /** The title is of raw HTML: it may be a banner that stands on many pages. */
+  banner: boolean;
+  /** It has a main heading of its own, with or without words. */
+  titled: boolean;
+  /** Text of the first paragraph that has any. */
+  excerpt: string;
+  broken: readonly BrokenLink[];
+}
+
+export interface RenderJob {
+  source: string;
+  text: string;
+  /** Where the page will stand. */
+  folder: string;
+}
+
+const LANGUAGE = /^[\w+#.-]+/;
+
+const cell = ({ header, align, tokens }: Tokens.TableCell, inline: (tokens: Token[]) => string): string => {
+  const name = header ? "th" : "td";
+  return `<${name}${align ? ` class="${align}"` : ""}>${inline(tokens)}</${name}>\n`;
+};
+
+/** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
+function renderer(headings: Heading[], anchor: (text: string) => string, rewrite: Rewrite): RendererObject {
+  return {
+    link(token) {
+      token.href = rewrite("a", { name: "href", value: token.href }, []) ?? token.href;
+      return false; // `marked` does the rest
+    },
+    image(token) {
+      token.href = rewrite("img", { name: "src", value: token.href }, []) ?? token.href;
+      return false;
+    },
+    heading({ tokens, depth }) {
+      const text = plainText(tokens).trim();
+      const id = anchor(text);
+      headings.push({ depth, text, id });
+      const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
+      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
+    },
+    code({ text, lang }) {
+      const language = LANGUAGE.exec(lang ?? "")?.[0];
+      const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
+      const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
+      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
+    },
+    blockquote(token) {
+      const alert = alertOf(token);
+      if (!alert) return `<blockquote>\n${this.parser.parse(token.tokens)}</blockquote>\n`;
+      const title = `<p class="alert-title">${alert.title}</p>\n`;
+      return `<div class="alert ${alert.kind}" role="note">\n${title}${this.parser.parse(alert.tokens)}</div>\n`;
+    },
+    table({ header, rows }) {
+      const row = (cells: Tokens.TableCell[]): string =>
+        `<tr>\n${cells.map((each) => cell(each, (tokens) => this.parser.parseInline(tokens))).join("")}</tr>\n`;
+      const body = rows.length > 0 ? `<tbody>${rows.map(row).join("")}</tbody>` : "";
+      return `<div class="table" tabindex="0"><table>\n<thead>${row(header)}</thead>\n${body}</table></div>\n`;
+    },
+    listitem({ task, tokens }) {
+      return `<li${task ? ' class="task"' : ""}>${this.parser.parse(tokens)}</li>\n`;
+    },
+    checkbox({ checked }) {
+      return `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
+    },
+  };
+}
+
+const ID = /<[a-z][^<>]*?\sid\s*=\s*["']?([^\s"'<>]+)/gi;
+
+/** The author's own HTML. A stack instead of `marked`'s walk, whose time is the square of the depth. */
+function* rawHtml(tokens: readonly Token[]): Generator<string> {
+  const left: Token[] = [...tokens];
+  for (let token = left.pop(); token; token = left.pop()) {
+    if (token.type === "html") yield token.raw;
+    for (const inside of childrenOf(token)) left.push(inside);
+  }
+}
+
+function childrenOf(token: Token): readonly Token[] {
+  if (token.type === "list") return (token as Tokens.List).items;
+  if (token.type !== "table") return ("tokens" in token && token.tokens) || [];
+  const { header, rows } = token as Tokens.Table;
+  return [...header, ...rows.flat()].flatMap((each) => each.tokens);
+}
+
+const MAIN_HEADING = /<h1[\s>]/i;
+/** Of a raw `<h1>` that is looked at: badges and a logo come before its words. */
+const LONGEST_HEADING = 4000;
+
+/** What `<h1>…</h1>` in raw HTML says; many a README's title is centred that way. */
+function rawTitle(html: string): string {
+  const from = html.search(MAIN_HEADING);
+  const heading = from < 0 ? "" : html.slice(from, from + LONGEST_HEADING);
+  const end = heading.search(/<\/h1/i);
+  return end < 0 ? "" : decodeEntities(heading.slice(0, end).replace(/<[^>]*>/g, "")).trim();
+}
+
+export function renderMarkdown({ source, text, folder }: RenderJob, targets: LinkTargets): Rendered {
+  const headings: Heading[] = [];
+  const ids = new Set<string>();
+  const { rewrite, broken } = createLinker(source, folder, targets);
+  // What `marked` writes is whole. Only a page with HTML of its author's is gone through tag by tag, links and all.
+  let raw = false;
+  const ours: Rewrite = (...url) => (raw ? null : rewrite(...url));
+  const footnotes = createFootnotes();
+  const marked = new Marked({ renderer: renderer(headings, createAnchors(ids), ours) });
+  // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
+  if (text.includes("[^")) marked.use(footnotes.extension);
+  const tokens = marked.lexer(text);
+  for (const html of rawHtml(tokens)) {
+    raw = true;
+    for (const [, id] of html.matchAll(ID)) ids.add(id!);
+  }
+  const write = (inside: Token[]): string => (raw ? closeHtml(marked.parser(inside), rewrite) : marked.parser(inside));
+  const body = write(tokens);
+  const notes = footnotes.list(write);
+  const heading = headings.find(({ depth, text: words }) => depth === 1 && words !== "")?.text;
+  const title = heading ?? (rawTitle(body) || null);
+  const titled = MAIN_HEADING.test(body);
+  const banner = heading === undefined && title !== null;
+  return { html: body + notes, headings, title, banner, titled, excerpt: firstParagraph(tokens), broken: broken() };
+}
+
+function firstParagraph(tokens: readonly Token[]): string {
+  for (const token of tokens) {
+    const text = token.type === "paragraph" ? excerptOf(plainText(token.tokens ?? [])) : "";
+    if (text) return text;
+  }
+  return "";
+}

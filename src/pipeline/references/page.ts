@@ -1,0 +1,184 @@
+/** What a page loads and where it leads: one pass over its tags. Comments, templates and text hold no references. */
+import { decodeEntities } from "../../html/entities.ts";
+import { attributesOf, markup, type Markup } from "../../html/markup.ts";
+import { distinctReferences, LONGEST_URL, type Reference, type Use } from "./reference.ts";
+
+export interface PageScript {
+  /** Null: it stands in the page. */
+  url: string | null;
+  code: string;
+  module: boolean;
+}
+
+export interface PageReferences {
+  /** As written; null where the page has none. */
+  base: string | null;
+  references: readonly Reference[];
+  scripts: readonly PageScript[];
+  /** Stylesheets in the page: style elements and attributes. */
+  styles: readonly string[];
+  /** The text of its import map; null where it has none. */
+  import_map: string | null;
+  /** Where its forms send what people enter. */
+  actions: readonly string[];
+  /** A document of its own, not a part that some script puts into another page. */
+  whole: boolean;
+  /** AngularJS fills in its links. */
+  filled_in: boolean;
+}
+
+type Attributes = ReadonlyMap<string, string>;
+type Opened = Extract<Markup, { kind: "open" }>;
+
+const DRAWING: Record<string, Use> = { href: "image", "xlink:href": "image" };
+const BACKGROUND: Record<string, Use> = { background: "image" };
+
+/** Element → attribute → what it is for. A script, a link and a meta element say it in other attributes. */
+const ADDRESSES: Record<string, Record<string, Use>> = {
+  a: { href: "link", "xlink:href": "link" },
+  area: { href: "link" },
+  img: { src: "image", srcset: "image" },
+  source: { src: "film", srcset: "image" },
+  video: { src: "film", poster: "image" },
+  audio: { src: "film" },
+  track: { src: "data" },
+  embed: { src: "frame" },
+  object: { data: "frame" },
+  iframe: { src: "frame" },
+  frame: { src: "frame" },
+  use: DRAWING,
+  image: DRAWING,
+  body: BACKGROUND,
+  table: BACKGROUND,
+  td: BACKGROUND,
+};
+
+const CLASSIC = /^(?:|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/i;
+/** Compilers in the page fetch these by themselves. */
+const COMPILED = /^text\/(?:babel|jsx|typescript|x-typescript|less|coffeescript)$/i;
+const ICON = /^(?:icon|apple-touch-icon(?:-precomposed)?|mask-icon|apple-touch-startup-image)$/;
+const PREVIEW = /^(?:og:image(?::url|:secure_url)?|twitter:image(?::src)?)$/i;
+const PRELOADED: Record<string, Use> = {
+  script: "script",
+  style: "style",
+  font: "font",
+  image: "image",
+  worker: "worker",
+};
+
+/** The addresses of a `srcset`: each goes to white space, and commas at its end are none of it. */
+function candidates(srcset: string): string[] {
+  const urls: string[] = [];
+  const parts = /[^\s,]\S*/g;
+  for (let part = parts.exec(srcset); part; part = parts.exec(srcset)) {
+    const url = part[0].replace(/,{1,99}$/, "");
+    urls.push(url);
+    if (url.length < part[0].length) continue;
+    const comma = srcset.indexOf(",", parts.lastIndex);
+    if (comma < 0) break;
+    parts.lastIndex = comma;
+  }
+  return urls;
+}
+
+function linkUse(found: Attributes): Use | null {
+  const rel = (found.get("rel") ?? "").toLowerCase().split(/\s+/);
+  if (rel.includes("stylesheet")) return found.has("disabled") ? null : "style";
+  if (rel.includes("manifest")) return "manifest";
+  if (rel.includes("modulepreload")) return "module";
+  if (rel.includes("preload") || rel.includes("prefetch"))
+    return PRELOADED[(found.get("as") ?? "").toLowerCase()] ?? "data";
+  return rel.some((word) => ICON.test(word)) ? "image" : null;
+}
+
+class PageReader {
+  readonly references: Reference[] = [];
+  readonly scripts: PageScript[] = [];
+  readonly styles: string[] = [];
+  readonly actions: string[] = [];
+  base: string | null = null;
+  import_map: string | null = null;
+  whole = false;
+  filled_in = false;
+  /** What the open video or audio does with its sources. */
+  private film: Use = "film";
+
+  private add(url: string | undefined, use: Use): void {
+    if (url === undefined || url.length > LONGEST_URL) return;
+    const decoded = decodeEntities(url).trim();
+    if (decoded !== "") this.references.push({ url: decoded, use });
+  }
+
+  private script(found: Attributes, raw: string): void {
+    const type = (found.get("type") ?? "").trim();
+    if (/^importmap(?:-shim)?$/i.test(type)) this.import_map ??= raw;
+    else if (COMPILED.test(type)) this.add(found.get("src"), "data");
+    else if (found.has("nomodule") || !(CLASSIC.test(type) || /^module(?:-shim)?$/i.test(type))) return;
+    else {
+      const module = !CLASSIC.test(type);
+      const url = found.get("src");
+      if (url === undefined) this.scripts.push({ url: null, code: raw, module });
+      else if (url.length <= LONGEST_URL) this.scripts.push({ url: decodeEntities(url).trim(), code: "", module });
+    }
+  }
+
+  private link(found: Attributes): void {
+    const use = linkUse(found);
+    if (use === null) return;
+    this.add(found.get("href"), use);
+    for (const url of candidates(found.get("imagesrcset") ?? "")) this.add(url, "image");
+  }
+
+  private meta(found: Attributes): void {
+    const content = found.get("content");
+    if (PREVIEW.test(found.get("property") ?? found.get("name") ?? "")) this.add(content, "preview");
+    if (/^refresh$/i.test(found.get("http-equiv") ?? "")) {
+      this.add(/^[\s\d.]*[;,]?\s*url\s*=\s*["']?([^"']*)/i.exec(content ?? "")?.[1], "link");
+    }
+  }
+
+  private plain(name: string, found: Attributes): void {
+    for (const [attribute, use] of Object.entries(ADDRESSES[name]!)) {
+      const url = found.get(attribute);
+      if (url === undefined || (name === "iframe" && found.has("srcdoc"))) continue;
+      if (attribute === "srcset") for (const candidate of candidates(url)) this.add(candidate, use);
+      else this.add(url, use === "film" ? this.film : use);
+    }
+  }
+
+  open({ name, attributes, raw }: Opened): void {
+    if (name === "html" || name === "head" || name === "body" || name === "title") this.whole = true;
+    if (/\bng-app\b/.test(attributes)) this.filled_in = true;
+    const styled = attributes.includes("url(");
+    if (name === "style") this.styles.push(raw ?? "");
+    if (!styled && !READ.has(name)) return;
+    const found = attributesOf(attributes);
+    if (styled) this.styles.push(decodeEntities(found.get("style") ?? ""));
+    if (name === "video" || name === "audio") this.film = found.has("autoplay") ? "data" : "film";
+    if (name === "script") this.script(found, raw ?? "");
+    else if (name === "link") this.link(found);
+    else if (name === "meta") this.meta(found);
+    else if (name === "base") this.base ??= found.has("href") ? decodeEntities(found.get("href")!).trim() : null;
+    else if (name === "form") this.actions.push(found.get("action") ?? "");
+    else if (name === "input" || name === "button") {
+      if (/^image$/i.test(found.get("type") ?? "")) this.add(found.get("src"), "image");
+      if (found.has("formaction")) this.actions.push(found.get("formaction")!);
+    } else if (name in ADDRESSES) this.plain(name, found);
+  }
+}
+
+const READ = new Set([...Object.keys(ADDRESSES), "script", "link", "meta", "base", "form", "input", "button"]);
+
+export function pageReferences(html: string): PageReferences {
+  const reader = new PageReader();
+  reader.whole = /^\s*<!doctype/i.test(html);
+  let templates = 0; // what a template holds is neither shown nor loaded
+  for (const part of markup(html)) {
+    if (part.kind === "text") continue;
+    if (part.name === "template") templates = Math.max(0, templates + (part.kind === "open" ? 1 : -1));
+    else if (part.kind === "open" && templates === 0) reader.open(part);
+  }
+  const { base, scripts, styles, import_map, actions, whole, filled_in } = reader;
+  const references = distinctReferences(reader.references);
+  return { base, references, scripts, styles, import_map, actions, whole, filled_in };
+}

@@ -1,0 +1,88 @@
+/** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE.md 2, in their order. */
+import { fallbackPath } from "../../site-state.ts";
+import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
+import { decodeHtml } from "../../html/decode.ts";
+import { hasCatchAll } from "./config.ts";
+import { bareBody, loadedBy, type Loaded } from "./shell.ts";
+
+const HISTORY = /\brouter\s{0,9}=\s{0,9}["']?history\b|\brouterMode["']?\s{0,9}:\s{0,9}["'`]history/;
+/** Viewers of API descriptions and Markdown: they keep their place in the fragment unless told otherwise. */
+const VIEWER =
+  /\bid=["']?swagger-ui\b|swagger-ui-bundle|\$docsify\b|<redoc\b|redoc\.standalone|<elements-(?:api|dev-portal)\b|<rapi-doc\b/i;
+
+/** Pages that an app has beside its index without being a document: errors, offline, ownership proofs, sign-in returns. */
+const HELPER_PAGE =
+  /(?:^|\/)(?:404|200|offline|google[\da-f]{8,}|yandex_[\da-f]+|naver[\da-f]+|baidu_verify_[\w-]+|pinterest-[\da-f]+|(?:[\w-]*[-_])?(?:callback|silent|sso|oidc|renew|refresh|redirect)(?:[-_][\w-]*)?)\.html?$/i;
+
+const has = (bytes: Bytes, text: string): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(text);
+
+/** Equal byte for byte, but for times: Nuxt writes one into each copy of its shell. */
+function isCopy(page: Bytes, index: Bytes): boolean {
+  if (page.length !== index.length) return false;
+  if (Buffer.compare(page, index) === 0) return true;
+  const timeless = (bytes: Bytes) =>
+    Buffer.from(bytes)
+      .toString("latin1")
+      .replace(/\d{13}/g, "");
+  return timeless(page) === timeless(index);
+}
+
+/** React, Vue and the like from another host, mounted by a script in the page: an app in one file. */
+const mountsFromAfar = ({ foreign, inline }: Loaded): boolean =>
+  /\b(?:react|preact|vue|svelte|solid-js|lit|mithril)\b/i.test(foreign.join(" ")) &&
+  /\b(?:createRoot|hydrateRoot|createApp|render|hydrate|mount)\s{0,9}\(|\bnew\s{1,9}Vue\b/.test(inline);
+
+const pushesState = (files: Files, { own, inline }: Loaded): boolean =>
+  inline.includes("pushState") || [...own].some((path) => files.has(path) && has(files.get(path)!, "pushState"));
+
+const bootsFlutter = ({ entries }: Loaded): boolean =>
+  [...entries].some((path) => /(?:^|\/)(?:flutter(?:_bootstrap)?|main\.dart)\.js$/.test(path));
+
+const otherPages = (files: Files, index: Bytes): [path: string, page: Bytes][] =>
+  [...files].filter(
+    ([path, page]) =>
+      /\.html?$/i.test(path) && path !== "index.html" && !HELPER_PAGE.test(path) && !isCopy(page, index),
+  );
+
+function shellRule(files: Files, index: Bytes, html: string): SpaRule {
+  const body = bareBody(html);
+  if (!body) return "none";
+  const code = loadedBy(html, "index.html");
+  if (code.own.size === 0 && !mountsFromAfar(code)) return "none";
+  const others = otherPages(files, index);
+  if (others.length === 0) return body.mount || bootsFlutter(code) || pushesState(files, code) ? "shell" : "none";
+  const same = ([path, page]: [string, Bytes]) => code.entries.isSubsetOf(loadedBy(decodeHtml(page), path).entries);
+  return code.entries.size > 0 && others.every(same) && pushesState(files, code) ? "prerendered_shell" : "none";
+}
+
+function ruleFor(files: Files, index: Bytes): SpaRule {
+  if (hasCatchAll(files)) return "config";
+  const not_found = files.get("404.html");
+  if (not_found) return isCopy(not_found, index) || has(not_found, "pathSegmentsToKeep") ? "copied_404" : "own_404";
+  if (files.has("200.html")) return "fallback_200";
+  const html = decodeHtml(index);
+  if (HISTORY.test(html)) return "history_router";
+  return VIEWER.test(html) ? "none" : shellRule(files, index, html);
+}
+
+/** Why unknown paths get the index. A rule without a sentence says no. */
+const BECAUSE: Partial<Record<SpaRule, string>> = {
+  config: "its own configuration sends every path there",
+  copied_404: "its 404.html hands every path to the app",
+  fallback_200: "it brings a 200.html, which is the page for them",
+  history_router: "its router keeps the place in the path",
+  shell: "its only page is the shell of an app",
+  prerendered_shell: "all its pages start the same app, which has a router",
+};
+
+/** The rule that decided, and what it means for the deploy's result where it says yes. */
+export function detectSpa(files: Files): { spa: { enabled: boolean; rule: SpaRule }; healed: Healed[] } {
+  const index = files.get("index.html");
+  const rule = index ? ruleFor(files, index) : "none";
+  const because = BECAUSE[rule];
+  if (!because) return { spa: { enabled: false, rule }, healed: [] };
+  const page = fallbackPath(rule, (path) => files.has(path));
+  const message = `Paths that name no file answer with ${page}, because ${because}.`;
+  return { spa: { enabled: true, rule }, healed: [{ code: "spa_fallback", message, path: page, reason: rule }] };
+}

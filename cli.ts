@@ -1,15 +1,15 @@
 #!/usr/bin/env bun
 /** svc: arguments in, exit code out. 0 done, 1 failed, 2 asked wrongly, 130 stopped by Ctrl-C. */
 import { readCall } from "./src/cli/call.ts";
-import { COMMANDS } from "./src/cli/commands.ts";
-import { projectsFile } from "./src/cli/config-dir.ts";
+import { COMMANDS } from "./src/cli/commands/index.ts";
+import { projectsFile } from "./src/cli/saved/config-dir.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
-import { openLinks } from "./src/cli/links.ts";
-import { marked } from "./src/cli/report.ts";
-import { serverFrom } from "./src/cli/state.ts";
-import { openTerminal, type Env, type Terminal } from "./src/cli/terminal.ts";
-import { red } from "./src/cli/text.ts";
+import { openLinks } from "./src/cli/saved/links.ts";
+import { marked } from "./src/cli/commands/report.ts";
+import { serverFrom } from "./src/cli/saved/state.ts";
+import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
+import { red } from "./src/cli/terminal/text.ts";
 import { VERSION } from "./src/cli/version.ts";
 
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
@@ -25,7 +25,7 @@ async function run(args: readonly string[], env: Env, terminal: Terminal): Promi
   await command.run({ env, cwd: process.cwd(), now, server: serverFrom(env), links, terminal, words }, given);
 }
 
-/** Ends the process at once; what it was writing is whole or untouched (src/cli/shared-file.ts). */
+/** Ends the process at once; what it was writing is whole or untouched (src/cli/saved/shared-file.ts). */
 function leaveOn(signal: "SIGINT" | "SIGTERM", code: number, terminal: Terminal): void {
   process.on(signal, () => {
     terminal.restore();

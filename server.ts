@@ -1,11 +1,11 @@
-/** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/service.ts. */
+/** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/server/service.ts. */
 import { readFileSync } from "node:fs";
 import packageJson from "./package.json" with { type: "json" };
-import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config.ts";
+import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
-import { startService } from "./src/service.ts";
-import { readTls } from "./src/tls.ts";
-import { runWorker, supervise, WORKER_COMMAND } from "./src/workers.ts";
+import { startService } from "./src/server/service.ts";
+import { readTls } from "./src/config/tls.ts";
+import { runWorker, supervise, WORKER_COMMAND } from "./src/server/workers.ts";
 
 interface Server {
   stop(): Promise<void>;

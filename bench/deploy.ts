@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
-import { startProcess } from "../test/process.ts";
-import { zipOf } from "../test/zip.ts";
+import { startProcess } from "../test/kit/process.ts";
+import { zipOf } from "../test/kit/zip.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 const CASES = [

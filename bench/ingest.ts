@@ -4,9 +4,9 @@ import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { ingest } from "../src/pipeline/archive/index.ts";
 import type { Limits } from "../src/types.ts";
 import { contentHash } from "../src/version-id.ts";
-import { noise } from "../test/archive-fuzz.ts";
-import { liar, quotedOverlap, sharedEntry, zeros, countless } from "../test/zip-bombs.ts";
-import { buildZip, concat, zipOf } from "../test/zip.ts";
+import { noise } from "../test/archives/archive-fuzz.ts";
+import { liar, quotedOverlap, sharedEntry, zeros, countless } from "../test/archives/zip-bombs.ts";
+import { buildZip, concat, zipOf } from "../test/kit/zip.ts";
 
 const [rounds = 40] = process.argv.slice(2).map(Number);
 const LIMITS: Limits = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_242_880 };

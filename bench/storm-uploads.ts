@@ -1,7 +1,7 @@
 /** The uploads of bench/storm.ts: makes `count` zips of 200 files (8 MB), none like another, says so, and on a line of
  *  input sends five a second. Prints how often each status came. */
 import { randomBytes } from "node:crypto";
-import { zipOf } from "../test/zip.ts";
+import { zipOf } from "../test/kit/zip.ts";
 
 const [origin, count] = process.argv.slice(2) as [string, string];
 const EVERY_MS = 200;

@@ -4,8 +4,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startProcess } from "../test/process.ts";
-import { zipOf } from "../test/zip.ts";
+import { startProcess } from "../test/kit/process.ts";
+import { zipOf } from "../test/kit/zip.ts";
 
 const [seconds = 6, rounds = 3] = process.argv.slice(2).map(Number);
 const PAGES_PER_SECOND = 400;

@@ -1,7 +1,7 @@
 /** `bun run demo [--port N] [--data-dir DIR]`: starts a server, deploys examples/hello to it with the real CLI, keeps serving. */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Service } from "../src/service.ts";
+import type { Service } from "../src/server/service.ts";
 import { cliEnvironment, install, main, ROOT, say, StepFailed } from "./run.ts";
 
 const HELLO = join("examples", "hello");
@@ -10,8 +10,8 @@ const HELLO = join("examples", "hello");
 async function startServer(port: string, data_dir: string): Promise<Service> {
   // Not before the packages are there.
   const [{ readConfig }, { startService }] = await Promise.all([
-    import("../src/config.ts"),
-    import("../src/service.ts"),
+    import("../src/config/index.ts"),
+    import("../src/server/service.ts"),
   ]);
   try {
     return await startService(readConfig(["--port", port, "--data-dir", data_dir, "--log", "off"], {}));

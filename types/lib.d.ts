@@ -1,4 +1,4 @@
-/** The declarations of the package `svc`. Written by hand; test/library-types.ts proves them equal to lib.ts. */
+/** The declarations of the package `svc`. Written by hand; test/house/library-types.ts proves them equal to lib.ts. */
 
 /** A way on from here, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
 export interface NextAction {

@@ -1,8 +1,8 @@
 /** What a command is made of, and what it is given. */
 import type { Flag } from "./flags.ts";
-import type { Links } from "./links.ts";
-import type { Server } from "./state.ts";
-import type { Env, Terminal } from "./terminal.ts";
+import type { Links } from "./saved/links.ts";
+import type { Server } from "./saved/state.ts";
+import type { Env, Terminal } from "./terminal/index.ts";
 
 /** The world as a command sees it. */
 export interface Context {

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join, relative, sep } from "node:path";
 import { quoted } from "../client/build-dir.ts";
-import type { Env } from "./terminal.ts";
+import type { Env } from "./terminal/index.ts";
 
 export interface Invocation {
   /** Absolute: the binary, or the script. */

@@ -1,5 +1,5 @@
 /** `.svcignore`: the syntax and the meaning of gitignore, for one file in the root of what is deployed.
- *  test/ignore.test.ts holds the table that was compared with `git check-ignore`. */
+ *  test/cli/ignore.test.ts holds the table that was compared with `git check-ignore`. */
 import { globMatcher } from "./glob.ts";
 
 export const IGNORE_FILE = ".svcignore";

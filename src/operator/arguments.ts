@@ -1,6 +1,6 @@
 /** The words after a subcommand: its own arguments and options; all other flags are settings of the server. */
-import { ConfigError } from "../config.ts";
-import { SETTINGS } from "../settings.ts";
+import { ConfigError } from "../config/index.ts";
+import { SETTINGS } from "../config/settings.ts";
 import type { Command } from "./command.ts";
 
 export interface Words {

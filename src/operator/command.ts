@@ -1,5 +1,5 @@
 /** What a subcommand of svc-server is, and what it is given. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { Operations } from "../store/operations.ts";
 
 export interface Call {

@@ -1,5 +1,5 @@
 /** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT.md 7). */
-import { ConfigError, type Env, readConfig } from "../config.ts";
+import { ConfigError, type Env, readConfig } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf } from "./arguments.ts";

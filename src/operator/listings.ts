@@ -1,10 +1,10 @@
 /** `sites`, `reports`, `audit`: what there is, what was reported, what was done. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { siteUrl } from "../routes/sites.ts";
 import { siteState } from "../site-state.ts";
-import type { Quarantined } from "../store/quarantine.ts";
-import type { Report } from "../store/reports.ts";
-import type { ListedSite } from "../store/site-listing.ts";
+import type { Quarantined } from "../store/sql/quarantine.ts";
+import type { Report } from "../store/sql/reports.ts";
+import type { ListedSite } from "../store/sql/site-listing.ts";
 import type { Command } from "./command.ts";
 import { counted, instant, json, printable, table } from "./print.ts";
 

@@ -1,5 +1,5 @@
 /** `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: what an operator does to one site. */
-import type { Act } from "../store/moderation.ts";
+import type { Act } from "../store/sql/takedown.ts";
 import type { Command } from "./command.ts";
 import { siteNamed } from "./target.ts";
 

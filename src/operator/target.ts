@@ -1,5 +1,5 @@
 /** `<site>`: a site_id, a slug, or the URL of a page. */
-import { hostParser } from "../hosts.ts";
+import { hostParser } from "../http/hosts.ts";
 import type { Operations } from "../store/operations.ts";
 import { isSiteId } from "../tokens.ts";
 import type { Site } from "../types.ts";

@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import type { Operations } from "../store/operations.ts";
 import { openOperations } from "../store/operations.ts";
-import { restoreFrom } from "../store/restore.ts";
+import { restoreFrom } from "../store/backup/restore.ts";
 import { slotOf } from "../metrics.ts";
-import type { Checked, Damage } from "../store/verify.ts";
+import type { Checked, Damage } from "../store/backup/verify.ts";
 import type { Call, Command } from "./command.ts";
 import { counted, printable } from "./print.ts";
 

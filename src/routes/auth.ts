@@ -2,17 +2,17 @@
  *  CONTRACT.md 5. */
 import { Refusal } from "../errors.ts";
 import { hashPassword, isPassword, normalEmail } from "../passwords.ts";
-import type { Config } from "../config.ts";
-import { signupClosed } from "../store/accounts.ts";
-import type { NewSession } from "../store/sessions.ts";
+import type { Config } from "../config/index.ts";
+import { signupClosed } from "../store/sql/accounts.ts";
+import type { NewSession } from "../store/sql/sessions.ts";
 import { hashToken, newAccountId, newSessionId, newToken } from "../tokens.ts";
-import { answerRedirect } from "./answers.ts";
-import { isForm, readFields, readForm, stringMember } from "./body.ts";
+import { answerRedirect } from "../http/answers.ts";
+import { isForm, readFields, readForm, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
 import { clientOf } from "./client-name.ts";
-import { refuseForeignOrigin } from "./csrf.ts";
-import { ownPath } from "./own-path.ts";
-import { type Counted, limitAddress } from "./rate-limit.ts";
+import { refuseForeignOrigin } from "../http/csrf.ts";
+import { ownPath } from "../http/own-path.ts";
+import { type Counted, limitAddress } from "../http/rate-limit.ts";
 import type { Ctx } from "./table.ts";
 
 const LONGEST_EMAIL = 300;

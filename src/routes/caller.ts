@@ -2,10 +2,10 @@
 import { Refusal } from "../errors.ts";
 import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";
-import { unknownSite, type WriteBy } from "../store/permission.ts";
+import { unknownSite, type WriteBy } from "../store/sql/permission.ts";
 import { hashToken } from "../tokens.ts";
 import type { Caller, Site } from "../types.ts";
-import type { SessionCookie } from "./cookies.ts";
+import type { SessionCookie } from "../http/cookies.ts";
 
 export type SignedInCaller = Extract<Caller, { kind: "account" }>;
 

@@ -1,10 +1,10 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT.md 4.4). */
 import { Refusal } from "../errors.ts";
-import type { NotAttached } from "../store/ownership.ts";
+import type { NotAttached } from "../store/sql/ownership.ts";
 import { hashToken } from "../tokens.ts";
-import { readJson, stringMember } from "./body.ts";
+import { readJson, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
-import { limitAddress } from "./rate-limit.ts";
+import { limitAddress } from "../http/rate-limit.ts";
 import { siteUrl } from "./sites.ts";
 import type { Ctx } from "./table.ts";
 

@@ -1,10 +1,10 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
-import { networkOf } from "../address.ts";
+import { networkOf } from "../http/address.ts";
 import { Refusal } from "../errors.ts";
 import { zipTooLarge } from "../over-limit.ts";
 import { hashToken } from "../tokens.ts";
 import type { Bytes } from "../types.ts";
-import { mediaType, readBody } from "./body.ts";
+import { mediaType, readBody } from "../http/body.ts";
 import type { Ctx } from "./table.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);

@@ -1,16 +1,16 @@
 /** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). Who may deploy and what
- *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/deploy.ts is one who asks. */
+ *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
 import type { Deployed } from "../deploy/pool.ts";
 import type { NextAction } from "../errors.ts";
-import { refuseUnlessWritable } from "../store/permission.ts";
+import { refuseUnlessWritable } from "../store/sql/permission.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
-import { networkOf } from "../address.ts";
+import { networkOf } from "../http/address.ts";
 import { managedSite, ownerToBe } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
 import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
-import { limitAddress } from "./rate-limit.ts";
+import { limitAddress } from "../http/rate-limit.ts";
 import { siteUrl } from "./sites.ts";
 import type { Ctx } from "./table.ts";
 

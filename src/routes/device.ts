@@ -1,12 +1,12 @@
 /** The device's half of RFC 8628: it asks for a code, shows it to a person, and asks whether they approved. The
  *  person's half is a page (src/web/device.ts). */
 import { Refusal } from "../errors.ts";
-import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/device-logins.ts";
+import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/sql/device-logins.ts";
 import { hashToken, newToken } from "../tokens.ts";
 import { newSession } from "./auth.ts";
-import { readFields, stringMember } from "./body.ts";
+import { readFields, stringMember } from "../http/body.ts";
 import { clientOf } from "./client-name.ts";
-import { limitAddress } from "./rate-limit.ts";
+import { limitAddress } from "../http/rate-limit.ts";
 import type { Ctx } from "./table.ts";
 
 /** Neither vowels, so that no word appears, nor Y, which passes for one: 20 letters, 34.5 bits in eight. */

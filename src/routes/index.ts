@@ -1,13 +1,13 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
-import { askedOrigin, clientAddress } from "../address.ts";
+import { askedOrigin, clientAddress } from "../http/address.ts";
 import { Refusal } from "../errors.ts";
-import { type Exchange, queryOf } from "../http.ts";
-import { answerJson } from "./answers.ts";
+import { type Exchange, queryOf } from "../http/exchange.ts";
+import { answerJson } from "../http/answers.ts";
 import { callerOf } from "./caller.ts";
-import { sessionCookie } from "./cookies.ts";
-import { refuseForged } from "./csrf.ts";
+import { sessionCookie } from "../http/cookies.ts";
+import { refuseForged } from "../http/csrf.ts";
 import type { Caller } from "../types.ts";
-import { matcher } from "./match.ts";
+import { matcher } from "../http/match.ts";
 import { type ApiParts, type Ctx, type Route, TABLE } from "./table.ts";
 
 /** Refusals carry what a handler wanted to say in headers, too. */

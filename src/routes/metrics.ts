@@ -1,6 +1,6 @@
 /** `GET /metrics` (CONTRACT.md 7): for the bearer of SVC_METRICS_TOKEN, and for a program on the same machine. */
-import type { Config } from "../config.ts";
-import { API_DATE, type Exchange } from "../http.ts";
+import type { Config } from "../config/index.ts";
+import { API_DATE, type Exchange } from "../http/exchange.ts";
 import type { Metrics, Sample } from "../metrics.ts";
 import type { Store } from "../store/index.ts";
 import { sameSecret } from "../tokens.ts";

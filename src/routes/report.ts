@@ -1,15 +1,15 @@
 /** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT.md 6). */
-import { clientAddress, networkOf } from "../address.ts";
-import type { Config } from "../config.ts";
+import { clientAddress, networkOf } from "../http/address.ts";
+import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
-import type { Exchange } from "../http.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";
 import { newReportId } from "../tokens.ts";
 import type { Site } from "../types.ts";
-import { answerJson } from "./answers.ts";
-import type { Limiter } from "./rate-limit.ts";
-import { readFields, stringMember } from "./body.ts";
+import { answerJson } from "../http/answers.ts";
+import type { Limiter } from "../http/rate-limit.ts";
+import { readFields, stringMember } from "../http/body.ts";
 
 export const REPORT_PATH = "/_svc/report";
 

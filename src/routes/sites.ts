@@ -1,9 +1,9 @@
 /** Reading a site and moving its live pointer (CONTRACT.md 4.4). */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
-import { refuseUnlessWritable } from "../store/permission.ts";
+import { refuseUnlessWritable } from "../store/sql/permission.ts";
 import type { Site, Version } from "../types.ts";
-import { readJson, stringMember } from "./body.ts";
+import { readJson, stringMember } from "../http/body.ts";
 import { managedSite } from "./caller.ts";
 import type { ApiParts, Ctx } from "./table.ts";
 

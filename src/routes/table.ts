@@ -1,9 +1,9 @@
 /** The API, row by row, in the order of SPEC.md. Who may call what is decided in each handler's first lines. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
-import type { Exchange } from "../http.ts";
+import type { Exchange } from "../http/exchange.ts";
 import type { Store } from "../store/index.ts";
-import type { Secrets } from "../store/secrets.ts";
+import type { Secrets } from "../store/disk/secrets.ts";
 import type { Caller } from "../types.ts";
 import {
   changeSite,
@@ -18,10 +18,10 @@ import {
 import { login, logout, signup } from "./auth.ts";
 import { bulkAttach, claim } from "./claim.ts";
 import { makeChallenge } from "./challenge.ts";
-import type { SessionCookie } from "./cookies.ts";
+import type { SessionCookie } from "../http/cookies.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
-import type { Limiter } from "./rate-limit.ts";
+import type { Limiter } from "../http/rate-limit.ts";
 import { readSite, rollback } from "./sites.ts";
 import type { uploadsInFlight } from "./uploads.ts";
 

@@ -2,7 +2,7 @@
 import { resolve } from "../resolve.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { ManifestFile } from "../types.ts";
-import type { Answer, FileAnswer } from "./answer.ts";
+import type { Answer, FileAnswer } from "./responses.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
 import type { LoadedVersion } from "./manifests.ts";

@@ -1,12 +1,12 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
 import type { Blobs } from "../store/index.ts";
 import type { Bytes, ManifestFile } from "../types.ts";
-import type { KeptResponses } from "./answer.ts";
+import type { KeptResponses } from "./responses.ts";
 import type { Budget, Kept } from "./budget.ts";
 import { type Compression, type Encode, isCoded } from "./encode.ts";
 import { attribution, inject, isHtml } from "./inject.ts";
 import type { LoadedVersion } from "./manifests.ts";
-import type { Coding } from "./negotiate.ts";
+import type { Coding } from "../http/negotiate.ts";
 
 /** A body in one coding. */
 export interface Form extends Kept {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { gate } from "../gate.ts";
 import type { Bytes } from "../types.ts";
-import type { Coding } from "./negotiate.ts";
+import type { Coding } from "../http/negotiate.ts";
 
 export type Compression = Exclude<Coding, "identity">;
 

@@ -2,7 +2,7 @@
  *  and empty, and it knows neither our entity tags nor `If-Range` rules (BUN.md 2). */
 import type { Blobs } from "../store/index.ts";
 import type { ManifestFile } from "../types.ts";
-import type { ByteRange } from "./ranges.ts";
+import type { ByteRange } from "../http/ranges.ts";
 
 export async function fromDisk(
   blobs: Pick<Blobs, "open">,

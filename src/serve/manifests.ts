@@ -1,7 +1,7 @@
 /** Site rows by slug, and versions with their manifests: what a request needs to know before it can look for a file. */
 import type { ServingStore } from "../store/index.ts";
 import type { Manifest, Site, Tombstone, Version } from "../types.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./responses.ts";
 import type { Body } from "./bodies.ts";
 import type { Budget, Kept } from "./budget.ts";
 

@@ -1,8 +1,8 @@
 /** A 404 with the site's own 404.html as its body: no validator, never cached, but with the same codings and tags. */
-import { API_DATE, type Exchange } from "../http.ts";
-import { kept, type UnmatchedAnswer } from "./answer.ts";
+import { API_DATE, type Exchange } from "../http/exchange.ts";
+import { kept, type UnmatchedAnswer } from "./responses.ts";
 import type { Bodies, Body, Form } from "./bodies.ts";
-import { acceptedCodings } from "./negotiate.ts";
+import { acceptedCodings } from "../http/negotiate.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
 
 export function ownNotFound(

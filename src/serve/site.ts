@@ -1,10 +1,10 @@
 /** A request on a site's host, top to bottom: 1 the row of the slug (manifests), 2 is the site there at all, 3 the path's
  *  answer (answers, resolve), 4 the response (respond). With everything in the cache nothing awaits. */
-import { type Exchange, pathOf, queryOf } from "../http.ts";
+import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
 import type { ServingStore } from "../store/index.ts";
 import type { Site } from "../types.ts";
-import type { FileAnswer, RedirectAnswer, UnmatchedAnswer } from "./answer.ts";
+import type { FileAnswer, RedirectAnswer, UnmatchedAnswer } from "./responses.ts";
 import { createAnswers } from "./answers.ts";
 import { createBodies } from "./bodies.ts";
 import { createBudget } from "./budget.ts";

@@ -1,26 +1,26 @@
 /** All SQL and all disk. The functions are async although SQLite answers at once: the same interface is to stand on
  *  Postgres and S3 where one machine is outgrown (ARCHITECTURE.md, idea 3). */
-import { type Accounts, accountStore } from "./accounts.ts";
-import { commits } from "./commit.ts";
-import { openDatabase } from "./database.ts";
-import { rememberAddress, type ServerAddress } from "./address.ts";
-import { type DeviceLogins, deviceLoginStore } from "./device-logins.ts";
-import { freeBytes, hasRoomFor } from "./ballast.ts";
-import { readBlobs } from "./blobs.ts";
-import { type Figures, openFigures } from "./figures.ts";
-import { openGeneration } from "./generation.ts";
+import { type Accounts, accountStore } from "./sql/accounts.ts";
+import { commits } from "./sql/commit.ts";
+import { openDatabase } from "./sqlite/database.ts";
+import { rememberAddress, type ServerAddress } from "./sql/address.ts";
+import { type DeviceLogins, deviceLoginStore } from "./sql/device-logins.ts";
+import { freeBytes, hasRoomFor } from "./disk/ballast.ts";
+import { readBlobs } from "./disk/blobs.ts";
+import { type Figures, openFigures } from "./disk/figures.ts";
+import { openGeneration } from "./sqlite/generation.ts";
 import { missingBlobs } from "./missing.ts";
-import { type Ownership, ownershipStore } from "./ownership.ts";
-import type { WriteBy } from "./permission.ts";
-import { publisher } from "./publish.ts";
-import { type Reports, reportStore } from "./reports.ts";
-import { type Rollback, type RolledBack, rollbacker } from "./rollback.ts";
-import { type Census, siteCensus } from "./site-listing.ts";
-import { type Sessions, sessionStore, type SignedIn } from "./sessions.ts";
-import { siteReader, tokenReader, type Tokens } from "./sites.ts";
-import { sweeper, type Swept } from "./sweep.ts";
-import { type Damage, verifyTurn } from "./verify.ts";
-import { versionReader } from "./versions.ts";
+import { type Ownership, ownershipStore } from "./sql/ownership.ts";
+import type { WriteBy } from "./sql/permission.ts";
+import { publisher } from "./sql/publish.ts";
+import { type Reports, reportStore } from "./sql/reports.ts";
+import { type Rollback, type RolledBack, rollbacker } from "./sql/rollback.ts";
+import { type Census, siteCensus } from "./sql/site-listing.ts";
+import { type Sessions, sessionStore, type SignedIn } from "./sql/sessions.ts";
+import { siteReader, tokenReader, type Tokens } from "./sql/sites.ts";
+import { sweeper, type Swept } from "./sql/sweep.ts";
+import { type Damage, verifyTurn } from "./backup/verify.ts";
+import { versionReader } from "./sql/versions.ts";
 import type { BuiltVersion, Bytes, Manifest, Site, TokenKind, Tombstone, Version } from "../types.ts";
 
 export interface Generation {

@@ -1,7 +1,7 @@
 /** Start-up check S6: does every file that a live version names exist? */
 import type { Database } from "bun:sqlite";
 import { stat } from "node:fs/promises";
-import { blobPath } from "./blobs.ts";
+import { blobPath } from "./disk/blobs.ts";
 
 const PAGE = 500;
 

@@ -1,25 +1,25 @@
 /** The store as an operator's subcommand opens it: the server may be running, and sees each change at its next request. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AccountOperations, accountOperations } from "./account-operations.ts";
-import { readAddress, type ServerAddress } from "./address.ts";
-import { auditWriter } from "./audit.ts";
+import { type AccountOperations, accountOperations } from "./sql/account-operations.ts";
+import { readAddress, type ServerAddress } from "./sql/address.ts";
+import { auditWriter } from "./sql/audit.ts";
 import { auditReader, type AuditRow } from "./audit-log.ts";
-import { type BackupReport, backUp } from "./backup.ts";
-import { openDatabase, SCHEMA, schemaOf } from "./database.ts";
-import { makingRoom } from "./failures.ts";
-import { type Figures, openFigures } from "./figures.ts";
-import { openGeneration, prepareGeneration } from "./generation.ts";
+import { type BackupReport, backUp } from "./backup/index.ts";
+import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
+import { makingRoom } from "./disk/failures.ts";
+import { type Figures, openFigures } from "./disk/figures.ts";
+import { openGeneration, prepareGeneration } from "./sqlite/generation.ts";
 import type { Sites } from "./index.ts";
 import { missingBlobs } from "./missing.ts";
-import { type Act, moderator } from "./moderation.ts";
-import { DataDirInUse, prepareDataDir, refuseHalfRestored } from "./prepare.ts";
-import { type Quarantined, quarantineListing } from "./quarantine.ts";
-import { type Report, reportStore } from "./reports.ts";
-import { type ListedSite, siteListing } from "./site-listing.ts";
-import { siteReader } from "./sites.ts";
-import { sweeper, type Swept } from "./sweep.ts";
-import { type Checked, verifyAll } from "./verify.ts";
+import { type Act, moderator } from "./sql/takedown.ts";
+import { DataDirInUse, prepareDataDir, refuseHalfRestored } from "./sqlite/prepare.ts";
+import { type Quarantined, quarantineListing } from "./sql/quarantine.ts";
+import { type Report, reportStore } from "./sql/reports.ts";
+import { type ListedSite, siteListing } from "./sql/site-listing.ts";
+import { siteReader } from "./sql/sites.ts";
+import { sweeper, type Swept } from "./sql/sweep.ts";
+import { type Checked, verifyAll } from "./backup/verify.ts";
 
 export interface Operations {
   /** Where the server was reached when it last started; null where it never did. */

@@ -2,12 +2,12 @@
  *  no server and no log sees; without script it is pasted. */
 import { Refusal } from "../errors.ts";
 import { html } from "../html/template.ts";
-import { API_DATE } from "../http.ts";
-import { answerRedirect } from "../routes/answers.ts";
-import { readForm, stringMember } from "../routes/body.ts";
+import { API_DATE } from "../http/exchange.ts";
+import { answerRedirect } from "../http/answers.ts";
+import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import { claimSite } from "../routes/claim.ts";
-import { csrfToken } from "../routes/csrf.ts";
+import { csrfToken } from "../http/csrf.ts";
 import { siteUrl } from "../routes/sites.ts";
 import type { Ctx } from "../routes/table.ts";
 import claimScript from "./claim.client.js" with { type: "text" };

@@ -1,15 +1,15 @@
 /** `/device`: a person approves or denies a device login (RFC 8628, 3.3). Opening it never decides anything. */
 import { Refusal } from "../errors.ts";
 import { html } from "../html/template.ts";
-import { answerRedirect } from "../routes/answers.ts";
+import { answerRedirect } from "../http/answers.ts";
 import { passwordHolder, wrongPassword } from "../routes/auth.ts";
-import { readForm } from "../routes/body.ts";
+import { readForm } from "../http/body.ts";
 import { accountHolder, type SignedInCaller } from "../routes/caller.ts";
-import { csrfToken } from "../routes/csrf.ts";
+import { csrfToken } from "../http/csrf.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
-import { limitAddress } from "../routes/rate-limit.ts";
+import { limitAddress } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/table.ts";
-import type { DeviceLogin } from "../store/device-logins.ts";
+import type { DeviceLogin } from "../store/sql/device-logins.ts";
 import { answerPage, csrfField, problem } from "./frame.ts";
 import { signedInAs } from "./who.ts";
 

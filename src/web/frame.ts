@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Refusal } from "../errors.ts";
 import { document, html, type Html } from "../html/template.ts";
-import { API_DATE, type Exchange } from "../http.ts";
+import { API_DATE, type Exchange } from "../http/exchange.ts";
 
 /** Fields that a thumb can hit and that iOS does not zoom into. */
 const STYLE = `form{margin:1.25rem 0}label{display:block;margin:1rem 0 .25rem;font-weight:600}

@@ -1,11 +1,11 @@
 /** `/signin` and `/signup`: forms without script. What they send is judged where programs' sign-ins are. */
 import { Refusal } from "../errors.ts";
 import { html, type Html } from "../html/template.ts";
-import { answerRedirect } from "../routes/answers.ts";
+import { answerRedirect } from "../http/answers.ts";
 import { login, signup } from "../routes/auth.ts";
-import { readForm } from "../routes/body.ts";
-import { csrfToken } from "../routes/csrf.ts";
-import { HOME, ownPath } from "../routes/own-path.ts";
+import { readForm } from "../http/body.ts";
+import { csrfToken } from "../http/csrf.ts";
+import { HOME, ownPath } from "../http/own-path.ts";
 import type { Ctx } from "../routes/table.ts";
 import { answerPage, csrfField, problem } from "./frame.ts";
 

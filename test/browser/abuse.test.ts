@@ -1,7 +1,7 @@
 /** RELIABILITY.md A19: broken markup hides no form. Chromium says which forms a password would go to; the scan must know
  *  each of them. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { judgePage } from "../abuse-site.ts";
+import { judgePage } from "../kit/abuse-site.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 let browser: Browser;

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { newToken } from "../../src/tokens.ts";
-import { PASSWORD } from "../people.ts";
-import { type DeployResult, startServer, type TestServer } from "../server.ts";
-import { zipOf } from "../zip.ts";
+import { PASSWORD } from "../kit/people.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 const TLS = (name: string) => join(import.meta.dir, "..", "fixtures", "tls", name);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { collectDist } from "../../lib.ts";
-import { run } from "../process.ts";
+import { run } from "../kit/process.ts";
 
 type Files = Map<string, Uint8Array>;
 

@@ -1,9 +1,9 @@
 /** The compiled programs and a person with a browser: `svc login`, from the code to a site that stays. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { build, suffix } from "../built.ts";
-import { Home, json } from "../cli.ts";
-import { PASSWORD } from "../people.ts";
-import { type ServerProcess, startProcess } from "../process.ts";
+import { build, suffix } from "../kit/built.ts";
+import { Home, json } from "../kit/cli.ts";
+import { PASSWORD } from "../kit/people.ts";
+import { type ServerProcess, startProcess } from "../kit/process.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 setDefaultTimeout(120_000);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { collectDist, deploySite } from "../../lib.ts";
-import { startServer, type TestServer } from "../server.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 const AXE = join(import.meta.dir, "..", "tools", "node_modules", "axe-core", "axe.min.js");

@@ -1,7 +1,7 @@
 /** Sites that others made, deployed by the library over the real API and opened in a real browser. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploySite } from "../../lib.ts";
-import { type TestServer, startServer } from "../server.ts";
+import { type TestServer, startServer } from "../kit/server.ts";
 import { BUILDS } from "./builds.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BROKEN, SOUND } from "../receipts/index.ts";
 import { seen } from "../receipts/open.ts";
 import { REAL } from "../receipts/real-builds.ts";
-import { startServer, type TestServer } from "../server.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 const SITES = [...BROKEN, ...SOUND, ...REAL];

@@ -1,8 +1,8 @@
 /** Every system call of a deploy fails or kills once, in turn: `bun test/torture/faults.ts [most calls]`.
  *  Needs Linux and strace. The store must keep I1 to I5, and the next deploy must work: after an error without a restart
  *  (but for an error of the database's own flush, which ends the server with 70), after a kill with one. */
-import { type ServerProcess, startProcess, temporaryFolder } from "../process.ts";
-import { checkServed, checkStored, send, type TrackedSite } from "../tracked-sites.ts";
+import { type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import { checkServed, checkStored, send, type TrackedSite } from "../kit/tracked-sites.ts";
 
 const MOST = Number(process.argv[2] ?? 12);
 const KILLS = ["write", "pwrite64", "fsync", "rename", "unlink", "ftruncate", "openat", "close"];

@@ -1,6 +1,6 @@
-/** The long form of test/crash.test.ts: `bun test/torture/kill.ts [rounds] [seed]`. */
-import { crashRounds } from "../crash.ts";
-import { temporaryFolder } from "../process.ts";
+/** The long form of test/store/crash.test.ts: `bun test/torture/kill.ts [rounds] [seed]`. */
+import { crashRounds } from "../store/crash.ts";
+import { temporaryFolder } from "../kit/process.ts";
 
 const rounds = Number(process.argv[2] ?? 200);
 const seed = Number(process.argv[3] ?? Date.now());

@@ -5,8 +5,8 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { crashRounds } from "../crash.ts";
-import { type ServerProcess, SOURCE, temporaryFolder } from "../process.ts";
+import { crashRounds } from "../store/crash.ts";
+import { type ServerProcess, SOURCE, temporaryFolder } from "../kit/process.ts";
 
 const [cuts = "24", kind = "ext4", mode = ""] = process.argv.slice(2);
 const GOING_DOWN = 0x8004587d;

@@ -1,0 +1,128 @@
+/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. This is the asking side, on the
+ *  machine of whoever deploys; src/routes/deploy.ts answers. */
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
+import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
+import { deployJson } from "./deploy-json.ts";
+import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
+import { commandFor, linkKey, shownFrom } from "./find-link.ts";
+import { svc } from "../invocation.ts";
+import { reportExpiry, reportFindings } from "./report.ts";
+import type { Link } from "../saved/links.ts";
+import { requireExisting } from "../existing.ts";
+import { askWithProof } from "../service/proof.ts";
+import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
+import { session } from "../saved/state.ts";
+import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
+import { count, seconds, size } from "../terminal/units.ts";
+import { zipBody } from "../service/upload.ts";
+import type { DeployResult, DryRun } from "../service/wire.ts";
+
+async function contentOf(context: Context, path: string | undefined): Promise<Content> {
+  if (path !== undefined) {
+    requireExisting(context, path);
+    return readContent(context.server, resolve(context.cwd, path), path);
+  }
+  const folder = await findBuildFolder(context.cwd, svc());
+  return readContent(context.server, folder, shownFrom(context.cwd, folder));
+}
+
+/** The key makes a repeated upload of an anonymous site find the first one; with a session the server ignores it. */
+async function publish<Answer>(
+  { server, env }: Context,
+  path: string,
+  content: Content,
+  spinner: Spinner,
+): Promise<Answer> {
+  spinner.label(`Zipping ${count(content.files.size, "file")}`);
+  const credential = session(env, server.origin);
+  const call = {
+    method: "POST" as const,
+    path,
+    credential,
+    zip: zipBody(zipContent(content), spinner),
+    idempotency_key: randomUUID(),
+    repeatable: credential === null,
+  };
+  return askWithProof<Answer>(server, call, spinner);
+}
+
+/** Linking is a convenience: where it fails, the token must be told now or it is lost. Returns what was linked before. */
+function link(context: Context, path: string | undefined, result: DeployResult): Link | undefined {
+  const { url, site_id, manage_token, claim_token = null, expires_at } = result;
+  const [folder, looked_up, { origin }] = [linkKey(context.cwd, path), path === undefined, context.server];
+  const before = context.links.read().live.find((l) => l.folder === folder && l.origin === origin);
+  const place = { folder, looked_up, origin, used_at: context.now() };
+  try {
+    context.links.save({ ...place, url, site_id, manage_token, claim_token, expires_at });
+    return before;
+  } catch (error) {
+    context.terminal.say(
+      text`  ${yellow("!")} This folder could not be linked to the site: ${(error as Error).message}`,
+    );
+    context.terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
+    return undefined;
+  }
+}
+
+/** What was sent, as `3 files, 12.4 KB from dist`, and what was not. */
+export function reportContent({ terminal }: Context, { source, files, bytes, secrets }: Content): void {
+  terminal.say(text`  ${count(files.size, "file")}, ${size(bytes)} from ${source}`);
+  if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
+}
+
+function report(context: Context, given: Given, content: Content, result: DeployResult, elapsed_ms: number): void {
+  const { terminal } = context;
+  if (given.json) {
+    terminal.json(deployJson(result, content, elapsed_ms));
+    return reportFindings(terminal, result);
+  }
+  terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);
+  terminal.url(result.url);
+  if (given.quiet) return terminal.insist(text`${result.manage_token}`);
+  reportContent(context, content);
+  if (result.owner_account_id !== undefined) terminal.say(text`  Yours: it does not expire.`);
+  reportExpiry(terminal, result, context.now());
+  terminal.say();
+  reportFindings(terminal, result);
+  const update = commandFor(svc("update"), given.argument);
+  terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
+}
+
+async function upload<Answer>(context: Context, given: Given, path: string) {
+  return whileSpinning(context.terminal, async (spinner) => {
+    const content = await contentOf(context, given.argument);
+    return { content, result: await publish<Answer>(context, path, content, spinner) };
+  });
+}
+
+async function rehearse(context: Context, given: Given): Promise<void> {
+  const { content, result } = await upload<DryRun>(context, given, withQuery("/sites", "dry_run=1"));
+  reportDryRun(context.terminal, given, result);
+  if (!given.json) reportContent(context, content);
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  if (isDryRun(given)) return rehearse(context, given);
+  const started = context.now();
+  const { content, result } = await upload<DeployResult>(context, given, "/sites");
+  const before = link(context, given.argument, result);
+  report(context, given, content, result, context.now() - started);
+  if (before !== undefined && !given.json) {
+    context.terminal.say(dim(text`  This is a new site. The one before stays at ${before.url}\n`));
+  }
+}
+
+export const deploy: Command = {
+  name: "",
+  argument: "[path]",
+  summary: "Deploy a folder or a file as a new site",
+  details: [
+    "Without a path the first of dist/, build/, out/, .output/public, .vercel/output/static,",
+    "public/ and _site/ that has an index.html is deployed. A .svcignore in the folder leaves",
+    "files out, with the syntax of a .gitignore.",
+  ],
+  flags: [DRY_RUN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
+  run,
+};

@@ -1,0 +1,39 @@
+/** `--dry-run`: what a deploy would do, with nothing stored. */
+import type { Flag } from "../flags.ts";
+import type { Given } from "../command.ts";
+import { reportFindings } from "./report.ts";
+import type { Terminal } from "../terminal/index.ts";
+import { dim, green, text } from "../terminal/text.ts";
+import { count } from "../terminal/units.ts";
+import type { DryRun } from "../service/wire.ts";
+
+export const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
+
+export const isDryRun = (given: Given): boolean => given.has("dry-run");
+
+/** A query for `path`, of the parameters that are there. */
+export function withQuery(path: string, ...parameters: readonly (string | null)[]): string {
+  const query = parameters.filter((parameter) => parameter !== null).join("&");
+  return query === "" ? path : `${path}?${query}`;
+}
+
+/** The paths go to stdout, marked as `diff` marks them; everything else to stderr. */
+export function reportDryRun(terminal: Terminal, given: Given, result: DryRun): void {
+  if (given.json) {
+    terminal.json({ ok: true, ...result });
+    return reportFindings(terminal, result, false);
+  }
+  const { added, changed, removed } = result.files;
+  for (const [mark, paths] of [
+    ["+", added],
+    ["~", changed],
+    ["-", removed],
+  ] as const) {
+    for (const path of paths) terminal.result(`${mark} ${path}`);
+  }
+  const none = added.length + changed.length + removed.length === 0;
+  const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
+  terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
+  terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
+  reportFindings(terminal, result, false);
+}

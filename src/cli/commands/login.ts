@@ -1,0 +1,107 @@
+/** `svc login`: a person approves this machine in their browser. A program that cannot wait asks for a code, and later
+ *  whether it was approved. */
+import { randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { ask } from "../service/api.ts";
+import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
+import { isoTime } from "./deploy-json.ts";
+import { askForApproval, askForCode, expiredLogin, waitForApproval, type DeviceCode } from "../service/device.ts";
+import { Failure, usage } from "../failure.ts";
+import { openBrowser } from "../terminal/open-browser.ts";
+import { pendingLogins } from "../saved/pending-logins.ts";
+import { signIn, type Session } from "../service/sign-in.ts";
+import { whileSpinning } from "../terminal/spinner.ts";
+import { requireToken, serverAt } from "../saved/state.ts";
+import { bold, cyan, dim, text } from "../terminal/text.ts";
+import type { Account } from "../service/wire.ts";
+
+/** With `-q` too: without the code nobody can approve. */
+async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {
+  terminal.insist(text`\n  Your code: ${bold(code.user_code)}`);
+  terminal.insist(text`  Approve it at ${cyan(code.verification_uri_complete)}`);
+  if (await openBrowser(code.verification_uri_complete, env, terminal)) {
+    terminal.say(dim("  Your browser opens there. Approve only if it shows the same code."));
+  }
+  terminal.say();
+}
+
+async function byBrowser(context: Context): Promise<Session> {
+  const { server, now, terminal } = context;
+  const code = await askForCode(server);
+  await showCode(context, code);
+  const askOnce = () => askForApproval(server, code.device_code);
+  const approval = await whileSpinning(
+    terminal,
+    () => waitForApproval(code, askOnce, { now, wait: (ms) => wait(ms) }),
+    "Waiting for you to approve it",
+  );
+  return { session_token: approval.access_token, account_id: approval.account_id };
+}
+
+/** A token is saved when the server knows it, and not before. */
+async function byToken({ server }: Context, token: string): Promise<Session> {
+  const credential = { token: requireToken(token, "session_token"), from: "--token" };
+  const account = await ask<Account>(server, { method: "GET", path: "/account", credential, repeatable: true });
+  return { session_token: credential.token, account_id: account.account_id, email: account.email };
+}
+
+/** `--request`. */
+async function begin({ server, env, now, terminal }: Context): Promise<void> {
+  const code = await askForCode(server);
+  const { device_code, user_code, verification_uri, verification_uri_complete } = code;
+  const id = `login_${randomBytes(9).toString("base64url")}`;
+  const expires_at = now() + code.expires_in * 1000;
+  pendingLogins(env, now).add({ id, server: server.base, device_code, expires_at });
+  const shown = { id, user_code, verification_uri, verification_uri_complete, expires_at: isoTime(expires_at) };
+  terminal.json({ ok: true, ...shown });
+}
+
+/** `--check`: asks once, the server that gave the code. */
+async function check(context: Context, id: string): Promise<void> {
+  const pending = pendingLogins(context.env, context.now);
+  const login = pending.find(id);
+  if (login === undefined) throw expiredLogin();
+  const server = serverAt(login.server, false);
+  try {
+    const { access_token, account_id } = await askForApproval(server, login.device_code);
+    await signIn(context, server, { session_token: access_token, account_id });
+    pending.remove(id);
+    context.terminal.json({ ok: true, account_id });
+  } catch (error) {
+    const { code } = Object(error) as Partial<Failure>;
+    if (code === "access_denied" || code === "expired_token") pending.remove(id);
+    throw error;
+  }
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  const [token, id] = [given.value("token"), given.value("check")];
+  const ways = ["token", "request", "check"].filter((flag) => given.has(flag));
+  if (ways.length > 1) throw usage(`--${ways.join(" and --")} are different ways to sign in: give one.`);
+  if (given.has("request")) return begin(context);
+  if (id !== undefined) return check(context, id);
+  const session = token === undefined ? await byBrowser(context) : await byToken(context, token);
+  const { account_id } = session;
+  const attachment = await signIn(context, context.server, session);
+  if (given.json) context.terminal.json({ ok: true, account_id, ...attachment });
+}
+
+export const login: Command = {
+  name: "login",
+  argument: "",
+  summary: "Sign in: deploys are then yours and never expire",
+  details: [
+    "Shows a code and waits until you have approved it in a browser, on this machine or another.",
+    "Sites that were deployed here without an account become yours.",
+    "Programs that cannot wait: --request prints the code and an id, --check <id> asks whether it",
+    "was approved (exit 0) or not yet (exit 1, authorization_pending). Both print JSON.",
+  ],
+  flags: [
+    { name: "token", value: "session_token", help: "save this session, if the server knows it" },
+    { name: "request", help: "begin a login, print it as JSON and do not wait" },
+    { name: "check", value: "id", help: "ask once whether that login was approved, and finish it" },
+    JSON_FLAG,
+    QUIET_FLAG,
+  ],
+  run,
+};

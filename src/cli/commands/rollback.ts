@@ -1,0 +1,60 @@
+/** `svc rollback`: an earlier version is live again. Nothing is deleted, so the way forward stays open. */
+import { ask } from "../service/api.ts";
+import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import { findTarget, openTarget, rollbackCommand, touchLink } from "./target.ts";
+import { dim, green, text } from "../terminal/text.ts";
+import type { RolledBack, SiteRecord } from "../service/wire.ts";
+
+function named({ versions }: SiteRecord, written: string): string {
+  const ids = versions.map(({ version_id }) => version_id);
+  const prefix = written.toLowerCase();
+  if (ids.includes(prefix)) return prefix;
+  const matches = prefix === "" ? [] : ids.filter((id) => id.startsWith(prefix));
+  if (matches.length === 1) return matches[0]!;
+  if (matches.length === 0)
+    throw new Failure("unknown_version", `Unknown version ${written}. ${svc("versions")} lists them.`);
+  throw new Failure("ambiguous_version", `${written} could be ${matches.join(" or ")}. Give more of it.`);
+}
+
+/** The version immediately before the live one. */
+function previous({ versions, live_version_id }: SiteRecord): string {
+  const before = versions[versions.findIndex(({ version_id }) => version_id === live_version_id) + 1];
+  if (before !== undefined) return before.version_id;
+  const why = versions.length === 1 ? "The site has only one version" : "The live version is the oldest";
+  const way = `${svc("rollback <version>")} goes to any.`;
+  throw new Failure("no_previous_version", `${why}: there is none to go back to. ${way}`);
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  const opened = await openTarget(context, findTarget(context, given, undefined));
+  const { record, server, credential } = opened;
+  const version_id = given.argument === undefined ? previous(record) : named(record, given.argument);
+  const path = `/sites/${opened.site_id}/rollback`;
+  const body = await ask<RolledBack>(server, {
+    method: "POST",
+    path,
+    credential,
+    json: { version_id },
+    repeatable: true,
+  });
+  touchLink(context, opened, record);
+  if (given.json) return context.terminal.json(body);
+  const changed = body.version_id !== body.previous_version_id;
+  const is_live = changed ? `Version ${body.version_id} is live` : "No changes (already live)";
+  context.terminal.say(text`\n  ${green("✓")} ${is_live}`);
+  context.terminal.url(body.url);
+  if (!changed) return;
+  const forward = rollbackCommand(context, opened, body.previous_version_id);
+  context.terminal.say(dim(text`  Forward again: ${forward}\n`));
+}
+
+export const rollback: Command = {
+  name: "rollback",
+  argument: "[version]",
+  summary: "Make an earlier version live again",
+  details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
+  flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+  run,
+};

@@ -1,0 +1,25 @@
+/** `svc versions`: what can be rolled back to, newest first. */
+import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
+import { findTarget, openTarget, touchLink } from "./target.ts";
+
+async function run(context: Context, given: Given): Promise<void> {
+  const opened = await openTarget(context, findTarget(context, given, given.argument));
+  touchLink(context, opened, opened.record);
+  const { site_id, live_version_id, versions } = opened.record;
+  if (given.json) {
+    const rows = versions.map(({ version_id, created_at }) => ({ version_id, created_at }));
+    return context.terminal.json({ ok: true, site_id, live_version_id, versions: rows });
+  }
+  for (const { version_id, created_at } of versions) {
+    context.terminal.result(`${version_id} ${created_at}${version_id === live_version_id ? " [live]" : ""}`);
+  }
+}
+
+export const versions: Command = {
+  name: "versions",
+  argument: "[path]",
+  summary: "List the versions of the linked site, newest first",
+  details: [],
+  flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+  run,
+};

@@ -1,0 +1,26 @@
+/** A call that the service may want a proof of work for: solved by itself, with progress on a terminal. */
+import { MOST_PROOFS, solve, type Challenge } from "../../client/challenge.ts";
+import { ApiFailure, ask, type Call } from "./api.ts";
+import type { Spinner } from "../terminal/spinner.ts";
+import type { Server } from "../saved/state.ts";
+
+const isAsked = (error: unknown): boolean => error instanceof ApiFailure && error.code === "challenge_failed";
+
+/** How likely it is that so many tries were enough. */
+const done = (tries: number, expected: number): number => Math.floor(100 * (1 - Math.exp(-tries / expected)));
+
+export async function askWithProof<Answer>(server: Server, call: Call, spinner: Spinner): Promise<Answer> {
+  let proof: string | undefined;
+  for (let left = MOST_PROOFS; ; left--) {
+    try {
+      return await ask<Answer>(server, { ...call, ...(proof !== undefined && { proof }) });
+    } catch (error) {
+      if (left === 0 || !isAsked(error)) throw error;
+    }
+    const path = "/challenge";
+    const challenge = await ask<Challenge>(server, { method: "POST", path, credential: null, repeatable: true });
+    proof = await solve(challenge, (tries, expected) =>
+      spinner.label(`Proving that this is no robot: ${done(tries, expected)} %`),
+    );
+  }
+}

@@ -1,0 +1,49 @@
+/** What every way of signing in ends with: the session is saved, and the sites of before come along. */
+import { attachRemembered, reportAttached } from "./attach.ts";
+import { sessionFile } from "../saved/config-dir.ts";
+import type { Context } from "../command.ts";
+import { asFailure, Failure } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import { saveSession, type Server } from "../saved/state.ts";
+import { green, text, yellow } from "../terminal/text.ts";
+
+export interface Session {
+  session_token: string;
+  account_id: string;
+  /** Where it is known. */
+  email?: string;
+}
+
+function save({ env }: Context, { origin }: Server, { session_token, account_id }: Session): void {
+  try {
+    saveSession(env, { origin, session_token, account_id });
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Failure("not_saved", `The session could not be saved in ${sessionFile(env)}: ${why}`);
+  }
+}
+
+/** Being signed in does not hang on the attaching: where that fails, it is told and can be made up for. */
+async function attach(context: Context, server: Server, token: string) {
+  const before = context.links.read().live;
+  try {
+    const attachment = await attachRemembered(context, server, { token, from: "the new session" });
+    reportAttached(context, before, attachment);
+    return attachment;
+  } catch (error) {
+    const why = asFailure(error).message;
+    context.terminal.insist(text`  ${yellow("!")} The sites deployed here before were not attached: ${why}`);
+    context.terminal.insist(text`    Run ${svc("login")} again, or ${svc("claim <site_id>")} for one of them.`);
+    return { attached: [], skipped: [] };
+  }
+}
+
+export async function signIn(context: Context, server: Server, session: Session) {
+  const { terminal, env } = context;
+  save(context, server, session);
+  terminal.say(text`  ${green("✓")} Signed in${session.email === undefined ? "" : ` as ${session.email}`}`);
+  const attachment = await attach(context, server, session.session_token);
+  if (env["SVC_TOKEN"]) terminal.insist(text`  ${yellow("!")} SVC_TOKEN is set and goes before this session.`);
+  terminal.say();
+  return attachment;
+}

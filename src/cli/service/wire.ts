@@ -1,0 +1,65 @@
+/** The answers of the API that the CLI reads (CONTRACT.md 4.3, 4.4). */
+import type { DeployResult } from "../../client/deploy-site.ts";
+
+export type { DeployResult } from "../../client/deploy-site.ts";
+
+export interface Limits {
+  max_files: number;
+  max_bytes: number;
+  max_zip_bytes: number;
+  anonymous_ttl_ms: number;
+}
+
+export interface VersionRow {
+  version_id: string;
+  title: string | null;
+  created_at: string;
+}
+
+export interface DryRun extends Pick<DeployResult, "version_id" | "healed" | "warnings"> {
+  dry_run: true;
+  title: string | null;
+  spa: { enabled: boolean; rule: string };
+  files: { added: string[]; changed: string[]; removed: string[] };
+}
+
+export interface SiteRecord {
+  site_id: string;
+  url: string;
+  expires_at: number | null;
+  owner_account_id?: string;
+  live_version_id: string;
+  spa: { enabled: boolean };
+  /** Newest first. */
+  versions: VersionRow[];
+}
+
+export interface RolledBack {
+  ok: true;
+  site_id: string;
+  url: string;
+  version_id: string;
+  previous_version_id: string;
+}
+
+export interface Account {
+  account_id: string;
+  email: string;
+}
+
+export interface OwnedSite {
+  site_id: string;
+  slug: string;
+  label: string | null;
+  url: string;
+  created_at: string;
+  live_version_id: string;
+}
+
+export interface Claimed {
+  ok: true;
+  site_id: string;
+  url: string;
+  owner_account_id: string;
+  expires_at: null;
+}

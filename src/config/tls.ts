@@ -1,0 +1,33 @@
+/** The certificate and key that the settings name, read and tried before anything listens. */
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { type Config, ConfigError } from "./index.ts";
+
+function read(flag: string, variable: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `${flag} (${variable}) is ${JSON.stringify(path)}: it must be a PEM file that can be read (${code}).`,
+    );
+  }
+}
+
+/** Null without TLS. Throws `ConfigError`. */
+export function readTls({
+  tls_cert,
+  tls_key,
+}: Pick<Config, "tls_cert" | "tls_key">): { cert: string; key: string } | null {
+  if (tls_cert === null || tls_key === null) return null;
+  const cert = read("--tls-cert", "SVC_TLS_CERT", tls_cert);
+  const key = read("--tls-key", "SVC_TLS_KEY", tls_key);
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    throw new ConfigError(
+      `--tls-cert ${JSON.stringify(tls_cert)} and --tls-key ${JSON.stringify(tls_key)} (SVC_TLS_CERT, SVC_TLS_KEY) must be a certificate chain and its private key, both PEM: they do not fit together.`,
+    );
+  }
+  return { cert, key };
+}

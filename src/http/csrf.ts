@@ -1,0 +1,63 @@
+/** Hosted sites are siblings of the dashboard, so a browser attaches its cookie to what they send: a write by cookie
+ *  must prove that a page of our own made it (CONTRACT.md 5, RELIABILITY.md A10). */
+import { Refusal } from "../errors.ts";
+import { mediaType, readForm, readJson } from "./body.ts";
+import type { Ctx } from "../routes/table.ts";
+
+/** A page may lie open over a weekend. */
+const LIFETIME_MS = 7 * 86_400_000;
+const LONGEST = 500;
+
+/** What forms of our own and our scripts send; `text/plain` is what a foreign form can forge JSON with. */
+const OWN_TYPES = new Set([
+  "application/json",
+  "application/x-www-form-urlencoded",
+  "application/zip",
+  "application/x-zip-compressed",
+  "application/octet-stream",
+]);
+
+/** What a form or script of our own carries in `csrf` or `Svc-CSRF`: worth nothing in another session. */
+export const csrfToken = (secret: string, session_id: string): string =>
+  Bun.CSRF.generate(secret, { sessionId: session_id, expiresIn: LIFETIME_MS });
+
+const crossOrigin = (): Refusal =>
+  new Refusal(
+    "cross_origin",
+    "This change did not come from a page of ours, or the page is too old: reload it and try again.",
+  );
+
+/** Throws 403 where the request comes from another origin than the one it asked; without Origin, a program, it passes. */
+export function refuseForeignOrigin({ request, origin }: Pick<Ctx, "request" | "origin">): void {
+  const sent = request.headers.get("origin");
+  if (sent !== null && sent !== origin) throw crossOrigin();
+}
+
+async function sentToken(request: Request, type: string | null): Promise<string> {
+  const header = request.headers.get("svc-csrf");
+  if (header !== null) return header;
+  if (type === "application/x-www-form-urlencoded") return (await readForm(request)).csrf ?? "";
+  if (type !== "application/json") return "";
+  const { csrf } = await readJson(request);
+  return typeof csrf === "string" ? csrf : "";
+}
+
+/** For a write that is authorised by cookie alone. */
+export async function refuseForged(
+  request: Request,
+  session_id: string,
+  { origin, secret }: { origin: string; secret: string },
+): Promise<void> {
+  const { headers } = request;
+  const site = headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin") throw crossOrigin();
+  if (headers.get("origin") !== origin) throw crossOrigin();
+  const type = mediaType(request);
+  if (type !== null && !OWN_TYPES.has(type)) throw crossOrigin();
+  const token = await sentToken(request, type);
+  const genuine =
+    token !== "" &&
+    token.length <= LONGEST &&
+    Bun.CSRF.verify(token, { secret, sessionId: session_id, maxAge: LIFETIME_MS });
+  if (!genuine) throw crossOrigin();
+}

@@ -1,0 +1,44 @@
+/** What routes, serving and the log share of HTTP. */
+import { newRequestId } from "../tokens.ts";
+
+/** The date of the API; changes are additive (CONTRACT.md 3). */
+export const API_DATE = "2026-11-21";
+
+/** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
+export interface Peer {
+  /** The address of the socket's other end; null on a unix socket. */
+  address(): string | null;
+  /** Seconds without traffic before the connection is cut, for this request. */
+  extendTimeout(seconds: number): void;
+}
+
+/** One request on its way through: what error pages and the access log need to know of it. */
+export class Exchange {
+  /** Bytes of the body that is sent: 0 for a 304 and for HEAD. Whoever makes the Response sets it. */
+  bytes = 0;
+  #request_id: string | undefined;
+  constructor(readonly peer: Peer) {}
+  /** Made when first asked: most answers of a site never show it. */
+  get request_id(): string {
+    return (this.#request_id ??= newRequestId());
+  }
+}
+
+/** The path of a request as Bun parsed it: still percent-encoded, without query. Slicing costs a fiftieth of `new URL`. */
+export function pathOf(url: string): string {
+  // Without a usable Host, Bun's `request.url` is the bare target (BUN.md 2).
+  const start = url.charCodeAt(0) === 47 ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+  const query = url.indexOf("?", start);
+  const fragment = url.indexOf("#", start);
+  const end = query === -1 ? fragment : fragment === -1 ? query : Math.min(query, fragment);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+/** `?…` of a request, or the empty string. */
+export function queryOf(url: string): string {
+  const query = url.indexOf("?");
+  return query === -1 ? "" : url.slice(query);
+}
+
+/** A browser's navigation, as against a program: its errors are pages, not JSON. */
+export const wantsHtml = (request: Request): boolean => request.headers.get("accept")?.includes("text/html") ?? false;

@@ -1,0 +1,71 @@
+/** Which world a request is for, by its Host alone (CONTRACT.md 2): the path is looked at afterwards. */
+import type { Config } from "../config/index.ts";
+import { isVersionId } from "../tokens.ts";
+
+export type HostKind =
+  | { kind: "api" }
+  | { kind: "site"; slug: string; version_id: string | null }
+  | { kind: "unknown" }
+  /** No host name at all: 400 `invalid_host`. */
+  | { kind: "invalid" };
+
+const UNKNOWN: HostKind = { kind: "unknown" };
+const INVALID: HostKind = { kind: "invalid" };
+const API: HostKind = { kind: "api" };
+
+/** A name or an address in brackets, then a port: nothing that could smuggle a path, a user or a second host. */
+const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::(\d{1,5}))?$/;
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const LONGEST_NAME = 254;
+
+/** Hosts are few and come with every request; strangers' are many and must not fill memory. */
+const REMEMBERED = 2_000;
+
+function splitHost(host: string): { name: string; port: string | undefined } | null {
+  const parts = HOST.exec(host.trim().toLowerCase());
+  if (!parts || Number(parts[2] ?? 0) > 65_535) return null;
+  const name = parts[1]!.replace(/\.$/, "");
+  return name.length > LONGEST_NAME ? null : { name, port: parts[2] };
+}
+
+/** `<slug>` or `<version_id>--<slug>`: a slug never holds a double hyphen. */
+function siteOf(label: string): HostKind {
+  if (!SLUG.test(label)) return UNKNOWN;
+  const parting = label.indexOf("--");
+  if (parting === -1) return { kind: "site", slug: label, version_id: null };
+  const version_id = label.slice(0, parting);
+  const slug = label.slice(parting + 2);
+  return isVersionId(version_id) && !slug.includes("--") ? { kind: "site", slug, version_id } : UNKNOWN;
+}
+
+export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">) {
+  const base = new URL(base_url);
+  const [sitesName = "", sitesPort] = sites_domain.split(":");
+  const suffix = `.${sitesName}`;
+  const defaultPort = base.protocol === "https:" ? "443" : "80";
+  const basePort = base.port || defaultPort;
+  const apiNames = new Set(base.hostname === "localhost" ? ["localhost", "127.0.0.1", "[::1]"] : [base.hostname]);
+  // Only where the API's own name is one that a site could have does the port tell the two apart.
+  const portDecides = base.hostname.endsWith(suffix) && basePort !== (sitesPort ?? defaultPort);
+
+  function parse(host: string): HostKind {
+    const parts = splitHost(host);
+    if (!parts) return INVALID;
+    const { name, port = defaultPort } = parts;
+    if (apiNames.has(name) && (!portDecides || port === basePort)) return API;
+    if (!name.endsWith(suffix)) return UNKNOWN;
+    return siteOf(name.slice(0, -suffix.length));
+  }
+
+  const remembered = new Map<string, HostKind>();
+  /** `host`: the Host header; null where there is none (HTTP/1.0). */
+  return (host: string | null): HostKind => {
+    if (host === null) return UNKNOWN;
+    let kind = remembered.get(host);
+    if (kind) return kind;
+    kind = parse(host);
+    if (remembered.size >= REMEMBERED) remembered.clear();
+    if (host.length <= LONGEST_NAME + 6) remembered.set(host, kind);
+    return kind;
+  };
+}

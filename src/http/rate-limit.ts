@@ -1,0 +1,60 @@
+/** Limits that all workers count alike (CONTRACT.md 4.4), and the headers that tell of them. */
+import { networkOf } from "./address.ts";
+import type { Config } from "../config/index.ts";
+import { Refusal } from "../errors.ts";
+import { type RateRule, rateWindows } from "../config/rates.ts";
+import type { Rates, Standing } from "../store/sqlite/rates.ts";
+import type { Ctx } from "../routes/table.ts";
+
+export interface Counted {
+  headers: Record<string, string>;
+  /** The call shall not have counted. */
+  undo(): void;
+}
+
+/** Counts a call; throws 429 `rate_limited` where it is one too many. */
+export type Limiter = (rule: RateRule, subject: string) => Promise<Counted>;
+
+const UNLIMITED: Counted = { headers: {}, undo: () => {} };
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+const nameOf = (rule: RateRule): string => rule.slice("rate_".length).replaceAll("_", "-");
+
+/** By the IETF draft (every window has a name of its own), and by its forerunners. */
+function headersOf(rule: RateRule, windows: readonly Standing[]): Record<string, string> {
+  const name = (index: number) => JSON.stringify(index === 0 ? nameOf(rule) : `${nameOf(rule)}-${index + 1}`);
+  const tightest = windows.reduce((a, b) =>
+    b.remaining < a.remaining || (b.remaining === a.remaining && b.reset_ms > a.reset_ms) ? b : a,
+  );
+  const { count, remaining, reset_ms } = tightest;
+  return {
+    "ratelimit-policy": windows.map((w, i) => `${name(i)};q=${w.count};w=${seconds(w.window_ms)}`).join(", "),
+    ratelimit: `${name(windows.indexOf(tightest))};r=${remaining};t=${seconds(reset_ms)}`,
+    "ratelimit-limit": String(count),
+    "ratelimit-remaining": String(remaining),
+    "ratelimit-reset": String(seconds(reset_ms)),
+  };
+}
+
+function rateLimited(headers: Record<string, string>): Refusal {
+  const wait = headers["ratelimit-reset"]!;
+  const message = `Too many tries: wait ${wait === "1" ? "a second" : `${wait} seconds`} and try again.`;
+  return new Refusal("rate_limited", message, { retry_after: Number(wait) }, { ...headers, "retry-after": wait });
+}
+
+export function limiter(rates: Rates, config: Config): Limiter {
+  return async (rule, subject) => {
+    const windows = rateWindows(config[rule])!;
+    if (windows.length === 0) return UNLIMITED;
+    const { allowed, windows: standing, undo } = await rates.take(rule, subject, windows);
+    const headers = headersOf(rule, standing);
+    if (!allowed) throw rateLimited(headers);
+    return { headers, undo };
+  };
+}
+
+/** Counts a call of the client's address: an IPv4 address or an IPv6 /64. */
+export async function limitAddress({ parts, address, headers }: Ctx, rule: RateRule): Promise<Counted> {
+  const counted = await parts.limit(rule, networkOf(address()));
+  Object.assign(headers, counted.headers);
+  return counted;
+}

@@ -1,0 +1,30 @@
+/** The thread of sweeping.ts. */
+import { workerData } from "node:worker_threads";
+import { slotOf } from "../metrics.ts";
+import { openStore } from "../store/index.ts";
+import type { SweepOrder, SweepReply } from "./sweeping.ts";
+
+declare const self: Worker;
+
+const opened = openStore({ data_dir: workerData as string, now: Date.now });
+const MISSING = slotOf("svc_blobs_missing");
+
+const failed = (error: unknown): SweepReply => ({ error: error instanceof Error ? error.message : String(error) });
+
+async function sweep({ now }: SweepOrder): Promise<SweepReply> {
+  return { swept: await (await opened).sweep(now) };
+}
+
+async function verify({ interval }: SweepOrder): Promise<SweepReply> {
+  const store = await opened;
+  // Whoever found blobs missing (this thread, the start, an operator): until they are there again, each order looks.
+  const incomplete = store.figures.get(MISSING) > 0;
+  const damages = await store.verifyTurn(interval);
+  if (damages.length === 0 && !incomplete) return { damages, missing: null };
+  return { damages, missing: (await store.missingBlobs()).length };
+}
+
+self.onmessage = async ({ data }: MessageEvent<SweepOrder>) => {
+  self.postMessage(await sweep(data).catch(failed));
+  self.postMessage({ ...(await verify(data).catch(failed)), done: true });
+};

@@ -1,0 +1,71 @@
+/** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
+ *  thread of their own: its transactions never wait in front of a page. */
+import type { Config } from "../config/index.ts";
+import { createLog, type Log } from "../log.ts";
+import { type Figure, slotOf } from "../metrics.ts";
+import { type Figures, openFigures } from "../store/disk/figures.ts";
+import type { Swept } from "../store/sql/sweep.ts";
+import type { Damage } from "../store/backup/verify.ts";
+import { threadUrl } from "../thread-url.ts";
+
+export interface SweepOrder {
+  /** Epoch milliseconds. */
+  now: number;
+  /** Milliseconds until the next order. */
+  interval: number;
+}
+
+/** Two answers to each order. `missing` is null where nobody looked; the last answer says `done`. */
+export type SweepReply = ({ swept: Swept } | { damages: Damage[]; missing: number | null } | { error: string }) & {
+  done?: true;
+};
+
+function note(reply: SweepReply, log: Log, figures: Figures): void {
+  const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
+  if ("error" in reply) {
+    log.event(`sweep: ${reply.error}`);
+    add("svc_sweep_failures_total", 1);
+  } else if ("swept" in reply) {
+    const { sites, blobs } = reply.swept;
+    if (sites + blobs > 0) log.event(`swept ${sites} expired sites and ${blobs} orphaned files`);
+    add("svc_sweeps_total", 1);
+    add("svc_swept_sites_total", sites);
+    add("svc_swept_blobs_total", blobs);
+    figures.set(slotOf("svc_last_sweep_timestamp_seconds"), Date.now() / 1000);
+  } else {
+    if (reply.missing !== null) figures.set(slotOf("svc_blobs_missing"), reply.missing);
+    for (const { sha256, why, losses } of reply.damages) {
+      const where = losses.map(({ slug, path }) => `${slug} ${path}`).join(", ");
+      log.event(`blob ${why}: ${sha256}, stored for ${where}`);
+    }
+  }
+}
+
+export function startSweeping(config: Config, now: () => number): { stop(): Promise<void> } {
+  const log = createLog(config.log);
+  const figures = openFigures(config.data_dir);
+  const thread = new Worker(threadUrl("./src/server/sweep-thread.ts"), {
+    workerData: config.data_dir,
+  } as WorkerOptions);
+  let busy = false;
+  thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
+    if (data.done) busy = false;
+    note(data, log, figures);
+  };
+  thread.onerror = (event) => {
+    busy = false;
+    log.event(`sweep: ${event.message}`);
+  };
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    thread.postMessage({ now: now(), interval: config.gc_interval } satisfies SweepOrder);
+  }, config.gc_interval);
+  return {
+    async stop() {
+      clearInterval(timer);
+      thread.terminate(); // inside a transaction it rolls back
+      await log.close();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** A copy of a data directory that is in use: the database first, then the blobs which that copy names, the manifest
+ *  last (RELIABILITY.md 2). Deploys go on meanwhile; only the sweep waits. */
+import { Database } from "bun:sqlite";
+import { chmodSync, existsSync } from "node:fs";
+import { readdir, realpath, rmdir, unlink } from "node:fs/promises";
+import { isAbsolute, join, relative } from "node:path";
+import { type BackupEntry, writeManifest } from "./manifest.ts";
+import { blobFolder, blobPath, hashOfFile, inParallel } from "../disk/blobs.ts";
+import { copyFlushed, copyImmutable, flushFile } from "../disk/copies.ts";
+import { schemaOf } from "../sqlite/database.ts";
+import { flushFolder, makeFolder } from "../disk/durable.ts";
+import { takeHold } from "../sql/holds.ts";
+import { type BlobRow, blobPages } from "../sql/named-blobs.ts";
+
+const COPIERS = 8;
+/** Beside the database and the blobs: every HMAC key, and the operator's own list. */
+const SINGLE_FILES = ["secrets", "brands.txt"];
+
+export interface BackupReport {
+  created_at: string;
+  blobs: number;
+  bytes: number;
+  /** Blobs that could not be copied whole: the backup is complete but for them. */
+  damaged: string[];
+}
+
+interface Parts {
+  db: Database;
+  data_dir: string;
+  now: () => number;
+}
+
+async function readyFolder(data_dir: string, folder: string): Promise<void> {
+  const isNew = !existsSync(folder);
+  makeFolder(folder);
+  const inside = relative(await realpath(data_dir), await realpath(folder));
+  if (!inside.startsWith("..") && !isAbsolute(inside)) {
+    if (isNew) await rmdir(folder);
+    throw new Error("A backup cannot lie in the data directory itself: name another folder.");
+  }
+  if ((await readdir(folder)).length > 0) {
+    throw new Error(`The folder ${folder} is not empty: a backup needs a new or empty one.`);
+  }
+}
+
+/** One state of the database as a file of its own, without this backup's hold. */
+async function copyDatabase(db: Database, path: string): Promise<void> {
+  db.run("VACUUM INTO ?", [path]);
+  chmodSync(path, 0o600);
+  const copy = new Database(path, { strict: true, readwrite: true });
+  copy.run("delete from holds");
+  copy.close();
+  await flushFile(path);
+}
+
+/** False where the blob is missing or not what its name says: such a copy is worth nothing. */
+async function copyBlob(data_dir: string, folder: string, { sha256, bytes }: BlobRow): Promise<boolean> {
+  const path = blobPath(folder, sha256);
+  try {
+    await copyImmutable(blobPath(data_dir, sha256), path);
+  } catch (error) {
+    if (["ENOENT", "EIO", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
+  if (Bun.file(path).size === bytes && (await hashOfFile(path).catch(() => null)) === sha256) return true;
+  await unlink(path);
+  return false;
+}
+
+type Manifest = Awaited<ReturnType<typeof writeManifest>>;
+
+async function copyBlobs(data_dir: string, folder: string, manifest: Manifest, report: BackupReport): Promise<void> {
+  for (let n = 0; n < 256; n++) makeFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
+  using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
+  for (const page of blobPages(copy)) {
+    const entries: BackupEntry[] = [];
+    await inParallel(page, COPIERS, async (blob) => {
+      if (!(await copyBlob(data_dir, folder, blob))) return void report.damaged.push(blob.sha256);
+      report.blobs++;
+      report.bytes += blob.bytes;
+      entries.push({ path: `blobs/${blob.sha256.slice(0, 2)}/${blob.sha256}`, sha256: blob.sha256 });
+    });
+    await manifest.add(entries);
+  }
+  for (let n = 0; n < 256; n++) await flushFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
+  await flushFolder(join(folder, "blobs"));
+}
+
+async function copySingles(data_dir: string, folder: string): Promise<BackupEntry[]> {
+  const entries = [{ path: "db", sha256: await hashOfFile(join(folder, "db")) }];
+  for (const path of SINGLE_FILES) {
+    if (!(await Bun.file(join(data_dir, path)).exists())) continue;
+    await copyFlushed(join(data_dir, path), join(folder, path));
+    entries.push({ path, sha256: await hashOfFile(join(folder, path)) });
+  }
+  return entries;
+}
+
+/** Throws a sentence, or what the disk says; what was copied until then stays, and no restore takes it. */
+export async function backUp({ db, data_dir, now }: Parts, folder: string): Promise<BackupReport> {
+  await readyFolder(data_dir, folder);
+  const hold = takeHold(db, now);
+  try {
+    const created_at = new Date(now()).toISOString();
+    const report: BackupReport = { created_at, blobs: 0, bytes: 0, damaged: [] };
+    await copyDatabase(db, join(folder, "db"));
+    const manifest = await writeManifest(folder, { schema: schemaOf(db), created_at });
+    try {
+      await manifest.add(await copySingles(data_dir, folder));
+      await copyBlobs(data_dir, folder, manifest, report);
+      await manifest.finish();
+    } finally {
+      await manifest.close();
+    }
+    return report;
+  } finally {
+    hold.release();
+  }
+}

@@ -1,0 +1,71 @@
+/** A backup becomes a data directory again. Until the last file is flushed a marker keeps every server out, so that
+ *  half a restore is never taken for a whole one (RELIABILITY.md, K29). */
+import { existsSync } from "node:fs";
+import { lstat, open, readdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type BackupEntry, type BackupManifest, MANIFEST, readManifest } from "./manifest.ts";
+import { blobFolder, hashOfFile, inParallel } from "../disk/blobs.ts";
+import { copyFlushed } from "../disk/copies.ts";
+import { refuseNewer } from "../sqlite/database.ts";
+import { flushFolder, makeFolder } from "../disk/durable.ts";
+import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
+
+const COPIERS = 8;
+/** A fresh file system is empty although it has this. */
+const LOST_AND_FOUND = "lost+found";
+
+const isBlob = ({ path }: BackupEntry): boolean => path.startsWith("blobs/");
+
+async function refuseUnlessEmpty(data_dir: string): Promise<void> {
+  const found = (await readdir(data_dir).catch(() => [])).filter((name) => name !== LOST_AND_FOUND);
+  if (found.length === 0) return;
+  throw new Error(
+    found.includes(RESTORING)
+      ? `A restore into ${data_dir} was interrupted: empty that folder, then restore again.`
+      : `The data directory ${data_dir} is not empty: a restore never writes over one. Name a new --data-dir.`,
+  );
+}
+
+/** Everything that the list names is there, and what is not checked by its own name has the right hash. */
+async function refuseUnlessWhole(folder: string, { schema, entries }: BackupManifest): Promise<void> {
+  refuseNewer(schema);
+  await inParallel(entries, COPIERS, async (entry) => {
+    const path = join(folder, entry.path);
+    const found = await lstat(path).catch(() => null);
+    if (!found) throw new Error(`The backup in ${folder} is incomplete: ${entry.path} is missing. Use another.`);
+    // A link would bring in a file from elsewhere, and a pipe never ends.
+    if (!found.isFile())
+      throw new Error(`The backup in ${folder} is damaged: ${entry.path} is not a file. Use another.`);
+    if (isBlob(entry) || (await hashOfFile(path)) === entry.sha256) return;
+    throw new Error(`The backup in ${folder} is damaged: ${entry.path} does not match ${MANIFEST}. Use another.`);
+  });
+}
+
+async function setMarker(data_dir: string): Promise<void> {
+  const marker = await open(join(data_dir, RESTORING), "wx", 0o600);
+  await marker.sync();
+  await marker.close();
+  await flushFolder(data_dir);
+}
+
+async function copyAll(folder: string, data_dir: string, entries: readonly BackupEntry[]): Promise<void> {
+  for (let n = 0; n < 256; n++) makeFolder(blobFolder(data_dir, n.toString(16).padStart(2, "0")));
+  await inParallel(entries, COPIERS, ({ path }) => copyFlushed(join(folder, path), join(data_dir, path)));
+  const folders = new Set(entries.map(({ path }) => join(data_dir, dirname(path))));
+  for (const path of [...folders, join(data_dir, "blobs"), data_dir]) await flushFolder(path);
+}
+
+/** Throws a sentence, or what the disk says. When it resolves, a server can start on `data_dir`. */
+export async function restoreFrom(folder: string, data_dir: string): Promise<BackupManifest> {
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
+  await refuseUnlessEmpty(data_dir);
+  const manifest = await readManifest(folder);
+  await refuseUnlessWhole(folder, manifest);
+  makeFolder(data_dir);
+  await setMarker(data_dir);
+  await copyAll(folder, data_dir, manifest.entries);
+  await unlink(join(data_dir, RESTORING));
+  await flushFolder(data_dir);
+  prepareDataDir(data_dir).close();
+  return manifest;
+}

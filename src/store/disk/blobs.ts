@@ -1,0 +1,105 @@
+/** Blobs on local disk: `blobs/ab/<sha256>`, once for all sites. The write protocol is RELIABILITY.md 2, W3 to W5. */
+import { createHash } from "node:crypto";
+import { statSync, unlinkSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Bytes } from "../../types.ts";
+import { contentHash } from "../../version-id.ts";
+import { randomName } from "../../tokens.ts";
+import { flushFolder, writeWhole } from "./durable.ts";
+import { type Blobs, DamagedBlob } from "../index.ts";
+
+/** One by one 200 files take up to five times as long. */
+const WRITERS = 8;
+
+export const blobFolder = (data_dir: string, sha256: string): string => join(data_dir, "blobs", sha256.slice(0, 2));
+export const blobPath = (data_dir: string, sha256: string): string => join(blobFolder(data_dir, sha256), sha256);
+
+/** Runs `work` over `items`, at most `width` at once; the first failure ends it once those under way have settled. */
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < items.length) await work(items[next++]!);
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: width }, lane));
+  const failed = lanes.find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+/** Whether the file is there with these very bytes: a damaged one is written anew, which heals it. */
+async function isWhole(path: string, bytes: Bytes): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || found.size !== bytes.length) return false;
+  const stored = await readFile(path).catch(() => null);
+  return stored !== null && Buffer.compare(stored, bytes) === 0;
+}
+
+/** W3 to W5: when this resolves, every blob is on disk under its name and survives a power cut. */
+export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, Bytes>): Promise<void> {
+  await inParallel([...contents], WRITERS, async ([sha256, bytes]) => {
+    const path = blobPath(data_dir, sha256);
+    if (await isWhole(path, bytes)) return;
+    await writeWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), path, bytes);
+  });
+  // Reused blobs too: another deploy may have renamed one and not yet flushed its folder.
+  const folders = new Set([...contents.keys()].map((sha256) => blobFolder(data_dir, sha256)));
+  await inParallel([...folders], WRITERS, flushFolder);
+}
+
+/** Inside the deploy's transaction: false where a sweep took the blob since it was put. 200 of them: 0.35 ms. */
+export const blobIsThere = (data_dir: string, sha256: string, bytes: number): boolean =>
+  statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false })?.size === bytes;
+
+/** Inside the sweep's transaction, under the write lock. */
+export function removeBlob(data_dir: string, sha256: string): void {
+  try {
+    unlinkSync(blobPath(data_dir, sha256));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+/** Checked large files that a process remembers: 2 MB at most; past it they are checked anew. */
+const REMEMBERED = 10_000;
+
+export const fingerprint = (found: { size: number; mtimeMs: number; ino: number }): string =>
+  `${found.size} ${found.mtimeMs} ${found.ino}`;
+
+/** Hashes without holding the thread: file reads are asynchronous, and a slice of 256 KiB takes a tenth of a millisecond. */
+export async function hashOfFile(path: string): Promise<string> {
+  const whole = createHash("sha256");
+  for await (const slice of Bun.file(path).stream()) whole.update(slice);
+  return whole.digest("hex");
+}
+
+export function readBlobs(data_dir: string): Blobs {
+  const checked = new Map<string, string>(); // sha256 → what the file looked like when its hash was right
+  return {
+    async read(sha256) {
+      const bytes = await readFile(blobPath(data_dir, sha256)).catch((error) => {
+        throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
+      });
+      if (contentHash(bytes) !== sha256) throw new DamagedBlob(sha256, "does not match its hash");
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) as Bytes;
+    },
+    async open(sha256) {
+      const path = blobPath(data_dir, sha256);
+      const found = await stat(path).catch((error) => {
+        throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
+      });
+      if (checked.get(sha256) !== fingerprint(found)) {
+        const hash = await hashOfFile(path).catch((error) => {
+          throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
+        });
+        if (hash !== sha256) throw new DamagedBlob(sha256, "does not match its hash");
+        if (checked.size >= REMEMBERED) checked.clear();
+        checked.set(sha256, fingerprint(found));
+      }
+      return Bun.file(path);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+/** `POST /_svc/report` (CONTRACT.md 6): anybody may tell the operator about a site; the operator reads it safely. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { listed, operate } from "../kit/operator.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+
+setDefaultTimeout(20_000);
+
+const JSON_TYPE = { "content-type": "application/json" };
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+let server: TestServer;
+let site: DeployResult;
+beforeAll(async () => {
+  server = await startServer();
+  site = await server.deploy({ "index.html": "x", "_svc/report": "the site's own" });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const post = (body: string, headers: Record<string, string> = JSON_TYPE, slug = site.slug) =>
+  server.site(slug, "/_svc/report", { method: "POST", body, headers });
+
+interface ReportRow {
+  kind: string;
+  report_id: string;
+  site_id: string;
+  slug: string;
+  reason: string;
+  text: string | null;
+  email: string | null;
+  created_at: string;
+  state: string;
+}
+const reports = () => listed<ReportRow>(server.data_dir, "reports");
+
+test("JSON: 202 with the id under which the operator finds the report", async () => {
+  const sent = { reason: "phishing", text: "It copies my bank.\nLook at /login", email: "me@example.com" };
+  const answer = await post(JSON.stringify(sent));
+  expect(answer.status).toBe(202);
+  expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+  const { report_id } = (await answer.json()) as { report_id: string };
+  expect(report_id).toMatch(/^rep_[0-9a-z]{20}$/);
+  const found = (await reports()).find((row) => row.report_id === report_id);
+  expect(found).toEqual({
+    kind: "report",
+    report_id,
+    site_id: site.site_id,
+    slug: site.slug,
+    ...sent,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
+    state: "live",
+  });
+});
+
+test("a form does as well; text and email may be left out or empty", async () => {
+  expect((await post("reason=spam&email=", FORM)).status).toBe(202);
+  expect((await reports()).at(-1)).toMatchObject({ reason: "spam", text: null, email: null });
+});
+
+test("newest last, and --json is one array", async () => {
+  for (const reason of ["first", "second", "third"]) await post(JSON.stringify({ reason }));
+  expect((await reports()).slice(-3).map((row) => row.reason)).toEqual(["first", "second", "third"]);
+});
+
+test.each<[string, number, string, string, Record<string, string>]>([
+  ["no reason", 400, "invalid_input", "{}", JSON_TYPE],
+  ["an empty reason", 400, "invalid_input", '{"reason":""}', JSON_TYPE],
+  ["a reason that is no string", 400, "invalid_input", '{"reason":["x"]}', JSON_TYPE],
+  ["a reason of 201 characters", 400, "invalid_input", JSON.stringify({ reason: "x".repeat(201) }), JSON_TYPE],
+  ["a text of 5001", 400, "invalid_input", JSON.stringify({ reason: "x", text: "x".repeat(5001) }), JSON_TYPE],
+  ["half a JSON", 400, "invalid_json", '{"reason":', JSON_TYPE],
+  ["64 KiB and more", 413, "body_too_large", JSON.stringify({ reason: "x".repeat(70_000) }), JSON_TYPE],
+  ["another type", 415, "unsupported_media_type", "reason=x", { "content-type": "text/plain" }],
+])("%s is %i %s, and nothing is recorded", async (_, status, code, body, headers) => {
+  const before = (await reports()).length;
+  const answer = await post(body, headers);
+  expect(answer.status).toBe(status);
+  expect(await answer.json()).toMatchObject({ code });
+  expect(await reports()).toHaveLength(before);
+});
+
+test.each(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])("%s is 405 with Allow: POST", async (method) => {
+  const answer = await server.site(site.slug, "/_svc/report", { method });
+  expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+});
+
+test("only on the hosts of sites: an unknown slug is 404, the API has no such address", async () => {
+  expect((await post('{"reason":"x"}', JSON_TYPE, "nobody-here-0000")).status).toBe(404);
+  expect((await server.api("/_svc/report", { method: "POST", body: "{}", headers: JSON_TYPE })).status).toBe(404);
+});
+
+test("the host of a version takes reports of its site", async () => {
+  expect((await post('{"reason":"old"}', JSON_TYPE, `${site.version_id}--${site.slug}`)).status).toBe(202);
+  expect((await reports()).at(-1)).toMatchObject({ reason: "old", site_id: site.site_id });
+});
+
+test("a frozen site takes reports; a disabled one is 451, an expired one 410, a deleted one 404", async () => {
+  await using own = await startServer();
+  const one = await own.deploy({ "index.html": "x" });
+  const status = async () =>
+    (await own.site(one.slug, "/_svc/report", { method: "POST", body: '{"reason":"x"}', headers: JSON_TYPE })).status;
+  await operate(own.data_dir, "freeze", one.slug);
+  expect(await status()).toBe(202);
+  await operate(own.data_dir, "disable", one.slug, "--reason", "seen");
+  expect(await status()).toBe(451);
+  own.advance(14 * 86_400_000);
+  expect(await status()).toBe(410);
+  await operate(own.data_dir, "delete", one.slug);
+  expect(await status()).toBe(404);
+  expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug, state: "gone" }]);
+});
+
+test("SVC_RATE_REPORT: the fourth in an hour from one address is 429, whatever the site", async () => {
+  await using own = await startServer({ SVC_RATE_REPORT: "3/1h" });
+  const sites = [await own.deploy({ "index.html": "x" }), await own.deploy({ "index.html": "y" })];
+  const send = (n: number) =>
+    own.site(sites[n % 2]!.slug, "/_svc/report", { method: "POST", body: '{"reason":"x"}', headers: JSON_TYPE });
+  const answers = [await send(0), await send(1), await send(2), await send(3)];
+  expect(answers.map((answer) => answer.status)).toEqual([202, 202, 202, 429]);
+  expect(answers[0]!.headers.get("ratelimit-remaining")).toBe("2");
+  expect(Number(answers[3]!.headers.get("retry-after"))).toBeGreaterThan(0);
+  own.advance(3_600_001);
+  expect((await send(0)).status).toBe(202);
+});
+
+test("A11 what a visitor wrote cannot move the operator's cursor, forge a line or turn the writing round", async () => {
+  const reason = "x\u001b[2J\u001b]0;t\u0007";
+  await post(
+    JSON.stringify({ reason, text: "one\nrep_forged  2026  other (site_x, live)\r\u202eleft", email: "a\n@b" }),
+  );
+  const { stdout } = await operate(server.data_dir, "reports");
+  const block = stdout.trimEnd().split("\n\n").at(-1)!.split("\n");
+  expect(block.slice(1)).toEqual([
+    "  reason: x\\u{1b}[2J\\u{1b}]0;t\\u{7}",
+    "  email:  a\\u{a}@b",
+    "  | one",
+    "  | rep_forged  2026  other (site_x, live)\\u{d}\\u{202e}left",
+  ]);
+});

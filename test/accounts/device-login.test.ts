@@ -1,0 +1,294 @@
+/** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT.md 5, RELIABILITY.md A7). */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { newToken } from "../../src/tokens.ts";
+import {
+  bearer,
+  type BrowserSession,
+  call,
+  csrfOf,
+  PASSWORD,
+  type Person,
+  signInByForm,
+  signUp,
+  submit,
+} from "../kit/people.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
+
+const MINUTE = 60_000;
+let server: TestServer;
+let ann: Person;
+let browser: BrowserSession;
+beforeAll(async () => {
+  server = await startServer();
+  ann = await signUp(server, "ann@example.org");
+  browser = await signInByForm(server, ann);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const begin = async (at = server) => (await call(at, "POST", "/auth/device/code", {})).body;
+const poll = (device_code: string, at = server) => call(at, "POST", "/auth/device/token", { device_code });
+const codeOf = async (device_code: string) => (await poll(device_code)).body.code;
+const open = (path: string, cookie = browser.cookie) => server.api(path, { headers: { cookie, accept: "text/html" } });
+const decide = (user_code: string, decision: "approve" | "deny", more: Record<string, string> = {}) =>
+  submit(server, "/device", { user_code, decision, csrf: browser.csrf, ...more }, { cookie: browser.cookie });
+
+describe("the device", () => {
+  test("gets a code of eight letters without vowels, addresses to show, 900 seconds and an interval of 5", async () => {
+    const body = await begin();
+    expect(body).toEqual({
+      device_code: expect.stringMatching(/^svc_device_[\w-]{43}$/),
+      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+      verification_uri: `${server.base_url}/device`,
+      verification_uri_complete: `${server.base_url}/device?user_code=${body.user_code}`,
+      expires_in: 900,
+      interval: 5,
+    } as unknown as typeof body);
+  });
+
+  test("user codes use all twenty letters about equally and do not repeat", async () => {
+    const codes = await Promise.all(Array.from({ length: 200 }, async () => (await begin()).user_code));
+    expect(new Set(codes).size).toBe(200);
+    const counts = Map.groupBy(codes.join("").replaceAll("-", ""), (letter) => letter);
+    expect(counts.size).toBe(20);
+    for (const letters of counts.values()) expect(letters.length).toBeWithin(40, 130);
+  });
+
+  test.each([
+    ["JSON", "application/json", (code: string) => JSON.stringify({ device_code: code })],
+    [
+      "a form",
+      "application/x-www-form-urlencoded",
+      (code: string) =>
+        `grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=${code}&client_id=svc`,
+    ],
+  ])("may send %s", async (_, type, write) => {
+    const headers = { "content-type": type };
+    const started = await server.api("/auth/device/code", {
+      method: "POST",
+      headers,
+      body: type.endsWith("json") ? "{}" : "client_id=svc",
+    });
+    const { device_code } = (await started.json()) as { device_code: string };
+    const polled = await server.api("/auth/device/token", { method: "POST", headers, body: write(device_code) });
+    expect(polled.status).toBe(400);
+    expect(polled.headers.get("cache-control")).toBe("no-store");
+    expect(await polled.json()).toMatchObject({ error: "authorization_pending", code: "authorization_pending" });
+  });
+
+  test("another grant_type, a missing device_code, another type of body: 400 invalid_input, 415", async () => {
+    const { device_code } = await begin();
+    const other = await call(server, "POST", "/auth/device/token", { device_code, grant_type: "password" });
+    expect([other.status, other.body.code]).toEqual([400, "invalid_input"]);
+    const none = await call(server, "POST", "/auth/device/token", {});
+    expect([none.status, none.body.code]).toEqual([400, "invalid_input"]);
+    const plain = await server.api("/auth/device/token", { method: "POST", body: "device_code=x" });
+    expect(plain.status).toBe(415);
+  });
+
+  test("that asks too often is told slow_down, and must then wait five seconds longer each time", async () => {
+    const { device_code } = await begin();
+    expect(await codeOf(device_code)).toBe("authorization_pending");
+    expect(await codeOf(device_code)).toBe("slow_down"); // 10 s from now on
+    server.advance(6_000);
+    expect(await codeOf(device_code)).toBe("slow_down"); // 15 s
+    server.advance(11_000);
+    expect(await codeOf(device_code)).toBe("slow_down"); // 20 s
+    server.advance(20_000);
+    expect(await codeOf(device_code)).toBe("authorization_pending");
+  });
+
+  test("at its interval it is never told to slow down", async () => {
+    const { device_code } = await begin();
+    for (let i = 0; i < 5; i++) {
+      expect(await codeOf(device_code)).toBe("authorization_pending");
+      server.advance(4_990);
+    }
+  });
+
+  test("after 15 minutes the code is expired_token, on the page unknown, even if it was approved", async () => {
+    const [left, approved] = [await begin(), await begin()];
+    expect((await decide(approved.user_code, "approve")).status).toBe(303);
+    server.advance(15 * MINUTE);
+    expect(await codeOf(left.device_code)).toBe("expired_token");
+    expect(await codeOf(approved.device_code)).toBe("expired_token");
+    expect((await open(`/device?user_code=${left.user_code}`)).status).toBe(404);
+    expect((await decide(left.user_code, "approve")).status).toBe(404);
+  });
+
+  test("an unknown device code is expired_token", async () => {
+    expect(await codeOf(newToken("svc_device_"))).toBe("expired_token");
+    expect(await codeOf("x")).toBe("expired_token");
+  });
+});
+
+describe("approval", () => {
+  test("gives one token, once, that is a session of the account", async () => {
+    const { user_code, device_code } = await begin();
+    expect((await decide(user_code, "approve")).headers.get("location")).toBe("/device?done=approved");
+    const { status, body } = await poll(device_code);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^svc_session_/),
+      token_type: "Bearer",
+      account_id: ann.account_id,
+    } as unknown as typeof body);
+    expect((await call(server, "GET", "/account", undefined, bearer(body.access_token))).status).toBe(200);
+    expect(await codeOf(device_code)).toBe("expired_token");
+  });
+
+  test("two pollers racing get one token", async () => {
+    const { user_code, device_code } = await begin();
+    await decide(user_code, "approve");
+    const answers = await Promise.all(Array.from({ length: 8 }, () => poll(device_code)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
+  });
+
+  test("codes are read without regard to case, hyphen and spaces", async () => {
+    for (const change of [
+      (code: string) => code.toLowerCase(),
+      (code: string) => code.replace("-", ""),
+      (code: string) => ` ${code.replace("-", " ")} `,
+    ]) {
+      const { user_code, device_code } = await begin();
+      expect((await decide(change(user_code), "approve")).status).toBe(303);
+      expect((await poll(device_code)).status).toBe(200);
+    }
+  });
+
+  test("denied: access_denied, and no later click approves it", async () => {
+    const { user_code, device_code } = await begin();
+    expect((await decide(user_code, "deny")).headers.get("location")).toBe("/device?done=denied");
+    expect(await codeOf(device_code)).toBe("access_denied");
+    expect((await decide(user_code, "approve")).status).toBe(404);
+    expect(await codeOf(device_code)).toBe("access_denied");
+  });
+
+  test("the page shows code, program, address and age, and opening it decides nothing", async () => {
+    const started = await server.api("/auth/device/code", {
+      method: "POST",
+      headers: { "user-agent": "<b>svc</b>/0.3.0", "content-type": "application/json" },
+      body: "{}",
+    });
+    const { user_code, device_code } = (await started.json()) as { user_code: string; device_code: string };
+    server.advance(3 * MINUTE);
+    const response = await open(`/device?user_code=${user_code}`);
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    for (const shown of [user_code, "&lt;b&gt;svc&lt;/b&gt;/0.3.0", "127.0.0.1", "3 minutes ago", "Approve", "Deny"]) {
+      expect(page).toContain(shown);
+    }
+    expect(page).not.toContain("<b>svc");
+    await open(`/device?user_code=${user_code}&decision=approve&csrf=${csrfOf(page)}`);
+    expect(await codeOf(device_code)).toBe("authorization_pending");
+  });
+
+  test("without a sign-in the page leads there and back, with the code", async () => {
+    const response = await server.api("/device?user_code=BCDF-GHJK");
+    expect(response.status).toBe(303);
+    expect(response.headers.get("location")).toBe(`/signin?next=${encodeURIComponent("/device?user_code=BCDF-GHJK")}`);
+    const signed = await submit(server, "/signin", {
+      email: ann.email,
+      password: PASSWORD,
+      next: "/device?user_code=BCDF-GHJK",
+    });
+    expect(signed.headers.get("location")).toBe("/device?user_code=BCDF-GHJK");
+  });
+
+  test.each([
+    ["no CSRF token", { csrf: "" }],
+    ["another session's", { csrf: "other" }],
+  ])("a click with %s is 403 and decides nothing", async (_, { csrf }) => {
+    const { user_code, device_code } = await begin();
+    const token = csrf === "other" ? (await signInByForm(server, ann)).csrf : csrf;
+    expect((await decide(user_code, "approve", { csrf: token })).status).toBe(403);
+    expect(await codeOf(device_code)).toBe("authorization_pending");
+  });
+
+  test("a click without a session is 401", async () => {
+    const { user_code } = await begin();
+    expect((await submit(server, "/device", { user_code, decision: "approve" })).status).toBe(401);
+  });
+
+  test("A7 a sign-in older than an hour asks for the password again", async () => {
+    browser = await signInByForm(server, ann);
+    server.advance(61 * MINUTE);
+    const { user_code, device_code } = await begin();
+    expect(await (await open(`/device?user_code=${user_code}`)).text()).toContain('name="password"');
+    for (const [password, status] of [
+      ["", 400],
+      ["wrong password", 401],
+    ] as const) {
+      const refused = await decide(user_code, "approve", { password });
+      expect(refused.status).toBe(status);
+      expect(await refused.text()).toContain('role="alert"');
+      server.advance(6_000);
+      expect(await codeOf(device_code)).toBe("authorization_pending");
+    }
+    expect((await decide(user_code, "approve", { password: PASSWORD })).status).toBe(303);
+    expect((await poll(device_code)).status).toBe(200);
+    const next = await begin();
+    expect((await decide(next.user_code, "approve")).status).toBe(303); // the password was just given
+  });
+
+  test("A7 a session that a device got never approves another without the password", async () => {
+    const first = await begin();
+    browser = await signInByForm(server, ann);
+    await decide(first.user_code, "approve");
+    const { access_token } = (await poll(first.device_code)).body;
+    const second = await begin();
+    const click = (more: Record<string, string>) =>
+      submit(server, "/device", { user_code: second.user_code, decision: "approve", ...more }, bearer(access_token));
+    expect((await click({})).status).toBe(400);
+    expect((await click({ password: PASSWORD })).status).toBe(303);
+  });
+
+  test("ends with the account: a code that it approved opens nothing", async () => {
+    const ben = await signUp(server);
+    const { cookie, csrf } = await signInByForm(server, ben);
+    const { user_code, device_code } = await begin();
+    await submit(server, "/device", { user_code, decision: "approve", csrf }, { cookie });
+    expect((await call(server, "DELETE", "/account", undefined, ben.bearer)).status).toBe(200);
+    expect(await codeOf(device_code)).toBe("expired_token");
+  });
+});
+
+describe("guessing a user code", () => {
+  test("A7 the eleventh code in a minute is 429, right or wrong, by page or by click; unknown and used look alike", async () => {
+    await using limited = await startServer({ SVC_RATE_DEVICE_CODE: "10/1m" });
+    const person = await signUp(limited);
+    const { cookie, csrf } = await signInByForm(limited, person);
+    const { user_code, device_code } = await begin(limited);
+    const enter = (code: string) => limited.api(`/device?user_code=${code}`, { headers: { cookie } });
+    const click = (code: string) =>
+      submit(limited, "/device", { user_code: code, decision: "approve", csrf }, { cookie });
+    expect((await enter(user_code)).status).toBe(200);
+    const pages: string[] = [];
+    for (let i = 0; i < 5; i++) pages.push(await (await enter(`BCDF-GHJ${"BCDFG"[i]}`)).text());
+    expect(new Set(pages).size).toBe(1);
+    for (let i = 0; i < 4; i++) expect((await click(`BCDF-GHJ${"JKLM"[i]}`)).status).toBe(404);
+    for (const refused of [await enter(user_code), await click(user_code)]) {
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
+    }
+    expect((await poll(device_code, limited)).body.code).toBe("authorization_pending");
+    limited.advance(MINUTE);
+    expect((await click(user_code)).status).toBe(303);
+    expect((await enter(user_code)).status).toBe(404);
+  });
+
+  test("begun logins are swept once they have expired, so that nobody fills the database with them", async () => {
+    await using own = await startServer({ SVC_RATE_DEVICE_START: "5/15m" });
+    const answers = [];
+    for (let i = 0; i < 6; i++) answers.push((await call(own, "POST", "/auth/device/code", {})).status);
+    expect(answers).toEqual([200, 200, 200, 200, 200, 429]);
+    own.advance(15 * MINUTE);
+    await own.running.store.sweep(own.now());
+    using db = new Database(join(own.data_dir, "db"), { readonly: true });
+    expect(db.query("select count(*) as n from device_logins").get()).toEqual({ n: 0 });
+  });
+});

@@ -1,0 +1,272 @@
+/** CONTRACT.md 4.4: rate limits, counted alike by every worker (RELIABILITY.md A5). */
+import { Database } from "bun:sqlite";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
+import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
+import { startProcess, temporaryFolder } from "../kit/process.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+
+/** Accounts cost a password hash each, and every server drains for half a second. */
+setDefaultTimeout(30_000);
+
+const MINUTE = 60_000;
+const NOBODYS_ID = `site_${"z".repeat(20)}`;
+const statuses = async (count: number, once: () => Promise<{ status: number }>): Promise<number[]> => {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i++) seen.push((await once()).status);
+  return seen;
+};
+const times = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
+const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
+
+describe("the defaults", () => {
+  test("A5 the eleventh claim of a minute is 429, with Retry-After and both kinds of RateLimit headers", async () => {
+    await using server = await startServer({ SVC_RATE_CLAIM: "10/1m" });
+    const person = await signUp(server);
+    const claim = () => call(server, "POST", `/sites/${NOBODYS_ID}/claim`, { claim_token: "x" }, person.bearer);
+    expect(await statuses(10, claim)).toEqual(times(10, 401));
+    const { status, body, headers } = await claim();
+    expect([status, body.code]).toEqual([429, "rate_limited"]);
+    const wait = headers.get("retry-after")!;
+    expect(Number(wait)).toBeWithin(30, 61);
+    expect(headers.get("ratelimit-policy")).toBe('"claim";q=10;w=60');
+    expect(headers.get("ratelimit")).toBe(`"claim";r=0;t=${wait}`);
+    expect(headers.get("ratelimit-limit")).toBe("10");
+    expect(headers.get("ratelimit-remaining")).toBe("0");
+    expect(headers.get("ratelimit-reset")).toBe(wait);
+    server.advance(MINUTE);
+    expect((await claim()).status).toBe(401);
+  });
+
+  test.each([
+    ["SVC_RATE_CLAIM", 10],
+    ["SVC_RATE_BULK_ATTACH", 10],
+    ["SVC_RATE_SIGN_IN", 10],
+    ["SVC_RATE_SIGN_IN_ACCOUNT", 5],
+    ["SVC_RATE_DEPLOY", 10],
+  ] as const)(
+    "%s is %i a minute",
+    async (name, count) => {
+      const { SETTINGS } = await import("../../src/config/settings.ts");
+      const row = Object.values(SETTINGS).find(({ variables }) => (variables as readonly string[]).includes(name))!;
+      expect(row.fallback).toStartWith(`${count}/1m`);
+      await using server = await startServer({ [name]: row.fallback! });
+      const once = await caller(server, name);
+      const seen = await statuses(count + 1, once);
+      expect(seen.slice(0, count)).not.toContain(429);
+      expect(seen[count]).toBe(429);
+    },
+    20_000,
+  );
+});
+
+async function caller(server: TestServer, name: string): Promise<() => Promise<{ status: number }>> {
+  if (name === "SVC_RATE_DEPLOY") return () => server.post(zipOf({ "index.html": "x" }));
+  const signIn = (email: string) => call(server, "POST", "/auth/login", { email, password: PASSWORD });
+  if (name === "SVC_RATE_SIGN_IN_ACCOUNT") return () => signIn("Same@example.org ");
+  let n = 0;
+  if (name === "SVC_RATE_SIGN_IN") return () => signIn(`n${n++}@example.org`);
+  const { bearer } = await signUp(server);
+  return name === "SVC_RATE_CLAIM"
+    ? () => call(server, "POST", `/sites/${NOBODYS_ID}/claim`, { claim_token: "x" }, bearer)
+    : () => call(server, "POST", "/account/bulk-attach", { sites: [{}] }, bearer);
+}
+
+describe("a window", () => {
+  test("slides: a call fits again when the oldest leaves it, and a refused call does not count", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "2/10s" });
+    const deploy = () => server.post(zipOf({ "index.html": "x" }));
+    const at = async (ms: number) => {
+      server.advance(ms);
+      return (await deploy()).status;
+    };
+    expect(await at(0)).toBe(200);
+    expect(await at(5_000)).toBe(200);
+    expect(await at(1_000)).toBe(429);
+    expect(await at(2_000)).toBe(429);
+    expect(await at(2_000)).toBe(200); // the first left; the two refused ones never counted
+    expect(await at(3_000)).toBe(429);
+    expect(await at(2_000)).toBe(200);
+  });
+
+  test("of several the tightest is told, and each has its policy", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "10/1m,3/1h" });
+    const deploy = () => server.post(zipOf({ "index.html": "x" }));
+    expect((await deploy()).headers.get("ratelimit")).toMatch(/^"deploy-2";r=2;t=\d+$/);
+    await deploy();
+    server.advance(MINUTE);
+    await deploy();
+    const refused = await deploy();
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("ratelimit-policy")).toBe('"deploy";q=10;w=60, "deploy-2";q=3;w=3600');
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(3500, 3541);
+  });
+
+  test("off: no limit and no headers", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "off" });
+    const answers = [];
+    for (let i = 0; i < 12; i++) answers.push(await server.post(zipOf({ "index.html": "x" })));
+    expect(answers.map(({ status }) => status)).toEqual(times(12, 200));
+    expect(answers[0]!.headers.has("ratelimit")).toBe(false);
+  });
+
+  test("set in the future by a clock that stepped back counts nobody out", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1m" });
+    server.advance(365 * 86_400_000);
+    const deploy = async () => (await server.post(zipOf({ "index.html": "x" }))).status;
+    expect([await deploy(), await deploy()]).toEqual([200, 429]);
+    server.advance(-365 * 86_400_000);
+    expect([await deploy(), await deploy()]).toEqual([200, 429]);
+  });
+});
+
+describe("what is asked when", () => {
+  test("after the credential, before type and length; with a session a deploy is not limited", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
+    const { bearer: session } = await signUp(server);
+    expect((await server.api("/sites", { method: "POST", body: "x" })).status).toBe(415); // counts
+    expect((await server.api("/sites", { method: "POST", body: "x" })).status).toBe(429);
+    const unknown = { authorization: "Bearer nonsense" };
+    expect((await server.post(zipOf({ "index.html": "x" }), unknown)).status).toBe(401);
+    expect(await statuses(3, () => server.post(zipOf({ "index.html": "x" }), session))).toEqual(times(3, 200));
+  });
+
+  test("a redeploy is not limited", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
+    const site = await server.deploy({ "index.html": "1" });
+    for (const text of ["2", "3"]) await server.redeploy(site, { "index.html": text });
+  });
+
+  test("a dry run and a refused upload count like any other", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "2/1h" });
+    const bad = async () => (await server.post(new Uint8Array([1, 2, 3]))).status;
+    expect(await statuses(3, async () => ({ status: await bad() }))).toEqual([400, 400, 429]);
+  });
+
+  test("a sign-in that the account's limit refuses does not count for the address", async () => {
+    await using server = await startServer({ SVC_RATE_SIGN_IN: "4/1m", SVC_RATE_SIGN_IN_ACCOUNT: "2/1m" });
+    const signIn = (email: string) => call(server, "POST", "/auth/login", { email, password: PASSWORD });
+    expect(await statuses(6, () => signIn("same@example.org"))).toEqual([401, 401, 429, 429, 429, 429]);
+    expect(await statuses(3, () => signIn("other@example.org"))).toEqual([401, 401, 429]);
+    expect((await signIn("third@example.org")).headers.get("ratelimit-policy")).toBe('"sign-in";q=4;w=60');
+  });
+
+  test("known and unknown account names are limited alike", async () => {
+    await using server = await startServer({ SVC_RATE_SIGN_IN_ACCOUNT: "2/1m" });
+    const { email } = await signUp(server);
+    const seen = (name: string) =>
+      statuses(3, () => call(server, "POST", "/auth/login", { email: name, password: "wrong password" }));
+    expect(await seen(email)).toEqual(await seen("nobody@example.org"));
+  });
+});
+
+describe("A5 who counts as one", () => {
+  const deployFrom = async (server: TestServer, headers: Record<string, string>) =>
+    (await server.post(zipOf({ "index.html": "x" }), headers)).status;
+
+  test("X-Forwarded-For of a peer that is not trusted is ignored", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
+    expect(await deployFrom(server, from("1.1.1.1"))).toBe(200);
+    expect(await deployFrom(server, from("2.2.2.2"))).toBe(429);
+  });
+
+  test.each([
+    ["another IPv4 address is another client", "1.1.1.1", "1.1.1.2", 200],
+    ["the rightmost untrusted address counts, whatever stands left of it", "9.9.9.9, 1.1.1.1", "8.8.8.8, 1.1.1.1", 429],
+    ["trusted proxies are skipped", "1.1.1.1, 10.0.0.7", "1.1.1.1", 429],
+    ["an IPv6 /64 is one client", "2001:db8:1:2::1", "2001:db8:1:2:ffff::2", 429],
+    ["another /64 is another", "2001:db8:1:2::1", "2001:db8:1:3::1", 200],
+    ["IPv4-mapped equals IPv4", "::ffff:1.1.1.1", "1.1.1.1", 429],
+    ["garbage is the proxy itself", "garbage", "more garbage", 429],
+    ["a list of 1,000", `${"7.7.7.7, ".repeat(999)}1.1.1.1`, "1.1.1.1", 429],
+  ])("%s", async (_, first, second, status) => {
+    await using server = await startServer("--trust-proxy", "127.0.0.1,10.0.0.0/8", { SVC_RATE_DEPLOY: "1/1h" });
+    expect(await deployFrom(server, from(first))).toBe(200);
+    expect(await deployFrom(server, from(second))).toBe(status);
+  });
+});
+
+describe("shared and kept", () => {
+  test("A5 two workers count alike", async () => {
+    await using folder = await temporaryFolder();
+    const server = await startProcess(["--data-dir", folder.path, "--workers", "2", "--log", "json"], {
+      env: { SVC_RATE_DEPLOY: "6/1h" },
+    });
+    try {
+      const deploy = () =>
+        fetch(`${server.base_url}/sites`, {
+          method: "POST",
+          headers: { "content-type": "application/zip", connection: "close" },
+          body: zipOf({ "index.html": "x" }),
+          keepalive: false,
+        });
+      const seen = (await Promise.all(Array.from({ length: 24 }, deploy))).map(({ status }) => status);
+      expect(seen.toSorted()).toEqual([...times(6, 200), ...times(18, 429)]);
+    } finally {
+      server.kill("SIGTERM");
+      await server.exited;
+    }
+  }, 30_000);
+
+  test("A5 counts survive a restart", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
+    await server.deploy({ "index.html": "x" });
+    await server.stop();
+    await server.start([{ SVC_RATE_DEPLOY: "1/1h" }]);
+    expect((await server.post(zipOf({ "index.html": "x" }))).status).toBe(429);
+  });
+
+  test("A5 a refused call writes nothing and takes under 1 ms; names and addresses are not stored", async () => {
+    const data_dir = await mkdtemp(join(tmpdir(), "svc-rates-"));
+    try {
+      prepareRates(data_dir);
+      const rates = openRates(data_dir, () => 1e12);
+      const take = () => rates.take("sign_in_account", "ann@example.org", [{ count: 5, window_ms: MINUTE }]);
+      for (let i = 0; i < 5; i++) expect((await take()).allowed).toBe(true);
+      using db = new Database(join(data_dir, "rates.db"), { readonly: true });
+      const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
+      const before = version.get();
+      const began = performance.now();
+      for (let i = 0; i < 200; i++) expect((await take()).allowed).toBe(false);
+      expect((performance.now() - began) / 200).toBeLessThan(1);
+      expect(version.get()).toEqual(before);
+      expect(db.query("select * from hits").values().join(" ")).not.toContain("ann");
+      rates.close();
+    } finally {
+      await rm(data_dir, { recursive: true, force: true });
+    }
+  });
+
+  test("a file that a power cut tore is made anew at the next start", async () => {
+    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
+    await server.deploy({ "index.html": "x" });
+    await server.stop();
+    await Bun.write(join(server.data_dir, "rates.db"), "torn".repeat(5000));
+    await server.start([{ SVC_RATE_DEPLOY: "1/1h" }]);
+    expect((await server.post(zipOf({ "index.html": "x" }))).status).toBe(200);
+    expect((await server.post(zipOf({ "index.html": "x" }))).status).toBe(429);
+  });
+
+  test("calls of long ago are forgotten", async () => {
+    await using server = await startServer("--trust-proxy", "127.0.0.1", { SVC_RATE_DEPLOY: "5/1m" });
+    for (const address of ["1.1.1.1", "1.1.1.2"]) await server.post(zipOf({ "index.html": "x" }), from(address));
+    server.advance(2 * MINUTE);
+    await server.post(zipOf({ "index.html": "x" }), from("1.1.1.3"));
+    using db = new Database(join(server.data_dir, "rates.db"), { readonly: true });
+    expect(db.query("select count(*) as n from hits").get()).toEqual({ n: 1 });
+  });
+});
+
+test("a bearer that ends in the middle of it all is 401 before it is 429", async () => {
+  await using server = await startServer({ SVC_RATE_CLAIM: "1/1h" });
+  const person = await signUp(server);
+  const claim = () =>
+    call(server, "POST", `/sites/${NOBODYS_ID}/claim`, { claim_token: "x" }, bearer(person.session_token));
+  expect(await statuses(2, claim)).toEqual([401, 429]);
+  await call(server, "POST", "/auth/logout", {}, person.bearer);
+  expect((await claim()).status).toBe(401);
+});

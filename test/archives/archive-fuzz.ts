@@ -1,0 +1,110 @@
+/** Damaged archives by the thousand. Each must be refused, or be read as exactly the files of the honest one.
+ *  `fuzzArchives(count)` is the long form, for whoever has the time. */
+import { readdirSync, readFileSync } from "node:fs";
+import { Refusal } from "../../src/errors.ts";
+import { ingest } from "../../src/pipeline/archive/index.ts";
+import { LIMITS } from "../kit/ingesting.ts";
+
+const FIXTURES = new URL("fixtures/archives/", import.meta.url);
+const DEADLINE_MS = 2000;
+
+/** The digest of an archive's files, or null where it is refused. Any other error, and a slow answer, is thrown. */
+export function digestOf(zip: Uint8Array): string | null {
+  const start = performance.now();
+  try {
+    return ingest(zip, LIMITS, () => {}).digest;
+  } catch (error) {
+    if (error instanceof Refusal && error.status >= 400 && error.status < 500) return null;
+    throw error;
+  } finally {
+    const took = performance.now() - start;
+    if (took > DEADLINE_MS) throw new Error(`an archive of ${zip.length} bytes took ${took} ms`);
+  }
+}
+
+export function* bitFlips(zip: Uint8Array): Generator<[what: string, damaged: Uint8Array]> {
+  for (let bit = 0; bit < zip.length * 8; bit++) {
+    const damaged = zip.slice();
+    damaged[bit >> 3]! ^= 1 << (bit & 7);
+    yield [`bit ${bit & 7} of byte ${bit >> 3}`, damaged];
+  }
+}
+
+export function* truncations(zip: Uint8Array): Generator<[what: string, damaged: Uint8Array]> {
+  for (let length = 0; length < zip.length; length++) yield [`the first ${length} bytes`, zip.slice(0, length)];
+}
+
+/** Numbers below `limit` that are the same for the same seed. */
+export function dice(seed: number): (limit: number) => number {
+  let state = seed >>> 0;
+  return (limit) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
+    const mixed = Math.imul(state ^ (state >>> 13), 0x297a2d39);
+    return ((mixed ^ (mixed >>> 16)) >>> 0) % limit;
+  };
+}
+
+/** Noise that does not deflate, the same for the same seed. */
+export function noise(length: number, seed: number): Uint8Array<ArrayBuffer> {
+  const roll = dice(seed);
+  return new Uint8Array(Uint32Array.from({ length: Math.ceil(length / 4) }, () => roll(2 ** 32)).buffer, 0, length);
+}
+
+type Damage = (zip: Buffer, roll: (limit: number) => number) => Uint8Array;
+
+const span = (zip: Buffer, roll: (limit: number) => number): Buffer => {
+  const start = roll(zip.length);
+  return zip.subarray(start, start + 1 + roll(Math.min(64, zip.length - start)));
+};
+
+const DAMAGES: readonly Damage[] = [
+  (zip, roll) => zip.fill(roll(256), roll(zip.length)).subarray(0),
+  (zip, roll) => zip.subarray(0, roll(zip.length)),
+  (zip, roll) => Buffer.concat([zip, span(zip, roll)]),
+  (zip, roll) => {
+    zip[roll(zip.length)]! ^= 1 << roll(8);
+    return zip;
+  },
+  (zip, roll) => {
+    zip[roll(zip.length)] = [0, 1, 255, roll(256)][roll(4)]!;
+    return zip;
+  },
+  (zip, roll) => {
+    const from = span(zip, roll);
+    from.copy(zip, roll(zip.length));
+    return zip;
+  },
+  (zip, roll) => {
+    const at = roll(zip.length);
+    return Buffer.concat([zip.subarray(0, at), span(zip, roll), zip.subarray(at)]);
+  },
+  (zip, roll) => {
+    const at = roll(zip.length);
+    return Buffer.concat([zip.subarray(0, at), zip.subarray(at + 1 + roll(16))]);
+  },
+];
+
+function damage(zip: Uint8Array, roll: (limit: number) => number): Uint8Array {
+  let damaged = Buffer.from(zip);
+  for (let rounds = 1 + roll(3); rounds > 0 && damaged.length > 1; rounds--)
+    damaged = Buffer.from(DAMAGES[roll(DAMAGES.length)]!(damaged, roll));
+  return damaged;
+}
+
+/** Damages the fixtures `count` times. Throws at the first archive that is read as other files than the honest one. */
+export function fuzzArchives(count: number, seed = 1): { refused: number; same: number } {
+  const honest = readdirSync(FIXTURES)
+    .filter((name) => name.endsWith(".zip"))
+    .map((name) => ({ name, zip: readFileSync(new URL(name, FIXTURES)) }))
+    .map((fixture) => ({ ...fixture, digest: digestOf(fixture.zip) }));
+  const roll = dice(seed);
+  const seen = { refused: 0, same: 0 };
+  for (let round = 0; round < count; round++) {
+    const { name, zip, digest } = honest[roll(honest.length)]!;
+    const found = digestOf(damage(zip, roll));
+    if (found !== null && found !== digest)
+      throw new Error(`round ${round} of seed ${seed}: a damaged ${name} was read as other files`);
+    seen[found === null ? "refused" : "same"]++;
+  }
+  return seen;
+}

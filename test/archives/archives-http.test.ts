@@ -1,0 +1,266 @@
+/** RELIABILITY.md 3 over HTTP: the same archives through a whole server, and the rows that only a server can show. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { noise } from "./archive-fuzz.ts";
+import { accept } from "../kit/ingesting.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { boasters, consistentBoasters, countless, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
+import { buildZip, type Member, zipOf } from "../kit/zip.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+type Zip = Uint8Array<ArrayBuffer>;
+const PAGE: Member = { name: "index.html", data: "<title>Page</title>" };
+const withEntry = (entry: Partial<Member>): Zip => buildZip([PAGE, { name: "x", data: "some text", ...entry }]);
+
+interface ErrorBody {
+  error: string;
+  code: string;
+  request_id: string;
+  [detail: string]: unknown;
+}
+
+describe("a refused archive", () => {
+  const stored = () =>
+    readdirSync(server.data_dir, { recursive: true }).filter((name) => /[0-9a-f]{64}/.test(String(name)));
+  test.each<[id: string, what: string, zip: () => Zip, status: number, code: string]>([
+    ["Z1", "an empty body", () => new Uint8Array(), 400, "invalid_zip"],
+    ["Z2", "HTML", () => new Uint8Array(Buffer.from("<p>html</p>".repeat(30))), 400, "invalid_zip"],
+    ["Z5", "a zip without its last byte", () => zipOf({ "index.html": "x" }).slice(0, -1), 400, "invalid_zip"],
+    ["Z6", "an end record alone", () => buildZip([]), 400, "empty_deploy"],
+    ["Z9", "11 MiB of zeros", zeros, 413, "deploy_too_large"],
+    ["Z10", "50 MB said to be 100 bytes", liar, 400, "invalid_zip"],
+    ["Z13", "199 times 40 MiB in the directory", boasters, 400, "invalid_zip"],
+    ["Z13", "199 times 40 MiB everywhere", consistentBoasters, 413, "deploy_too_large"],
+    ["Z14", "100 records of one entry", sharedEntry, 400, "invalid_zip"],
+    ["Z15", "quoted overlap", quotedOverlap, 400, "invalid_zip"],
+    ["Z19", "2^32 - 1 entries", () => countless(), 400, "invalid_zip"],
+    ["Z26", "a wrong CRC-32", () => withEntry({ local: { crc: 1 }, central: { crc: 1 } }), 400, "invalid_zip"],
+    ["Z31", "encryption", () => withEntry({ flags: 1 }), 400, "unsupported_zip"],
+    ["Z32", "LZMA", () => withEntry({ method: 14 }), 400, "unsupported_zip"],
+    ["Z54", "a duplicate", () => withEntry({ name: "index.html" }), 400, "invalid_zip"],
+    ["Z57", "an absolute path", () => withEntry({ name: "/etc/passwd" }), 400, "unsafe_path"],
+    ["Z58", "a climbing path", () => withEntry({ name: "../x" }), 400, "unsafe_path"],
+    ["Z62", "a header in a name", () => withEntry({ name: "a\r\nSet-Cookie: x=y" }), 400, "unsafe_path"],
+    ["Z68", "a symlink", () => withEntry({ mode: 0o120777 }), 400, "unsafe_path"],
+    [
+      "Z70",
+      "201 files",
+      () => buildZip(Array.from({ length: 201 }, (_, at) => ({ name: `${at}` }))),
+      413,
+      "too_many_files",
+    ],
+    ["Z79", "5 MiB of random bytes", () => noise(5 << 20, 9), 400, "invalid_zip"],
+  ])(
+    "%s: %s is answered with its code in under 2 s, and nothing of it is stored",
+    async (_id, _what, zip, status, code) => {
+      const before = stored();
+      const start = performance.now();
+      const response = await server.post(zip());
+      const body = (await response.json()) as ErrorBody;
+      expect(performance.now() - start).toBeLessThan(2000);
+      expect([response.status, body.code]).toEqual([status, code]);
+      expect(body.request_id).toBe(response.headers.get("x-request-id")!);
+      expect(body.error).toMatch(/^[^\x00-\x1f]+\.$/);
+      expect(response.headers.has("set-cookie")).toBe(false);
+      expect(stored()).toEqual(before);
+    },
+  );
+
+  test("what is stored is seen by the rows above", async () => {
+    const before = stored();
+    await server.deploy({ "index.html": "stored once" });
+    expect(stored().length).toBe(before.length + 1);
+  });
+
+  test("Z70: past a limit the answer has limit, actual, the largest files and who can raise it", async () => {
+    const response = await server.post(zeros());
+    expect((await response.json()) as ErrorBody).toMatchObject({
+      limit: 10_485_760,
+      actual: 11_534_336,
+      largest: [{ path: "z", bytes: 11_534_336 }],
+      next_actions: [{ action: "raise_limit" }],
+    });
+  });
+});
+
+describe("Z71: the length of the zip", () => {
+  const zipOfLength = (length: number): Zip => {
+    const frame = buildZip([{ name: "big.bin", method: 0 }]).length;
+    return buildZip([{ name: "big.bin", method: 0, data: noise(length - frame, 2) }]);
+  };
+  test("5,242,880 bytes are accepted", async () => {
+    expect((await server.post(zipOfLength(5_242_880))).status).toBe(200);
+  });
+  test("one byte more is 413 zip_too_large by its Content-Length", async () => {
+    const response = await server.post(zipOfLength(5_242_881));
+    expect(response.status).toBe(413);
+    expect((await response.json()) as ErrorBody).toMatchObject({
+      code: "zip_too_large",
+      limit: 5_242_880,
+      actual: 5_242_881,
+      next_actions: [{ action: "raise_limit", command: "svc-server --max-zip-bytes 5242881" }],
+    });
+  });
+  const chunked = (zip: Zip): RequestInit => {
+    let at = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(zip.subarray(at, (at += 65_536)));
+        if (at >= zip.length) controller.close();
+      },
+    });
+    return { method: "POST", body, headers: { "content-type": "application/zip" } };
+  };
+  test("one byte more without Content-Length is 413 zip_too_large too, while reading", async () => {
+    const response = await server.api("/sites", chunked(zipOfLength(5_242_881)));
+    expect(response.status).toBe(413);
+    expect((await response.json()) as ErrorBody).toMatchObject({
+      code: "zip_too_large",
+      limit: 5_242_880,
+      next_actions: [{ action: "raise_limit", description: expect.stringContaining("--max-zip-bytes") }],
+    });
+  });
+  test("an honest zip without Content-Length is accepted", async () => {
+    expect((await server.api("/sites", chunked(zipOf({ "index.html": "x" })))).status).toBe(200);
+  });
+});
+
+describe("Z72: the type of the body", () => {
+  const zip = zipOf({ "index.html": "x" });
+  test.each<[type: string | null, encoding: string | null, status: number]>([
+    [null, null, 415],
+    ["application/zip; x=y", null, 200],
+    ["APPLICATION/ZIP", null, 200],
+    ["application/x-zip-compressed", null, 200],
+    ["application/octet-stream", null, 200],
+    ["multipart/form-data; boundary=x", null, 415],
+    ["text/plain", null, 415],
+    ["application/zip", "gzip", 415],
+  ])("%s with Content-Encoding %s is %i", async (type, encoding, status) => {
+    const headers = { ...(type && { "content-type": type }), ...(encoding && { "content-encoding": encoding }) };
+    const response = await server.api("/sites", { method: "POST", body: zip, headers });
+    expect(response.status).toBe(status);
+    if (status === 415) expect(((await response.json()) as ErrorBody).code).toBe("unsupported_media_type");
+  });
+});
+
+describe("Z77: one version_id for one content", () => {
+  const folder = new URL("fixtures/archives/", import.meta.url);
+  const same = readdirSync(folder).filter((name) => name.endsWith(".zip") && name !== "jar.zip");
+  test("archives of all programs are one version, which a client can compute before it uploads", async () => {
+    const computed = accept(readFileSync(new URL("zip.zip", folder))).version_id;
+    const site = await server.deploy({ "first.txt": "x" });
+    const answers: DeployResult[] = [];
+    for (const name of same) {
+      const response = await server.api(`/sites/${site.site_id}/deploys`, {
+        method: "POST",
+        body: readFileSync(new URL(name, folder)),
+        headers: { "content-type": "application/zip", authorization: `Bearer ${site.manage_token}` },
+      });
+      answers.push((await response.json()) as DeployResult);
+    }
+    expect(answers.map(({ version_id }) => version_id)).toEqual(same.map(() => computed));
+    const { versions } = (await (
+      await server.api(`/sites/${site.site_id}`, { headers: { authorization: `Bearer ${site.manage_token}` } })
+    ).json()) as { versions: unknown[] };
+    expect(versions).toHaveLength(2);
+    expect(await (await server.site(site.slug, "/caf%C3%A9.txt")).text()).toBe("Ein Kaffee\n");
+  });
+});
+
+describe("odd names are reachable by their percent-encoded URL", () => {
+  const urls: Record<string, string> = {
+    ".../x": "/.../x",
+    "a..b": "/a..b",
+    "~/x": "/~/x",
+    "%2e%2e/x": "/%252e%252e/x",
+    "a%20b": "/a%2520b",
+    "a#b?c": "/a%23b%3Fc",
+    "a b": "/a%20b",
+    "a+b": "/a+b",
+    "🎉.txt": "/%F0%9F%8E%89.txt",
+    "A.txt": "/A.txt",
+    "a.txt": "/a.txt",
+    ["__proto__"]: "/__proto__",
+    constructor: "/constructor",
+    toString: "/toString",
+    "x/__proto__/y": "/x/__proto__/y",
+    "CON.txt": "/CON.txt",
+    "a.txt:evil": "/a.txt:evil",
+    "d\\e": "/d/e",
+    "cafe\u0301": "/caf%C3%A9",
+    ".htaccess": "/.htaccess",
+    ".well-known/x": "/.well-known/x",
+    "comments.json": "/comments.json",
+    "index.html/y": "/index.html/y",
+  };
+  let site: DeployResult;
+  beforeAll(async () => {
+    const members = Object.keys(urls).map((name): Member => ({ name, data: `content of ${name}` }));
+    const hidden: Member[] = ["_svc/x", ".well-known/acme-challenge/x", ".env"].map((name) => ({
+      name,
+      data: "hidden",
+    }));
+    site = (await (await server.post(buildZip([...members, ...hidden]))).json()) as DeployResult;
+  });
+  test.each(Object.entries(urls).map(([name, url]) => [name, url] as const))(
+    "Z55, Z59, Z61, Z64, Z65, Z75, Z76: %s at %s",
+    async (name, url) => {
+      const response = await server.site(site.slug, url);
+      expect([response.status, await response.text()]).toEqual([200, `content of ${name}`]);
+    },
+  );
+  test("the table has a row for __proto__, which a careless object would lose", () =>
+    expect(Object.keys(urls)).toContain("__proto__"));
+  test.each(["/_svc/x", "/.well-known/acme-challenge/x", "/.env"])("Z75, Z76: %s is never served", async (path) => {
+    const response = await server.site(site.slug, path);
+    expect(response.status).toBe(404);
+    expect(await response.text()).not.toContain("hidden");
+  });
+  test("their warnings are in the answer", () => {
+    const codes = new Set(site.warnings.map(({ code }) => code));
+    expect([...codes].sort()).toEqual([
+      "case_collision",
+      "reserved_path",
+      "secret_file_dropped",
+      "windows_unsafe_name",
+    ]);
+    expect(site.healed.map(({ code }) => code)).toContain("backslash_paths");
+  });
+});
+
+describe("what answers / after clean-up", () => {
+  test.each<[id: string, what: string, files: Record<string, string>, healed: string[], page: string]>([
+    ["Z56", "index.html is a folder", { "index.html/a.txt": "a", "b.txt": "b" }, ["index_generated"], "b.txt"],
+    ["Z73", "one folder around all", { "site/index.html": "the page" }, ["stripped_root_folder"], "the page"],
+    [
+      "Z73",
+      "an index two levels down",
+      { "a/b/index.html": "x", "a/b/y": "" },
+      ["stripped_root_folder", "index_generated"],
+      "b/index.html",
+    ],
+    ["Z74", "INDEX.HTML", { "INDEX.HTML": "the page" }, ["index_case_fixed"], "the page"],
+    ["Z74", "index.htm", { "index.htm": "the page" }, ["index_case_fixed"], "the page"],
+  ])("%s: %s", async (_id, _what, files, healed, page) => {
+    const site = await server.deploy(files);
+    expect(site.healed.map(({ code }) => code as string)).toEqual(healed);
+    const response = await server.site(site.slug, "/", { headers: { accept: "text/html" } });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain(page);
+  });
+  test("Z74: an index.html of 0 bytes is served as it is", async () => {
+    const site = await server.deploy({ "index.html": "" });
+    const response = await server.site(site.slug);
+    expect([response.status, site.healed]).toEqual([200, []]);
+  });
+});
+
+test("the server lives on after all of it", async () => {
+  expect((await server.api("/healthz")).status).toBe(200);
+});

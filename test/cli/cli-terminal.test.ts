@@ -1,0 +1,371 @@
+/** How the CLI behaves towards a person: arguments, exit codes, help, colors, motion, signals. */
+import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { configDir } from "../../src/cli/saved/config-dir.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "../kit/cli.ts";
+
+// A test runs the CLI several times, on a machine that may be busy.
+setDefaultTimeout(30_000);
+
+let home: Home;
+beforeAll(async () => {
+  home = await Home.make("http://127.0.0.1:1");
+  await home.write("", { "dist/index.html": "<title>t</title>" });
+});
+afterAll(() => home[Symbol.asyncDispose]());
+
+describe("arguments", () => {
+  test.each([
+    [["--jsn"], "Unknown flag --jsn. Did you mean --json?"],
+    [["--quite"], "Unknown flag --quite. Did you mean --quiet?"],
+    [["-x"], "Unknown flag -x."],
+    [["-qx"], "Unknown flag -x."],
+    [["--hepl"], "Did you mean --help?"],
+    [["update", "--sit", "x"], "Unknown flag --sit. Did you mean --site?"],
+    [["update", "--tok=x"], "Did you mean --token?"],
+    [["update", "--nospa"], "Did you mean --no-spa?"],
+    [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
+    [["--site", "site_x"], "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget."],
+    [["versions", "--spa"], "Unknown flag --spa."],
+    [["forget", "--token", "x"], "Unknown flag --token."],
+    [["dist", "--compress"], "Unknown flag --compress."],
+    [["update", "--site"], "--site needs a value: --site <id>"],
+    [["update", "--site", "--json"], "--site needs a value"],
+    [["update", "--site="], "--site was given an empty value."],
+    [["--json=1"], "--json takes no value."],
+    [["a", "b"], "svc takes one argument, not 2. See svc --help."],
+    [["update", "a", "b"], "svc update takes one argument, not 2."],
+  ])("%p exits 2: %s", async (args, sentence) => {
+    const { code, out, err } = await home.run(args);
+    const said = args.includes("--json") ? String(json({ out })["error"]) : err;
+    expect(code).toBe(2);
+    expect(said).toContain(sentence);
+    if (!args.includes("--json")) expect(out).toBe("");
+  });
+
+  test("wrong usage with --json is JSON too", async () => {
+    const ran = await home.run(["--json", "--nope"]);
+    expect([ran.code, ran.err]).toEqual([2, ""]);
+    expect(json(ran)).toEqual({ ok: false, error: "Unknown flag --nope. See svc --help.", code: "usage" });
+  });
+
+  test("flags may stand before the command and in one word", async () => {
+    const fake = fakeServer(() => Response.json({ ...DEPLOYED, live_version_id: "a", versions: [] }));
+    const env = { DEPLOY_URL: fake.url };
+    expect((await home.run(["--site", "site_x", "--token", "t", "versions"], { env })).code).toBe(0);
+    expect((await home.run(["-qh"], { env })).out).toContain("svc turns a folder");
+    await fake.stop();
+  });
+});
+
+describe("commands to type are named as this one was", () => {
+  const ROOT = dirname(CLI[1]!);
+  const PATH = process.env["PATH"] ?? "";
+  const CASES: [string, string, Record<string, string>, string][] = [
+    ["in the checkout", ROOT, {}, "bun cli.ts"],
+    ["in a folder of it", join(ROOT, "test"), {}, "bun ../cli.ts"],
+    ["by npx, which leaves no bun behind", ROOT, { npm_lifecycle_event: "npx" }, `npx -y bun@${Bun.version} cli.ts`],
+  ];
+  test.each(CASES)("from source, %s", async (_, cwd, env, called) => {
+    const run = async (...args: string[]) => home.run(args, { cwd, env: { PATH, ...env } });
+    expect((await run("update")).err).toContain(`Deploy it: ${called}, or`);
+    expect((await run("udpate")).err).toContain(`Did you mean ${called} update?`);
+    expect((await run("list")).err).toContain(`${called} list needs your account: run ${called} login, or`);
+    expect((await run("--help")).out).toContain(`${called} rollback [version] `);
+  });
+});
+
+describe("help and version", () => {
+  test.each([["-v"], ["--version"]])("%s prints the version of the package", async (flag) => {
+    expect(await home.run([flag])).toEqual({ code: 0, out: "svc 0.3.0\n", err: "" });
+    expect(packageJson.version).toBe("0.3.0");
+    expect((await home.run(["update", flag])).out).toBe("svc 0.3.0\n");
+  });
+
+  test.each([["-h"], ["--help"]])("%s lists every command, and nothing that is not there", async (flag) => {
+    const { code, out, err } = await home.run([flag]);
+    expect([code, err]).toEqual([0, ""]);
+    const commands = [...out.matchAll(/^  svc (\w+) /gm)].map(([, name]) => name);
+    expect(commands).toEqual([
+      "update",
+      "versions",
+      "rollback",
+      "forget",
+      "login",
+      "logout",
+      "list",
+      "claim",
+      "install",
+    ]);
+    expect(out).toContain("svc [path]");
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  test.each([
+    ["update", ["--site <id>", "--token <manage_token>", "--spa", "--no-spa", "--json", "-q, --quiet", "-h, --help"]],
+    ["versions", ["--site <id>", "--json", "-h, --help"]],
+    ["rollback", ["--site <id>", "--token <manage_token>", "--json", "-q, --quiet", "-h, --help"]],
+    ["forget", ["--site <id>", "--json", "-h, --help"]],
+    ["login", ["--token <session_token>", "--request", "--check <id>", "--json", "-q, --quiet", "-h, --help"]],
+    ["logout", ["--json", "-q, --quiet", "-h, --help"]],
+    ["list", ["--json", "-q, --quiet", "-h, --help"]],
+    ["claim", ["--token <claim_token>", "--json", "-q, --quiet", "-h, --help"]],
+    ["install", ["--agents", "--claude", "--cursor", "--copilot", "--windsurf", "--cline", "--roo", "--gemini"]],
+    ["install", ["--all", "--global", "--list", "--dry-run", "--print", "--json", "-q, --quiet", "-h, --help"]],
+  ])("svc %s --help shows its flags, and does nothing else", async (command, flags) => {
+    for (const args of [
+      [command, "--help"],
+      ["-h", command],
+    ]) {
+      const { code, out } = await home.run(args);
+      expect(code).toBe(0);
+      expect(out).toContain(`svc ${command}`);
+      for (const flag of flags) expect(out).toContain(flag);
+    }
+  });
+});
+
+describe("the places of the config folder", () => {
+  test.each<[string, Record<string, string>, string]>([
+    ["darwin", {}, "/u/me/Library/Application Support/svc"],
+    ["linux", {}, "/u/me/.config/svc"],
+    ["linux", { XDG_CONFIG_HOME: "/xdg" }, "/xdg/svc"],
+    ["win32", { APPDATA: "C:\\u\\me\\AppData\\Roaming" }, "C:\\u\\me\\AppData\\Roaming\\svc"],
+    ["darwin", { SVC_CONFIG_DIR: "/own" }, "/own"],
+  ])("%s with %j: %s", (platform, env, expected) => {
+    expect(configDir(env, platform, "/u/me")).toBe(expected);
+  });
+});
+
+describe("on a terminal", () => {
+  const slowly = (answer: () => Response) =>
+    fakeServer(async (path) => {
+      await Bun.sleep(path === "/sites" ? 400 : 0);
+      return answer();
+    });
+
+  test("the line that moves is wiped, the cursor comes back, the URL stands out", async () => {
+    const fake = slowly(() => Response.json(DEPLOYED));
+    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } });
+    await fake.stop();
+    expect(code).toBe(0);
+    const frames = raw.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g) ?? [];
+    expect(new Set(frames).size).toBeGreaterThan(2);
+    expect(raw).toContain("Publishing");
+    expect(raw.startsWith("\x1b[?25l")).toBe(true);
+    expect(raw.lastIndexOf("\x1b[?25h")).toBeGreaterThan(raw.lastIndexOf("\x1b[?25l"));
+    expect(raw).toContain("\x1b[2K\x1b[?25h\r\n  \x1b[32m✓\x1b[39m Live in");
+    expect(raw).toContain(`  \x1b[1m\x1b[36m${DEPLOYED.url}\x1b[39m\x1b[22m\r\n`);
+  });
+
+  test("an upload shows how far it is", async () => {
+    // More than what the network stack of one machine swallows at once.
+    const noise = new Uint8Array(16_000_000);
+    for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
+    await home.write("big/dist", { "index.html": "i", "noise.bin": noise });
+    const fake = fakeServer(() => Response.json(DEPLOYED), { ...LIMITS, max_bytes: 1e9, max_zip_bytes: 1e9 });
+    const slow = throttled(Number(new URL(fake.url).port));
+    const { code, raw } = await home.runOnTerminal([], { cwd: home.path("big"), env: { DEPLOY_URL: slow.url } });
+    slow.stop();
+    await fake.stop();
+    expect(code).toBe(0);
+    expect(raw).toMatch(/Uploading \d+ % of 15 MB/);
+    expect(fake.asked[0]!.bytes).toBeGreaterThan(16_000_000);
+  }, 20_000);
+
+  test.each([
+    ["NO_COLOR", { NO_COLOR: "1" }],
+    ["FORCE_COLOR=0", { FORCE_COLOR: "0" }],
+  ])("%s: no colors, the motion stays", async (_, env) => {
+    const fake = fakeServer(() => Response.json(DEPLOYED));
+    const { raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url, ...env } });
+    await fake.stop();
+    expect(raw).not.toMatch(/\x1b\[\d+m/);
+    expect(raw).toContain("\x1b[?25l");
+  });
+
+  test.each([
+    ["a terminal that can do nothing", [], { TERM: "dumb" }],
+    ["--json", ["--json"], {}],
+    ["-q", ["-q"], {}],
+  ])("%s: nothing moves and nothing is colored", async (_, args, env) => {
+    const fake = slowly(() => Response.json(DEPLOYED));
+    const { raw, code } = await home.runOnTerminal(args, { env: { DEPLOY_URL: fake.url, ...env } });
+    await fake.stop();
+    expect(code).toBe(0);
+    expect(raw.replaceAll(`\x1b[1m\x1b[36m${DEPLOYED.url}`, "")).not.toContain("\x1b[?25l");
+    expect(raw).not.toContain("⠋");
+  });
+
+  test("nothing moves where stdout goes elsewhere: the URL is being collected", async () => {
+    const fake = slowly(() => Response.json(DEPLOYED));
+    const program = ["sh", "-c", '"$@" | cat', "sh", ...CLI];
+    const { raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url }, program });
+    await fake.stop();
+    expect(raw).not.toContain("\x1b[?25l");
+    expect(raw).toContain(`\r\n${DEPLOYED.url}\r\n`);
+    expect(raw).toContain("\x1b[32m✓");
+  });
+
+  test("long sentences are wrapped and stay behind their mark", async () => {
+    const message = `index.html loads ${"a-long-name ".repeat(14)}which is not here`;
+    const warnings = [{ code: "missing_asset", message, fix_recipe: "Add the file." }];
+    const fake = fakeServer(() => Response.json({ ...DEPLOYED, warnings }));
+    const { lines } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } });
+    await fake.stop();
+    const start = lines.findIndex((line) => line.startsWith("  ! index.html"));
+    expect(lines[start + 1]).toMatch(/^    a-long-name/);
+    expect(Math.max(...lines.slice(start).map((line) => line.length))).toBeLessThanOrEqual(90);
+    expect(lines.join("\n")).toContain("    → Add the file.");
+  });
+
+  test("many warnings do not push the URL away: the rest is counted", async () => {
+    const warnings = Array.from({ length: 20 }, (_, n) => ({
+      code: "broken_link",
+      message: `link ${n}`,
+      fix_recipe: `Fix ${n}.`,
+    }));
+    const fake = fakeServer(() => Response.json({ ...DEPLOYED, warnings }));
+    const env = { DEPLOY_URL: fake.url };
+    const { lines } = await home.runOnTerminal([], { env });
+    const { err } = await home.run([], { env });
+    await fake.stop();
+    expect(lines.filter((line) => line.includes("→"))).toHaveLength(6);
+    expect(lines.join("\n")).toContain("… and 14 more");
+    expect(err.match(/→/g)).toHaveLength(20);
+  });
+
+  test("a failure ends the motion before it is told", async () => {
+    const { code, raw, lines } = await home.runOnTerminal([]);
+    expect(code).toBe(1);
+    expect(raw).toContain("\x1b[2K\x1b[?25h  \x1b[31m✗\x1b[39m No server answers");
+    expect(lines.at(-2)).toContain("Check DEPLOY_URL");
+  });
+});
+
+describe("colors in a pipe", () => {
+  test("only with FORCE_COLOR, and never on stdout", async () => {
+    const fake = fakeServer(() => Response.json(DEPLOYED));
+    const plain = await home.run([], { env: { DEPLOY_URL: fake.url } });
+    const forced = await home.run([], { env: { DEPLOY_URL: fake.url, FORCE_COLOR: "1" } });
+    await fake.stop();
+    expect(plain.err).not.toContain("\x1b");
+    expect(forced.err).toContain("\x1b[32m✓");
+    expect(forced.err).not.toContain("\x1b[?25l");
+    expect(forced.out).toBe(`${DEPLOYED.url}\n`);
+  });
+});
+
+describe("A11: text of others cannot move the terminal", () => {
+  const EVIL = "a\x1b[2Jb\x9b31mc\x07d\re\u202ef\x00g\u200bh";
+  const evil = {
+    ...DEPLOYED,
+    url: `http://x.localhost/${EVIL}`,
+    manage_token: `svc_manage_${EVIL}`,
+    claim_url: `http://claim/${EVIL}`,
+    healed: [{ code: "x", message: EVIL, path: EVIL }],
+    warnings: [{ code: "x", message: EVIL, fix_recipe: EVIL }],
+  };
+  const ACTIVE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u200b\u2066-\u2069]/;
+
+  test.each([[[]], [["-q"]], [["--json"]]])("an answer, with flags %p", async (flags) => {
+    const fake = fakeServer(() => Response.json(evil));
+    const { out, err } = await home.run(flags, { env: { DEPLOY_URL: fake.url } });
+    await fake.stop();
+    expect(out + err).not.toMatch(ACTIVE);
+    if (flags.length === 0) expect(err).toContain("a\\u001b[2Jb\\u009b31mc");
+    if (flags[0] === "--json") expect(json({ out })["url"]).toBe(evil.url);
+    else expect(out.trim().split("\n")).toHaveLength(1);
+  });
+
+  test.each([[[]], [["--json"]]])("a refusal, with flags %p", async (flags) => {
+    const fake = fakeServer(() => Response.json({ error: EVIL, code: EVIL }, { status: 400 }));
+    const { out, err } = await home.run(flags, { env: { DEPLOY_URL: fake.url } });
+    await fake.stop();
+    expect(out + err).not.toMatch(ACTIVE);
+  });
+
+  test("versions, and a file's name", async () => {
+    const versions = [{ version_id: EVIL, created_at: EVIL }];
+    const fake = fakeServer(() => Response.json({ ...DEPLOYED, live_version_id: EVIL, versions }));
+    const ran = await home.run(["versions", "--site", "s", "--token", "t"], { env: { DEPLOY_URL: fake.url } });
+    await fake.stop();
+    expect(ran.out).not.toMatch(ACTIVE);
+    expect((await home.run(["nothing\x1b[2J"])).err).toContain("nothing\\u001b[2J");
+  });
+});
+
+describe("Ctrl-C", () => {
+  const leftovers = async () => [
+    ...(await readdir(home.config).catch(() => [])).filter((name) => name !== "projects.json"),
+    ...(await readdir(tmpdir())).filter((name) => name.startsWith("svc-") && name.endsWith(".zip")),
+  ];
+
+  test("on a terminal: exit 130, the cursor is back, nothing is left", async () => {
+    const fake = fakeServer(() => new Promise<Response>(() => {}));
+    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } }, (seen, terminal) => {
+      if (seen.includes("Publishing") && !seen.includes("^C")) terminal.write("\x03");
+    });
+    await fake.stop();
+    expect(code).toBe(130);
+    expect(raw.endsWith("\x1b[?25h")).toBe(true);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s: exit %i, nothing on stdout, no link, no file left", async (signal, code) => {
+    await using own = await Home.make("");
+    await own.write("", { "dist/index.html": "i" });
+    const arrived = Promise.withResolvers<void>();
+    const fake = fakeServer(() => {
+      arrived.resolve();
+      return new Promise<Response>(() => {});
+    });
+    const ran = await own.run(["--json"], {
+      env: { DEPLOY_URL: fake.url },
+      whileRunning: async (child) => {
+        await arrived.promise;
+        child.kill(signal);
+      },
+    });
+    await fake.stop();
+    expect(ran).toEqual({ code, out: "", err: "" });
+    // Bun keeps a cache of its own in the home folder.
+    expect((await readdir(own.dir)).filter((name) => name !== ".bun")).toEqual(["dist"]);
+  });
+});
+
+/** A proxy that passes 2 MB on and then waits 150 ms, so that an upload takes a while. */
+function throttled(port: number): { url: string; stop(): void } {
+  const proxy = Bun.listen<{ upstream: Bun.Socket; passed: number }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      async open(client) {
+        client.pause();
+        const upstream = await Bun.connect({
+          hostname: "127.0.0.1",
+          port,
+          socket: { data: (_, bytes) => void client.write(bytes), close: () => void client.end() },
+        });
+        client.data = { upstream, passed: 0 };
+        client.resume();
+      },
+      data(client, bytes) {
+        client.data.upstream.write(bytes);
+        client.data.passed += bytes.length;
+        if (client.data.passed < 2_000_000) return;
+        client.data.passed = 0;
+        client.pause();
+        setTimeout(() => client.resume(), 150);
+      },
+      close: (client) => void client.data?.upstream.end(),
+    },
+  });
+  return { url: `http://localhost:${proxy.port}`, stop: () => proxy.stop(true) };
+}

@@ -1,0 +1,352 @@
+/** SPEC.md "Endpoints" and CONTRACT.md 4.3, 4.4: deploying, redeploying, rolling back, reading a site. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { deployDigest, contentHash, versionIdOf } from "../../src/version-id.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title><p>${text}` });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const record = async (site: DeployResult) =>
+  (await (await server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).json()) as {
+    live_version_id: string;
+    expires_at: number;
+    spa: object;
+    versions: { version_id: string; title: string | null; created_at: string; files: number; bytes: number }[];
+  };
+const rollback = (site: DeployResult, version_id: unknown) =>
+  server.api(`/sites/${site.site_id}/rollback`, {
+    method: "POST",
+    body: JSON.stringify({ version_id }),
+    headers: { ...bearer(site.manage_token), "content-type": "application/json" },
+  });
+
+test("GET /healthz is {ok: true}", async () => {
+  const response = await server.api("/healthz");
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ ok: true });
+});
+
+test("GET /limits tells clients the limits, so that they hard-code none", async () => {
+  expect(await (await server.api("/limits")).json()).toEqual({
+    max_files: 200,
+    max_bytes: 10_485_760,
+    max_zip_bytes: 5_242_880,
+    anonymous_ttl_ms: 1_209_600_000,
+  });
+});
+
+describe("POST /sites", () => {
+  test("answers with the whole deploy result of an anonymous site", async () => {
+    const before = server.now();
+    const site = await server.deploy(page("first"));
+    expect(Object.keys(site).sort()).toEqual(
+      [
+        ...["url", "site_id", "slug", "version_id", "expires_at", "manage_token", "claim_token", "claim_url"],
+        ...["next_actions", "healed", "warnings", "render"],
+      ].sort(),
+    );
+    expect(site.site_id).toMatch(/^site_[0-9a-z]{20}$/);
+    expect(site.slug).toMatch(/^[a-z]+-[a-z]+-[0-9a-z]{4}$/);
+    expect(site.url).toBe(`http://${site.slug}.localhost:${server.port}`);
+    expect(site.manage_token).toMatch(/^svc_manage_[A-Za-z0-9_-]{43}$/);
+    expect(site.claim_token).toMatch(/^svc_claim_[A-Za-z0-9_-]{43}$/);
+    expect(site.claim_url).toBe(`${server.base_url}/claim/${site.site_id}#${site.claim_token}`);
+    expect(site.expires_at!).toBeWithin(before + 1_209_600_000, server.now() + 1_209_600_001);
+    expect(site).toMatchObject({
+      healed: [],
+      render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
+    });
+    for (const action of site.next_actions)
+      expect(action).toMatchObject({ action: expect.any(String), description: expect.any(String) });
+    expect(site.next_actions.map((action) => action.action)).toEqual(["claim", "update", "rollback"]);
+  });
+
+  test("the site is live at its URL when the answer arrives", async () => {
+    const site = await server.deploy(page("at once"));
+    const response = await server.site(site.slug);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("<p>at once");
+  });
+
+  test("version_id is the documented hash, which a client can compute before it uploads", async () => {
+    const files = { "index.html": "<title>x</title>", "a/b.txt": "b", "Z.txt": "", "ä.txt": "ä" };
+    const hashes = Object.entries(files).map(([path, text]) => [path, contentHash(Buffer.from(text))] as const);
+    expect((await server.deploy(files)).version_id).toBe(versionIdOf(deployDigest(hashes)));
+  });
+
+  test("two deploys of the same files are two sites with the same version_id", async () => {
+    const [a, b] = [await server.deploy(page("twin")), await server.deploy(page("twin"))];
+    expect(a.site_id).not.toBe(b.site_id);
+    expect(a.slug).not.toBe(b.slug);
+    expect(a.version_id).toBe(b.version_id);
+  });
+
+  test.each([
+    ["on", true],
+    ["off", false],
+  ])("?spa=%s sets the owner's override", async (value, enabled) => {
+    const site = await server.deploy(page("spa"), `?spa=${value}`);
+    expect((await record(site)).spa).toEqual({ enabled, rule: "setting" });
+  });
+
+  test("?spa=auto leaves it to the detection", async () => {
+    expect((await record(await server.deploy(page("spa"), "?spa=auto"))).spa).toEqual({ enabled: false, rule: "none" });
+  });
+
+  test("?spa=yes is 400 invalid_input", async () => {
+    const response = await server.post(zipOf(page("x")), {}, "?spa=yes");
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "invalid_input", field: "spa" });
+  });
+});
+
+describe("POST /sites/:id/deploys", () => {
+  test("a new content becomes a version and goes live; the token comes back, a claim_token does not", async () => {
+    const site = await server.deploy(page("one"));
+    const again = await server.redeploy(site, page("two"));
+    expect(again).toMatchObject({ site_id: site.site_id, slug: site.slug, url: site.url, expires_at: site.expires_at });
+    expect(again.version_id).not.toBe(site.version_id);
+    expect(again.manage_token).toBe(site.manage_token);
+    expect(again).not.toContainAnyKeys(["claim_token", "claim_url", "owner_account_id"]);
+    expect(await (await server.site(site.slug)).text()).toContain("<p>two");
+  });
+
+  test("content equal to the live version changes nothing", async () => {
+    const site = await server.deploy(page("same"));
+    const again = await server.redeploy(site, page("same"));
+    expect(again.version_id).toBe(site.version_id);
+    expect((await record(site)).versions).toHaveLength(1);
+  });
+
+  test("content equal to an older version makes that one live and stores no duplicate", async () => {
+    const site = await server.deploy(page("A"));
+    await server.redeploy(site, page("B"));
+    const third = await server.redeploy(site, page("A"));
+    expect(third.version_id).toBe(site.version_id);
+    const { versions, live_version_id } = await record(site);
+    expect(versions).toHaveLength(2);
+    expect(live_version_id).toBe(site.version_id);
+    expect(await (await server.site(site.slug)).text()).toContain("<p>A");
+  });
+
+  test("?spa=on counts also when the content is live already", async () => {
+    const site = await server.deploy(page("setting"));
+    await server.redeploy(site, page("setting"), "?spa=on");
+    expect((await record(site)).spa).toEqual({ enabled: true, rule: "setting" });
+    expect((await server.site(site.slug, "/deep/link")).status).toBe(200);
+    await server.redeploy(site, page("setting"), "?spa=auto");
+    expect((await server.site(site.slug, "/deep/link")).status).toBe(404);
+  });
+
+  test("sixteen deploys at once to one site all answer 200, and one of them is live, whole", async () => {
+    const site = await server.deploy(page("start"));
+    const texts = Array.from({ length: 16 }, (_, n) => `parallel ${n}`);
+    const results = await Promise.all(texts.map((text) => server.redeploy(site, page(text))));
+    const { versions, live_version_id } = await record(site);
+    expect(versions).toHaveLength(17);
+    const live = results.findIndex((result) => result.version_id === live_version_id);
+    expect(await (await server.site(site.slug)).text()).toContain(`<p>${texts[live]}<`.slice(0, -1));
+  });
+});
+
+describe("GET /sites/:id", () => {
+  test("is the site record with its versions, newest first", async () => {
+    const site = await server.deploy({ ...page("v1"), "b.txt": "12345" });
+    const second = await server.redeploy(site, page("v2"));
+    const found = await record(site);
+    expect(found).toEqual({
+      site_id: site.site_id,
+      slug: site.slug,
+      url: site.url,
+      label: null,
+      expires_at: site.expires_at,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      state: "live",
+      live_version_id: second.version_id,
+      spa: { enabled: false, rule: "none" },
+      comments: { mode: "off" },
+      versions: [
+        {
+          version_id: second.version_id,
+          title: "v2",
+          created_at: expect.any(String),
+          files: 1,
+          bytes: expect.any(Number),
+        },
+        {
+          version_id: site.version_id,
+          title: "v1",
+          created_at: expect.any(String),
+          files: 2,
+          bytes: expect.any(Number),
+        },
+      ],
+    } as never);
+    expect(found.versions[1]!.bytes).toBe(page("v1")["index.html"].length + 5);
+  });
+
+  test.each([
+    ["frozen", "update sites set frozen = 1 where slug = ?"],
+    ["disabled", "update sites set disabled_reason = 'phishing' where slug = ?"],
+  ])("state %s can still be read", async (state, sql) => {
+    const site = await server.deploy(page(state));
+    server.sql(sql, site.slug);
+    expect(await record(site)).toMatchObject({ state });
+  });
+});
+
+describe("POST /sites/:id/rollback", () => {
+  test("moves the pointer, deletes nothing, and can roll forward again", async () => {
+    const site = await server.deploy(page("old"));
+    const newer = await server.redeploy(site, page("new"));
+    const back = await rollback(site, site.version_id);
+    expect(back.status).toBe(200);
+    expect(await back.json()).toEqual({
+      ok: true,
+      site_id: site.site_id,
+      url: site.url,
+      version_id: site.version_id,
+      previous_version_id: newer.version_id,
+    });
+    expect(await (await server.site(site.slug)).text()).toContain("<p>old");
+    expect((await rollback(site, newer.version_id)).status).toBe(200);
+    expect(await (await server.site(site.slug)).text()).toContain("<p>new");
+    expect((await record(site)).versions).toHaveLength(2);
+  });
+
+  test.each([
+    ["an unknown one", "0123456789abcdef"],
+    ["a prefix", "01"],
+    ["another form", "../x"],
+  ])("%s is 404 `Unknown version`, and nothing changes", async (_, version_id) => {
+    const site = await server.deploy(page("stays"));
+    const response = await rollback(site, version_id);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: "Unknown version", code: "unknown_version" });
+    expect((await record(site)).live_version_id).toBe(site.version_id);
+  });
+
+  test("A1 a version of another site is unknown", async () => {
+    const [site, other] = [await server.deploy(page("mine")), await server.deploy(page("theirs"))];
+    expect((await rollback(site, other.version_id)).status).toBe(404);
+  });
+
+  test.each([[1], [null], [["x"]], [{}], [""], ["x".repeat(500)]])(
+    "A12 version_id %j is 400 invalid_input",
+    async (version_id) => {
+      const response = await rollback(await server.deploy(page("types")), version_id);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ code: "invalid_input", field: "version_id" });
+    },
+  );
+});
+
+describe("Idempotency-Key", () => {
+  const fresh = () => crypto.randomUUID();
+  const send = async (key: string, files: Record<string, string>) => {
+    const response = await server.post(zipOf(files), { "idempotency-key": key });
+    return { status: response.status, body: (await response.json()) as DeployResult & { code: string } };
+  };
+
+  test("the same key and bytes answer with the first site, with fresh tokens that both work", async () => {
+    const key = fresh();
+    const [first, second] = [await send(key, page("once")), await send(key, page("once"))];
+    expect(second.body.site_id).toBe(first.body.site_id);
+    expect(second.body.manage_token).not.toBe(first.body.manage_token);
+    for (const { body } of [first, second]) expect(await record(body)).toMatchObject({ slug: body.slug });
+  });
+
+  test("racing requests under one key make one site", async () => {
+    const key = fresh();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(key, page("race"))));
+    expect(new Set(answers.map(({ body }) => body.site_id)).size).toBe(1);
+  });
+
+  test("a repeat does not undo a later deploy", async () => {
+    const key = fresh();
+    const first = await send(key, page("before"));
+    await server.redeploy(first.body, page("after"));
+    await send(key, page("before"));
+    expect(await (await server.site(first.body.slug)).text()).toContain("<p>after");
+  });
+
+  test("another body under the same key is 409 idempotency_conflict", async () => {
+    const key = fresh();
+    await send(key, page("x"));
+    expect(await send(key, page("y"))).toMatchObject({ status: 409, body: { code: "idempotency_conflict" } });
+  });
+
+  test("after ten minutes the key makes a new site", async () => {
+    const key = fresh();
+    const first = await send(key, page("later"));
+    server.advance(10 * 60_000);
+    expect((await send(key, page("later"))).body.site_id).not.toBe(first.body.site_id);
+  });
+
+  test("once the site is owned, its key is 409", async () => {
+    const key = fresh();
+    const { body } = await send(key, page("owned"));
+    server.sql("update sites set owner_account_id = 'acct_x', expires_at = null where site_id = ?", body.site_id);
+    expect(await send(key, page("owned"))).toMatchObject({ status: 409, body: { code: "idempotency_conflict" } });
+  });
+
+  test.each([["short"], ["x".repeat(21)], ["x".repeat(256)], ["x".repeat(21) + "\t"]])(
+    "a key of %j is 400 invalid_input",
+    async (key) => {
+      expect(await send(key, page("x"))).toMatchObject({ status: 400, body: { code: "invalid_input" } });
+    },
+  );
+  test.each([[22], [255]])("a key of %i characters is taken", async (length) => {
+    expect((await send("k".repeat(length), page("x"))).status).toBe(200);
+  });
+
+  test("from another address the same key makes a new site", async () => {
+    await using proxied = await startServer("--trust-proxy", "127.0.0.1");
+    const key = fresh();
+    const from = async (address: string) => {
+      const response = await proxied.post(zipOf(page("net")), { "idempotency-key": key, "x-forwarded-for": address });
+      return ((await response.json()) as DeployResult).site_id;
+    };
+    const first = await from("2001:db8:1:2::5");
+    expect(await from("2001:db8:1:2:ffff::9")).toBe(first); // the same /64
+    expect(await from("2001:db8:1:3::5")).not.toBe(first);
+  });
+});
+
+describe("a site's end", () => {
+  test("P7 expired by one millisecond: the site is 410 and its token 404, sweep or not", async () => {
+    await using own = await startServer("--anonymous-ttl", "30s");
+    const site = await own.deploy(page("short"));
+    own.advance(site.expires_at! - own.now() + 1);
+    expect((await own.site(site.slug)).status).toBe(410);
+    const gone = await own.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) });
+    expect(gone.status).toBe(404);
+    expect(await gone.json()).toMatchObject({ code: "unknown_site" });
+    await own.running.store.sweep(own.now());
+    expect((await own.site(site.slug)).status).toBe(410);
+    expect((await own.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).status).toBe(404);
+  });
+
+  test.each([
+    ["frozen", "update sites set frozen = 1 where slug = ?", 403, "site_frozen"],
+    ["disabled", "update sites set disabled_reason = 'malware' where slug = ?", 451, "site_disabled"],
+  ])("a %s site refuses deploys and rollbacks", async (_, sql, status, code) => {
+    const site = await server.deploy(page("stopped"));
+    server.sql(sql, site.slug);
+    const deploy = await server.api(`/sites/${site.site_id}/deploys`, {
+      method: "POST",
+      body: zipOf(page("more")),
+      headers: { ...bearer(site.manage_token), "content-type": "application/zip" },
+    });
+    for (const response of [deploy, await rollback(site, site.version_id)]) {
+      expect(response.status).toBe(status);
+      expect(await response.json()).toMatchObject({ code });
+    }
+  });
+});

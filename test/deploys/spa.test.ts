@@ -1,0 +1,177 @@
+/** PIPELINE.md 2: which uploads are single-page apps. */
+import { describe, expect, test } from "bun:test";
+import { detectSpa } from "../../src/pipeline/spa/index.ts";
+import type { Files } from "../../src/types.ts";
+import { APPS, DOCUMENTS, type Shape } from "../kit/spa-shapes.ts";
+
+const filesOf = (shape: Shape): Files =>
+  new Map(Object.entries(shape).map(([path, text]) => [path, Buffer.from(text)]));
+const ruleOf = (shape: Shape): string => detectSpa(filesOf(shape)).spa.rule;
+
+describe("is a single-page app", () => {
+  test.each(Object.entries(APPS))("%s", (_, { rule, files }) => {
+    const { spa, healed } = detectSpa(filesOf(files));
+    expect(spa).toEqual({ enabled: true, rule: rule as typeof spa.rule });
+    expect(healed).toMatchObject([{ code: "spa_fallback", reason: rule }]);
+    expect(healed[0]!.message).toMatch(/^Paths that name no file answer with (index|200)\.html, because .{10,}\.$/);
+  });
+});
+
+describe("is none", () => {
+  test.each(Object.entries(DOCUMENTS))("%s", (_, { rule, files }) => {
+    expect(detectSpa(filesOf(files))).toEqual({ spa: { enabled: false, rule }, healed: [] });
+  });
+});
+
+const INDEX = { "index.html": "<h1>A page with a heading is no shell</h1>" };
+const REWRITES: [name: string, text: string][] = [
+  ["_redirects", "# all\n/old /new 301\n/* /index.html 200"],
+  ["_redirects", "/*\t/\t200!\r\n"],
+  [
+    "vercel.json",
+    '{"rewrites":[{"source":"/api/(.*)","destination":"/api"},{"source":"/(.*)","destination":"/index.html"}]}',
+  ],
+  ["vercel.json", '{"rewrites":[{"source":"/((?!api/.*).*)","destination":"/"}]}'],
+  ["vercel.json", '{"rewrites":[{"source":"/:path*","destination":"/index.html"}]}'],
+  ["vercel.json", '{"routes":[{"handle":"filesystem"},{"src":"/.*","dest":"/index.html"}]}'],
+  ["netlify.toml", '[build]\npublish = "dist"\n[[redirects]]\n  from = "/*"\n  to = "/index.html"\n  status = 200\n'],
+  ["firebase.json", '{"hosting":{"public":"dist","rewrites":[{"source":"**","destination":"/index.html"}]}}'],
+  [
+    "firebase.json",
+    '// two sites\n{"hosting":[{"target":"a"},{"rewrites":[{"source":"!/@(js|css)/**","destination":"/index.html"}]}]}',
+  ],
+  ["staticwebapp.config.json", '{"navigationFallback":{"rewrite":"/index.html","exclude":["/images/*"]}}'],
+  [
+    "wrangler.jsonc",
+    '{\n  // how unknown paths answer\n  "assets": { "not_found_handling": "single-page-application" },\n}',
+  ],
+  ["wrangler.toml", '[assets]\nnot_found_handling = "single-page-application"\n'],
+];
+const NO_REWRITES: [name: string, text: string, why: string][] = [
+  ["_redirects", "/* /index.html", "301 is the default, and a redirect is no rewrite"],
+  ["_redirects", "#/* /index.html 200", "a comment"],
+  ["_redirects", "/app/* /index.html 200", "not every path"],
+  ["_redirects", "/* /404.html 200", "not to the index"],
+  ["_redirects", "/* https://example.com/:splat 200", "to another host"],
+  ["vercel.json", '{"rewrites":[{"source":"/blog/(.*)","destination":"/index.html"}]}', "not every path"],
+  ["vercel.json", '{"rewrites":[{"source":"/(.*)"', "not JSON"],
+  ["vercel.json", '{"rewrites":{"source":1,"destination":null}}', "not what it should be"],
+  ["netlify.toml", '[[redirects]]\n# from = "/*"\nto = "/index.html"\nstatus = 200\n', "a comment"],
+  ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 301\n', "a redirect"],
+  ["firebase.json", '{"hosting":{"rewrites":[{"source":"/api/**","function":"api"}]}}', "a function"],
+  ["wrangler.jsonc", '{\n // "not_found_handling": "single-page-application"\n}', "a comment"],
+  ["wrangler.toml", '# not_found_handling = "single-page-application"', "a comment"],
+  ["docs/_redirects", "/* /index.html 200", "not at the root"],
+  ["_redirects", `${"#".repeat(70_000)}\n/* /index.html 200`, "too large to be configuration"],
+];
+
+describe("rule 1: the upload's own configuration", () => {
+  test.each(REWRITES)("%s sends every path to the index (%#)", (name, text) =>
+    expect(ruleOf({ ...INDEX, [name]: text })).toBe("config"),
+  );
+  test.each(NO_REWRITES.map(([name, text, why]) => [name, why, text] as const))("%s does not: %s", (name, _, text) =>
+    expect(ruleOf({ ...INDEX, [name]: text })).toBe("none"),
+  );
+});
+
+const shell = (body: string, more: Shape = {}): Shape => ({
+  "index.html": `<head><title>A long title is no visible text: ${"x".repeat(200)}</title></head><body>${body}<script src="/a.js"></script></body>`,
+  "a.js": "1",
+  ...more,
+});
+const SHELLS: [spa: boolean, shape: Shape, why: string][] = [
+  [true, shell(`<div id="app">${"x".repeat(120)}</div>`), "120 visible characters"],
+  [false, shell(`<div id="app">${"x".repeat(121)}</div>`), "121 visible characters"],
+  [
+    true,
+    shell(`<div id="app"><style>${"x".repeat(500)}</style></div><!-- ${"x".repeat(500)} -->`),
+    "style and comment are not visible",
+  ],
+  [
+    true,
+    shell(`<template><h1>Later</h1><a href="/x">x</a></template><div class="box app"></div>`),
+    "a template is not shown",
+  ],
+  [false, shell('<div id="app"></div><a href="/about">About</a>'), "a link"],
+  [false, shell('<div id="app"></div><form></form>'), "a form"],
+  [false, shell('<div id="app"></div><iframe src="/x"></iframe>'), "a frame"],
+  [
+    true,
+    shell('<div id="app"></div><noscript><iframe src="https://www.googletagmanager.com/ns.html"></iframe></noscript>'),
+    "a frame in noscript",
+  ],
+  [
+    false,
+    { "index.html": '<div id="app"></div><script src="https://cdn.example/a.js"></script>' },
+    "no code of its own",
+  ],
+  [
+    false,
+    { "index.html": '<div id="app"></div><script type="application/json" src="/a.js"></script>' },
+    "data is no code",
+  ],
+  [true, { "index.html": '<x-app></x-app><link rel="modulepreload" href="/a.js">' }, "a preloaded module"],
+  [true, shell("", { "a.js": "history.pushState" }), "no mount node, but a router"],
+  [false, shell('<div id="approach"></div>'), "a name that only begins like a mount node"],
+  [
+    true,
+    shell('<div id="app"></div>', { "app.html": shell('<div id="app"></div>')["index.html"]! }),
+    "its copy is no other page",
+  ],
+  [false, shell(`<div id="app"></div>${"<br>".repeat(10_000)}`), "more elements than a shell has"],
+  [false, shell('<div id="app"></div>', { "sub/page.HTM": "<p>" }), "another page, however it is written"],
+];
+
+describe("rules 5 to 7: a shell", () => {
+  test.each(SHELLS.map(([spa, shape, why]) => [spa ? "is" : "is none", why, shape] as const))(
+    "%s: %s",
+    (is, _, shape) => expect(detectSpa(filesOf(shape)).spa.enabled).toBe(is === "is"),
+  );
+
+  test("an index in UTF-16 is read", () => {
+    const text = Buffer.from(`\ufeff${shell('<div id="app"></div>')["index.html"]}`, "utf16le");
+    expect(detectSpa(new Map([["index.html", text]])).spa.rule).toBe("shell");
+  });
+});
+
+const HALF = 4.5 * 1024 * 1024;
+const fill = (piece: string): string => piece.repeat(Math.floor(HALF / piece.length));
+const HOSTILE: [what: string, index: string][] = [
+  ["elements never closed", fill("<div id=app>")],
+  ["ends without a beginning", fill("</div>")],
+  ["custom elements in each other", fill("<a-b>")],
+  ["comments never closed", fill("<!-- ")],
+  ["scripts never closed", fill("<script>")],
+  ["scripts that import", fill('<script>import("/a.js")</script>')],
+  ["quotes that pair by chance", fill(`<p a="'" b='`)],
+  ["one long attribute", `<p a="${fill("x")}`],
+  ["attributes without end", `<p ${fill("a= ")}`],
+  ["white space in an import", `<script>import${fill(" ")}`],
+  ["white space in a tag", `<script ${fill(" ")}>`],
+  ["entities", fill("&amp")],
+  ["bare angles", fill("<")],
+  ["router without a value", fill("router = ")],
+];
+
+describe("hostile pages stay linear", () => {
+  // Linear work on this much takes about a second at the very worst; quadratic work takes hours.
+  test.each(HOSTILE)("%s", (_, page) => {
+    const start = performance.now();
+    detectSpa(filesOf({ "index.html": page }));
+    detectSpa(filesOf(shell('<div id="app"></div>', { "other.html": page })));
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+
+  test.each([
+    ["_redirects", fill("/* ")],
+    ["netlify.toml", "[[redirects]]\n".repeat(4000)],
+    ["vercel.json", "[".repeat(60_000)],
+    ["firebase.json", '"\\"'.repeat(20_000)],
+    ["wrangler.jsonc", "/*".repeat(30_000)],
+    ["wrangler.toml", "not_found_handling ".repeat(3000)],
+  ])("a hostile %s does too", (name, text) => {
+    const start = performance.now();
+    expect(ruleOf({ ...INDEX, [name]: text })).toBe("none");
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,90 @@
+/** The manual says what is: endpoints, settings and error codes stand in it, and every link leads somewhere. */
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { COMMANDS } from "../../src/cli/commands/index.ts";
+import { TABLE } from "../../src/routes/table.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
+
+const ROOT = join(import.meta.dir, "..", "..");
+const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
+const PAGES = ["README.md", "CHANGELOG.md", "examples/README.md", ...(await listDocs())];
+
+async function listDocs(): Promise<string[]> {
+  return (await Array.fromAsync(new Bun.Glob("docs/**/*.md").scan({ cwd: ROOT }))).toSorted();
+}
+
+/** GitHub's anchors: lower case, punctuation gone, spaces to hyphens. */
+const anchorsOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+describe("docs/http-api.md", () => {
+  test("names every endpoint", async () => {
+    const text = await read("docs/http-api.md");
+    const missing = TABLE.map(([method, path]) => `${method} ${path}`).filter(
+      (endpoint) => !new RegExp(`\`${endpoint}[\`?]`).test(text),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("names every error code", async () => {
+    const [text, source] = await Promise.all([read("docs/http-api.md"), read("src/errors.ts")]);
+    const codes = [...source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm)].map((match) => match[1]!);
+    expect(codes.length).toBeGreaterThan(30);
+    expect(codes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
+describe("docs/self-hosting.md", () => {
+  test("names every setting that has a flag, with its variables and its default", async () => {
+    const lines = (await read("docs/self-hosting.md")).split("\n").filter((line) => line.startsWith("| `--"));
+    const missing = Object.values(SETTINGS).filter(
+      ({ flag, variables, fallback }) =>
+        flag &&
+        !lines.some(
+          (line) =>
+            line.includes(`\`${flag}\``) &&
+            variables.every((variable) => line.includes(`\`${variable}\``)) &&
+            (fallback === null || line.includes(fallback)),
+        ),
+    );
+    expect(missing.map(({ flag }) => flag)).toEqual([]);
+  });
+});
+
+describe("docs/cli.md", () => {
+  test("names every command and every flag", async () => {
+    const text = await read("docs/cli.md");
+    const calls = COMMANDS.map(({ name, argument }) => `svc ${name} ${argument}`.trim().replace(/ +/g, " "));
+    expect(calls.filter((call) => !text.includes(`\`${call}\``))).toEqual([]);
+    const flags = COMMANDS.flatMap((command) => command.flags.map(({ name }) => `--${name}`));
+    expect([...new Set(flags)].filter((flag) => !new RegExp(`\`${flag}[\` ]`).test(text))).toEqual([]);
+  });
+
+  test("names every code that a command fails with", async () => {
+    const text = await read("docs/cli.md");
+    const files = await Array.fromAsync(new Bun.Glob("src/cli/**/*.ts").scan({ cwd: ROOT }));
+    const source = (await Promise.all(files.map(read))).join("\n");
+    const codes = [...source.matchAll(/new (?:Api)?Failure\(\s*(?:status,\s*)?"([a-z_]+)"/g)].map((match) => match[1]!);
+    expect(codes.length).toBeGreaterThan(20);
+    expect(codes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
+test.each(PAGES)("every link of %s leads to a file and a heading that exist", async (page) => {
+  const text = (await read(page)).replaceAll(/```[^]*?```|`[^`\n]*`/g, "");
+  const broken: string[] = [];
+  for (const [, target] of text.matchAll(/\]\(([^)]+)\)/g)) {
+    if (/^https?:/.test(target!)) continue;
+    const [file = "", anchor] = target!.split("#");
+    const path = file === "" ? page : join(dirname(page), file);
+    if (!existsSync(join(ROOT, path))) broken.push(target!);
+    else if (anchor && !anchorsOf(await read(path)).includes(anchor)) broken.push(target!);
+  }
+  expect(broken).toEqual([]);
+});

@@ -1,0 +1,17 @@
+/** The compiled programs, built for a test. */
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "..", "..");
+export const suffix = process.platform === "win32" ? ".exe" : "";
+
+export async function build(outdir: string, only: string[], env: Record<string, string> = {}): Promise<void> {
+  const flags = only.flatMap((name) => ["--only", name]);
+  const child = Bun.spawn([process.execPath, "scripts/build.ts", "--outdir", outdir, ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const err = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`the build failed: ${err}`);
+}

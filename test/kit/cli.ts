@@ -1,0 +1,177 @@
+/** The real CLI as a child process: own config folder, own project folders, nothing of the machine's environment. */
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+const SCRIPT = join(import.meta.dir, "..", "..", "cli.ts");
+/** The CLI from source. */
+export const CLI = [process.execPath, SCRIPT];
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Instead of `bun cli.ts`: a compiled binary. */
+  program?: string[];
+  /** Called when the child runs, e.g. to send it a signal. */
+  whileRunning?: (child: Bun.Subprocess) => Promise<void>;
+}
+
+/** A terminal's whole stream, escape codes and all. */
+export interface Screen extends Pick<Ran, "code"> {
+  raw: string;
+  /** What a person reads: without escape codes, in lines. */
+  lines: string[];
+}
+
+export const withoutCodes = (raw: string): string => raw.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
+
+export class Home {
+  readonly dir: string;
+  /** For PATH: the CLI as `svc`, so that this is what it calls itself. */
+  readonly bin: string;
+  private constructor(
+    private readonly root: string,
+    /** DEPLOY_URL of each run; "" leaves it unset. */
+    public server: string,
+  ) {
+    this.dir = join(root, "home");
+    this.bin = join(root, "bin");
+  }
+  static async make(server: string): Promise<Home> {
+    const home = new Home(await mkdtemp(join(tmpdir(), "svc-home-")), server);
+    await Promise.all([mkdir(home.dir), mkdir(home.bin)]);
+    await symlink(SCRIPT, join(home.bin, "svc"));
+    return home;
+  }
+
+  get config(): string {
+    return join(this.dir, "config");
+  }
+  path(...parts: string[]): string {
+    return join(this.dir, ...parts);
+  }
+
+  /** Writes files below the home folder; a value `{link}` makes a symbolic link. */
+  async write(folder: string, files: Record<string, string | Uint8Array | { link: string }>): Promise<string> {
+    await mkdir(this.path(folder), { recursive: true });
+    for (const [path, content] of Object.entries(files)) {
+      const location = this.path(folder, path);
+      await mkdir(dirname(location), { recursive: true });
+      if (typeof content === "object" && "link" in content) await symlink(content.link, location);
+      else await writeFile(location, content);
+    }
+    return this.path(folder);
+  }
+
+  private env(more: Record<string, string> = {}): Record<string, string> {
+    const base: Record<string, string> = {
+      PATH: `${this.bin}${delimiter}${process.env["PATH"]}`,
+      HOME: this.dir,
+      SVC_CONFIG_DIR: this.config,
+    };
+    if (this.server !== "") base["DEPLOY_URL"] = this.server;
+    return { ...base, ...more };
+  }
+
+  async run(args: string[], { cwd = this.dir, env, program = CLI, whileRunning }: RunOptions = {}): Promise<Ran> {
+    const child = Bun.spawn([...program, ...args], {
+      cwd,
+      env: this.env(env),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const texts = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    await whileRunning?.(child);
+    const [out, err] = await texts;
+    return { code: await child.exited, out, err };
+  }
+
+  /** The same on a terminal of 90 columns: stdin, stdout and stderr are one. */
+  async runOnTerminal(
+    args: string[],
+    { cwd = this.dir, env, program = CLI }: Pick<RunOptions, "cwd" | "env" | "program"> = {},
+    onOutput: (raw: string, terminal: Bun.Terminal) => void = () => {},
+  ): Promise<Screen> {
+    let raw = "";
+    const decoder = new TextDecoder();
+    const closed = Promise.withResolvers<void>();
+    const child = Bun.spawn([...program, ...args], {
+      cwd,
+      env: this.env({ TERM: "xterm-256color", ...env }),
+      terminal: {
+        cols: 90,
+        rows: 40,
+        data(terminal, bytes) {
+          raw += decoder.decode(bytes, { stream: true });
+          onOutput(raw, terminal);
+        },
+        exit: () => closed.resolve(),
+      },
+    });
+    const code = await child.exited;
+    // What was written last may still be on its way.
+    await Promise.race([closed.promise, Bun.sleep(200)]);
+    child.terminal?.close();
+    return { code, raw, lines: withoutCodes(raw).split(/\r?\n/) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await chmod(this.config, 0o700).catch(() => {});
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+/** What `--json` printed. */
+export const json = ({ out }: Pick<Ran, "out">): Record<string, unknown> => JSON.parse(out) as Record<string, unknown>;
+
+/** A server that answers what a test wants, and remembers what it was asked. */
+export interface FakeServer {
+  url: string;
+  asked: { method: string; path: string; headers: Headers; bytes: number }[];
+  stop(): Promise<void>;
+}
+
+export const LIMITS = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_242_880, anonymous_ttl_ms: 1 };
+
+/** `answer` gets the requests that are not for /limits. */
+export function fakeServer(
+  answer: (path: string, nth: number, request: Request) => Response | Promise<Response>,
+  limits = LIMITS,
+): FakeServer {
+  const asked: FakeServer["asked"] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    development: false,
+    async fetch(request) {
+      const path = new URL(request.url).pathname;
+      if (path === "/limits") return Response.json(limits);
+      const { length } = await request.clone().bytes();
+      asked.push({ method: request.method, path, headers: request.headers, bytes: length });
+      return answer(path, asked.length, request);
+    },
+  });
+  return { url: `http://localhost:${server.port}`, asked, stop: () => server.stop(true) };
+}
+
+/** What a server answers to a first deploy. */
+export const DEPLOYED = {
+  url: "http://calm-otter-x3k9.localhost:8787",
+  slug: "calm-otter-x3k9",
+  site_id: "site_0123456789abcdefghij",
+  version_id: "0123456789abcdef",
+  expires_at: Date.now() + 14 * 86_400_000,
+  manage_token: "svc_manage_fake",
+  claim_token: "svc_claim_fake",
+  next_actions: [],
+  healed: [],
+  warnings: [],
+  render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
+};

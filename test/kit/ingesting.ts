@@ -1,0 +1,43 @@
+/** What a zip becomes, or why not, for the tables of the archive tests. */
+import { Refusal } from "../../src/errors.ts";
+import { ingest } from "../../src/pipeline/archive/index.ts";
+import type { Limits } from "../../src/types.ts";
+import { versionIdOf } from "../../src/version-id.ts";
+
+export const LIMITS: Limits = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_242_880 };
+
+/** An accepted zip, flattened to what a table can show. */
+export function accept(zip: Uint8Array, limits = LIMITS) {
+  const { draft, digest, hashes } = ingest(zip, limits, () => {});
+  return {
+    version_id: versionIdOf(digest),
+    /** Uploaded paths alone, sorted. */
+    paths: [...hashes.keys()].sort(),
+    made: [...draft.made].sort(),
+    text: (path: string) => Buffer.from(draft.files.get(path)!).toString(),
+    healed: draft.healed.map(({ code }) => code),
+    warnings: draft.warnings.map(({ code, path }) => `${code} ${path}`),
+    draft,
+  };
+}
+
+/** The refusal of a zip; a zip that is accepted, and any other error, fails the test. */
+export function refusalOf(zip: Uint8Array, limits = LIMITS): Refusal {
+  try {
+    ingest(zip, limits, () => {});
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error("the zip was accepted");
+}
+
+/** Milliseconds of the fastest of some runs: what the work takes when the machine is not busy with something else. */
+export function fastest(runs: number, work: () => void): number {
+  const times = Array.from({ length: runs }, () => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}

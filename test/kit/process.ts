@@ -1,0 +1,95 @@
+/** svc-server as a process of its own: real signals, real exit codes, the ready line. */
+import { join } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+
+const ROOT = join(import.meta.dir, "..", "..");
+export const SOURCE = [process.execPath, join(ROOT, "server.ts")];
+
+export interface ServerProcess {
+  pid: number;
+  port: number;
+  base_url: string;
+  ready_line: string;
+  kill(signal: NodeJS.Signals): void;
+  exited: Promise<number>;
+  /** All of stderr so far. */
+  stderr(): string;
+}
+
+/** A clean environment: what the developer's shell has set must not reach the server under test. */
+const environment = (extra: Record<string, string>): Record<string, string> => ({
+  PATH: process.env.PATH ?? "",
+  HOME: process.env.HOME ?? "",
+  SVC_RATE_DEPLOY: "off", // all tests come from one address
+  ...extra,
+});
+
+/** Runs a command to its end. */
+export async function run(argv: string[], options: { env?: Record<string, string>; cwd?: string } = {}) {
+  const child = Bun.spawn(argv, {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    cwd: options.cwd ?? ROOT,
+    env: environment(options.env ?? {}),
+  });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { stdout, stderr, code };
+}
+
+/** Starts a server and waits for its ready line; throws with its stderr where it ends before. */
+export async function startProcess(
+  flags: string[],
+  options: { command?: string[]; env?: Record<string, string>; cwd?: string } = {},
+): Promise<ServerProcess> {
+  const child = Bun.spawn([...(options.command ?? SOURCE), "--port", "0", ...flags], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    cwd: options.cwd ?? ROOT,
+    env: environment(options.env ?? {}),
+  });
+  let stderr = "";
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stderr) stderr += decoder.decode(chunk, { stream: true });
+  })();
+  const ready_line = await firstLine(child.stdout);
+  if (ready_line === null) {
+    await child.exited;
+    throw new Error(`the server ended with ${child.exitCode}: ${stderr}`);
+  }
+  const base_url = /listening on (\S+)/.exec(ready_line)![1]!;
+  return {
+    pid: child.pid,
+    port: Number(new URL(base_url).port),
+    base_url,
+    ready_line,
+    kill: (signal) => void child.kill(signal),
+    exited: child.exited,
+    stderr: () => stderr,
+  };
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const reader = stream.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return null;
+    text += decoder.decode(value, { stream: true });
+    const end = text.indexOf("\n");
+    if (end !== -1) {
+      reader.releaseLock();
+      return text.slice(0, end);
+    }
+  }
+}
+
+/** A temporary folder, gone at the end of the block: `await using dir = await temporaryFolder()`. */
+export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), "svc-test-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}

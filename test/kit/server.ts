@@ -1,0 +1,139 @@
+/** A whole server in the test's own process: real HTTP on a free port, a temporary data directory, a clock that moves. */
+import { Database } from "bun:sqlite";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/config/index.ts";
+import { type Service, startService } from "../../src/server/service.ts";
+import type { Healed, Warning } from "../../src/types.ts";
+import { zipOf } from "./zip.ts";
+
+export type Contents = Record<string, string | Uint8Array> | Map<string, string | Uint8Array>;
+
+export interface DeployResult {
+  url: string;
+  site_id: string;
+  slug: string;
+  version_id: string;
+  expires_at: number | null;
+  manage_token: string;
+  claim_token?: string;
+  claim_url?: string;
+  next_actions: { action: string }[];
+  healed: Healed[];
+  warnings: Warning[];
+}
+
+/** A flag, or variables for what has none. */
+export type Setting = string | Readonly<Record<string, string>>;
+
+/** All tests come from one address; those of the limits set them. */
+export const UNLIMITED = {
+  SVC_RATE_DEPLOY: "off",
+  SVC_RATE_SIGN_IN: "off",
+  SVC_RATE_SIGN_IN_ACCOUNT: "off",
+  SVC_RATE_DEVICE_CODE: "off",
+  SVC_RATE_CLAIM: "off",
+  SVC_RATE_BULK_ATTACH: "off",
+  SVC_RATE_REPORT: "off",
+};
+
+const ZIP = { "content-type": "application/zip" };
+
+export class TestServer {
+  /** Milliseconds that the server's clock is ahead of the real one. */
+  private ahead = 0;
+  constructor(
+    readonly data_dir: string,
+    private service: Service | null = null,
+  ) {}
+
+  readonly now = (): number => Date.now() + this.ahead;
+  advance(ms: number): void {
+    this.ahead += ms;
+  }
+
+  get running(): Service {
+    if (!this.service) throw new Error("the test server is not running");
+    return this.service;
+  }
+  get base_url(): string {
+    return this.running.config.base_url;
+  }
+  get port(): number {
+    return this.running.config.port;
+  }
+
+  async start(settings: readonly Setting[]): Promise<void> {
+    const flags = settings.filter((setting) => typeof setting === "string");
+    const env = Object.assign({ ...UNLIMITED }, ...settings.filter((setting) => typeof setting === "object"));
+    const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], env);
+    this.service = await startService(config, { now: this.now });
+  }
+
+  /** The API, by the name that clients use. */
+  api(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.port}${path}`, { redirect: "manual", ...init });
+  }
+  /** A site, by its slug (or `<version_id>--<slug>`). */
+  site(slug: string, path = "/", init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("host", `${slug}.localhost:${this.port}`);
+    return fetch(`http://127.0.0.1:${this.port}${path}`, { redirect: "manual", ...init, headers });
+  }
+
+  /** `POST /sites` with any body. */
+  post(body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, query = ""): Promise<Response> {
+    return this.api(`/sites${query}`, { method: "POST", body, headers: { ...ZIP, ...headers } });
+  }
+  /** A new anonymous site; throws with the whole answer where it is refused. */
+  async deploy(files: Contents, query = ""): Promise<DeployResult> {
+    return result(await this.post(zipOf(files), {}, query));
+  }
+  async redeploy(
+    site: Pick<DeployResult, "site_id" | "manage_token">,
+    files: Contents,
+    query = "",
+  ): Promise<DeployResult> {
+    const headers = { ...ZIP, authorization: `Bearer ${site.manage_token}` };
+    const path = `/sites/${site.site_id}/deploys${query}`;
+    return result(await this.api(path, { method: "POST", body: zipOf(files), headers }));
+  }
+
+  /** What only an operator or time can do, done behind the server's back and seen at its next request. */
+  sql(statement: string, ...values: (string | number | null)[]): void {
+    using db = new Database(join(this.data_dir, "db"), { strict: true });
+    db.run("PRAGMA busy_timeout = 5000");
+    db.run("PRAGMA foreign_keys = ON");
+    db.run(statement, values);
+    this.running.store.generation.advance();
+  }
+
+  /** How many rows a table has. */
+  rows(table: string): number {
+    using db = new Database(join(this.data_dir, "db"), { readonly: true });
+    return db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()!.n;
+  }
+
+  async stop(): Promise<void> {
+    await this.service?.stop();
+    this.service = null;
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await rm(this.data_dir, { recursive: true, force: true });
+  }
+}
+
+async function result(response: Response): Promise<DeployResult> {
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`deploy was answered ${response.status}: ${body}`);
+  return JSON.parse(body) as DeployResult;
+}
+
+/** `await using server = await startServer("--max-files", "5")`, or `server[Symbol.asyncDispose]()` in afterAll. */
+export async function startServer(...flags: Setting[]): Promise<TestServer> {
+  const server = new TestServer(await mkdtemp(join(tmpdir(), "svc-test-")));
+  await server.start(flags);
+  return server;
+}

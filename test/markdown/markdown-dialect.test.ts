@@ -1,0 +1,226 @@
+/** PIPELINE.md 1, what a page's text becomes: GFM, anchors, footnotes, alerts, raw HTML, encodings. */
+import { describe, expect, test } from "bun:test";
+import { closeHtml } from "../../src/html/close-html.ts";
+import { highlight } from "../../src/pipeline/markdown/highlight.ts";
+import { docs, rendered } from "../kit/markdown-site.ts";
+
+describe("CommonMark and GFM", () => {
+  test.each([
+    ["tables, aligned by class", "|a|b|\n|:-:|--:|\n|1|2|", '<th class="center">a</th>\n<th class="right">b</th>'],
+    ["a table scrolls by keyboard too", "|a|\n|-|\n|1|", '<div class="table" tabindex="0"><table>'],
+    ["strikethrough", "~~gone~~", "<del>gone</del>"],
+    ["autolinks", "https://x.example/a", '<a href="https://x.example/a">https://x.example/a</a>'],
+    ["autolinks of www", "www.x.example", '<a href="http://www.x.example">www.x.example</a>'],
+    ["a done task, labelled", "- [x] a", '<input type="checkbox" disabled checked aria-label="Done"> a'],
+    ["an open task, labelled", "- [ ] a", '<li class="task"><input type="checkbox" disabled aria-label="To do"> a'],
+    ["fenced code with its language as a class", "```js x\na<b\n```", '<code class="language-js">a&lt;b\n</code>'],
+    ["a language that is none", '```"><script>\nx\n```', '<pre tabindex="0"><code>x\n</code></pre>'],
+    ["indented code", "    a", '<pre tabindex="0"><code>a\n</code></pre>'],
+    ["emphasis and entities", "*a* **b** &copy; <", "<em>a</em> <strong>b</strong> &copy; &lt;"],
+    [
+      "raw HTML passes",
+      'a <kbd>K</kbd>\n\n<div class="x">\n\n*b*\n\n</div>',
+      '<div class="x"><p><em>b</em></p>\n</div>',
+    ],
+    ["scripts pass: it is the author's own site", "<script>let a = 1;</script>", "<script>let a = 1;</script>"],
+  ])("%s", (_, markdown, html) => {
+    expect(rendered(markdown)).toContain(html);
+  });
+});
+
+describe("code has colours where its language is known", () => {
+  const plain = (html: string): string => html.replace(/<span class="\w">|<\/span>/g, "");
+  test.each([
+    [
+      "js",
+      "const a = foo(1); // b",
+      ['<span class="k">const</span>', '<span class="f">foo</span>', '<span class="c">// b</span>'],
+    ],
+    ["python", "def f():\n  return 'x' # y", ['<span class="k">def</span>', '<span class="s">&#x27;x&#x27;</span>']],
+    ["rust", "fn a<'a>(x: &'a str) { 'x' }", ["&lt;&#x27;a&gt;", '<span class="s">&#x27;x&#x27;</span>']],
+    ["yaml", "a-b: 1 # c", ['<span class="f">a-b</span>', '<span class="n">1</span>', '<span class="c"># c</span>']],
+    ["json", '{"a": "b"}', ['<span class="f">&quot;a&quot;</span>', '<span class="s">&quot;b&quot;</span>']],
+    ["html", '<a href="x">', ['<span class="k">&lt;a</span>', '<span class="f">href</span>']],
+    ["css", ".a { color: #fff }", ['<span class="f">color</span>', '<span class="n">#fff</span>']],
+    ["sh", "export A=$B", ['<span class="k">export</span>', '<span class="f">$B</span>']],
+    ["sql", "SELECT 1 -- x", ['<span class="k">SELECT</span>', '<span class="c">-- x</span>']],
+    ["diff", "-a\n+b", ['<span class="k">-a</span>', '<span class="s">+b</span>']],
+    ["klingon", "const <b>", ["const &lt;b&gt;"]],
+    ["js", '</script><img onerror=x> "</code>', ["&lt;img"]],
+  ])("%s: %s", (language, code, parts) => {
+    const html = highlight(code, language);
+    for (const part of parts) expect(html).toContain(part);
+    expect(plain(html)).toBe(Bun.escapeHTML(code));
+  });
+  test("its time grows with its length alone", () => {
+    const pieces = ['"', "'", "/*", "a", "a-", "1_", "<!--", " ", "\n   ", "\\", "a(", "`", "#", "--", "$", "@"];
+    for (const language of ["js", "rust", "py", "sh", "yaml", "json", "css", "html", "diff", "sql"])
+      for (const piece of pieces) {
+        const before = process.cpuUsage();
+        highlight(piece.repeat(49_000 / piece.length), language);
+        const { user } = process.cpuUsage(before);
+        expect([language, piece, user < 1e6]).toEqual([language, piece, true]); // 40 ms, and seconds where it is quadratic
+      }
+  }, 60_000);
+});
+
+describe("headings get GitHub's anchors", () => {
+  test.each([
+    ["Some Heading", "some-heading"],
+    ["What's *new*, in `v1.2`?", "whats-new-in-v12"],
+    ["Übung & 日本語_x", "übung--日本語_x"],
+    ["a  b - c", "a--b---c"],
+    ["[Linked](x.html) text", "linked-text"],
+    ["![logo](x.png) Name", "name"],
+    ["A &amp; B &lt;c&gt;", "a--b-c"],
+    ["Emoji 🎉 here", "emoji--here"],
+    ["<b>Raw</b> tags", "raw-tags"],
+    ["!!!", "section"],
+  ])("## %s → #%s", (heading, id) => {
+    expect(rendered(`## ${heading}`)).toStartWith(`<h2 id="${id}">`);
+  });
+  test("repeated ones get -1, -2, and never meet one that is called so", () => {
+    const ids = [...rendered("## A\n## A\n## A-1\n## A").matchAll(/<h2 id="([^"]+)"/g)].map((match) => match[1]!);
+    expect(ids).toEqual(["a", "a-1", "a-1-1", "a-2"]);
+  });
+  test("an id of the author's own HTML stays his; ids in code are none", () => {
+    expect(rendered('<a id="setup"></a>\n\n## Setup\n\n`<i id="other">`\n\n## Other')).toMatch(
+      /<h2 id="setup-1">[^]*<h2 id="other">/,
+    );
+  });
+  test("the page's own ids stay out of their way", () => {
+    const page = docs({
+      "a.md": "# docs:text\n## docs:pages\n## docs:contents\n## fn:1\n## fnref:1\nx[^1]\n\n[^1]: y",
+      "b.md": "",
+    }).page("a.html");
+    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1]!);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toContain("docstext");
+    expect(ids).toContain("docs:text");
+  });
+});
+
+describe("footnotes", () => {
+  test("numbered by their first reference, with ways back, more than one where referred to twice", () => {
+    const html = rendered("a[^z] b[^1] c[^z]\n\n[^1]: *One*\n[^z]: Zed\n\n    more\n\nText");
+    expect(html).toContain('a<sup class="ref"><a id="fnref:1" href="#fn:1" aria-label="Footnote 1">1</a></sup>');
+    expect(html).toContain('c<sup class="ref"><a id="fnref:1-2" href="#fn:1"');
+    expect(html).toContain("<p>Text</p>");
+    const [first, second] = html.slice(html.indexOf("<ol>")).split("</li>");
+    expect(first).toContain('<li id="fn:1"><p>Zed</p>\n<p>more <a class="back" href="#fnref:1"');
+    expect(first).toContain('href="#fnref:1-2"');
+    expect(second).toContain('<li id="fn:2"><p><em>One</em>');
+  });
+  test.each([
+    ["a reference without a note stays as it is", "a[^1]", "<p>a[^1]</p>"],
+    ["a note that nobody refers to does not show", "a\n\n[^1]: b", "<p>a</p>"],
+    ["a note in code is none", "`[^1]`\n\n[^1]: b", "<p><code>[^1]</code></p>"],
+  ])("%s", (_, markdown, html) => expect(rendered(markdown)).toBe(html));
+  test("a note may refer to another, and to itself", () => {
+    const html = rendered("a[^a]\n\n[^a]: x[^b] [^a]\n[^b]: y");
+    expect(html).toContain('<li id="fn:2"><p>y');
+    expect(html).toContain('id="fnref:1-2"');
+  });
+});
+
+describe("alerts", () => {
+  test.each(["NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"])("> [!%s]", (kind) => {
+    const title = kind[0] + kind.slice(1).toLowerCase();
+    expect(rendered(`> [!${kind}]\n> A **b**\n>\n> - c`)).toBe(
+      `<div class="alert ${kind.toLowerCase()}" role="note">\n<p class="alert-title">${title}</p>\n<p>A <strong>b</strong></p>\n<ul>\n<li>c</li>\n</ul>\n</div>`,
+    );
+  });
+  test.each([
+    ["in small letters too", "> [!note]\n> x", '<div class="alert note"'],
+    ["an unknown kind is a quotation", "> [!HINT]\n> x", "<blockquote>\n<p>[!HINT]"],
+    ["text behind the mark: a quotation", "> [!NOTE] x", "<blockquote>\n<p>[!NOTE] x"],
+    ["alone", "> [!NOTE]", '<p class="alert-title">Note</p>\n</div>'],
+  ])("%s", (_, markdown, html) => expect(rendered(markdown)).toContain(html));
+});
+
+describe("what raw HTML leaves open is closed at the end of its text, and nothing of the page around it", () => {
+  const close = (html: string): string => closeHtml(html, () => null);
+  test.each([
+    ["elements", "<div><b>x", "<div><b>x</b></div>"],
+    ["a comment", "a<!-- b", "a<!-- b-->"],
+    ["a comment that is whole", "<!--> <b>", "<!--> <b></b>"],
+    ["a script", "<script>a", "<script>a\n--></script>"],
+    [
+      "a script in a script's comment",
+      "<script><!--<script></script>b",
+      "<script><!--<script></script>b\n--></script>",
+    ],
+    ["a style sheet", "<style>a", "<style>a</style>"],
+    ["a text area", "<textarea><b>", "<textarea><b></textarea>"],
+    ["a tag that never ends", '<b>x <a href="y', '<b>x &lt;a href="y</b>'],
+    ["elements inside one that ends", "<p><b>x</p>y", "<p><b>x</b></p>y"],
+    ["a name with a slash", "<p><a name=x/>y</p>", "<p><a name=x/>y</a></p>"],
+    ["an open drawing", "<svg><path/><g>", "<svg><path/><g></g></svg>"],
+    ["a drawing's CDATA", "<svg><![CDATA[<b>", "<svg><![CDATA[<b>]]></svg>"],
+    ["lists whose items end by themselves", "<ul><li>a<li>b</ul>", "<ul><li>a<li>b</ul>"],
+    ["end tags of the page", "x</div></main></body></html>y", "xy"],
+    ["a body of its own", '<html><body class="x">y', "y"],
+    ["what would never end", "<plaintext>x", "x"],
+    ["crossed elements", "<b><i>x</b></i>", "<b><i>x</i></b>"],
+    ["no tags at all", "1 < 2 & <3 > </ x>", "1 < 2 & <3 > </ x>"],
+    ["a tag's > in quotes", "<a title=\"a>b\" href='c>'>x", "<a title=\"a>b\" href='c>'>x</a>"],
+  ])("%s: %s", (_, open, closed) => expect(close(open)).toBe(closed));
+
+  test.each(["<div>", "<!-- x", "<script>", "<b>", "<table><tr><td>", "</article></main>", "<template>", '<a href="'])(
+    "the page's frame stands after %s",
+    (open) => {
+      const page = docs({ "a.md": `Text\n\n${open}`, "b.md": "" }).page("a.html");
+      const whole = new HTMLRewriter();
+      const seen: string[] = [];
+      for (const name of ["main > nav.turn", "main > p.source"])
+        whole.on(name, { element: () => void seen.push(name) });
+      whole.transform(page);
+      expect(seen).toEqual(["main > nav.turn", "main > p.source"]);
+    },
+  );
+  test("footnotes stand outside what the text left open", () => {
+    expect(rendered("a[^1] <!-- x\n\n[^1]: n").indexOf("-->")).toBe(-1); // an inline comment must be whole
+    expect(rendered("a[^1]\n\n[^1]: n\n\n<!-- x")).toMatch(/--><section class="footnotes"/);
+  });
+  test("its time grows with its length alone", () => {
+    const before = process.cpuUsage();
+    for (const text of ["<a ", "<div>", "<!--", "<a x='", "<a x=y ", "<script>", "<svg><![CDATA["]) {
+      close(text.repeat(100_000));
+    }
+    close("<div>".repeat(50_000) + "</b>".repeat(50_000));
+    expect(process.cpuUsage(before).user).toBeLessThan(4e6);
+  }, 60_000);
+});
+
+describe("encodings", () => {
+  const page = (bytes: number[], tail = "") =>
+    docs({ "a.md": new Uint8Array([...bytes, ...new TextEncoder().encode(tail)]), "b.md": "é" });
+  test.each<[why: string, bytes: number[], text: string, healed: boolean]>([
+    ["Windows-1252", [0x63, 0x61, 0x66, 0xe9, 0x20, 0x80, 0x93], "café €“", true],
+    ["UTF-8", [0x63, 0xc3, 0xa9], "cé", false],
+    ["UTF-8 with a byte order mark", [0xef, 0xbb, 0xbf, 0x63], "c", false],
+    ["UTF-16, little end first", [0xff, 0xfe, 0x63, 0, 0xe9, 0], "cé", true],
+    ["UTF-16, big end first", [0xfe, 0xff, 0, 0x63, 0, 0xe9], "cé", true],
+    ["NUL and controls", [0x63, 0, 0x64, 7], "c\ufffdd\ufffd", false],
+  ])("%s", (_, bytes, text, healed) => {
+    const site = page(bytes);
+    expect(site.article("a.html")).toEndWith(`<p>${text}</p>`);
+    const entries = site.draft.healed.filter(({ code }) => code === "encoding_fixed");
+    expect(entries.map(({ path }) => path)).toEqual(healed ? ["a.md"] : []);
+    expect([...site.draft.files.get("a.md")!]).toEqual(bytes); // the source stays as it is
+  });
+});
+
+describe("language and direction, by content", () => {
+  test.each([
+    ["Plain words.", "en", "ltr"],
+    ["שלום עולם, זה `npm install` ועוד", "he", "rtl"],
+    ["مرحبا بالعالم", "ar", "rtl"],
+    ["این یک چاپ پارسی گرم ژرف است پس چه", "fa", "rtl"],
+    ["これは日本語のページです。", "ja", "ltr"],
+    ["Это страница на русском языке", "ru", "ltr"],
+    ["English with one word: שלום", "en", "ltr"],
+  ])("%s is %s, %s", (text, lang, dir) => {
+    expect(docs({ "a.md": text }).page()).toContain(`<html lang="${lang}" dir="${dir}">`);
+  });
+});

@@ -1,0 +1,84 @@
+/** PIPELINE.md 1: malformed Markdown never fails a deploy, and one text that takes too long costs no other page. */
+import { describe, expect, test } from "bun:test";
+import { docs } from "../kit/markdown-site.ts";
+
+/** Each takes `marked` longer than a page may, or makes it throw. */
+const HOSTILE: Record<string, string> = {
+  "emphasis without end": "_a*".repeat(25_000),
+  "brackets without end": "[".repeat(120_000),
+  "quotations in quotations": `${"> ".repeat(40_000)}x`,
+  "underscores between letters": "_a".repeat(60_000),
+};
+const OTHERS = {
+  "README.md": "# Readme\n\n[bad](bad.md)",
+  "b.md": "# Bee",
+  "z.md": `# Zed\n\n${`${"Long and honest. ".repeat(10)}\n\n`.repeat(800)}`,
+};
+const complex = (warnings: string[]): string[] => warnings.filter((one) => one.startsWith("markdown_too_complex"));
+
+describe("a page that does not make it becomes its source, and costs no other page", () => {
+  test.each(Object.entries(HOSTILE))(
+    "%s",
+    (_, text) => {
+      const started = performance.now();
+      const site = docs({ ...OTHERS, "bad.md": `---\norder: 1\n---\n# Bad <one>\n\n${text}` });
+      expect(performance.now() - started).toBeLessThan(9000);
+      expect(site.article("bad.html")).toStartWith('<pre class="plain" tabindex="0"># Bad &lt;one&gt;\n\n');
+      expect(complex(site.warnings)).toEqual([
+        "markdown_too_complex bad.md: bad.md could not be rendered in time, so its page shows its source.",
+      ]);
+      expect(site.article("b.html")).toBe('<h1 id="bee">Bee</h1>');
+      expect(site.article("z.html")).toContain("<p>Long and honest.");
+      expect(site.article()).toContain('<a href="bad.html">bad</a>');
+      expect(site.page()).toContain("<bdi>Bad &lt;one&gt;</bdi></a>");
+    },
+    30_000,
+  );
+});
+
+test("all pages together have their time: what comes after it shows its source, short texts come first", () => {
+  const bad = Object.fromEntries(
+    Array.from({ length: 12 }, (_, i) => [`bad-${i}.md`, HOSTILE["emphasis without end"]!]),
+  );
+  const started = performance.now();
+  const site = docs({ ...bad, "README.md": "# Fine" }, { limits: { deploy: 400, page: 100 } });
+  expect(performance.now() - started).toBeLessThan(9000);
+  expect(complex(site.warnings)).toHaveLength(12);
+  expect(site.article()).toBe('<h1 id="fine">Fine</h1>');
+}, 30_000);
+
+test("where marked throws, the rest is rendered all the same", () => {
+  const bad = {
+    "bad-1.md": ">".repeat(30_000),
+    "bad-2.md": ">".repeat(30_001),
+    "z.md": `# Zed\n\n${"Long. ".repeat(10_000)}`,
+  };
+  const site = docs({ ...bad, "README.md": "# Fine" }, { limits: { deploy: 60_000, page: 30_000 } });
+  expect(complex(site.warnings)).toHaveLength(2);
+  expect(site.article("z.html")).toContain("<p>Long.");
+}, 60_000);
+
+describe("any bytes make a site", () => {
+  test.each<[why: string, content: string | Uint8Array]>([
+    ["nothing", ""],
+    ["white space", " \n\t\r\n "],
+    ["only front matter", "---\ntitle: x\n---"],
+    ["every byte", Uint8Array.from({ length: 65536 }, (_, i) => (i * 2654435761) >>> 13)],
+    ["lone surrogates, escaped", "\\ud800 &#xd800; &#0; &#x110000;"],
+    [
+      "markup in every place",
+      '# <img src=x onerror=alert(1)>\n\n[x](javascript:alert(1)) ![]("onerror=1)\n\n|<td>|\n|-|\n|</table>|',
+    ],
+    ["a reference to itself", "[a]: [a]\n\n[a] [a][a] ![a][a]"],
+    ["many headings", "# x\n".repeat(20_000)],
+    ["many footnotes", Array.from({ length: 2000 }, (_, i) => `[^${i}]\n\n[^${i}]: ${i}\n`).join("\n")],
+  ])(
+    "%s",
+    (_, content) => {
+      const site = docs({ "a.md": content, "b.md": "# B" });
+      expect(site.page("a.html")).toContain("</html>");
+      expect(site.article("b.html")).toBe('<h1 id="b">B</h1>');
+    },
+    20_000,
+  );
+});

@@ -1,0 +1,382 @@
+/** Backup and restore (RELIABILITY.md 2, P8, K27 to K29): taken while the server works, restored to a state that
+ *  existed, and refused where it is not whole. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type AuditLine, blobFile, listed, operate, operator, until } from "../kit/operator.ts";
+import { SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+
+setDefaultTimeout(20_000);
+
+const HOUR_MS = 60 * 60_000;
+
+let server: TestServer;
+let home: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  server = await startServer();
+  home = await temporaryFolder();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+let made = 0;
+const fresh = (): string => join(home.path, `folder-${made++}`);
+
+/** A server on a restored data directory. */
+async function serverOn(data_dir: string): Promise<TestServer> {
+  const restored = new TestServer(data_dir);
+  await restored.start([]);
+  return restored;
+}
+
+async function backedUp(source = server): Promise<string> {
+  const folder = fresh();
+  await operate(source.data_dir, "backup", folder);
+  return folder;
+}
+async function restored(folder: string): Promise<string> {
+  const data_dir = fresh();
+  await operate(data_dir, "restore", folder);
+  return data_dir;
+}
+
+describe("a restored server", () => {
+  test("has every site, version, token, tombstone, report and audit line, and serves the same bytes", async () => {
+    const site = await server.deploy({ "index.html": "<title>One</title>first", "a/b.bin": new Uint8Array(300_000) });
+    const second = await server.redeploy(site, { "index.html": "<title>Two</title>second" });
+    const frozen = await server.deploy({ "index.html": "frozen" });
+    const disabled = await server.deploy({ "index.html": "disabled" });
+    const deleted = await server.deploy({ "index.html": "deleted" });
+    await operate(server.data_dir, "freeze", frozen.slug);
+    await operate(server.data_dir, "disable", disabled.slug, "--reason", "the reason");
+    await operate(server.data_dir, "delete", deleted.slug);
+    const before = await server.site(site.slug);
+    const audit = await listed<AuditLine>(server.data_dir, "audit");
+    const data_dir = await restored(await backedUp());
+    await using other = await serverOn(data_dir);
+
+    const after = await other.site(site.slug);
+    expect([after.status, after.headers.get("etag")]).toEqual([200, before.headers.get("etag")]);
+    expect(await after.text()).toBe(await before.text());
+    expect((await other.site(`${site.version_id}--${site.slug}`, "/a/b.bin")).headers.get("content-length")).toBe(
+      "300000",
+    );
+    expect((await other.site(frozen.slug)).status).toBe(200);
+    expect((await other.site(disabled.slug)).status).toBe(451);
+    expect((await other.site(deleted.slug)).status).toBe(404);
+    const third = await other.redeploy(site, { "index.html": "third" });
+    expect(third.version_id).not.toBe(second.version_id);
+    const gone = { authorization: `Bearer ${deleted.manage_token}` };
+    expect((await other.api(`/sites/${deleted.site_id}`, { headers: gone })).status).toBe(404);
+    const history = await listed<AuditLine>(data_dir, "audit");
+    expect(history.slice(0, audit.length)).toEqual(audit);
+    expect(history.slice(audit.length).map((row) => row.action)).toEqual(["restore", "verify"]);
+  });
+
+  test("has the secrets and the operator's brands.txt, readable for its user alone", async () => {
+    await using source = await startServer();
+    await writeFile(join(source.data_dir, "brands.txt"), "Example Bank\n");
+    const data_dir = await restored(await backedUp(source));
+    for (const name of ["secrets", "brands.txt"]) {
+      const [was, is] = await Promise.all([source.data_dir, data_dir].map((folder) => readFile(join(folder, name))));
+      expect(is).toEqual(was!);
+      expect((await stat(join(data_dir, name))).mode & 0o777).toBe(0o600);
+    }
+    expect((await stat(data_dir)).mode & 0o777).toBe(0o700);
+  });
+
+  test("is no longer tied to its backup: what happens to one does not happen to the other", async () => {
+    await using source = await startServer();
+    const site = await source.deploy({ "index.html": "shared bytes" });
+    const folder = await backedUp(source);
+    const data_dir = await restored(folder);
+    await rm(folder, { recursive: true });
+    await using other = await serverOn(data_dir);
+    expect((await other.site(site.slug)).status).toBe(200);
+  });
+
+  test("sweeps at once: the hold of the backup is not in it", async () => {
+    await using source = await startServer();
+    await source.deploy({ "index.html": "x" });
+    const data_dir = await restored(await backedUp(source));
+    using db = new Database(join(data_dir, "db"), { readonly: true });
+    expect(db.query("select * from holds").all()).toEqual([]);
+  });
+});
+
+describe("a backup", () => {
+  test("lists its files with their hashes as sha256sum -c reads them, and holds no token", async () => {
+    const site = await server.deploy({ "index.html": "a page of its own" });
+    const folder = await backedUp();
+    const lines = (await readFile(join(folder, "SHA256SUMS"), "utf8")).trimEnd().split("\n");
+    expect([lines.at(0), lines.at(-1)]).toEqual([
+      expect.stringMatching(/^# svc backup 1, schema \d+, taken \d{4}-/),
+      `# complete, ${lines.length - 2} files`,
+    ]);
+    for (const line of lines.slice(1, -1)) {
+      const [sha256, path] = line.split("  ");
+      const bytes = await readFile(join(folder, path!));
+      expect(new Bun.CryptoHasher("sha256").update(bytes).digest("hex")).toBe(sha256!);
+    }
+    const database = await readFile(join(folder, "db"), "latin1");
+    expect(database).toContain(site.slug);
+    expect(database).not.toContain(site.manage_token);
+  });
+
+  test("copies what stored versions name, and no orphan", async () => {
+    await using source = await startServer();
+    const site = await source.deploy({ "index.html": "kept" });
+    const gone = await source.deploy({ "index.html": "an orphan soon" });
+    await operate(source.data_dir, "delete", gone.slug);
+    const folder = await backedUp(source);
+    expect(await Bun.file(blobFile(folder, "kept")).text()).toBe("kept");
+    expect(await Bun.file(blobFile(folder, "an orphan soon")).exists()).toBe(false);
+    expect(site.slug).not.toBe(gone.slug);
+  });
+
+  test("wants a folder that is new or empty, and not in the data directory", async () => {
+    const used = fresh();
+    await mkdir(used);
+    await writeFile(join(used, "x"), "");
+    const refused = await operator(server.data_dir, ["backup", used]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("is not empty")]);
+    const inside = await operator(server.data_dir, ["backup", join(server.data_dir, "backup")]);
+    expect([inside.code, inside.stderr]).toEqual([1, expect.stringContaining("cannot lie in the data directory")]);
+    expect(await exists(join(server.data_dir, "backup"))).toBe(false);
+    const link = fresh();
+    await symlink(server.data_dir, link);
+    expect((await operator(server.data_dir, ["backup", join(link, "backup")])).code).toBe(1);
+  });
+
+  test("with a damaged blob: everything else is in it, exit code 1 names the blob, and verify its site", async () => {
+    await using source = await startServer();
+    const whole = await source.deploy({ "index.html": "whole" });
+    const damaged = await source.deploy({ "index.html": "damaged" });
+    await writeFile(blobFile(source.data_dir, "damaged"), "dam4ged");
+    const folder = fresh();
+    const taken = await operator(source.data_dir, ["backup", folder]);
+    const sha256 = blobFile("", "damaged").slice(-64);
+    expect([taken.code, taken.stdout]).toEqual([1, expect.stringContaining(sha256)]);
+    const data_dir = fresh();
+    const back = await operator(data_dir, ["restore", folder]);
+    expect([back.code, back.stdout]).toEqual([1, expect.stringContaining(`blob ${sha256} is missing`)]);
+    expect(back.stdout).toContain(damaged.slug);
+    await using other = await serverOn(data_dir);
+    expect((await other.site(whole.slug)).status).toBe(200);
+    expect((await other.site(damaged.slug)).status).toBe(500);
+    await other.redeploy(damaged, { "index.html": "damaged" });
+    expect((await other.site(damaged.slug)).status).toBe(200);
+  });
+});
+
+describe("P8 while deploys run", () => {
+  test("each backup restores to a state that existed: every site is one of its versions, whole, and none is older than the last answered one", async () => {
+    const sites = await Promise.all(
+      Array.from({ length: 4 }, (_, n) => server.deploy({ "index.html": page(n, 0), "data.txt": `${n} 0` })),
+    );
+    const answered = sites.map(() => 0);
+    const asked = sites.map(() => 0);
+    let stop = false;
+    const deploying = Promise.all(
+      sites.map(async (site, n) => {
+        while (!stop) {
+          const version = ++asked[n]!;
+          await server.redeploy(site, { "index.html": page(n, version), "data.txt": `${n} ${version}` });
+          answered[n] = version;
+        }
+      }),
+    );
+    const backups: { folder: string; least: number[]; most: number[] }[] = [];
+    for (let n = 0; n < 3; n++) {
+      const least = [...answered];
+      const folder = await backedUp();
+      backups.push({ folder, least, most: [...asked] });
+    }
+    stop = true;
+    await deploying;
+    for (const { folder, least, most } of backups) {
+      const data_dir = await restored(folder); // ends with verify: exit code 0
+      await using other = await serverOn(data_dir);
+      for (const [n, site] of sites.entries()) {
+        const data = await (await other.site(site.slug, "/data.txt")).text();
+        const version = Number(data.split(" ")[1]);
+        expect(version).toBeGreaterThanOrEqual(least[n]!);
+        expect(version).toBeLessThanOrEqual(most[n]!);
+        const whole = (await (await other.site(site.slug)).text()).endsWith(page(n, version));
+        expect([site.slug, version, whole]).toEqual([site.slug, version, true]);
+      }
+    }
+    expect(Math.min(...answered)).toBeGreaterThan(0);
+  }, 60_000);
+
+  test("the sweep takes no blob while a backup holds them, and takes them when the hold has lapsed", async () => {
+    await using source = await startServer();
+    const gone = await source.deploy({ "index.html": "an orphan" });
+    await operate(source.data_dir, "delete", gone.slug);
+    const orphan = blobFile(source.data_dir, "an orphan");
+    const old = new Date(Date.now() - 2 * HOUR_MS);
+    await utimes(orphan, old, old);
+    source.sql("insert into holds (hold_id, expires_at) values ('hold_x', ?)", Date.now() + HOUR_MS);
+    await operate(source.data_dir, "gc");
+    expect(await Bun.file(orphan).exists()).toBe(true);
+    source.sql("update holds set expires_at = ?", Date.now() - 1);
+    await operate(source.data_dir, "gc");
+    expect(await Bun.file(orphan).exists()).toBe(false);
+  });
+
+  test("a backup that ended leaves no hold behind", async () => {
+    await backedUp();
+    using db = new Database(join(server.data_dir, "db"), { readonly: true });
+    expect(db.query("select * from holds").all()).toEqual([]);
+  });
+});
+
+const page = (site: number, version: number): string => `<body>${`${site}.${version} `.repeat(2000)}`;
+
+describe("half of one", () => {
+  test("K27 K28 a backup that was killed is refused; the source is unharmed and its hold lapses", async () => {
+    await using folder = await temporaryFolder();
+    const child = await startProcess(["--data-dir", folder.path, "--log", "off"]);
+    const source = `http://127.0.0.1:${child.port}`;
+    const bytes = (n: number) => crypto.getRandomValues(new Uint8Array(20_000)).fill(n % 256, 0, 8);
+    const files = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`f${n}.bin`, bytes(n)]));
+    const headers = { "content-type": "application/zip" };
+    const deploys: DeployResult[] = [];
+    for (let n = 0; n < 6; n++) {
+      const body = zipOf({ ...files, "index.html": `site ${n}`, "own.bin": bytes(n) });
+      deploys.push((await (await fetch(`${source}/sites`, { method: "POST", body, headers })).json()) as DeployResult);
+    }
+    let killed = 0;
+    for (const reached of ["db", "SHA256SUMS.unfinished", "blobs"]) {
+      const target = fresh();
+      const backup = Bun.spawn([...SOURCE, "backup", target, "--data-dir", folder.path], { stderr: "ignore" });
+      while (!(await exists(join(target, reached)))) await Bun.sleep(0);
+      backup.kill("SIGKILL");
+      await backup.exited;
+      if (await exists(join(target, "SHA256SUMS"))) continue; // it was faster than the kill
+      killed++;
+      const data_dir = fresh();
+      const refused = await operator(data_dir, ["restore", target]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/incomplete|There is no backup in/)]);
+      expect(await exists(data_dir)).toBe(false);
+      expect((await operator(folder.path, ["backup", target])).stderr).toContain("is not empty");
+    }
+    expect(killed).toBeGreaterThan(0);
+    using db = new Database(join(folder.path, "db"), { readonly: true });
+    const holds = db.query<{ expires_at: number }, []>("select expires_at from holds").all();
+    for (const { expires_at } of holds) expect(expires_at).toBeLessThan(Date.now() + HOUR_MS);
+    for (const { slug } of deploys) {
+      const host = `${slug}.localhost:${child.port}`;
+      expect((await fetch(`${source}/`, { headers: { host } })).status).toBe(200);
+    }
+    expect((await operator(folder.path, ["verify"])).code).toBe(0);
+    expect((await operator(folder.path, ["backup", fresh()])).code).toBe(0);
+    child.kill("SIGTERM");
+    await child.exited;
+  }, 60_000);
+
+  const NO_FILE = /damaged: blobs\/.+ is not a file/;
+  async function replaced(folder: string, by: (path: string) => Promise<unknown>): Promise<void> {
+    await unlink(blobFile(folder, "a blob"));
+    await by(blobFile(folder, "a blob"));
+  }
+  test.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
+    ["without its list", (folder) => unlink(join(folder, "SHA256SUMS")), /There is no backup in/],
+    ["with half its list", (folder) => truncate(join(folder, "SHA256SUMS"), 200), /incomplete/],
+    ["with a list cut at a line", (folder) => cutLine(folder), /incomplete/],
+    ["without its database", (folder) => unlink(join(folder, "db")), /incomplete: db is missing/],
+    ["with another database", (folder) => writeFile(join(folder, "db"), "x"), /damaged: db does not match/],
+    ["without its secrets", (folder) => unlink(join(folder, "secrets")), /incomplete: secrets is missing/],
+    ["without one of its blobs", (folder) => unlink(blobFile(folder, "a blob")), /incomplete: blobs\/.+ is missing/],
+    ["with a link for a blob", (folder) => replaced(folder, (at) => symlink("/etc/hosts", at)), NO_FILE],
+    ["with a folder for a blob", (folder) => replaced(folder, (at) => mkdir(at)), NO_FILE],
+    ["with a pipe for a blob", (folder) => replaced(folder, async (at) => Bun.spawn(["mkfifo", at]).exited), NO_FILE],
+    ["of a newer version", (folder) => newer(folder), /written by a newer svc-server/],
+    ["that is no folder", (folder) => rm(folder, { recursive: true }), /There is no folder/],
+  ])("a backup %s is refused before anything is written", async (_, harm, sentence) => {
+    await server.deploy({ "index.html": "x", "a.txt": "a blob" });
+    const folder = await backedUp();
+    await harm(folder);
+    const data_dir = fresh();
+    const refused = await operator(data_dir, ["restore", folder]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect(await exists(data_dir)).toBe(false);
+  });
+
+  test("K29 a restore that was killed leaves a folder that no server and no restore takes", async () => {
+    await using source = await startServer();
+    for (let n = 0; n < 3; n++) {
+      const files = Array.from({ length: 150 }, (_, f) => [`${f}.txt`, `site ${n} file ${f} ${"x".repeat(5000)}`]);
+      await source.deploy(Object.fromEntries([["index.html", "x"], ...files]));
+    }
+    const folder = await backedUp(source);
+    const data_dir = fresh();
+    const restore = Bun.spawn([...SOURCE, "restore", folder, "--data-dir", data_dir], { stderr: "ignore" });
+    await until(() => exists(join(data_dir, "blobs", "00")));
+    restore.kill("SIGKILL");
+    await restore.exited;
+    expect(await exists(join(data_dir, "restoring"))).toBe(true);
+    await expect(startProcess(["--data-dir", data_dir])).rejects.toThrow("was not finished");
+    expect((await operator(data_dir, ["sites"])).code).toBe(1);
+    const again = await operator(data_dir, ["restore", folder]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was interrupted: empty that folder")]);
+    await rm(data_dir, { recursive: true });
+    expect((await operator(data_dir, ["restore", folder])).code).toBe(0);
+  }, 20_000);
+});
+
+describe("restore", () => {
+  test("refuses a data directory that is not empty, above all one with a server on it", async () => {
+    const folder = await backedUp();
+    const refused = await operator(server.data_dir, ["restore", folder]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("is not empty")]);
+    const other = fresh();
+    await mkdir(other);
+    await writeFile(join(other, "x"), "");
+    expect((await operator(other, ["restore", folder])).code).toBe(1);
+    expect(await readdir(other)).toEqual(["x"]);
+  });
+
+  test("takes a folder that is empty, and a backup that was copied elsewhere", async () => {
+    const site = await server.deploy({ "index.html": "copied" });
+    const copy = fresh();
+    await cp(await backedUp(), copy, { recursive: true });
+    const data_dir = fresh();
+    await mkdir(data_dir);
+    await operate(data_dir, "restore", copy);
+    await using other = await serverOn(data_dir);
+    expect((await other.site(site.slug)).status).toBe(200);
+  });
+
+  test("ends with verify: a blob that rotted in the backup is named with its site, exit code 1", async () => {
+    const site = await server.deploy({ "index.html": "will rot" });
+    const folder = await backedUp();
+    await unlink(blobFile(folder, "will rot")); // it may be the very file of the data directory
+    await writeFile(blobFile(folder, "will rot"), "will r0t");
+    const back = await operator(fresh(), ["restore", folder]);
+    expect([back.code, back.stdout]).toEqual([1, expect.stringContaining("is damaged and was moved to quarantine")]);
+    expect(back.stdout).toContain(site.slug);
+  });
+});
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+async function cutLine(folder: string): Promise<void> {
+  const path = join(folder, "SHA256SUMS");
+  const lines = (await readFile(path, "utf8")).split("\n");
+  await writeFile(path, lines.toSpliced(2, 1).join("\n"));
+}
+
+async function newer(folder: string): Promise<void> {
+  const path = join(folder, "SHA256SUMS");
+  await writeFile(path, (await readFile(path, "utf8")).replace(/schema \d+/, "schema 99"));
+}

@@ -1,0 +1,119 @@
+/** CONTRACT.md 1: configuration of svc-server. */
+import { expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import { ConfigError, helpText, printConfig, readConfig } from "../../src/config/index.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
+
+const rows = Object.entries(SETTINGS);
+
+test("no configuration at all works: the documented defaults", () => {
+  expect(readConfig([], {})).toMatchObject({
+    port: 8787,
+    host: "127.0.0.1",
+    base_url: "http://localhost:8787",
+    sites_domain: "localhost:8787",
+    data_dir: "./svc-data",
+    workers: 1,
+    trust_proxy: null,
+    max_files: 200,
+    max_bytes: 10_485_760,
+    max_zip_bytes: 5_242_880,
+    anonymous_ttl: 14 * 86_400_000,
+    gc_interval: 300_000,
+    log: "text",
+  });
+});
+
+test.each([
+  ["a flag beats its variable", ["--port", "1"], { SVC_PORT: "2" }, { port: 1 }],
+  ["SVC_PORT beats PORT", [], { PORT: "3", SVC_PORT: "2" }, { port: 2 }],
+  ["PORT alone counts", [], { PORT: "3" }, { port: 3 }],
+  ["an empty variable is not set", [], { SVC_PORT: "" }, { port: 8787 }],
+  ["--flag=value is the same as --flag value", ["--port=9"], {}, { port: 9 }],
+  ["the sites domain follows the base URL", ["--base-url", "https://svc.example"], {}, { sites_domain: "svc.example" }],
+  [
+    "a sites domain may carry a port",
+    ["--sites-domain", "Sites.Example:8443"],
+    {},
+    { sites_domain: "sites.example:8443" },
+  ],
+  [
+    "the base URL may be an address where sites have a domain",
+    ["--base-url", "http://10.0.0.1", "--sites-domain", "sites.test"],
+    {},
+    { base_url: "http://10.0.0.1", sites_domain: "sites.test" },
+  ],
+  ["auto workers is one per core", ["--workers", "auto"], {}, { workers: availableParallelism() }],
+  [
+    "with TLS the default base URL is https",
+    ["--tls-cert", "a", "--tls-key", "b"],
+    {},
+    { base_url: "https://localhost:8787" },
+  ],
+  ["durations: 30s", ["--anonymous-ttl", "30s"], {}, { anonymous_ttl: 30_000 }],
+  ["durations: 15m", ["--anonymous-ttl", "15m"], {}, { anonymous_ttl: 900_000 }],
+  ["rates: several windows", [], { SVC_RATE_DEPLOY: "3/4s,9/1h" }, { rate_deploy: "3/4s,9/1h" }],
+  ["rates: off", [], { SVC_RATE_CLAIM: "off" }, { rate_claim: "off" }],
+  ["rates: the default", [], {}, { rate_deploy: "10/1m,60/1h", rate_claim: "10/1m" }],
+  ["sign-up is open", [], {}, { signup: "open" }],
+  ["durations: 12h", ["--anonymous-ttl", "12h"], {}, { anonymous_ttl: 43_200_000 }],
+])("%s", (_, argv, env, expected) => {
+  expect(readConfig(argv, env)).toMatchObject(expected);
+});
+
+test.each([
+  [["--port", "70000"], {}, /--port is "70000".*0 to 65535/],
+  [[], { SVC_PORT: "x" }, /SVC_PORT is "x".*0 to 65535/],
+  [[], { PORT: "x" }, /PORT is "x"/],
+  [["--workers", "0"], {}, /1 to 256/],
+  [["--base-url", "ftp://x"], {}, /http or https URL/],
+  [["--base-url", "https://svc.example/path"], {}, /without a path/],
+  [["--sites-domain", "a..b"], {}, /domain/],
+  [["--sites-domain", "10.0.0.1:80"], {}, /below 10.0.0.1:80.*--sites-domain.*must be a domain/],
+  [["--sites-domain", "sites.example:99999"], {}, /below sites.example:99999.*must be a domain/],
+  [["--base-url", "http://192.168.1.5:8787"], {}, /below 192.168.1.5:8787 .*SVC_SITES_DOMAIN.*e.g. sites.example/],
+  [["--base-url", "http://[::1]:8787"], {}, /below \[::1\]:8787/],
+  [["--trust-proxy", "10.0.0.0/33"], {}, /CIDR/],
+  [["--trust-proxy", "proxy.example"], {}, /CIDR/],
+  [["--anonymous-ttl", "0s"], {}, /30s, 15m, 12h or 14d/],
+  [["--anonymous-ttl", "14"], {}, /30s, 15m, 12h or 14d/],
+  [["--log", "xml"], {}, /text, json or off/],
+  [["--tls-cert", "a"], {}, /together/],
+  [["--signup", "maybe"], {}, /open, invite or closed/],
+  [[], { SVC_RATE_CLAIM: "0/1m" }, /SVC_RATE_CLAIM is "0\/1m".*10\/1m/],
+  [[], { SVC_RATE_CLAIM: "10" }, /or off/],
+  [[], { SVC_RATE_CLAIM: "10/1m,," }, /or off/],
+  [["--max-files", "-1"], {}, /1 to 100000/],
+  [["--no-such-flag"], {}, /Unknown argument --no-such-flag/],
+  [["--port"], {}, /--port needs a value/],
+])("%j %j is refused by one line naming the variable, the value and what is allowed", (argv, env, message) => {
+  let thrown: unknown;
+  try {
+    readConfig(argv, env);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(ConfigError);
+  expect((thrown as Error).message).toMatch(message);
+  expect((thrown as Error).message).not.toContain("\n");
+});
+
+test("the configuration is frozen", () => {
+  expect(Object.isFrozen(readConfig([], {}))).toBe(true);
+});
+
+test.each(rows)("--help lists %s with its flag, its variables and its default", (_, row) => {
+  const line = helpText()
+    .split("\n")
+    .find((text) => text.trimStart().startsWith(`${row.flag ?? row.variables[0]} `));
+  for (const variable of row.variables) expect(line).toContain(variable);
+  if (row.fallback) expect(line).toContain(row.fallback);
+});
+
+test("--print-config prints every setting under its flag, or its variable without SVC_, in snake_case", () => {
+  const printed = JSON.parse(printConfig(readConfig([], {}))) as object;
+  const names = rows.map(
+    ([, row]) => row.flag?.slice(2).replaceAll("-", "_") ?? row.variables[0]!.slice(4).toLowerCase(),
+  );
+  expect(Object.keys(printed)).toEqual(names);
+});

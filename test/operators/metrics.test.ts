@@ -1,0 +1,172 @@
+/** `GET /metrics` (CONTRACT.md 7): who may see it, and that it counts for all workers. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { unlink } from "node:fs/promises";
+import { blobFile, operate, until } from "../kit/operator.ts";
+import { run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+
+setDefaultTimeout(20_000);
+
+const TOKEN = "a-token-of-some-length";
+
+/** `name{labels}` → value. */
+function figures(text: string): Map<string, number> {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))]),
+  );
+}
+
+describe("who may see it", () => {
+  let plain: TestServer;
+  let named: TestServer;
+  beforeAll(async () => {
+    plain = await startServer();
+    named = await startServer("--base-url", "http://svc.test", { SVC_METRICS_TOKEN: TOKEN });
+  });
+  afterAll(() => Promise.all([plain[Symbol.asyncDispose](), named[Symbol.asyncDispose]()]));
+
+  test.each<[string, number, Record<string, string>]>([
+    ["a program on this machine, by address", 200, {}],
+    ["by the name localhost", 200, { host: "localhost" }],
+    ["by the IPv6 address", 200, { host: "[::1]:99" }],
+    ["by another name", 404, { host: "svc.example" }],
+    ["by the name of a site", 404, { host: "some-site-0000.localhost" }],
+    ["with X-Forwarded-For: a proxy asks for somebody", 404, { "x-forwarded-for": "127.0.0.1" }],
+    ["with X-Forwarded-Host", 404, { "x-forwarded-host": "localhost" }],
+    ["with Forwarded", 404, { forwarded: "for=127.0.0.1" }],
+  ])("without a token: %s: %i", async (_, status, headers) => {
+    const host = headers.host ?? `127.0.0.1:${plain.port}`;
+    expect((await plain.api("/metrics", { headers: { ...headers, host } })).status).toBe(status);
+  });
+
+  test.each<[string, number, string]>([
+    ["the token", 200, `Bearer ${TOKEN}`],
+    ["the token with a lower-case scheme", 200, `bearer ${TOKEN}`],
+    ["another token", 404, `Bearer ${TOKEN}x`],
+    ["half of it", 404, `Bearer ${TOKEN.slice(0, -1)}`],
+    ["a Basic credential", 404, `Basic ${btoa(`x:${TOKEN}`)}`],
+  ])("through a proxy, with %s: %i", async (_, status, authorization) => {
+    const headers = { host: "svc.test", "x-forwarded-for": "192.0.2.7", authorization };
+    expect((await named.api("/metrics", { headers })).status).toBe(status);
+  });
+
+  test("to others there is nothing at the address, and it is said so as anywhere", async () => {
+    const at = async (path: string) => {
+      const answer = await plain.api(path, { headers: { "x-forwarded-for": "192.0.2.7" } });
+      const { error, code } = (await answer.json()) as { error: string; code: string };
+      return { status: answer.status, error, code };
+    };
+    expect(await at("/metrics")).toEqual(await at("/no-such-thing"));
+  });
+
+  test("the token opens it on the API's own host alone", async () => {
+    const authorization = `Bearer ${TOKEN}`;
+    const at = async (host: string) => (await named.api("/metrics", { headers: { host, authorization } })).status;
+    expect([await at("svc.test"), await at("some-site-0000.svc.test"), await at("else.test")]).toEqual([200, 404, 404]);
+  });
+
+  test("a token that is too short stops the start, and no message or print-out shows one", async () => {
+    const secret = "too/short";
+    const refused = await run([...SOURCE, "--print-config"], { env: { SVC_METRICS_TOKEN: secret } });
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("SVC_METRICS_TOKEN");
+    expect(refused.stderr).not.toContain(secret);
+    const printed = await run([...SOURCE, "--print-config"], { env: { SVC_METRICS_TOKEN: TOKEN } });
+    expect(JSON.parse(printed.stdout)).toMatchObject({ metrics_token: "***" });
+  });
+});
+
+describe("what it says", () => {
+  const read = async (port: number) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: "close" } });
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    return answer.text();
+  };
+
+  test("Prometheus' text format: each name with one HELP and one TYPE before its lines", async () => {
+    await using server = await startServer();
+    const text = await read(server.port);
+    expect(text.endsWith("\n")).toBe(true);
+    let name = "";
+    const seen = new Set<string>();
+    for (const line of text.trimEnd().split("\n")) {
+      const preamble = /^# (HELP|TYPE) ([a-z_]+) (.+)$/.exec(line);
+      if (preamble?.[1] === "HELP") {
+        name = preamble[2]!;
+        expect(seen).not.toContain(name);
+        seen.add(name);
+      } else if (preamble)
+        expect([preamble[2], preamble[3]]).toEqual([name, expect.stringMatching(/^(counter|gauge)$/)]);
+      else expect(line).toMatch(new RegExp(`^${name}(\\{[a-z]+="[a-z0-9_]+"\\})? \\d+$`));
+    }
+    expect(seen).toContain("svc_blobs_missing");
+  });
+
+  test("answers by class, bytes, deploys, refusals by code, reports, sites by state", async () => {
+    await using server = await startServer();
+    const site = await server.deploy({ "index.html": "x".repeat(1000) });
+    await server.deploy({ "index.html": "y" });
+    await operate(server.data_dir, "freeze", site.slug);
+    const before = figures(await read(server.port));
+    expect((await server.site(site.slug)).status).toBe(200);
+    expect((await server.site(site.slug, "/none")).status).toBe(404);
+    expect((await server.post(new Uint8Array([1, 2, 3]))).status).toBe(400);
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    await server.site(site.slug, "/_svc/report", { method: "POST", body: "reason=x", headers: form });
+    const after = figures(await read(server.port));
+    const grown = (name: string) => after.get(name)! - before.get(name)!;
+    expect({
+      ok: grown('svc_requests_total{class="2xx"}'),
+      refused: grown('svc_requests_total{class="4xx"}'),
+      not_found: grown('svc_refusals_total{code="not_found"}'),
+      invalid_zip: grown('svc_refusals_total{code="invalid_zip"}'),
+      reports: grown("svc_abuse_reports_total"),
+      deploys: after.get("svc_deploys_total"),
+      live: after.get('svc_sites{state="live"}'),
+      frozen: after.get('svc_sites{state="frozen"}'),
+      versions: after.get("svc_versions"),
+      missing: after.get("svc_blobs_missing"),
+    }).toEqual({
+      ok: 3, // the page, the report, and the first reading of the figures
+      refused: 2,
+      not_found: 1,
+      invalid_zip: 1,
+      reports: 1,
+      deploys: 2,
+      live: 1,
+      frozen: 1,
+      versions: 2,
+      missing: 0,
+    });
+    expect(grown("svc_response_bytes_total")).toBeGreaterThan(1000);
+    expect(after.get('process_resident_memory_bytes{worker="0"}')).toBeGreaterThan(10_000_000);
+  });
+
+  test("H54 a missing blob shows: at the request that meets it, and from the start on", async () => {
+    await using server = await startServer();
+    const site = await server.deploy({ "index.html": "x", "a.txt": "a text" });
+    await unlink(blobFile(server.data_dir, "a text"));
+    expect((await server.site(site.slug, "/a.txt")).status).toBe(500);
+    expect(figures(await read(server.port)).get("svc_blob_failures_total")).toBe(1);
+    await server.stop();
+    await server.start([]);
+    await until(async () => figures(await read(server.port)).get("svc_blobs_missing") === 1);
+  });
+
+  test("two workers count together, and each shows its memory", async () => {
+    await using folder = await temporaryFolder();
+    const child = await startProcess(["--data-dir", folder.path, "--workers", "2", "--log", "off"]);
+    try {
+      const ask = () =>
+        fetch(`http://127.0.0.1:${child.port}/nothing`, { headers: { connection: "close" }, keepalive: false });
+      for (let n = 0; n < 40; n++) await ask();
+      await until(async () => figures(await read(child.port)).get('svc_refusals_total{code="not_found"}') === 40);
+      const names = [...figures(await read(child.port)).keys()];
+      expect(names.filter((name) => name.startsWith("process_resident_memory_bytes"))).toHaveLength(2);
+    } finally {
+      child.kill("SIGTERM");
+      await child.exited;
+    }
+  }, 20_000);
+});

@@ -1,0 +1,49 @@
+/** The lint reads whatever is uploaded, in its thread and within its deadline (CONTRACT.md 4.1: 10 s for a whole deploy). */
+import { expect, test } from "bun:test";
+import { lint } from "../../src/pipeline/lint/index.ts";
+import type { Bytes, Draft } from "../../src/types.ts";
+import { HOSTILE } from "./hostile.ts";
+
+const draftOf = (texts: Record<string, string>): Draft => ({
+  files: new Map(Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text) as Bytes])),
+  made: new Set(),
+  stripped_folder: null,
+  healed: [],
+  warnings: [],
+});
+
+/** Processor time: others share the machine. Each takes 0.01 to 2.6 s on it. */
+const BOUND_MS = 7000;
+
+test.each(HOSTILE)(
+  "$name: linted in time, with at most 100 warnings",
+  ({ files }) => {
+    const draft = draftOf(files());
+    const start = process.cpuUsage().user;
+    const { warnings } = lint(draft, { enabled: false, rule: "none" }, () => {});
+    expect((process.cpuUsage().user - start) / 1000).toBeLessThan(BOUND_MS);
+    expect(warnings.length).toBeLessThanOrEqual(100);
+  },
+  60_000,
+);
+
+test("an ordinary site of 200 files is linted in under 150 ms", () => {
+  const page = (i: number) =>
+    `<!doctype html><title>${i}</title><link rel=stylesheet href=/s.css><script type=module src=/m.js></script>${`<p>${"The kite rises. ".repeat(40)}</p><a href=/${(i * 7) % 197}>On</a><img src=/a.png>`.repeat(12)}`;
+  const pages = Object.fromEntries(
+    Array.from({ length: 197 }, (_, i) => [i === 0 ? "index.html" : `${i}.html`, page(i)]),
+  );
+  const draft = draftOf({
+    ...pages,
+    "0.html": page(0),
+    "s.css": "p{background:url(a.png)}",
+    "m.js": "export{}",
+    "a.png": "",
+  });
+  const times = Array.from({ length: 7 }, () => {
+    const start = process.cpuUsage().user;
+    expect(lint(draft, { enabled: false, rule: "none" }, () => {}).warnings).toEqual([]);
+    return (process.cpuUsage().user - start) / 1000;
+  });
+  expect(Math.min(...times)).toBeLessThan(150);
+});

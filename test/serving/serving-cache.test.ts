@@ -1,0 +1,256 @@
+/** ARCHITECTURE.md, idea 2: what serving keeps, how much of it, and when it asks again. */
+import { describe, expect, test } from "bun:test";
+import { createBudget, type Kept } from "../../src/serve/budget.ts";
+import { createSiteServer } from "../../src/serve/site.ts";
+import { Exchange } from "../../src/http/exchange.ts";
+import type { ServingStore } from "../../src/store/index.ts";
+import type { ManifestFile, Site, Version } from "../../src/types.ts";
+
+const SITE_ID = "site_00000000000000000000";
+const VERSION_ID = "0123456789abcdef";
+
+/** A store in memory that counts what it is asked. */
+function memoryStore(paths: string[], media_type = "application/octet-stream") {
+  const bytes_each = 1_000;
+  const asked = { sites: 0, versions: 0, blobs: 0 };
+  const counter = { value: 1 };
+  const row = {
+    site_id: SITE_ID,
+    slug: "lab",
+    label: null,
+    owner_account_id: null,
+    created_at: "2026-11-21T00:00:00.000Z",
+    expires_at: 5_000,
+    live_version_id: VERSION_ID,
+    spa_override: null,
+    frozen: 0,
+    disabled_reason: null,
+    comments_mode: "off",
+    quarantine: null,
+    cleared_version_no: null,
+  } satisfies Site as Site;
+  const version: Version = {
+    site_id: SITE_ID,
+    version_id: VERSION_ID,
+    digest: "",
+    title: null,
+    created_at: "",
+    files: paths.length,
+    bytes: bytes_each * paths.length,
+    spa_enabled: 0,
+    spa_rule: "none",
+  };
+  const file = (path: string): ManifestFile => ({
+    path,
+    sha256: path,
+    bytes: bytes_each,
+    media_type,
+    made: false,
+  });
+  const manifest = new Map(paths.map((path) => [path, file(path)]));
+  const store: ServingStore = {
+    generation: { current: () => counter.value },
+    sites: {
+      bySlug: async (slug) => (asked.sites++, slug === row.slug ? { ...row } : null),
+      tombstone: async () => null,
+    },
+    versions: {
+      get: async (_, version_id) => (asked.versions++, version_id === VERSION_ID ? version : null),
+      manifest: async () => manifest,
+    },
+    blobs: {
+      read: async (sha256) => (asked.blobs++, new Uint8Array(bytes_each).fill(sha256.length)),
+      open: () => Promise.reject(new Error("nothing here is large")),
+    },
+  };
+  return { store, asked, row, changed: () => void counter.value++ };
+}
+
+function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000) {
+  const sites = createSiteServer({
+    store,
+    now,
+    base_url: "http://localhost",
+    contact: null,
+    ending: () => false,
+    cache_bytes,
+  });
+  return (path: string, slug = "lab") =>
+    sites.handle(
+      new Request(`http://${slug}.localhost${path}`),
+      { slug, version_id: null },
+      new Exchange({ address: () => null, extendTimeout: () => {} }),
+    );
+}
+
+const PLENTY = 10_000_000;
+
+describe("a request whose answer is kept", () => {
+  test("is answered at once, without a promise, and asks the store nothing", async () => {
+    const { store, asked } = memoryStore(["a.bin"]);
+    const get = serverOver(store, PLENTY);
+    const first = get("/a.bin");
+    expect(first).toBeInstanceOf(Promise);
+    expect((await (await first).bytes()).length).toBe(1_000);
+    for (let n = 0; n < 3; n++) {
+      const answer = get("/a.bin");
+      expect(answer).toBeInstanceOf(Response);
+      expect((await (answer as Response).bytes()).length).toBe(1_000);
+    }
+    expect(asked).toEqual({ sites: 1, versions: 1, blobs: 1 });
+  });
+  test("asks for the row alone after something changed anywhere", async () => {
+    const { store, asked, changed } = memoryStore(["a.bin"]);
+    const get = serverOver(store, PLENTY);
+    await get("/a.bin");
+    changed();
+    await get("/a.bin");
+    expect(asked).toEqual({ sites: 2, versions: 1, blobs: 1 });
+  });
+  test("is still asked of the clock: the site ends at its millisecond", async () => {
+    const { store, row } = memoryStore(["a.bin"]);
+    let now = row.expires_at! - 1;
+    const get = serverOver(store, PLENTY, () => now);
+    await get("/a.bin");
+    expect(get("/a.bin")).toBeInstanceOf(Response);
+    now++;
+    expect(() => get("/a.bin")).toThrow(expect.objectContaining({ code: "site_expired" }));
+  });
+});
+
+test("many that ask at once for what is not kept read it once", async () => {
+  const { store, asked } = memoryStore(["a.bin"]);
+  const get = serverOver(store, PLENTY);
+  await Promise.all(Array.from({ length: 20 }, () => get("/a.bin")));
+  expect(asked.blobs).toBe(1);
+  expect(asked.versions).toBe(1);
+});
+
+test("a row that was read while the store changed is not taken for the new one", async () => {
+  const { store, row, changed } = memoryStore(["a.bin"]);
+  const bySlug = store.sites.bySlug;
+  const slow = async (slug: string) => {
+    const read = await bySlug(slug);
+    await Bun.sleep(20);
+    return read;
+  };
+  const get = serverOver({ ...store, sites: { ...store.sites, bySlug: slow } }, PLENTY);
+  const before = get("/a.bin");
+  await Bun.sleep(5);
+  row.disabled_reason = "abuse";
+  changed();
+  await before;
+  expect(async () => await get("/a.bin")).toThrow(expect.objectContaining({ code: "site_disabled" }));
+});
+
+test.each([0, 2_000, 6_000])("a cache of %i bytes answers as one with plenty does", async (cache_bytes) => {
+  const paths = Array.from({ length: 20 }, (_, i) => `${"x".repeat(i + 1)}.bin`);
+  const { store } = memoryStore(paths);
+  const get = serverOver(store, cache_bytes);
+  for (let turn = 0; turn < 3; turn++) {
+    for (const path of paths) {
+      const answer = await get(`/${path}`);
+      expect(answer.status).toBe(200);
+      expect(new Set(await answer.bytes())).toEqual(new Set([path.length]));
+    }
+  }
+});
+
+test("what is asked for all the time stays, whatever else passes through", async () => {
+  const paths = Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`);
+  const { store, asked } = memoryStore(paths);
+  const get = serverOver(store, 60_000);
+  await get("/x.bin");
+  for (let turn = 0; turn < 3; turn++) {
+    for (const path of paths.slice(1)) {
+      await get(`/${path}`);
+      expect(get("/x.bin")).toBeInstanceOf(Response);
+    }
+  }
+  expect(asked.versions).toBe(1);
+  expect(asked.blobs).toBeGreaterThan(paths.length);
+});
+
+test("a file that fails to be read is asked for again by the next request", async () => {
+  const { store } = memoryStore(["a.bin"]);
+  let failing = true;
+  const read = (sha256: string) => (failing ? Promise.reject(new Error("EIO")) : store.blobs.read(sha256));
+  const get = serverOver({ ...store, blobs: { ...store.blobs, read } }, PLENTY);
+  expect(async () => await get("/a.bin")).toThrow("EIO");
+  failing = false;
+  expect((await get("/a.bin")).status).toBe(200);
+});
+
+describe("compressing ahead", () => {
+  function warmServer(ending: () => boolean) {
+    const made = memoryStore(["a.txt", "index.html", "b.txt"], "text/plain; charset=utf-8");
+    const base = { now: () => 1_000, base_url: "http://localhost", contact: null, cache_bytes: PLENTY };
+    return { ...made, sites: createSiteServer({ ...base, store: made.store, ending }) };
+  }
+  const ask = (path: string) => new Request(`http://lab.localhost${path}`, { headers: { "accept-encoding": "br" } });
+  const peer = { address: () => null, extendTimeout: () => {} };
+
+  test("makes what browsers ask for before they ask, once for all", async () => {
+    const { sites, asked } = warmServer(() => false);
+    await Promise.all([sites.warm(SITE_ID, VERSION_ID), sites.warm(SITE_ID, VERSION_ID)]);
+    expect(asked).toEqual({ sites: 0, versions: 1, blobs: 3 });
+    await sites.handle(ask("/a.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
+    const answer = sites.handle(ask("/b.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
+    expect((answer as Response).headers.get("content-encoding")).toBe("br");
+    expect(asked.blobs).toBe(3);
+  });
+  test("passes over a version that is not there, and stops when the server ends", async () => {
+    let ending = false;
+    const { sites, asked } = warmServer(() => ending);
+    await sites.warm(SITE_ID, "0000000000000000");
+    expect(asked.blobs).toBe(0);
+    ending = true;
+    await sites.warm(SITE_ID, VERSION_ID);
+    expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
+  });
+});
+
+describe("the budget", () => {
+  const item = (name: string, cost: number, dropped: string[]): Kept => ({
+    cost,
+    used: false,
+    drop: () => void dropped.push(name),
+  });
+  test("lets the oldest unused go, and passes over what was used since", () => {
+    const dropped: string[] = [];
+    const budget = createBudget(30);
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => item(name, 10, dropped)) as [Kept, Kept, Kept, Kept];
+    for (const kept of [a, b, c]) budget.keep(kept);
+    a.used = true;
+    budget.keep(d);
+    expect(dropped).toEqual(["b"]);
+    budget.keep(item("e", 10, dropped));
+    expect(dropped).toEqual(["b", "c"]);
+    expect(budget.total()).toBe(30);
+  });
+  test("holds its bound when everything is in use, and when one item is larger than all of it", () => {
+    const dropped: string[] = [];
+    const budget = createBudget(30);
+    for (let n = 0; n < 100; n++) budget.keep({ ...item(`${n}`, 10, dropped), used: true });
+    expect([budget.total(), dropped.length]).toEqual([30, 97]);
+    budget.keep(item("giant", 1_000, dropped));
+    expect(budget.total()).toBeLessThanOrEqual(30);
+    expect(dropped).toContain("giant");
+  });
+  test("has memory collected once in a while, for the bytes of a dropped Blob are not seen to be free", () => {
+    let collections = 0;
+    const budget = createBudget(1_000, () => void collections++);
+    for (let n = 0; n < 100; n++) budget.keep(item(`${n}`, 1_000_000, []));
+    expect(collections).toBe(1);
+    for (let n = 0; n < 100; n++) budget.keep(item(`${n}`, 100, []));
+    expect(collections).toBe(1);
+  });
+  test("forgets what is released, once", () => {
+    const budget = createBudget(30);
+    const kept = item("a", 10, []);
+    budget.keep(kept);
+    budget.release(kept);
+    budget.release(kept);
+    expect(budget.total()).toBe(0);
+  });
+});

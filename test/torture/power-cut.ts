@@ -10,7 +10,18 @@ import { crashRounds } from "../store/crash.ts";
 import { isKind, type Kind, whyNot } from "./parts/disk.ts";
 import { cutDisk } from "./parts/power.ts";
 
-const WITHOUT_FSYNC = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:retval=0"];
+const WITHOUT_FSYNC = [
+  "strace",
+  "-D",
+  "-f",
+  "-qq",
+  "-o",
+  "/dev/null",
+  "-e",
+  "trace=fsync",
+  "-e",
+  "inject=fsync:retval=0",
+];
 const [cuts = "24", which = "all", mode = ""] = process.argv.slice(2);
 
 async function cutPower(kind: Kind): Promise<void> {

@@ -47,7 +47,13 @@ export function makeDisk(folder: string, kind: Kind, size: string, options: { in
   const image = join(folder, `${kind}-image`);
   mkdirSync(path, { recursive: true });
   function mount(from = image): void {
-    const memory = ["-t", "tmpfs", "-o", `size=${size}${options.inodes ? `,nr_inodes=${options.inodes}` : ""}`, "tmpfs"];
+    const memory = [
+      "-t",
+      "tmpfs",
+      "-o",
+      `size=${size}${options.inodes ? `,nr_inodes=${options.inodes}` : ""}`,
+      "tmpfs",
+    ];
     command("mount", ...(kind === "tmpfs" ? memory : ["-o", "loop", from]), path);
   }
   if (kind !== "tmpfs") {

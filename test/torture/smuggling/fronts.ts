@@ -98,6 +98,7 @@ const GONE = "HTTP/1.1 502 Gone\r\nContent-Length: 0\r\n\r\n";
 export async function naiveProxy(to: number): Promise<Front> {
   let upstream: Socket | null = null;
   let received = "";
+  const clients = new Set<Socket>();
   const waiting: ((answer: string) => void)[] = [];
   /** An answer that nobody waits for is the next visitor's: that is what is naive. */
   function deliver(): void {
@@ -107,7 +108,7 @@ export async function naiveProxy(to: number): Promise<Front> {
       message = firstMessage(received)
     ) {
       received = received.slice(message.length);
-      waiting.shift()!(message);
+      if (!message.startsWith("HTTP/1.1 1")) waiting.shift()!(message); // an interim answer is not the answer
     }
   }
   function connected(): Socket {
@@ -139,7 +140,8 @@ export async function naiveProxy(to: number): Promise<Front> {
   }
   const server = createServer((client) => {
     let text = "";
-    client.on("error", () => client.destroy());
+    clients.add(client);
+    client.on("error", () => client.destroy()).on("close", () => clients.delete(client));
     client.on("data", (bytes) => {
       text += bytes.toString("latin1");
       for (let message = firstMessage(text); message !== null; message = firstMessage(text)) {
@@ -151,6 +153,7 @@ export async function naiveProxy(to: number): Promise<Front> {
   const port = await listen(server);
   const stop = async () => {
     upstream?.destroy();
+    for (const client of clients) client.destroy();
     server.close();
   };
   return { name: "a naive proxy", port, stop };

@@ -1,0 +1,48 @@
+/** P6: a full disk stops writes, with 507, and never serving; room for a delete is kept. On a tmpfs of its own, for which it
+ *  takes Linux and root: `bun run torture full-disk` does the same on ext4, xfs and btrfs. */
+import { expect, test } from "bun:test";
+import { dlopen, FFIType, ptr } from "bun:ffi";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../kit/process.ts";
+import { onFullDisk } from "./full-disk.ts";
+
+const text = (word: string) => ptr(Buffer.from(`${word}\0`));
+const DETACHED = 2; // a file that is still open does not keep it
+
+/** By the system call: a bare machine need not have the program. Returns how to end it; null where it is not allowed. */
+function mountMemory(folder: string, size: string): (() => void) | null {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
+  const { symbols } = dlopen("libc.so.6", {
+    mount: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
+    umount2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+  });
+  if (symbols.mount(text("tmpfs"), text(folder), text("tmpfs"), 0, text(`size=${size}`)) !== 0) return null;
+  return () => void symbols.umount2(text(folder), DETACHED);
+}
+
+/** Asked once, by doing it. */
+async function canMount(): Promise<boolean> {
+  await using dir = await temporaryFolder();
+  const end = mountMemory(dir.path, "1m");
+  end?.();
+  return end !== null;
+}
+
+test.skipIf(!(await canMount()))(
+  "on a full disk pages, deletes, a restart and gc work, deploys are refused, and work again once there is room",
+  async () => {
+    await using dir = await temporaryFolder();
+    const folder = join(dir.path, "disk");
+    mkdirSync(folder);
+    const end = mountMemory(folder, "192m")!;
+    const told: string[] = [];
+    try {
+      await onFullDisk(folder, (line) => void told.push(line));
+    } finally {
+      end();
+    }
+    expect(told).toHaveLength(6);
+  },
+  60_000,
+);

@@ -1,13 +1,12 @@
 /** How often one may do what others pay for (CONTRACT.md 4.4). A setting is a variable only, without a flag. */
 
-import type { Setting } from "./settings.ts";
+import { type Setting, UNIT_MS } from "./setting.ts";
 
 export interface RateWindow {
   count: number;
   window_ms: number;
 }
 
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const WINDOW = /^([1-9]\d{0,3})\/([1-9]\d{0,4})([smhd])$/;
 /** No window is longer than the counts are kept. */
 const LONGEST_MS = 31 * UNIT_MS.d;

@@ -1,4 +1,5 @@
 /** What a limit on calls is, for the settings, the counter and the headers alike (CONTRACT.md 4.4). */
+import { milliseconds, UNIT_MS } from "./units.ts";
 
 export interface RateWindow {
   count: number;
@@ -25,7 +26,6 @@ export interface Rates {
   close(): void;
 }
 
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const WINDOW = /^([1-9]\d{0,3})\/([1-9]\d{0,4})([smhd])$/;
 /** No window is longer than the counts are kept. */
 const LONGEST_MS = 31 * UNIT_MS.d;
@@ -33,7 +33,7 @@ const LONGEST_MS = 31 * UNIT_MS.d;
 function readWindow(text: string): RateWindow | undefined {
   const parts = WINDOW.exec(text);
   if (!parts) return undefined;
-  const window_ms = Number(parts[2]) * UNIT_MS[parts[3] as keyof typeof UNIT_MS];
+  const window_ms = milliseconds(parts[2]!, parts[3]!);
   return window_ms <= LONGEST_MS ? { count: Number(parts[1]), window_ms } : undefined;
 }
 

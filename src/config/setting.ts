@@ -1,4 +1,5 @@
 /** What a setting is, and how the kinds of values that several settings have are read. */
+import { milliseconds, UNIT_MS } from "../units.ts";
 
 export interface Setting<T> {
   /** Null: a variable only. */
@@ -25,12 +26,10 @@ export const oneOf =
     words.find((word) => word === text);
 export const filled = (text: string): string | undefined => text.trim() || undefined;
 
-/** Milliseconds of each unit that a setting may be written in. */
-export const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** `30s`, `15m`, `12h`, `14d` → milliseconds, at least one second and at most a hundred years. */
 export function duration(text: string): number | undefined {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);
   if (!parts) return undefined;
-  const ms = Number(parts[1]) * UNIT_MS[parts[2] as keyof typeof UNIT_MS];
+  const ms = milliseconds(parts[1]!, parts[2]!);
   return ms >= 1000 && ms <= 36_500 * UNIT_MS.d ? ms : undefined;
 }

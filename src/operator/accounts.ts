@@ -1,10 +1,11 @@
 /** `account create|reset|invite`: accounts by the operator's hand, whatever SVC_SIGNUP says. */
 import { hashPassword, normalEmail } from "../passwords.ts";
 import { hashToken, newAccountId, newToken } from "../tokens.ts";
+import { UNIT_MS } from "../units.ts";
 import type { Command } from "./command.ts";
 import { readPassword } from "./password.ts";
 
-const INVITATION_MS = 7 * 86_400_000;
+const INVITATION_MS = 7 * UNIT_MS.d;
 
 const create: Command = {
   name: "account create",

@@ -5,14 +5,14 @@ import { parseArguments, type Flag, type Parsed } from "./flags.ts";
 import { svc } from "./invocation.ts";
 import { nearest } from "./nearest.ts";
 
-export interface CommandCall {
+interface CommandCall {
   command: Command;
   given: Given;
 }
 
 const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
 
-export const callOf = ({ name }: Command): string => svc(name);
+const callOf = ({ name }: Command): string => svc(name);
 
 function unknownFlag(written: string, command: Command, commands: readonly Command[]): Error {
   const table = flagsOf(command);

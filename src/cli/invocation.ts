@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, join, relative, sep } from "node:path";
 import { quoted } from "../client/build-dir.ts";
 import type { Env } from "./terminal/index.ts";
 
-export interface Invocation {
+interface Invocation {
   /** Absolute: the binary, or the script. */
   file: string;
   /** What the script is given to; null for a binary. */

@@ -8,7 +8,7 @@ export interface Challenge {
 }
 
 /** Told while it works: tries so far, and how many it takes on average. */
-export type WorkProgress = (tries: number, expected: number) => void;
+type WorkProgress = (tries: number, expected: number) => void;
 
 /** The nonce is a number of eight hexadecimal digits. */
 const DIGITS = 8;

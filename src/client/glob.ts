@@ -3,7 +3,7 @@
 import { characterClass } from "./glob-class.ts";
 
 /** One step through the pattern. */
-export type Step =
+type Step =
   /** One character. */
   | { kind: "one"; accepts(char: string): boolean }
   /** Any number of characters; those of `*` stay in their folder. */

@@ -13,7 +13,7 @@ export interface Listed {
   bytes: number;
 }
 
-export interface Listing {
+interface Listing {
   files: Listed[];
   /** Paths left out because they are never deployed (`.env`, `.git`, …); a folder stands for all below it. */
   secrets: string[];

@@ -3,7 +3,7 @@ import { ConfigError } from "../config/index.ts";
 import { SETTINGS } from "../config/settings.ts";
 import type { Command } from "./command.ts";
 
-export interface Words {
+interface Words {
   arguments: string[];
   options: Map<string, string>;
   /** Flags for `readConfig`, which knows them. */

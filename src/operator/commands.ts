@@ -9,7 +9,7 @@ import { LISTINGS } from "./listings.ts";
 import { TAKEDOWN } from "./takedown.ts";
 import { UPKEEP } from "./upkeep.ts";
 
-export const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly Command[] = [
   ...LISTINGS.slice(0, 1),
   ...TAKEDOWN,
   ...LISTINGS.slice(1),

@@ -3,14 +3,13 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
-import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
+import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
 import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { reportExpiry, reportFindings } from "./report.ts";
 import type { Link } from "../saved/links.ts";
-import { requireExisting } from "../existing.ts";
 import { askWithProof } from "../service/proof.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import { session } from "../saved/state.ts";

@@ -4,7 +4,7 @@ import { pendingLoginsFile } from "./config-dir.ts";
 import { changeShared, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
 
-export interface PendingLogin {
+interface PendingLogin {
   id: string;
   /** The base address of the server that was asked. */
   server: string;

@@ -14,12 +14,12 @@ export interface DeviceCode {
   interval?: number;
 }
 
-export interface Approval {
+interface Approval {
   access_token: string;
   account_id: string;
 }
 
-export interface Clock {
+interface Clock {
   now(): number;
   wait(ms: number): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface Limits {
   anonymous_ttl_ms: number;
 }
 
-export interface VersionRow {
+interface VersionRow {
   version_id: string;
   title: string | null;
   created_at: string;

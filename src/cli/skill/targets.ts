@@ -48,7 +48,7 @@ export const TARGETS: readonly SkillTarget[] = ROWS.map(([name, file, global, si
 
 export const SKILL: string = skill;
 
-export type Found = "always" | "detected" | "not detected";
+type Found = "always" | "detected" | "not detected";
 
 export function findSign({ sign }: SkillTarget, root: string): Found {
   if (sign === null) return "always";

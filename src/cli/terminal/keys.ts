@@ -1,7 +1,7 @@
 /** Single keys from a terminal, without their echo. */
 import { emitKeypressEvents } from "node:readline";
 
-export interface Key {
+interface Key {
   /** `up`, `return`, `space`, `a` … */
   name: string;
   /** What it types. */

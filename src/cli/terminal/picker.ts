@@ -3,7 +3,7 @@ import { readKeys } from "./keys.ts";
 import type { Terminal } from "./index.ts";
 import { bold, cyan, dim, text, type Text } from "./text.ts";
 
-export interface Choice {
+interface Choice {
   label: string;
   note: string;
   ticked: boolean;

@@ -40,7 +40,6 @@ export const red = style("31", 39);
 export const green = style("32", 39);
 export const yellow = style("33", 39);
 export const cyan = style("36", 39);
-export const underline = style("4", 24);
 
 /** Words on lines of at most `width` characters. A word that is longer (a URL) stays whole. */
 export function wrapped(words: string, width: number): string[] {

@@ -5,6 +5,7 @@ import { type Config, ConfigError, helpText, printConfig, readConfig } from "./s
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/server/service.ts";
 import { readTls } from "./src/config/tls.ts";
+import { visibleLine } from "./src/visible.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/server/workers.ts";
 
 interface Server {
@@ -83,6 +84,6 @@ async function main(argv: string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`svc-server: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`svc-server: ${visibleLine(error instanceof Error ? error.message : String(error))}\n`);
   process.exit(error instanceof ConfigError ? 2 : 1);
 }

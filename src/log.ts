@@ -1,5 +1,6 @@
 /** The access log and the server's own events: one line each, never in the way of an answer (CONTRACT.md 3). */
 import { write } from "node:fs";
+import { visible, visibleJson } from "./visible.ts";
 
 const FLUSH_MS = 500;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
@@ -29,9 +30,8 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** Control characters and what is not ASCII become escapes: a log line is one line, whatever a client sent. */
-export const oneLine = (text: string): string =>
-  text.replace(/[^\x20-\x7e]/g, (c) => (c === "\n" ? "\\n" : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+/** A log line is one line, whatever a client sent; a stack keeps its line ends as `\n`. */
+const oneLine = (text: string): string => visible(text.replaceAll("\n", "\\n"));
 
 const accessText = ({ method, host, path, status, bytes, ms, address, request_id }: Access): string =>
   `${method} ${oneLine(host)} ${oneLine(path)} ${status} ${bytes} ${ms.toFixed(1)}ms ${address} ${request_id}`;
@@ -98,14 +98,14 @@ export function createLog(format: "text" | "json" | "off", fd = 2): Log {
     const time = new Date().toISOString();
     const line = { time, level, message, request_id };
     out.line(
-      format === "json" ? JSON.stringify(line) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd(),
+      format === "json" ? visibleJson(line) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd(),
     );
   };
   return {
     access_enabled: format !== "off",
     access(entry) {
       const time = new Date().toISOString();
-      out.line(format === "json" ? JSON.stringify({ time, ...entry }) : `${time} ${accessText(entry)}`);
+      out.line(format === "json" ? visibleJson({ time, ...entry }) : `${time} ${accessText(entry)}`);
     },
     dropped: out.dropped,
     event: (message, request_id) => say("info", message, request_id),

@@ -4,6 +4,7 @@
 import { availableParallelism } from "node:os";
 import { fromPlain, Refusal } from "../errors.ts";
 import type { Limits } from "../types.ts";
+import { visible } from "../visible.ts";
 import { type HandOver, handOver, type Place } from "./hand-over.ts";
 import type { Deployed, DeployJob, Outcome, PlainError, RehearsalJob, Rehearsed, ThreadJob } from "./job.ts";
 import { createSlots } from "./slots.ts";
@@ -35,7 +36,7 @@ export interface DeployPool {
 const tooComplex = ({ stage, file }: Place, deadline_ms: number): Refusal =>
   new Refusal(
     "too_complex",
-    `The deploy could not be read within ${deadline_ms / 1000} seconds: it hung while ${stage}${file ? ` ${file}` : ""}. ` +
+    `The deploy could not be read within ${deadline_ms / 1000} seconds: it hung while ${stage}${file ? ` ${visible(file)}` : ""}. ` +
       "Make that file simpler or leave it out, then deploy again.",
     { stage, ...(file !== null && { path: file }) },
   );

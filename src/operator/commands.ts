@@ -1,6 +1,7 @@
 /** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT.md 7). */
 import { ConfigError, type Env, readConfig } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
+import { visibleLine } from "../visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -55,7 +56,7 @@ async function run(command: Command, argv: readonly string[], env: Env): Promise
       data_dir,
       config: () => readConfig(settings, { ...addressVariables(open()), ...env }),
       print: (text) => void process.stdout.write(text),
-      note: (text) => void process.stderr.write(`${text}\n`),
+      note: (text) => void process.stderr.write(`${visibleLine(text)}\n`),
     });
   } catch (error) {
     throw sentenceOf(error);

@@ -5,8 +5,9 @@ import { siteState } from "../site-state.ts";
 import type { Quarantined } from "../store/sql/quarantine.ts";
 import type { Report } from "../store/sql/reports.ts";
 import type { ListedSite } from "../store/sql/site-listing.ts";
+import { visible } from "../visible.ts";
 import type { Command } from "./command.ts";
-import { counted, instant, json, printable, table } from "./print.ts";
+import { counted, instant, json, table } from "./print.ts";
 
 const OPTIONS = { "--json": null };
 
@@ -60,9 +61,9 @@ function reportText(report: Report, state: string): string {
   const { report_id, created_at, slug, site_id, reason, text, email } = report;
   const lines = [
     `${report_id}  ${created_at}  ${slug} (${site_id}, ${state})`,
-    `  reason: ${printable(reason)}`,
-    ...(email === null ? [] : [`  email:  ${printable(email)}`]),
-    ...(text === null ? [] : text.split(/\r?\n/).map((line) => `  | ${printable(line)}`)),
+    `  reason: ${visible(reason)}`,
+    ...(email === null ? [] : [`  email:  ${visible(email)}`]),
+    ...(text === null ? [] : text.split(/\r?\n/).map((line) => `  | ${visible(line)}`)),
   ];
   return `${lines.join("\n")}\n\n`;
 }
@@ -71,7 +72,7 @@ function reportText(report: Report, state: string): string {
 const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, state: string): string =>
   [
     `in quarantine  ${created_at}  ${slug} (${site_id}, ${state})`,
-    ...signals.map((signal) => `  signal: ${printable(signal)}`),
+    ...signals.map((signal) => `  signal: ${visible(signal)}`),
     `  svc-server clear ${slug} ends it.\n\n`,
   ].join("\n");
 

@@ -5,8 +5,9 @@ import { openOperations } from "../store/operations.ts";
 import { restoreFrom } from "../store/backup/restore.ts";
 import { slotOf } from "../metrics.ts";
 import type { Checked, Damage } from "../store/backup/verify.ts";
+import { visible } from "../visible.ts";
 import type { Call, Command } from "./command.ts";
-import { counted, printable } from "./print.ts";
+import { counted } from "./print.ts";
 
 const gc: Command = {
   name: "gc",
@@ -36,7 +37,7 @@ const damageText = ({ sha256, why, losses }: Damage): string =>
     `blob ${sha256} ${CONSEQUENCE[why]}`,
     ...losses.map((loss) => {
       const { slug, site_id, version_id, path, live } = loss;
-      return `  ${slug} (${site_id}) ${version_id}${live ? " [live]" : ""} ${printable(path)}`;
+      return `  ${slug} (${site_id}) ${version_id}${live ? " [live]" : ""} ${visible(path)}`;
     }),
   ].join("\n") + "\n";
 
@@ -44,7 +45,7 @@ async function verified(operations: Operations, { print, note }: Call): Promise<
   const { blobs, bytes, damages, database }: Checked = await operations.verify();
   const missing = await operations.missingBlobs();
   operations.figures.set(slotOf("svc_blobs_missing"), missing.length);
-  for (const fault of database) print(`database: ${printable(fault)}\n`);
+  for (const fault of database) print(`database: ${visible(fault)}\n`);
   for (const damage of damages) print(damageText(damage));
   const faults = damages.length + database.length;
   const outcome = `checked ${counted(blobs, "blob")}, ${bytes} bytes: ${counted(faults, "fault")}`;

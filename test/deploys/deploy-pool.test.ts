@@ -142,6 +142,14 @@ describe("the deadline", () => {
     await pool.stop();
   }, 20_000);
 
+  test("shows the file's name harmless in its sentence", async () => {
+    const pool = open({ slots: 1, deadline_ms: 500 });
+    await pool.deploy(page("warms the thread"));
+    const hung = await refusal(pool.deploy(job({ "in\u00addex.html": "<x-y>".repeat(20 << 20) })));
+    expect(hung.message).toContain(" in\\u{ad}dex.html. ");
+    await pool.stop();
+  }, 20_000);
+
   test("ends where publishing begins: a publish that waits past it is not ended", async () => {
     const pool = open({ slots: 1, deadline_ms: 1000 });
     await pool.deploy(page("warms the thread"));

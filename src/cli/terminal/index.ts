@@ -1,7 +1,8 @@
 /** The two streams of the CLI: the result goes to stdout, everything a person is told to stderr. */
 import { writeSync } from "node:fs";
 import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
-import { bold, cyan, inert, inertJson, type Text } from "./text.ts";
+import { visibleJson, visibleLine } from "../../visible.ts";
+import { bold, cyan, type Text } from "./text.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -68,10 +69,10 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
     draw,
     say: (line) => (quiet ? undefined : toErr(line)),
     insist: toErr,
-    result: (line) => write(1, `${inert(line)}\n`),
-    json: (value) => write(1, `${inertJson(value)}\n`),
+    result: (line) => write(1, `${visibleLine(line)}\n`),
+    json: (value) => write(1, `${visibleJson(value)}\n`),
     url: (url) =>
-      write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${inert(url)}\n`),
+      write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${visibleLine(url)}\n`),
     spinner: (label) =>
       animated ? (spinner = startSpinner(label, (frame) => write(2, frame), columns!, errColors)) : noSpinner,
     restore: () => {

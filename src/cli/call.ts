@@ -3,7 +3,7 @@ import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
 import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
 import { svc } from "./invocation.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 
 interface CommandCall {
   command: Command;

@@ -9,7 +9,7 @@ import { ask } from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../nearest.ts";
 import type { Server } from "../saved/state.ts";
 import { count, overLimit, size } from "../terminal/units.ts";
 import type { Limits } from "../service/wire.ts";

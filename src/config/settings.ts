@@ -1,6 +1,6 @@
 /** The settings of svc-server, a row each. */
-import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
+import { networkList } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { duration, filled, integer, oneOf, type Setting } from "./setting.ts";
 
@@ -15,15 +15,14 @@ const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`);
 const domain = (text: string): string | undefined =>
   DOMAIN.test(text.toLowerCase()) ? text.toLowerCase().replace(/:0*(\d+)$/, ":$1") : undefined;
 
-const CIDR = /^[0-9a-f.:]+(?:\/\d{1,3})?$/i;
-function cidrs(text: string): string[] | undefined {
+function networks(text: string): string[] | undefined {
   const list = text.split(",").map((part) => part.trim());
-  return list.every((part) => CIDR.test(part) && isNetwork(part)) ? list : undefined;
-}
-function isNetwork(part: string): boolean {
-  const [address = "", bits] = part.split("/");
-  const family = isIP(address);
-  return family !== 0 && (bits === undefined || Number(bits) <= (family === 4 ? 32 : 128));
+  try {
+    networkList(list);
+    return list;
+  } catch {
+    return undefined;
+  }
 }
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
@@ -91,7 +90,7 @@ export const SETTINGS = {
     fallback: null,
     meaning: "proxies whose X-Forwarded-For and X-Forwarded-Proto are believed",
     allowed: "addresses or CIDR ranges separated by commas, e.g. 127.0.0.1,10.0.0.0/8",
-    parse: cidrs,
+    parse: networks,
   }),
   tls_cert: setting({
     flag: "--tls-cert",

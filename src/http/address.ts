@@ -1,20 +1,9 @@
 /** Who is asking, as an address: proxies that are trusted, and they alone, may speak for somebody else. */
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { familyOf, networkList } from "../config/networks.ts";
 
 /** `::ffff:1.2.3.4` is 1.2.3.4: a server bound to both families sees IPv4 clients so. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
-
-const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 4 ? "ipv4" : "ipv6");
-
-function blockListOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = "", bits] = range.split("/");
-    if (bits === undefined) list.addAddress(address, family(address));
-    else list.addSubnet(address, Number(bits), family(address));
-  }
-  return list;
-}
 
 /** One hop of X-Forwarded-For: an address, perhaps with a port. Null where it is none. */
 function hop(text: string): string | null {
@@ -27,8 +16,8 @@ function hop(text: string): string | null {
 
 /** Whether it is a proxy that may speak for others. */
 function proxyTest(trusted: readonly string[] | null): (address: string) => boolean {
-  const list = trusted && blockListOf(trusted);
-  return (address) => list !== null && isIP(address) !== 0 && list.check(address, family(address));
+  const list = trusted && networkList(trusted);
+  return (address) => list !== null && isIP(address) !== 0 && list.check(address, familyOf(address));
 }
 
 /**

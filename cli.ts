@@ -6,10 +6,10 @@ import { projectsFile } from "./src/cli/saved/config-dir.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
-import { marked } from "./src/cli/commands/report.ts";
 import { serverFrom } from "./src/cli/saved/state.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
 import { red } from "./src/cli/terminal/text.ts";
+import { sayWithMark } from "./src/cli/terminal/with-mark.ts";
 import { VERSION } from "./src/cli/version.ts";
 
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
@@ -50,7 +50,7 @@ async function main(args: readonly string[], env: Env): Promise<number> {
     terminal.restore();
     const failure = asFailure(error);
     if (json) terminal.json({ ok: false, error: failure.message, code: failure.code });
-    else marked(terminal, red("✗"), failure.message);
+    else sayWithMark(terminal, red("✗"), failure.message);
     return failure.exit;
   }
 }

@@ -5,7 +5,7 @@ import { visibleLine } from "../visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf } from "./arguments.ts";
 import type { Command } from "./command.ts";
-import { sentenceOf } from "./failures.ts";
+import { sentenceOf } from "./sentences.ts";
 import { LISTINGS } from "./listings.ts";
 import { TAKEDOWN } from "./takedown.ts";
 import { UPKEEP } from "./upkeep.ts";

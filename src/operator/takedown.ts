@@ -1,7 +1,7 @@
 /** `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: what an operator does to one site. */
 import type { Act } from "../store/sql/takedown.ts";
 import type { Command } from "./command.ts";
-import { siteNamed } from "./target.ts";
+import { siteNamed } from "./site-named.ts";
 
 interface Wording {
   summary: string;

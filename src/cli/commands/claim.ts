@@ -6,7 +6,7 @@ import { readHidden } from "../terminal/hidden-input.ts";
 import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
 import { requireSession, requireToken, type Credential } from "../saved/state.ts";
-import { namedSite, siteGone } from "./target.ts";
+import { namedSite, siteGone } from "./chosen-site.ts";
 import { green, text } from "../terminal/text.ts";
 import type { Claimed } from "../service/wire.ts";
 

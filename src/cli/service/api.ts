@@ -10,7 +10,7 @@ import { VERSION } from "../version.ts";
 /** What `fetch` sends: the bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
-export interface Call {
+export interface ApiCall {
   method: "GET" | "POST";
   /** Below the server's base, query included. */
   path: string;
@@ -39,7 +39,7 @@ export class ApiFailure extends Failure {
 const LONGEST_WAIT_S = 10;
 const ANSWER_TIMEOUT_MS = 30_000;
 
-function requestInit({ base }: Server, call: Call): BunFetchRequestInit & { duplex?: "half" } {
+function requestInit({ base }: Server, call: ApiCall): BunFetchRequestInit & { duplex?: "half" } {
   const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
@@ -104,7 +104,7 @@ function pauseAskedFor(response: Response): number | null {
   return response.status === 503 && seconds !== null && seconds <= LONGEST_WAIT_S ? seconds : null;
 }
 
-async function send(server: Server, call: Call): Promise<Response> {
+async function send(server: Server, call: ApiCall): Promise<Response> {
   const once = () => fetch(server.base + call.path, requestInit(server, call));
   let response: Response;
   try {
@@ -123,7 +123,7 @@ async function send(server: Server, call: Call): Promise<Response> {
 /** These say nothing of who asked. */
 const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed"]);
 
-function refusal(server: Server, call: Call, response: Response, body: unknown): ApiFailure {
+function refusal(server: Server, call: ApiCall, response: Response, body: unknown): ApiFailure {
   const { error, code } = Object(body) as { error?: unknown; code?: unknown };
   const { status } = response;
   if (typeof error !== "string" || typeof code !== "string") {
@@ -147,7 +147,7 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
 }
 
 /** The body of a success. Every other outcome is a Failure with a sentence. */
-export async function ask<Answer>(server: Server, call: Call): Promise<Answer> {
+export async function ask<Answer>(server: Server, call: ApiCall): Promise<Answer> {
   const response = await send(server, call);
   let body: unknown = null;
   try {

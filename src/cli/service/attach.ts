@@ -66,7 +66,7 @@ export async function attachRemembered(context: Context, server: Server, credent
   return done;
 }
 
-export function reportAttached({ terminal }: Context, before: readonly Link[], { attached, skipped }: Attached): void {
+export function tellAttached({ terminal }: Context, before: readonly Link[], { attached, skipped }: Attached): void {
   const nameOf = (site_id: string) => before.find((link) => link.site_id === site_id)?.url ?? site_id;
   if (attached.length > 0) {
     terminal.say(text`  ${green("✓")} ${count(attached.length, "site")} deployed here before: yours now, for good`);

@@ -1,5 +1,5 @@
 /** What every way of signing in ends with: the session is saved, and the sites of before come along. */
-import { attachRemembered, reportAttached } from "./attach.ts";
+import { attachRemembered, tellAttached } from "./attach.ts";
 import { sessionFile } from "../saved/config-dir.ts";
 import type { Context } from "../command.ts";
 import { asFailure, Failure } from "../failure.ts";
@@ -28,7 +28,7 @@ async function attach(context: Context, server: Server, token: string) {
   const before = context.links.read().live;
   try {
     const attachment = await attachRemembered(context, server, { token, from: "the new session" });
-    reportAttached(context, before, attachment);
+    tellAttached(context, before, attachment);
     return attachment;
   } catch (error) {
     const why = asFailure(error).message;

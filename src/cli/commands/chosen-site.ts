@@ -8,7 +8,7 @@ import type { Link } from "../saved/links.ts";
 import { serverAt, session, type Credential, type Server } from "../saved/state.ts";
 import type { SiteRecord } from "../service/wire.ts";
 
-export interface Target {
+export interface ChosenSite {
   site_id: string;
   /** The link it was found by, or one that this machine has of the site named by `--site`. */
   link: Link | null;
@@ -18,7 +18,7 @@ export interface Target {
 }
 
 /** A target with a credential that the server took, and what it said of the site. */
-export interface Opened extends Target {
+export interface OpenedSite extends ChosenSite {
   credential: Credential;
   record: SiteRecord;
 }
@@ -45,7 +45,7 @@ export function namedSite(context: Context, site_id: string, asked = "--site"): 
 const serverOf = (context: Context, link: Link): Server =>
   link.origin === context.server.origin ? context.server : serverAt(link.origin, false);
 
-export function findTarget(context: Context, given: Given, path: string | undefined): Target {
+export function chooseSite(context: Context, given: Given, path: string | undefined): ChosenSite {
   const named = given.value("site");
   const token = given.value("token");
   if (named !== undefined) {
@@ -58,7 +58,7 @@ export function findTarget(context: Context, given: Given, path: string | undefi
 }
 
 /** What a site that is gone leaves on this machine is dropped; the way on is a fresh deploy. */
-export function siteGone({ links, cwd }: Context, { site_id, server }: Target): Failure {
+export function siteGone({ links, cwd }: Context, { site_id, server }: ChosenSite): Failure {
   const isStale = (link: Link) => link.site_id === site_id && link.origin === server.origin;
   let dropped: Link[] = [];
   try {
@@ -76,7 +76,7 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: Target): 
 }
 
 /** Asks for the site with each credential in turn, until one is taken. */
-export async function openTarget(context: Context, target: Target): Promise<Opened> {
+export async function openSite(context: Context, target: ChosenSite): Promise<OpenedSite> {
   const path = `/sites/${target.site_id}`;
   if (target.credentials.length === 0) {
     const message =
@@ -101,7 +101,7 @@ export async function openTarget(context: Context, target: Target): Promise<Open
 /** Keeps a link in use, and true: a site that was claimed elsewhere no longer expires. */
 export function touchLink(
   context: Context,
-  { link }: Opened,
+  { link }: OpenedSite,
   fresh: { url: string; expires_at: number | null; manage_token?: string | null },
 ): void {
   if (link === null) return;
@@ -115,7 +115,7 @@ export function touchLink(
 }
 
 /** As it is typed from here: only the site that was deployed from this very folder needs no name. */
-export function rollbackCommand({ cwd }: Context, { link, site_id }: Target, version = ""): string {
+export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite, version = ""): string {
   const here = link?.folder === linkKey(cwd) ? "" : `--site ${site_id}`;
   return svc(["rollback", version, here].filter((part) => part !== "").join(" "));
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-/** svc: arguments in, exit code out. 0 done, 1 failed, 2 asked wrongly, 130 stopped by Ctrl-C. */
+/** svc: arguments in, exit code out. 0 done, 1 failed, 2 wrong arguments, 130 stopped by Ctrl-C. */
 import { readCall } from "./src/cli/call.ts";
 import { COMMANDS } from "./src/cli/commands/index.ts";
 import { projectsFile } from "./src/cli/saved/config-dir.ts";
@@ -33,12 +33,12 @@ function leaveOn(signal: "SIGINT" | "SIGTERM", code: number, terminal: Terminal)
   });
 }
 
-/** What programs ask is answered in JSON, a refusal too. */
+/** These two ways to sign in are for programs: everything is answered in JSON, a refusal too. */
 const isLoginOfProgram = (args: readonly string[]): boolean =>
   args.includes("login") && args.some((arg) => /^--(request|check(=.*)?)$/.test(arg));
 
 async function main(args: readonly string[], env: Env): Promise<number> {
-  // Read before the arguments are understood, for a refusal of them follows it too.
+  // Read before the arguments are parsed: a refusal of them is printed in this form too.
   const json = args.includes("--json") || isLoginOfProgram(args);
   const terminal = openTerminal(env, { json, quiet: args.some((arg) => /^(--quiet|-[a-z]*q[a-z]*)$/.test(arg)) });
   leaveOn("SIGINT", 130, terminal);

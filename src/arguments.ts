@@ -26,7 +26,7 @@ export interface WrittenFlag<Known extends KnownFlag> {
   inline: boolean;
 }
 
-export type Word<Known extends KnownFlag> =
+type Word<Known extends KnownFlag> =
   | { kind: "argument"; argument: string; behindDashes: boolean }
   /** `--`: no flag stands behind it. */
   | { kind: "dashes"; argument: string }

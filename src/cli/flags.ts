@@ -10,18 +10,18 @@ export interface Parsed {
   positionals: string[];
   /** How many positionals stand before a `--`: only those can name a command. */
   beforeDashes: number;
-  /** The value of each flag that was given; the empty string for those that have none. */
-  flags: Map<string, string>;
+  /** The value of each flag that was given, true for one that takes none. */
+  flags: Map<string, string | true>;
   /** Flags that the table does not have, as they were written. */
   unknown: string[];
 }
 
-/** What a flag is given; the empty string for one that takes no value. A value that begins with a dash stands behind
+/** What a flag is given, true where it takes no value. A value that begins with a dash stands behind
  *  `=`, else the flag before it was left without one. */
-function valueOf({ name, value: wanted }: Flag, { written, value, inline }: WrittenFlag<Flag>): string {
+function valueOf({ name, value: wanted }: Flag, { written, value, inline }: WrittenFlag<Flag>): string | true {
   if (wanted === undefined) {
     if (value !== undefined) throw usage(`${written} takes no value.`);
-    return "";
+    return true;
   }
   if (value === undefined || (!inline && value.startsWith("-"))) {
     throw usage(`--${name} needs a value: --${name} <${wanted}>`);

@@ -80,10 +80,10 @@ function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
   );
 }
 
-/** Null where an address was made while the system had yet to choose the port. */
+/** Null where the value ends in port 0: it was made before the system chose the port. */
 const settled = (address: string | null): string | null => (address?.endsWith(":0") ? null : address);
 
-/** Fills in what hangs on the port that was really bound. */
+/** Fills in base URL and sites domain, which follow the port that was bound. */
 export function withAddresses(values: Values, port: number): Config {
   const scheme = values.tls_cert === null ? "http" : "https";
   const base_url = settled(values.base_url) ?? `${scheme}://localhost:${port}`;

@@ -1,4 +1,4 @@
-/** How often one may do what others pay for (CONTRACT.md 4.4). A setting is a variable only, without a flag. */
+/** The limits on calls as settings (CONTRACT.md 4.4). Each has a variable and no flag. */
 
 import { rateWindows } from "../rates.ts";
 import type { Setting } from "./setting.ts";

@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 interface Words {
   arguments: string[];
   options: Map<string, string>;
+  switches: Set<string>;
   /** Flags for `readConfig`, which knows them. */
   settings: string[];
 }
@@ -29,25 +30,24 @@ const tableOf = ({ options }: Command): KnownFlag[] => [
   ...SETTING_FLAGS,
 ];
 
-/** What the command's own option is given; the empty string for one that takes no value. */
-function optionValue(command: Command, { written, value, known }: WrittenFlag<KnownFlag>): string {
-  if (known?.value === undefined) {
+function addOption(words: Words, command: Command, { written, value }: WrittenFlag<KnownFlag>): void {
+  if (command.options[written] === null) {
     if (value !== undefined) throw wrongUsage(command, `${written} takes no value.`);
-    return "";
+    words.switches.add(written);
+  } else {
+    if (value === undefined || value.trim() === "") throw wrongUsage(command, `${written} needs a value.`);
+    words.options.set(written, value);
   }
-  if (value === undefined || value.trim() === "") throw wrongUsage(command, `${written} needs a value.`);
-  return value;
 }
 
 /** Throws `ConfigError`: exit code 2. */
 export function readWords(command: Command, argv: readonly string[]): Words {
-  const words: Words = { arguments: [], options: new Map(), settings: [] };
+  const words: Words = { arguments: [], options: new Map(), switches: new Set(), settings: [] };
   for (const word of scanArguments(argv, tableOf(command))) {
     if (word.kind === "argument" && word.argument !== "-") words.arguments.push(word.argument);
     else if (word.kind !== "flag" || word.known === undefined) throw unknownFlag(command, word.argument);
-    else if (Object.hasOwn(command.options, word.written)) {
-      words.options.set(word.written, optionValue(command, word));
-    } else {
+    else if (Object.hasOwn(command.options, word.written)) addOption(words, command, word);
+    else {
       words.settings.push(word.argument);
       if (word.value !== undefined && !word.inline) words.settings.push(word.value);
     }

@@ -40,7 +40,7 @@ function commandNamed([first = "", second = ""]: readonly string[]): Command | n
   return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`) ?? null;
 }
 
-/** What the server knew when it last started stands in for settings that this call was not given. */
+/** Where this call is given no base URL and no sites domain, those of the server's last start count. */
 const addressVariables = ({ address }: Operations): Env =>
   address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
 

@@ -31,10 +31,10 @@ const sites: Command = {
   arguments: [],
   options: OPTIONS,
   summary: "list all sites, newest last",
-  async run({ config, options, open, print }) {
+  async run({ config, switches, open, print }) {
     const settings = config();
     const rows = (await open().listing()).map((site) => siteRow(settings, site));
-    if (options.has("--json")) print(json(rows));
+    if (switches.has("--json")) print(json(rows));
     else {
       print(
         table(
@@ -82,13 +82,13 @@ const reports: Command = {
   options: OPTIONS,
   summary: "list what visitors reported, and the sites in quarantine, newest last",
   more: "A site answers reports at POST /_svc/report. `state` is what the site is now. A site is in quarantine while its pages look suspicious: no form on them leaves the site until `clear`.",
-  async run({ options, open, print, note }) {
+  async run({ switches, open, print, note }) {
     const operations = open();
     const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
     const rows = await operations.reports();
     const held = await operations.quarantined();
     const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id) ?? "gone";
-    if (options.has("--json")) {
+    if (switches.has("--json")) {
       print(
         json([
           ...rows.map((row) => ({ kind: "report", ...row, state: stateOf(row) })),
@@ -110,9 +110,9 @@ const audit: Command = {
   options: OPTIONS,
   summary: "list what operators did and what was deleted, newest last",
   more: "The actor is `operator`, `expiry` or the account_id of the owner.",
-  async run({ options, open, print }) {
+  async run({ switches, open, print }) {
     const rows = await open().audit();
-    if (options.has("--json")) print(json(rows));
+    if (switches.has("--json")) print(json(rows));
     else {
       print(
         table(

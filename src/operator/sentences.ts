@@ -22,7 +22,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: "The database could not be read or written: the outcome is unknown. Look at the system's log.",
 };
 
-/** An error whose message is a sentence. What is no fault of the disk stays as it is. */
+/** The error with a sentence for its message. An error that is not of the disk or the database stays as it is. */
 export function sentenceOf(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Refusal) return error;
   const code = String((error as NodeJS.ErrnoException).code ?? "");

@@ -4,7 +4,7 @@ import type { Operations } from "../store/operations.ts";
 import { isSiteId } from "../tokens.ts";
 import type { Site } from "../types.ts";
 
-/** A host name that is no site's here would else name whatever site has its first word for a slug. */
+/** Refuses a host of another server: its first label could be the slug of another site here. */
 function slugOfHost(host: string, address: Operations["address"]): string {
   if (address === null) return host.split(".", 1)[0]!.split("--").at(-1)!;
   const found = hostParser(address)(host);

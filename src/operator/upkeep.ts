@@ -15,9 +15,9 @@ const gc: Command = {
   options: { "--force": null },
   summary: "sweep now: expired sites, and files that nothing names for an hour",
   more: "--force sweeps even where the database and the files do not seem to belong together. The server does the same by itself every SVC_GC_INTERVAL.",
-  async run({ options, open, note }) {
+  async run({ switches, open, note }) {
     const operations = open();
-    const { sites, blobs } = await operations.sweep(Date.now(), options.has("--force"));
+    const { sites, blobs } = await operations.sweep(Date.now(), switches.has("--force"));
     const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}`;
     await operations.record("gc", swept);
     note(swept);

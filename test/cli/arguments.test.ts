@@ -125,7 +125,7 @@ describe("what the programs say", () => {
   test("svc takes the last of a repeated flag, and a value that begins with a dash behind =", () => {
     expect([...parseArguments(["--site=a", "--site=-b", "--json", "--json"], flags).flags]).toEqual([
       ["site", "-b"],
-      ["json", ""],
+      ["json", true],
     ]);
   });
 

@@ -2,7 +2,7 @@
 import { ApiFailure, ask } from "../service/api.ts";
 import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
-import { commandFor, findLink, linkKey, ofServer, shownFrom } from "./find-link.ts";
+import { commandFor, findLink, isLinkOf, linkKey, linksOfSite, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
 import { serverAt, session, type Credential, type Server } from "../saved/state.ts";
@@ -17,7 +17,7 @@ export interface ChosenSite {
   credentials: Credential[];
 }
 
-/** A target with a credential that the server took, and what it said of the site. */
+/** A site with a credential that the server took, and what it said of the site. */
 export interface OpenedSite extends ChosenSite {
   credential: Credential;
   record: SiteRecord;
@@ -33,10 +33,7 @@ function credentialsFor(context: Context, server: Server, flag: string | undefin
 /** A site named by its id: its link, where this machine has one, gives the token. */
 export function namedSite(context: Context, site_id: string, asked = "--site"): { link: Link | null; server: Server } {
   if (!/^[\w-]+$/.test(site_id)) throw usage(`${asked} wants an id such as site_…, not ${site_id}.`);
-  const known = ofServer(
-    context.links.read().live.filter((link) => link.site_id === site_id),
-    context.server,
-  );
+  const known = linksOfSite(context, site_id);
   const here = linkKey(context.cwd);
   const link = known.find(({ folder }) => folder === here) ?? known[0] ?? null;
   return { link, server: link === null ? context.server : serverOf(context, link) };
@@ -57,14 +54,13 @@ export function chooseSite(context: Context, given: Given, path: string | undefi
   return { site_id: link.site_id, link, server, credentials: credentialsFor(context, server, token, link) };
 }
 
-/** What a site that is gone leaves on this machine is dropped; the way on is a fresh deploy. */
+/** Removes the links to a site that is gone; the failure names the command of a fresh deploy. */
 export function siteGone({ links, cwd }: Context, { site_id, server }: ChosenSite): Failure {
-  const isStale = (link: Link) => link.site_id === site_id && link.origin === server.origin;
   let dropped: Link[] = [];
   try {
-    dropped = links.remove(isStale);
+    dropped = links.remove(isLinkOf(site_id, server));
   } catch {
-    // The sentence matters more than the file.
+    // The links may stay: the person must get the sentence.
   }
   const link = dropped[0];
   const command = commandFor(svc(), link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
@@ -76,29 +72,29 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: ChosenSit
 }
 
 /** Asks for the site with each credential in turn, until one is taken. */
-export async function openSite(context: Context, target: ChosenSite): Promise<OpenedSite> {
-  const path = `/sites/${target.site_id}`;
-  if (target.credentials.length === 0) {
+export async function openSite(context: Context, site: ChosenSite): Promise<OpenedSite> {
+  const path = `/sites/${site.site_id}`;
+  if (site.credentials.length === 0) {
     const message =
       "This needs the site's manage_token: give --token <manage_token>, or run it where the site was deployed.";
     throw new Failure("unauthorized", message);
   }
   let refused: unknown;
-  for (const credential of target.credentials) {
+  for (const credential of site.credentials) {
     try {
-      const record = await ask<SiteRecord>(target.server, { method: "GET", path, credential, repeatable: true });
-      return { ...target, credential, record };
+      const record = await ask<SiteRecord>(site.server, { method: "GET", path, credential, repeatable: true });
+      return { ...site, credential, record };
     } catch (error) {
       refused ??= error;
       if (!(error instanceof ApiFailure)) throw error;
-      if (error.code === "unknown_site") throw siteGone(context, target);
+      if (error.code === "unknown_site") throw siteGone(context, site);
       if (error.status !== 401) throw error;
     }
   }
   throw refused;
 }
 
-/** Keeps a link in use, and true: a site that was claimed elsewhere no longer expires. */
+/** Saves that the link was used, and what the server says of the site: one claimed elsewhere no longer expires. */
 export function touchLink(
   context: Context,
   { link }: OpenedSite,
@@ -110,12 +106,12 @@ export function touchLink(
   try {
     context.links.save({ ...link, manage_token, url, expires_at, used_at: context.now() });
   } catch {
-    // Best effort: the command itself has done its work.
+    // The command itself has done its work: a link that cannot be saved is no failure of it.
   }
 }
 
-/** As it is typed from here: only the site that was deployed from this very folder needs no name. */
-export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite, version = ""): string {
-  const here = link?.folder === linkKey(cwd) ? "" : `--site ${site_id}`;
-  return svc(["rollback", version, here].filter((part) => part !== "").join(" "));
+/** As it is typed from here. The site of this folder needs no `--site`. */
+export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite, version?: string): string {
+  const site = link?.folder === linkKey(cwd) ? undefined : `--site ${site_id}`;
+  return svc(["rollback", version, site].filter((word) => word !== undefined).join(" "));
 }

@@ -24,7 +24,7 @@ export interface Content {
   limits: Limits;
 }
 
-/** A path that must be there; where it is a word that was meant as a command, the sentence says which. */
+/** Refuses a path that is not there. Where the word is near a command, the sentence names the command. */
 export function requireExisting({ cwd, words }: Context, path: string): void {
   if (path !== "" && existsSync(resolve(cwd, path))) return;
   if (path.includes("\uFFFD"))
@@ -34,7 +34,7 @@ export function requireExisting({ cwd, words }: Context, path: string): void {
   throw new Failure("not_found", `There is no file or folder ${path === "" ? "without a name" : path}.${hint}`);
 }
 
-/** The build folder of a project. `command` is what a person would run with the right one. */
+/** The build folder of a project. `command` is the command that a person would run with the right folder. */
 export async function findBuildFolder(project: string, command: string): Promise<string> {
   return findBuildDir(project, command).catch((error: Error) => {
     throw new Failure("no_build_directory", error.message);
@@ -67,7 +67,7 @@ function checkLimits(source: string, files: readonly Listed[], bytes: number, li
   }
 }
 
-/** Asks for the limits and measures before it reads: nothing is loaded that could not be sent. */
+/** Compares the sizes with the server's limits before a file is read: nothing is loaded that could not be sent. */
 export async function readContent(server: Server, location: string, source: string): Promise<Content> {
   const [limits, listing] = await Promise.all([askLimits(server), listFiles(location)]);
   const bytes = listing.files.reduce((sum, file) => sum + file.bytes, 0);

@@ -1,5 +1,5 @@
-/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. This is the asking side, on the
- *  machine of whoever deploys; src/routes/deploy.ts answers. */
+/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. It runs on the machine of
+ *  the person who deploys; src/routes/deploy.ts answers it. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
@@ -9,7 +9,7 @@ import { DRY_RUN_FLAG, isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { tellExpiry, tellReceipt } from "./receipt.ts";
-import type { Link } from "../saved/links.ts";
+import { isSamePlace, type Link } from "../saved/links.ts";
 import { askWithProof } from "../service/proof.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import { session } from "../saved/state.ts";
@@ -47,14 +47,14 @@ async function publish<Answer>(
   return askWithProof<Answer>(server, call, spinner);
 }
 
-/** Linking is a convenience: where it fails, the token must be told now or it is lost. Returns what was linked before. */
+/** Where the link cannot be saved, the token is told now, or it would be lost. Returns what was linked before. */
 function link(context: Context, path: string | undefined, result: DeployResult): Link | undefined {
   const { url, site_id, manage_token, claim_token = null, expires_at } = result;
-  const [folder, looked_up, { origin }] = [linkKey(context.cwd, path), path === undefined, context.server];
-  const before = context.links.read().live.find((l) => l.folder === folder && l.origin === origin);
-  const place = { folder, looked_up, origin, used_at: context.now() };
+  const place = { folder: linkKey(context.cwd, path), origin: context.server.origin };
+  const before = context.links.read().live.find((other) => isSamePlace(place, other));
+  const how = { looked_up: path === undefined, used_at: context.now() };
   try {
-    context.links.save({ ...place, url, site_id, manage_token, claim_token, expires_at });
+    context.links.save({ ...place, ...how, url, site_id, manage_token, claim_token, expires_at });
     return before;
   } catch (error) {
     context.terminal.say(

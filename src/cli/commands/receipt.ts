@@ -9,13 +9,13 @@ import type { DeployResult } from "../service/wire.ts";
 type Warning = DeployResult["warnings"][number];
 type Healed = DeployResult["healed"][number];
 
-/** On a terminal a long list would push the URL off the screen. */
+/** On a terminal more groups than these would move the URL off the screen. */
 const MOST_SHOWN = 6;
 
 const withPath = ({ message, path }: { message: string; path?: string }): string =>
   path === undefined || message.includes(path) ? message : `${path}: ${message}`;
 
-/** Warnings that one change would mend, under that change. */
+/** Groups the warnings by the change that would fix them. */
 function byRecipe(warnings: readonly Warning[]): [recipe: string, messages: string[]][] {
   const groups = new Map<string, string[]>();
   for (const warning of warnings) {

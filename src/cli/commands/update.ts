@@ -26,7 +26,8 @@ import { count, seconds } from "../terminal/units.ts";
 import { zipBody } from "../service/upload.ts";
 import type { DeployResult, DryRun } from "../service/wire.ts";
 
-/** What the link of this place remembers, looked up anew where it was looked up before; else the path given. */
+/** What to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
+ *  then is looked up again. */
 async function contentOf(
   context: Context,
   { server, link, site_id }: ChosenSite,
@@ -62,7 +63,7 @@ async function publish<Answer>(
       path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
       credential: opened.credential,
       zip: zipBody(zipContent(content), spinner),
-      // Equal content is one version, however often it arrives.
+      // Equal content is one version, also where it arrives twice.
       repeatable: true,
     });
   } catch (error) {
@@ -70,7 +71,7 @@ async function publish<Answer>(
   }
 }
 
-/** What `update` would have been answered, where nothing had to be sent. */
+/** In place of the server's answer, where nothing had to be sent. */
 function unchanged({ record, credential, link }: OpenedSite) {
   const manages = credential.from === "--token" || credential.token === link?.manage_token;
   return {
@@ -122,9 +123,9 @@ async function send(context: Context, opened: OpenedSite, given: Given, spinner:
   return { content, result: await publish<DeployResult>(context, opened, content, given, spinner) };
 }
 
-async function rehearse(context: Context, target: ChosenSite, given: Given): Promise<void> {
+async function rehearse(context: Context, site: ChosenSite, given: Given): Promise<void> {
   const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
-    const opened = await openSite(context, target);
+    const opened = await openSite(context, site);
     const content = await contentOf(context, opened, given.argument);
     return { content, result: await publish<DryRun>(context, opened, content, given, spinner) };
   });
@@ -135,10 +136,10 @@ async function rehearse(context: Context, target: ChosenSite, given: Given): Pro
 async function run(context: Context, given: Given): Promise<void> {
   const started = context.now();
   spaQuery(given);
-  const target = chooseSite(context, given, given.argument);
-  if (isDryRun(given)) return rehearse(context, target, given);
+  const site = chooseSite(context, given, given.argument);
+  if (isDryRun(given)) return rehearse(context, site, given);
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
-    const opened = await openSite(context, target);
+    const opened = await openSite(context, site);
     return { opened, ...(await send(context, opened, given, spinner)) };
   });
   touchLink(context, opened, result);

@@ -47,7 +47,7 @@ function updateLinks({ links }: Context, origin: string, { attached, skipped }: 
   });
 }
 
-/** Attaches in slices that the server takes. Where one fails, those before it are attached all the same. */
+/** Attaches as many at once as the server takes. Where one request fails, what the earlier ones attached stays so. */
 export async function attachRemembered(context: Context, server: Server, credential: Credential): Promise<Attached> {
   const sites = rememberedSites(context, server.origin);
   const done: Attached = { attached: [], skipped: [] };

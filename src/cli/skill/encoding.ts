@@ -1,4 +1,4 @@
-/** Bytes as text and back without the loss of any: what is not the block may be in any encoding. */
+/** Turns bytes into text and back without losing one: what stands around the block may be in any encoding. */
 
 interface Encoding {
   /** What the file began with. */

@@ -31,7 +31,7 @@ export const green = style("32", 39);
 export const yellow = style("33", 39);
 export const cyan = style("36", 39);
 
-/** Words on lines of at most `width` characters. A word that is longer (a URL) stays whole. */
+/** Parts words into lines of at most `width` characters. A longer word (a URL) gets a line of its own, uncut. */
 export function wrapped(words: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of visibleLine(words).split(" ")) {

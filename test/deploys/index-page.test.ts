@@ -1,7 +1,7 @@
 /** CONTRACT.md 4.2: `/` resolves for every upload, and what the version is called. RELIABILITY.md Z73, Z74. */
 import { describe, expect, test } from "bun:test";
 import { build } from "../../src/pipeline/index.ts";
-import { humanSize } from "../../src/pipeline/listing.ts";
+import { humanSize } from "../../src/units.ts";
 import { titleOf } from "../../src/html/title.ts";
 import type { BuiltVersion } from "../../src/types.ts";
 import { contentHash } from "../../src/version-id.ts";

@@ -1,5 +1,6 @@
 /** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
 import type { Files } from "../../types.ts";
+import { humanSize } from "../../units.ts";
 import type { Finding } from "./findings.ts";
 import type { Page, Walk } from "./walk.ts";
 import { findSecrets } from "./secrets.ts";
@@ -13,8 +14,6 @@ const SERVER_CODE = /\.(?:php\d?|phtml|aspx?|ashx|jspx?|cfm)$/i;
 /** No token of ours is found in these, and many are large. */
 const BINARY =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|flac|mov|zip|gz|br|7z|pdf|wasm|glb)$/i;
-
-const megabytes = (bytes: number): string => `${(bytes / (1 << 20)).toFixed(1)} MB`;
 
 function serverCode(uploaded: readonly string[], { actions }: Walk): Finding[] {
   const beside_pages = uploaded.some((path) => PAGE.test(path));
@@ -50,7 +49,7 @@ const hugeAssets = (files: Files, { loaded }: Walk): Finding[] =>
       code: "huge_asset",
       path,
       target: path,
-      message: `${show(path)} has ${megabytes(files.get(path)!.length)}, and ${show(by)} makes every visitor load it.`,
+      message: `${show(path)} has ${humanSize(files.get(path)!.length)}, and ${show(by)} makes every visitor load it.`,
       fix_recipe: `Shrink ${show(path)} below 4 MB, or have ${show(by)} load it only when a visitor asks for it.`,
     }));
 

@@ -8,7 +8,14 @@ import { SETTINGS } from "../../src/config/settings.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
-const PAGES = ["README.md", "CHANGELOG.md", "examples/README.md", ...(await listDocs())];
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "bench/README.md",
+  "examples/README.md",
+  ...(await listDocs()),
+];
 
 async function listDocs(): Promise<string[]> {
   return (await Array.fromAsync(new Bun.Glob("docs/**/*.md").scan({ cwd: ROOT }))).toSorted();

@@ -83,6 +83,22 @@ describe("docs/cli.md", () => {
   });
 });
 
+describe("docs/decisions/", () => {
+  const pages = PAGES.filter((page) => /^docs\/decisions\/[a-z]/.test(page));
+
+  test.each(pages)("%s has a dated paragraph for each decision, and the index names it", async (page) => {
+    const [text, index] = await Promise.all([read(page), read("docs/decisions/README.md")]);
+    const [, ...decisions] = text.split(/^## /m);
+    expect(decisions.length).toBeGreaterThan(1);
+    for (const decision of decisions) {
+      const [title = "", ...paragraphs] = decision.trim().split(/\n\n/);
+      expect([title, paragraphs.length]).toEqual([title, 1]);
+      expect(paragraphs[0]).toMatch(/^\d{4}-\d\d-\d\d\. /);
+      expect(index).toContain(`[${title}](${page.slice("docs/decisions/".length)}#`);
+    }
+  });
+});
+
 test.each(PAGES)("every link of %s leads to a file and a heading that exist", async (page) => {
   const text = (await read(page)).replaceAll(/```[^]*?```|`[^`\n]*`/g, "");
   const broken: string[] = [];

@@ -30,13 +30,15 @@ interface Rules {
 /** Chapter of reliability.md → the letters of the rules that it holds. */
 const CODES_OF: Record<string, string> = { "1": "P", "2": "WDGSIK", "3": "Z", "4": "H", "5": "A" };
 
-/** A numbered list counts what its chapter is about: the ideas of one, the rules of the others. */
+/** A numbered list counts what its chapter is about: the ideas of one, the rules of the others. What stands in bold at
+ *  the beginning of a paragraph is its heading. */
 function chaptersOf(page: string): Set<string> {
   const found = new Set<string>();
   for (const chapter of page.split(/^(?=#+ )/m)) {
     const [, number, title = ""] = /^#+ (?:(\d+[a-z]?(?:\.\d+)?)\.? )?(.+)$/m.exec(chapter) ?? [];
     if (number) found.add(number);
     found.add(title.toLowerCase().replaceAll("`", ""));
+    for (const [, words] of chapter.matchAll(/^\*\*([^*]+?)\.?\*\*/gm)) found.add(words!.toLowerCase());
     for (const [, item] of chapter.matchAll(/^(\d+)\. /gm)) {
       found.add(title.startsWith("Ideas ") ? `idea ${item}` : `${number ?? title.toLowerCase()} rule ${item}`);
     }
@@ -156,6 +158,7 @@ describe("every citation leads to a rule in docs/design", () => {
     ["// ARCHITECTURE.md, idea 2; ARCHITECTURE, idea 12", ["ARCHITECTURE idea 12"]],
     ["// BUN 1b, BUN 1c", ["BUN 1c"]],
     ['// SPEC, "Site lifecycle" and SPEC.md, "Site death"', ['SPEC "Site death"']],
+    ['// RELIABILITY 2, "Full disk", and RELIABILITY 2, "Fuller disk"', ['RELIABILITY "Fuller disk"']],
     ["// SCALE.md 2", ["SCALE.md 2"]],
     ['test("P9 a slug is never given twice", …)', []],
     ['test("P11 whatever", …)', ["P11"]],

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { main, ROOT, say, step, StepFailed } from "./run.ts";
 
-/** A thread is an entry of its own in the binary, by this very path (BUN.md 1). */
+/** A thread is an entry of its own in the binary, by this very path (BUN 1). */
 const PROGRAMS = {
   svc: ["cli.ts"],
   "svc-server": ["server.ts", "src/deploy/thread.ts", "src/pipeline/markdown/thread.ts", "src/server/sweep-thread.ts"],

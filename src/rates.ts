@@ -1,4 +1,4 @@
-/** What a limit on calls is, for the settings, the counter and the headers alike (CONTRACT.md 4.4). */
+/** What a limit on calls is, for the settings, the counter and the headers alike (CONTRACT 4.4). */
 import { milliseconds, UNIT_MS } from "./units.ts";
 
 export interface RateWindow {

@@ -1,4 +1,4 @@
-/** The proof of work that a service may ask of anonymous deploys (CONTRACT.md 10). Runs in browsers too. */
+/** The proof of work that a service may ask of anonymous deploys (CONTRACT 10). Runs in browsers too. */
 import { compress, initialState } from "./sha256.ts";
 
 export interface Challenge {

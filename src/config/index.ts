@@ -1,4 +1,4 @@
-/** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT.md 1).
+/** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
  *  Nothing else reads flags or environment. */
 import { type KnownFlag, scanArguments } from "../arguments.ts";
 import { SETTINGS, type Values } from "./settings.ts";

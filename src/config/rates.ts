@@ -1,4 +1,4 @@
-/** The limits on calls as settings (CONTRACT.md 4.4). Each has a variable and no flag. */
+/** The limits on calls as settings (CONTRACT 4.4). Each has a variable and no flag. */
 
 import { rateWindows } from "../rates.ts";
 import type { Setting } from "./setting.ts";

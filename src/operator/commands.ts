@@ -1,4 +1,4 @@
-/** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT.md 7). */
+/** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT 7). */
 import { ConfigError, type Env, readConfig } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
 import { visibleLine } from "../visible.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md A11, A17: a stranger's text is made harmless in one way, wherever a person reads it. */
+/** RELIABILITY A11, A17: a stranger's text is made harmless in one way, wherever a person reads it. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The object that `--json` prints after a deploy (SPEC.md). */
+/** The object that `--json` prints after a deploy (SPEC). */
 import type { Content } from "./content.ts";
 
 interface Published {

@@ -1,4 +1,4 @@
-/** The API's answers, with the members that the CLI reads (CONTRACT.md 4.3, 4.4). */
+/** The API's answers, with the members that the CLI reads (CONTRACT 4.3, 4.4). */
 import type { DeployResult } from "../../client/deploy-site.ts";
 
 export type { DeployResult } from "../../client/deploy-site.ts";

@@ -39,10 +39,12 @@ const asJson = harmless(jsonCode);
 export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(PATTERN, asText));
 
 /** Prose on one line: the line ends in it become spaces. */
-export const visibleLine = (text: string): string => visible(text.replace(/\s*[\r\n]+\s*/g, " "));
+export const visibleLine = (text: string): string =>
+  visible(text.replace(/\s+/g, (space) => (/[\r\n]/.test(space) ? " " : space)));
 
 /** The same JSON value, in characters that are harmless themselves. With `indent` the line ends are its own. */
-export const visibleJson = (value: unknown, indent = 0): string =>
-  JSON.stringify(value, null, indent).replace(PATTERN, (found, emoji: string | undefined) =>
-    found === "\n" ? found : asJson(found, emoji),
-  );
+export function visibleJson(value: unknown, indent = 0): string {
+  const json = JSON.stringify(value, null, indent);
+  if (PLAIN.test(json)) return json;
+  return json.replace(PATTERN, (found, emoji: string | undefined) => (found === "\n" ? found : asJson(found, emoji)));
+}

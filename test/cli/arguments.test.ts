@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { type KnownFlag, scanArguments } from "../../src/arguments.ts";
 import { parseArguments } from "../../src/cli/flags.ts";
 import { readConfig } from "../../src/config/index.ts";
+import { readWords } from "../../src/operator/arguments.ts";
+import type { Command } from "../../src/operator/command.ts";
 
 const TABLE: KnownFlag[] = [
   { name: "site", value: "id" },
@@ -145,5 +147,39 @@ describe("what the programs say", () => {
 
   test("svc-server takes the last of a repeated flag", () => {
     expect(readConfig(["--port=1", "--port", "2"], {})).toMatchObject({ port: 2 });
+  });
+
+  const command: Command = {
+    name: "disable",
+    arguments: ["site"],
+    options: { "--reason": "text", "--force": null },
+    summary: "",
+    run: async () => 0,
+  };
+  test.each<[string[], string]>([
+    [["a", "--reason="], "--reason needs a value. Usage: svc-server disable <site> --reason <text> [--force]"],
+    [["a", "--reason", " "], "--reason needs a value."],
+    [["a", "--reason"], "--reason needs a value."],
+    [["a", "--force="], "--force takes no value."],
+    [["a"], "--reason is missing."],
+    [["--reason", "x"], "The argument <site> is missing."],
+    [["a", "b", "--reason", "x"], '"b" is one argument too many.'],
+    [["-", "--reason", "x"], "Unknown argument -: see svc-server disable --help."],
+    [["a", "--", "--reason", "x"], "Unknown argument --: see svc-server disable --help."],
+    [["a", "-f=1"], "Unknown argument -f: see svc-server disable --help."],
+    [["a", "-fx"], "Unknown argument -fx: see svc-server disable --help."],
+    [["a", "--raeson=x"], "Unknown argument --raeson: see svc-server disable --help."],
+  ])("svc-server disable %j: %s", (args, sentence) => {
+    expect(() => readWords(command, args)).toThrow(sentence);
+  });
+
+  test("a subcommand takes the last of a repeated option, any value of it, and leaves settings to the server", () => {
+    const args = ["--reason=x", "--force", "--data-dir", "-d", "a", "--reason", "--force", "--log=off", "--port"];
+    expect(readWords(command, args)).toEqual({
+      arguments: ["a"],
+      options: new Map([["--reason", "--force"]]),
+      switches: new Set(["--force"]),
+      settings: ["--data-dir", "-d", "--log=off", "--port"],
+    });
   });
 });

@@ -4,6 +4,7 @@ import type { Bytes } from "../types.ts";
 
 const TEXT_BYTES = 64 * 1024;
 const JSON_DEPTH = 32;
+const MOST_ITEMS = 100;
 
 /**
  * The whole body, at most `limit` bytes; past it what `tooLarge` says is thrown. An announced length is judged before
@@ -116,6 +117,15 @@ export function stringMember(body: Readonly<Record<string, unknown>>, name: stri
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   if (typeof value === "string" && value.length > 0 && value.length <= longest) return value;
   throw new Refusal("invalid_input", `The member "${name}" must be a string of 1 to ${longest} characters.`, {
+    field: name,
+  });
+}
+
+/** A list of 1 to 100 items: more would hold the database too long. */
+export function listMember(body: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const list = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (Array.isArray(list) && list.length >= 1 && list.length <= MOST_ITEMS) return list;
+  throw new Refusal("invalid_input", `The member "${name}" must be a list of 1 to ${MOST_ITEMS} items.`, {
     field: name,
   });
 }

@@ -42,3 +42,13 @@ export function queryOf(url: string): string {
 
 /** A browser's navigation, as against a program: its errors are pages, not JSON. */
 export const wantsHtml = (request: Request): boolean => request.headers.get("accept")?.includes("text/html") ?? false;
+
+const LONGEST_CLIENT = 200;
+
+/** What a client calls itself, for the list of sessions and the page that approves a device: never believed. */
+export const clientOf = ({ headers }: Request): string =>
+  (headers.get("user-agent") ?? "")
+    .replace(/[\p{Cc}\p{Cf}]/gu, " ")
+    .trim()
+    .slice(0, LONGEST_CLIENT)
+    .toWellFormed() || "unknown";

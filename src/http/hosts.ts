@@ -69,3 +69,6 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
     return kind;
   };
 }
+
+export const siteUrl = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">, slug: string): string =>
+  `${new URL(base_url).protocol}//${slug}.${sites_domain}`;

@@ -9,11 +9,11 @@ import { hashToken, newAccountId, newSessionId, newToken } from "../tokens.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { isForm, readFields, readForm, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
-import { clientOf } from "./client-name.ts";
+import { clientOf } from "../http/exchange.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";
 import { ownPath } from "../http/own-path.ts";
-import { type Counted, limitAddress } from "../http/rate-limit.ts";
-import type { Ctx } from "./table.ts";
+import { type Counted, limitClient } from "../http/rate-limit.ts";
+import type { Ctx } from "./context.ts";
 
 const LONGEST_EMAIL = 300;
 const LONGEST_PASSWORD = 1024;
@@ -60,7 +60,7 @@ export const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-m
 /** `POST /auth/login`. */
 export async function login(ctx: Ctx) {
   refuseForeignOrigin(ctx);
-  const counted = await limitAddress(ctx, "rate_sign_in");
+  const counted = await limitClient(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const { email, password } = await emailAndPassword(fields);
   const account = await passwordHolder(ctx, email, password, counted);
@@ -82,7 +82,7 @@ function invitationOf(fields: Fields, mode: Config["signup"]): string | null {
 export async function signup(ctx: Ctx) {
   const { config, store } = ctx.parts;
   refuseForeignOrigin(ctx);
-  await limitAddress(ctx, "rate_sign_in");
+  await limitClient(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const invitation_hash = invitationOf(fields, config.signup);
   const { email, password } = await emailAndPassword(fields);

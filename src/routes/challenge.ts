@@ -2,7 +2,7 @@
  *  stored nowhere until it is used; used ones are remembered for all workers. */
 import { Refusal } from "../errors.ts";
 import { sameSecret } from "../tokens.ts";
-import type { Ctx, Handler } from "./table.ts";
+import type { Ctx, Handler } from "./context.ts";
 
 const LIFETIME_S = 120;
 /** 262,144 tries on average: a quarter of a second for one deploy, real money for a million. */

@@ -5,21 +5,21 @@ import type { NextAction } from "../errors.ts";
 import { refuseUnlessWritable } from "../store/sql/permission.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
-import { networkOf } from "../http/address.ts";
+import { networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
 import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
-import { limitAddress } from "../http/rate-limit.ts";
-import { siteUrl } from "./sites.ts";
-import type { Ctx } from "./table.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import { siteUrl } from "../http/hosts.ts";
+import type { Ctx } from "./context.ts";
 
 /** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
-  const { request, query, caller, parts, address } = ctx;
+  const { request, query, caller, parts, client_address } = ctx;
   const owner = ownerToBe(caller);
   if (!owner) {
-    await limitAddress(ctx, "rate_deploy");
+    await limitClient(ctx, "rate_deploy");
     await refuseUnproved(ctx);
   }
   const spa_override = spaSetting(query);
@@ -44,7 +44,7 @@ export async function createSite(ctx: Ctx) {
       slugs: newSlugs(),
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
-      idempotency: key_hash === null ? null : { key_hash, address: networkOf(address()) },
+      idempotency: key_hash === null ? null : { key_hash, address: networkOf(client_address()) },
     },
   });
   parts.published(deployed.site.site_id, deployed.version_id);

@@ -5,9 +5,9 @@ import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/sql/device-login
 import { hashToken, newToken } from "../tokens.ts";
 import { newSession } from "./auth.ts";
 import { readFields, stringMember } from "../http/body.ts";
-import { clientOf } from "./client-name.ts";
-import { limitAddress } from "../http/rate-limit.ts";
-import type { Ctx } from "./table.ts";
+import { clientOf } from "../http/exchange.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import type { Ctx } from "./context.ts";
 
 /** Neither vowels, so that no word appears, nor Y, which passes for one: 20 letters, 34.5 bits in eight. */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
@@ -36,10 +36,10 @@ export function readUserCode(text: unknown): string | null {
 
 /** `POST /auth/device/code`. What a client sends along (`client_id`, `scope`) changes nothing. */
 export async function startDevice(ctx: Ctx) {
-  const { request, address, parts } = ctx;
-  await limitAddress(ctx, "rate_device_start");
+  const { request, client_address, parts } = ctx;
+  await limitClient(ctx, "rate_device_start");
   const device_code = newToken("svc_device_");
-  const login = { device_hash: hashToken(device_code), address: address(), client: clientOf(request) };
+  const login = { device_hash: hashToken(device_code), address: client_address(), client: clientOf(request) };
   for (let left = ATTEMPTS; left > 0; left--) {
     const user_code = newUserCode();
     if (!(await parts.store.device_logins.start({ ...login, user_code }))) continue;

@@ -3,7 +3,7 @@ import type { RehearsalJob } from "../deploy/job.ts";
 import { Refusal } from "../errors.ts";
 import { effectiveSpa } from "../site-state.ts";
 import type { Site } from "../types.ts";
-import type { ApiParts } from "./table.ts";
+import type { ApiParts } from "./context.ts";
 
 /** Any other value is refused: whoever writes `dry_run=true` must not get a real deploy. */
 export function isDryRun(query: URLSearchParams): boolean {

@@ -1,5 +1,5 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
-import { askedOrigin, clientAddress } from "../http/address.ts";
+import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
@@ -8,13 +8,16 @@ import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
 import type { Caller } from "../types.ts";
 import { matcher } from "../http/match.ts";
-import { type ApiParts, type Ctx, type Route, TABLE } from "./table.ts";
+import type { ApiParts, Ctx, Route } from "./context.ts";
+import { TABLE } from "./table.ts";
 
 /** Refusals carry what a handler wanted to say in headers, too. */
 function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
   if (!(error instanceof Refusal) || Object.keys(headers).length === 0) return error;
   return new Refusal(error.code, error.message, error.details, { ...headers, ...error.headers });
 }
+
+const nothingHere = (): Refusal => new Refusal("not_found", "There is nothing at this address of the API.");
 
 const ANONYMOUS: Caller = { kind: "anonymous" };
 
@@ -40,7 +43,10 @@ export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
     exchange: Exchange,
     { headers, after }: Pick<Ctx, "headers" | "after">,
   ) {
-    const { handler, params, opens } = match(request.method, path);
+    const atPath = match(path);
+    if (atPath === null) throw nothingHere();
+    const { row, params } = atPath(request.method);
+    const [, , handler, opens] = row;
     const origin = originOf(request, () => exchange.peer.address());
     const cookie = sessionCookie(origin);
     const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie });
@@ -53,7 +59,7 @@ export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
       query: new URLSearchParams(queryOf(request.url)),
       caller,
       token: request.headers.get("authorization")?.replace(/^bearer +/i, "") ?? null,
-      address: () => addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
+      client_address: () => addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
       headers,
       after,
       cookie,

@@ -1,5 +1,5 @@
 /** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT.md 6). */
-import { clientAddress, networkOf } from "../http/address.ts";
+import { clientAddress, networkOf } from "../http/client-address.ts";
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
 import type { Exchange } from "../http/exchange.ts";

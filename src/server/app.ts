@@ -1,8 +1,7 @@
 /** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
 import type { Config } from "../config/index.ts";
-import { clientAddress } from "../http/address.ts";
-import { withAppeal } from "../appeal.ts";
-import { asRefusal, Refusal } from "../errors.ts";
+import { clientAddress } from "../http/client-address.ts";
+import { asRefusal, Refusal, withAppeal } from "../errors.ts";
 import { hostParser } from "../http/hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import type { Log } from "../log.ts";

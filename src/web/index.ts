@@ -1,6 +1,6 @@
 /** What a person sees on the API host. Each page is a row of the API's table; its session, its CSRF token and its rate
  *  are checked as theirs. */
-import type { Route } from "../routes/table.ts";
+import type { Route } from "../routes/context.ts";
 import { SCRIPT_PATH, serveScript, showClaim, submitClaim } from "./claim.ts";
 import { decideDevice, showDevice } from "./device.ts";
 import { showSignIn, showSignUp, submitSignIn, submitSignUp } from "./sign-in.ts";

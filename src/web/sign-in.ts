@@ -6,7 +6,7 @@ import { login, signup } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
 import { csrfToken } from "../http/csrf.ts";
 import { HOME, ownPath } from "../http/own-path.ts";
-import type { Ctx } from "../routes/table.ts";
+import type { Ctx } from "../routes/context.ts";
 import { answerPage, csrfField, problem } from "./frame.ts";
 
 interface Shown {

@@ -3,12 +3,11 @@ import { availableParallelism } from "node:os";
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
-import { keepCounting } from "../counting.ts";
 import { createLog, type Log } from "../log.ts";
-import { createMetrics, type Metrics, slotOf } from "../metrics.ts";
+import { createMetrics, keepCounting, type Metrics, slotOf } from "../metrics.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
-import { createReports } from "../routes/report.ts";
+import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
 import { TABLE } from "../routes/table.ts";
 import { uploadsInFlight } from "../routes/uploads.ts";
@@ -17,9 +16,10 @@ import { openStore, type Store } from "../store/index.ts";
 import { prepareDataDir } from "../store/sqlite/prepare.ts";
 import { openRates, type Rates } from "../store/sqlite/rates.ts";
 import { readSecrets } from "../store/disk/secrets.ts";
+import { createOwnPaths } from "./own-paths.ts";
 import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
-import { PAGES } from "../web/index.ts";
+import { WEB } from "../web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
 const GOODBYE_MS = 500;
@@ -75,13 +75,15 @@ function appFor(
   const uploads = uploadsInFlight();
   const api = createApi({ config, store, pool, uploads, limit, secrets, spendOnce, now, published }, [
     ...TABLE,
-    ...PAGES,
+    ...WEB,
   ]);
+  const taken = () => metrics.count("svc_abuse_reports_total");
+  const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
     config,
     api,
     sites,
-    report: createReports({ config, store, limit, now, taken: () => metrics.count("svc_abuse_reports_total") }),
+    ownPaths: createOwnPaths({ takeReport }, sites.shown),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
     metrics,
     log,

@@ -10,8 +10,7 @@ import { readUserCode, showUserCode } from "../routes/device.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/sql/device-logins.ts";
-import { answerPage, csrfField, problem } from "./frame.ts";
-import { signedInAs } from "./who.ts";
+import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */
 const FRESH_MS = 60 * 60_000;

@@ -1,6 +1,6 @@
 /** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). Who may deploy and what
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
-import type { Deployed } from "../deploy/pool.ts";
+import type { Deployed } from "../deploy/job.ts";
 import type { NextAction } from "../errors.ts";
 import { refuseUnlessWritable } from "../store/sql/permission.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";

@@ -1,5 +1,4 @@
-/** The parts of a serving process put together: store, deploy threads, sites, API, listener; and its end, the drain. */
-import { availableParallelism } from "node:os";
+/** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
@@ -117,12 +116,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
   const rates = openRates(data_dir, now);
-  const pool = createPool({
-    data_dir,
-    limits: { max_files, max_bytes, max_zip_bytes },
-    now,
-    slots: Math.max(2, availableParallelism()),
-  });
+  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now });
   const state = { draining: false };
   let app: App;
   const server = listener(config, tls, () => app, options.worker ?? false);

@@ -1,33 +1,33 @@
-/** A deploy's thread as its pool sees it. */
+/** A deploy's worker as its pool sees it: a thread, which this file alone knows. */
 import { threadUrl } from "../thread-url.ts";
-import type { Outcome, ThreadJob, ToThread } from "./job.ts";
+import type { Outcome, ToWorker, WorkerJob } from "./job.ts";
 
-export interface DeployThread {
+export interface DeployWorker {
   /** False once it has ended, by whom- or whatever. */
   alive(): boolean;
-  /** One job at a time. Rejects where the thread ends before it answers. */
-  run(job: ThreadJob): Promise<Outcome>;
+  /** One job at a time. Rejects where the worker ends before it answers. */
+  run(job: WorkerJob): Promise<Outcome>;
   /** At once, wherever it is. */
   end(): void;
   /** Between two jobs: lets it close its database first. */
   close(): Promise<void>;
 }
 
-export function startThread(url = threadUrl("./src/deploy/thread.ts")): DeployThread {
-  const worker = new Worker(url);
+export function startDeployWorker(url = threadUrl("./src/deploy/worker.ts")): DeployWorker {
+  const thread = new Worker(url);
   const closed = Promise.withResolvers<void>();
   let alive = true;
   let cause = "it ended by itself";
   let answer: PromiseWithResolvers<Outcome> | null = null;
 
-  const send = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer);
-  worker.onmessage = ({ data }: MessageEvent<Outcome>) => answer?.resolve(data);
-  worker.onerror = ({ message }) => {
+  const send = (message: ToWorker, transfer: ArrayBuffer[] = []) => thread.postMessage(message, transfer);
+  thread.onmessage = ({ data }: MessageEvent<Outcome>) => answer?.resolve(data);
+  thread.onerror = ({ message }) => {
     cause = message;
   };
-  worker.addEventListener("close", () => {
+  thread.addEventListener("close", () => {
     alive = false;
-    answer?.reject(new Error(`A deploy's thread is gone: ${cause}`));
+    answer?.reject(new Error(`A deploy's worker is gone: ${cause}`));
     closed.resolve();
   });
 
@@ -40,7 +40,7 @@ export function startThread(url = threadUrl("./src/deploy/thread.ts")): DeployTh
     },
     end() {
       alive = false;
-      worker.terminate();
+      thread.terminate();
     },
     close() {
       if (alive) send("close");

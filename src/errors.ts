@@ -60,7 +60,7 @@ export interface NextAction {
 }
 
 /** Members of the error body beside `error`, `code` and `request_id`. */
-export interface Details {
+interface Details {
   next_actions?: NextAction[];
   [member: string]: unknown;
 }

@@ -6,7 +6,7 @@ interface Patience {
   late: () => Error;
 }
 
-export interface Gate {
+interface Gate {
   run<T>(work: () => Promise<T>): Promise<T>;
   /** Refuses those who wait and all who come. */
   close(): void;

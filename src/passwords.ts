@@ -27,7 +27,7 @@ const NOBODYS_HASH =
 const bytesOf = (password: string): Uint8Array => Buffer.from(password.normalize("NFC"));
 
 /** Throws `invalid_input` for what nobody may choose. */
-export function checkPassword(password: string): void {
+function checkPassword(password: string): void {
   const refuse = (why: string) => new Refusal("invalid_input", why, { field: "password" });
   if ([...password.normalize("NFC")].length < SHORTEST) {
     throw refuse(`The password must have at least ${SHORTEST} characters.`);

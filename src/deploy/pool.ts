@@ -88,6 +88,22 @@ function start(worker: DeployWorker, job: WorkerJob, turn: HandOver): Task {
   };
 }
 
+/** The job in this worker, known to `tasks` until it has settled. */
+async function runIn(worker: DeployWorker, job: Job, options: PoolOptions, tasks: Set<Task>): Promise<Done> {
+  const { data_dir, limits, now, deadline_ms = 10_000 } = options;
+  const turn = handOver();
+  const around = { data_dir, limits, now: now(), hand_over: turn.memory };
+  const task = start(worker, { ...job, ...around, zip: ownBuffer(job.zip) }, turn);
+  const deadline = setTimeout(() => task.giveUp(tooComplex(turn.place(), deadline_ms)), deadline_ms);
+  tasks.add(task);
+  try {
+    return refuseFailed(await task.outcome);
+  } finally {
+    clearTimeout(deadline);
+    tasks.delete(task);
+  }
+}
+
 /** Workers between two jobs. */
 function restingWorkers(startOne: () => DeployWorker) {
   let resting: DeployWorker[] = [];
@@ -103,8 +119,8 @@ function restingWorkers(startOne: () => DeployWorker) {
 }
 
 export function createPool(options: PoolOptions, startOne: () => DeployWorker = startDeployWorker): DeployPool {
-  const { data_dir, limits, now, deadline_ms = 10_000, wait_ms = 5000 } = options;
-  const slots = createGate(options.slots ?? Math.max(2, availableParallelism()), { ms: wait_ms, late: busy });
+  const { slots: width = Math.max(2, availableParallelism()), wait_ms = 5000 } = options;
+  const slots = createGate(width, { ms: wait_ms, late: busy });
   const workers = restingWorkers(startOne);
   const tasks = new Set<Task>();
   const deploys = new Set<Promise<unknown>>();
@@ -112,19 +128,8 @@ export function createPool(options: PoolOptions, startOne: () => DeployWorker = 
 
   async function run(job: Job): Promise<Done> {
     if (stopped) throw stopping();
-    const turn = handOver();
     const worker = workers.take();
-    const around = { data_dir, limits, now: now(), hand_over: turn.memory };
-    const task = start(worker, { ...job, ...around, zip: ownBuffer(job.zip) }, turn);
-    tasks.add(task);
-    const deadline = setTimeout(() => task.giveUp(tooComplex(turn.place(), deadline_ms)), deadline_ms);
-    try {
-      return refuseFailed(await task.outcome);
-    } finally {
-      clearTimeout(deadline);
-      tasks.delete(task);
-      workers.giveBack(worker);
-    }
+    return runIn(worker, job, options, tasks).finally(() => workers.giveBack(worker));
   }
 
   /** Known to `stop` until it has settled. */

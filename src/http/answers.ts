@@ -13,7 +13,7 @@ export const KEPT_HEADERS = {
 } as const;
 
 /** The same for the answer to one request. */
-export const standardHeaders = ({ request_id }: Exchange) => ({ ...KEPT_HEADERS, "x-request-id": request_id });
+const standardHeaders = ({ request_id }: Exchange) => ({ ...KEPT_HEADERS, "x-request-id": request_id });
 
 type Headers = Readonly<Record<string, string>>;
 

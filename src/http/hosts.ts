@@ -2,7 +2,7 @@
 import type { Config } from "../config/index.ts";
 import { isVersionId } from "../tokens.ts";
 
-export type HostKind =
+type HostKind =
   | { kind: "api" }
   | { kind: "site"; slug: string; version_id: string | null }
   | { kind: "unknown" }

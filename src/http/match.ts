@@ -7,7 +7,7 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Row = readonly [method: Method, path: string, ...rest: unknown[]];
 
 /** The rows of one path, of which the method chooses. Throws 405. */
-export type AtPath<R> = (method: string) => { row: R; params: Readonly<Record<string, string>> };
+type AtPath<R> = (method: string) => { row: R; params: Readonly<Record<string, string>> };
 
 const pattern = (path: string): RegExp => new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[A-Za-z0-9_-]{1,64})")}$`);
 

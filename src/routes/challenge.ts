@@ -7,7 +7,7 @@ import type { Ctx, Handler } from "./context.ts";
 
 const LIFETIME_S = 120;
 /** 262,144 tries on average: a quarter of a second for one deploy, real money for a million. */
-export const BITS = 18;
+const BITS = 18;
 const CHALLENGE = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/;
 /** Clocks of workers agree, but may be set back: remembered a little longer than it could pass. */
 const REMEMBERED_MS = 2 * LIFETIME_S * 1000;

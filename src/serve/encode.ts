@@ -10,7 +10,7 @@ import { createGate } from "../gate.ts";
 import type { Bytes } from "../types.ts";
 import type { Coding } from "../http/negotiate.ts";
 
-export type Compression = Exclude<Coding, "identity">;
+type Compression = Exclude<Coding, "identity">;
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);

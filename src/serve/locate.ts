@@ -23,7 +23,7 @@ export interface Place {
 }
 
 /** Throws the refusal that visitors get: 404, 410, 451. Never awaits where all is kept. */
-export type Locate = (host: SiteHost) => Place | Promise<Place>;
+type Locate = (host: SiteHost) => Place | Promise<Place>;
 
 interface Parts {
   now: () => number;

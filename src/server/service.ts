@@ -35,8 +35,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface ServiceOptions {
-  now?: () => number;
+interface ServiceOptions {
+  now: () => number;
   /** One of several processes on the port: the supervisor holds the data directory and sweeps. */
   worker?: boolean;
   /** Called when only a restart into recovery can help; by default the process ends with 70 after the drain. */
@@ -59,7 +59,7 @@ function appFor(
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
-  const now = options.now ?? Date.now;
+  const { now } = options;
   const { base_url, contact } = config;
   const ending = () => state.draining;
   const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
@@ -110,9 +110,9 @@ const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => Ap
 
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<Service> {
-  const { now = Date.now, goodbye_ms = GOODBYE_MS } = options;
+  const { now, goodbye_ms = GOODBYE_MS } = options;
   const tls = readTls(config);
-  const log = createLog(config.log);
+  const log = createLog(config.log, now);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
   const rates = openRates(data_dir, now);
@@ -159,11 +159,11 @@ function checkBlobs(store: Store, log: Log): void {
 }
 
 /** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
-export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const data = prepareDataDir(config.data_dir);
   try {
     const service = await serve(config, options);
-    const sweeping = startSweeping(config, options.now ?? Date.now);
+    const sweeping = startSweeping(config, options.now);
     return {
       ...service,
       async stop() {
@@ -179,4 +179,5 @@ export async function startService(config: Config, options: ServiceOptions = {})
 }
 
 /** One of several processes on a shared port: the supervisor has prepared the data directory and sweeps it. */
-export const startWorker = (config: Config): Promise<Service> => serve(config, { worker: true });
+export const startWorker = (config: Config, now: () => number): Promise<Service> =>
+  serve(config, { now, worker: true });

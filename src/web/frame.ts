@@ -34,7 +34,7 @@ function policyOf(text: string): string {
   return policy;
 }
 
-export interface Page {
+interface Page {
   title: string;
   body: Html;
   status?: number;

@@ -45,7 +45,7 @@ export function createGate(width: number, patience?: Patience): Gate {
       try {
         return await work();
       } finally {
-        // From hand to hand: a place that is given back while others wait is never free for a newcomer.
+        // The place goes to whoever waits longest; a newcomer never finds it free before that.
         const [next] = line;
         if (next) next.enter();
         else free++;

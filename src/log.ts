@@ -1,4 +1,4 @@
-/** The access log and the server's own events: one line each, never in the way of an answer (CONTRACT.md 3). */
+/** The access log and the server's own events: one line each; no answer waits for them (CONTRACT.md 3). */
 import { write } from "node:fs";
 
 const STDERR = 2;
@@ -47,7 +47,7 @@ function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, don
   });
 }
 
-/** A file descriptor that is written behind the caller's back, in order, one write at a time. */
+/** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
 function lineWriter(fd: number, time: () => string) {
   let waiting: string[] = [];
   let size = 0;
@@ -67,7 +67,7 @@ function lineWriter(fd: number, time: () => string) {
     writeAll(fd, chunk, (bytes) => void (size -= bytes), written);
   }
   function written(open: boolean): void {
-    if (!open) size = 0; // nothing can be said to anybody
+    if (!open) size = 0; // what is left has no reader
     writing = false;
     if (waiting.length > 0) schedule();
   }

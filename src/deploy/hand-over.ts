@@ -21,7 +21,7 @@ export interface HandOver {
   startPublishing(): boolean;
   /** The pool's question. After a yes the job never publishes. */
   end(): boolean;
-  /** A Progress. */
+  /** Tells where the job is: a `Progress`. */
   at(stage: string, file?: string): void;
   place(): Place;
 }

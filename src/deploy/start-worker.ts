@@ -3,11 +3,11 @@ import { threadUrl } from "../thread-url.ts";
 import type { Outcome, ToWorker, WorkerJob } from "./job.ts";
 
 export interface DeployWorker {
-  /** False once it has ended, by whom- or whatever. */
+  /** False once it has ended, for whatever reason. */
   alive(): boolean;
   /** One job at a time. Rejects where the worker ends before it answers. */
   run(job: WorkerJob): Promise<Outcome>;
-  /** At once, wherever it is. */
+  /** At once, whatever it does. */
   end(): void;
   /** Between two jobs: lets it close its database first. */
   close(): Promise<void>;

@@ -20,7 +20,7 @@ export async function readBody(
   try {
     return await readWhole(request, announced !== null, limit, tooLarge);
   } catch (error) {
-    // A client that went away is nobody's fault and no line in the error log.
+    // The client went away: that is no error of ours, and the log has no line of it.
     throw error instanceof Refusal ? error : new Refusal("invalid_input", "The body ended before it was complete.");
   }
 }
@@ -42,7 +42,7 @@ async function readWhole(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** A string that is never closed reaches to the end: given up there, it would be read again from each quote inside it. */
+/** A string without its closing quote ends with the text: else the search would begin again at each quote inside it. */
 const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
 
 /** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */

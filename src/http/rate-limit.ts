@@ -7,7 +7,7 @@ import type { Rates, Standing } from "../store/sqlite/rates.ts";
 
 export interface Counted {
   headers: Record<string, string>;
-  /** The call shall not have counted. */
+  /** Takes the count of this call back. */
   undo(): void;
 }
 

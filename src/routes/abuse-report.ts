@@ -28,9 +28,9 @@ function optional(fields: Readonly<Record<string, unknown>>, name: "text" | "ema
 
 /** `site`: as visitors see it; of one that they cannot see nobody reports anything. */
 export function createTakeReport({ config, store, now, limit, taken }: Parts) {
-  const addressOf = clientAddress(config.trust_proxy);
+  const clientAddressOf = clientAddress(config.trust_proxy);
   return async (request: Request, { site_id, slug }: Site, exchange: Exchange): Promise<Response> => {
-    const from = addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for"));
+    const from = clientAddressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for"));
     const { headers } = await limit("rate_report", networkOf(from));
     const fields = await readFields(request);
     const report_id = newReportId();

@@ -6,7 +6,7 @@ import { sameSecret } from "../tokens.ts";
 import type { Ctx, Handler } from "./context.ts";
 
 const LIFETIME_S = 120;
-/** 262,144 tries on average: a quarter of a second for one deploy, real money for a million. */
+/** 262,144 tries on average: a quarter of a second for one deploy, three days for a million. */
 const BITS = 18;
 const CHALLENGE = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/;
 /** Clocks of workers agree, but may be set back: remembered a little longer than it could pass. */

@@ -26,7 +26,7 @@ type Said = Pick<Ctx, "headers" | "after">;
 export function createApi(parts: ApiParts, table: readonly Route[]) {
   const { trust_proxy, base_url } = parts.config;
   const match = matcher(table);
-  const addressOf = clientAddress(trust_proxy);
+  const clientAddressOf = clientAddress(trust_proxy);
   const originOf = askedOrigin(trust_proxy, base_url);
 
   async function run(request: Request, path: string, exchange: Exchange, said: Said): Promise<unknown> {
@@ -48,7 +48,7 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
       query: new URLSearchParams(queryOf(request.url)),
       caller,
       token: authorization?.replace(/^bearer +/i, "") ?? null,
-      client_address: () => addressOf(peer.address(), () => request.headers.get("x-forwarded-for")),
+      client_address: () => clientAddressOf(peer.address(), () => request.headers.get("x-forwarded-for")),
       headers: said.headers,
       after: said.after,
       cookie,

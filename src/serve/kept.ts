@@ -72,7 +72,7 @@ export interface Form extends Kept {
   /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
-  /** By policy. */
+  /** Whole responses with this form, by policy. */
   readonly responses: KeptResponses[];
 }
 

@@ -44,7 +44,7 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
   return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read };
 }
 
-/** Takes along what hangs on the version. */
+/** Gives back the room of all that hangs on the version. */
 function discard(loaded: LoadedVersion, budget: Budget): void {
   if (loaded.row !== null) loaded.row.live = null;
   for (const body of loaded.bodies.values()) for (const form of body.forms.values()) budget.release(form);

@@ -48,12 +48,12 @@ const restarting = (): Refusal =>
 /** What every step of a request may use. */
 interface Steps extends AppParts {
   hostOf: ReturnType<typeof hostParser>;
-  addressOf: ReturnType<typeof clientAddress>;
+  clientAddressOf: ReturnType<typeof clientAddress>;
 }
 
 export function createApp(parts: AppParts): App {
   const { config, log } = parts;
-  const steps: Steps = { ...parts, hostOf: hostParser(config), addressOf: clientAddress(config.trust_proxy) };
+  const steps: Steps = { ...parts, hostOf: hostParser(config), clientAddressOf: clientAddress(config.trust_proxy) };
   return (request, peer) => {
     const exchange = new Exchange(peer, log.access_enabled ? performance.now() : 0);
     let answer: Response | Promise<Response>;
@@ -118,7 +118,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
       status: response.status,
       bytes,
       ms: performance.now() - exchange.started,
-      address: steps.addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
+      address: steps.clientAddressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
       request_id: response.headers.get("x-request-id") ?? exchange.request_id,
     });
   }

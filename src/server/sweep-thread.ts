@@ -6,7 +6,7 @@ import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 
 declare const self: Worker;
 
-/** The order's: the service's clock may be another than this machine's. */
+/** The time of the last order, by the service's clock: it may differ from this machine's. */
 let clock = 0;
 const opened = openStore({ data_dir: workerData as string, now: () => clock });
 const MISSING = slotOf("svc_blobs_missing");

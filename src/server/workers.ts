@@ -38,7 +38,7 @@ function choosePort(config: Config): Config {
   return withAddresses(config, port!);
 }
 
-/** Drains. */
+/** Lets it answer what is in flight; resolves when it has ended. */
 function end(child: Child): Promise<number> {
   child.kill("SIGTERM");
   return child.exited;

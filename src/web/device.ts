@@ -96,7 +96,7 @@ function done({ exchange }: Ctx, state: keyof typeof DONE): Response {
   return answerPage({ title, body }, exchange);
 }
 
-/** `GET /device`, with `?user_code=` what waits under it. */
+/** `GET /device`: asks for the code; with `?user_code=`, shows the login that waits under it. */
 export async function showDevice(ctx: Ctx) {
   const { caller, query, exchange, parts } = ctx;
   const state = query.get("done");

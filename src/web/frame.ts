@@ -18,18 +18,18 @@ button.second{background:transparent;color:var(--accent)}
 dl{margin:1rem 0}dt{color:var(--dim)}dd{margin:0 0 .5rem}`;
 
 const STYLE_ELEMENT = /<style>([\s\S]*?)<\/style>/;
-const policies = new Map<string, string>();
+const known_policies = new Map<string, string>();
 
 /** No `unsafe-inline`: the one style element of the page is named by its hash. */
-function policyOf(text: string): string {
+function cspOf(text: string): string {
   const style = STYLE_ELEMENT.exec(text)![1]!;
-  let policy = policies.get(style);
+  let policy = known_policies.get(style);
   if (!policy) {
     const hash = createHash("sha256").update(style).digest("base64");
     policy =
       `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src data:; ` +
       "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-    policies.set(style, policy);
+    known_policies.set(style, policy);
   }
   return policy;
 }
@@ -47,7 +47,7 @@ export function answerPage({ title, body, status = 200, script }: Page, exchange
   const text = document({ title: `${title} · svc`, style: STYLE, head, body });
   const headers = {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": policyOf(text),
+    "content-security-policy": cspOf(text),
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
   };

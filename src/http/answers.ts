@@ -15,15 +15,15 @@ export const KEPT_HEADERS = {
 /** The same for the answer to one request. */
 const standardHeaders = ({ request_id }: Exchange) => ({ ...KEPT_HEADERS, "x-request-id": request_id });
 
-type Headers = Readonly<Record<string, string>>;
+type HeaderFields = Readonly<Record<string, string>>;
 
 /** A text of ours; its length goes to the log. */
-export function answerText(text: string, exchange: Exchange, headers: Headers, status = 200): Response {
+export function answerText(text: string, exchange: Exchange, headers: HeaderFields, status = 200): Response {
   exchange.bytes = Buffer.byteLength(text);
   return new Response(text, { status, headers: { ...standardHeaders(exchange), ...headers } });
 }
 
-export const answerJson = (body: unknown, exchange: Exchange, status = 200, headers: Headers = {}): Response =>
+export const answerJson = (body: unknown, exchange: Exchange, status = 200, headers: HeaderFields = {}): Response =>
   answerText(JSON.stringify(body), exchange, { "content-type": "application/json", ...headers }, status);
 
 export const errorJson = (refusal: Refusal, exchange: Exchange): Response =>

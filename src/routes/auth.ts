@@ -11,7 +11,7 @@ import { isForm, readFields, readForm, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
 import { clientOf } from "../http/exchange.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";
-import { ownPath } from "../http/own-path.ts";
+import { nextPath } from "../http/next-path.ts";
 import { type Counted, limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "./context.ts";
 
@@ -32,7 +32,7 @@ function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: s
   const fromPage = ctx.request.headers.has("origin");
   if (fromPage) ctx.headers["set-cookie"] = ctx.cookie.set(session_token);
   if (isForm(ctx.request) && (fromPage || fields.next !== undefined)) {
-    return answerRedirect(ownPath(fields.next), ctx.exchange);
+    return answerRedirect(nextPath(fields.next), ctx.exchange);
   }
   return { account_id, session_token };
 }
@@ -100,5 +100,5 @@ export async function logout(ctx: Ctx) {
   if (by === "cookie") ctx.headers["set-cookie"] = ctx.cookie.cleared;
   if (!isForm(ctx.request)) return { ok: true };
   const { next } = await readForm(ctx.request);
-  return next === undefined ? { ok: true } : answerRedirect(ownPath(next), ctx.exchange);
+  return next === undefined ? { ok: true } : answerRedirect(nextPath(next), ctx.exchange);
 }

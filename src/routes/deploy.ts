@@ -5,6 +5,7 @@ import type { NextAction } from "../errors.ts";
 import { refuseUnlessWritable } from "../store/sql/permission.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
+import type { SiteContext } from "../types.ts";
 import { networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
@@ -26,7 +27,7 @@ export async function createSite(ctx: Ctx) {
   const rehearsal = isDryRun(query);
   const key_hash = owner ? null : idempotencyKey(request);
   const zip = await readUpload(ctx);
-  const site = { ...placeOf(parts), slug: null, anonymous: !owner };
+  const site = siteContext(parts, { slug: null, anonymous: !owner });
   if (rehearsal) return dryRun(parts, { zip, site, against: null }, spa_override ?? null);
   const manage_token = newToken("svc_manage_");
   const claim_token = owner ? undefined : newToken("svc_claim_");
@@ -60,16 +61,17 @@ export async function redeploy(ctx: Ctx) {
   const rehearsal = isDryRun(query);
   const zip = await readUpload(ctx);
   const { site_id, slug, live_version_id } = site;
-  const place = { ...placeOf(parts), slug, anonymous: site.owner_account_id === null };
+  const context = siteContext(parts, { slug, anonymous: site.owner_account_id === null });
   if (rehearsal) {
     const against = { site_id, version_id: live_version_id };
-    return dryRun(parts, { zip, site: place, against }, spa_override === undefined ? site.spa_override : spa_override);
+    const setting = spa_override === undefined ? site.spa_override : spa_override;
+    return dryRun(parts, { zip, site: context, against }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
   const deployed = await parts.pool.deploy({
     zip,
-    site: place,
+    site: context,
     spa_override,
     tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],
     target: { kind: "existing", site_id, by },
@@ -78,7 +80,12 @@ export async function redeploy(ctx: Ctx) {
   return deployResult(ctx, deployed, { manage_token: fresh ?? token! });
 }
 
-const placeOf = ({ config }: Ctx["parts"]) => ({ sites_domain: config.sites_domain, contact: config.contact });
+/** What the upload is judged with beside its files. */
+const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | "anonymous">) => ({
+  sites_domain: config.sites_domain,
+  contact: config.contact,
+  ...site,
+});
 
 function deployResult(
   { parts }: Ctx,

@@ -14,8 +14,8 @@ export interface SiteHost {
   version_id: string | null;
 }
 
-/** What a request on a site's host finds there. */
-export interface Place {
+/** What stands behind a site's host. */
+export interface Hosted {
   row: Row;
   site: Site;
   version: LoadedVersion;
@@ -23,7 +23,7 @@ export interface Place {
 }
 
 /** Throws the refusal that visitors get: 404, 410, 451. Never awaits where all is kept. */
-type Locate = (host: SiteHost) => Place | Promise<Place>;
+type Locate = (host: SiteHost) => Hosted | Promise<Hosted>;
 
 interface Parts {
   now: () => number;
@@ -32,7 +32,7 @@ interface Parts {
 }
 
 export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts): Locate {
-  function placeOf(row: Row, { version_id }: SiteHost): Place | Promise<Place> {
+  function hostedBy(row: Row, { version_id }: SiteHost): Hosted | Promise<Hosted> {
     const site = shownSite(row, parts);
     const policy = policyOf(site, version_id !== null);
     const version = version_id === null ? row.live : versions.ready(site.site_id, version_id);
@@ -46,9 +46,9 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
 
   return (host) => {
     const row = rows.ready(host.slug);
-    if (row === undefined) return rows.read(host.slug).then((read) => placeOf(read, host));
+    if (row === undefined) return rows.read(host.slug).then((read) => hostedBy(read, host));
     row.used = true;
-    return placeOf(row, host);
+    return hostedBy(row, host);
   };
 }
 

@@ -9,7 +9,7 @@ import { createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
 import type { FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
-import { createLocate, type Place, type SiteHost } from "./locate.ts";
+import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
 import { methodNotAllowed, notFound } from "./refusals.ts";
@@ -41,7 +41,7 @@ interface SiteServerParts {
   cache_bytes: number;
 }
 
-/** What a request goes through once its place is known. */
+/** What a request goes through once it is known what stands behind the host. */
 interface Serving {
   bodies: Bodies;
   answerFor: AnswerFor;
@@ -68,9 +68,9 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
-    const place = locate(host);
-    if (!(place instanceof Promise)) return answerAt(place, request, exchange, serving);
-    return place.then((found) => answerAt(found, request, exchange, serving));
+    const hosted = locate(host);
+    if (!(hosted instanceof Promise)) return answerFrom(hosted, request, exchange, serving);
+    return hosted.then((found) => answerFrom(found, request, exchange, serving));
   }
 
   return {
@@ -88,24 +88,29 @@ function holds({ row, version }: Shortcut, { method }: Request, { store, now }: 
   return (state === "live" || state === "frozen") && (method === "GET" || method === "HEAD");
 }
 
-function answerAt(place: Place, request: Request, exchange: Exchange, serving: Serving): Response | Promise<Response> {
-  const { version, policy } = place;
+function answerFrom(
+  hosted: Hosted,
+  request: Request,
+  exchange: Exchange,
+  serving: Serving,
+): Response | Promise<Response> {
+  const { version, policy } = hosted;
   const { bodies, respond } = serving;
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
   const answer = serving.answerFor(version, pathOf(request.url));
   if (answer.kind === "file") {
-    remember(request, place, answer, serving.shortcuts);
+    remember(request, hosted, answer, serving.shortcuts);
     return respond(request, answer, policy, exchange);
   }
   if (answer.kind === "redirect") return redirect(request, answer, policy);
-  const shell = shellFor(request, place.site, version, answer);
+  const shell = shellFor(request, hosted.site, version, answer);
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
   return ownNotFound(bodies, request, answer, answer.page, policy, exchange);
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
-function remember(request: Request, { row, version, policy }: Place, answer: FileAnswer, shortcuts: Shortcuts): void {
+function remember(request: Request, { row, version, policy }: Hosted, answer: FileAnswer, shortcuts: Shortcuts): void {
   if (row.live !== version) return;
   const host = request.headers.get("host");
   if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, row, version, answer, policy });

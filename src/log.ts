@@ -94,9 +94,9 @@ async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<vo
 }
 
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
-export function createLog(format: "text" | "json" | "off", now: () => number): Log {
+export function createLog(format: "text" | "json" | "off", now: () => number, fd = STDERR): Log {
   const timeNow = () => new Date(now()).toISOString();
-  const out = lineWriter(STDERR, timeNow);
+  const out = lineWriter(fd, timeNow);
   const say = (level: "info" | "error", message: string, request_id: string | undefined) => {
     const time = timeNow();
     const line = { time, level, message, request_id };

@@ -1,6 +1,6 @@
 /** `sites`, `reports`, `audit`: what there is, what was reported, what was done. */
 import type { Config } from "../config/index.ts";
-import { siteUrl } from "../routes/sites.ts";
+import { siteUrl } from "../http/hosts.ts";
 import { siteState } from "../site-state.ts";
 import type { Quarantined } from "../store/sql/quarantine.ts";
 import type { Report } from "../store/sql/reports.ts";

@@ -1,6 +1,6 @@
 /** While a backup copies blobs, none may be swept. A hold that nobody renews lapses after an hour. */
 import type { Database } from "bun:sqlite";
-import { randomName } from "../../tokens.ts";
+import { randomName } from "../../random.ts";
 
 const HOLD_MS = 60 * 60_000;
 const RENEW_MS = 10 * 60_000;

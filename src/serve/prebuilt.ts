@@ -1,41 +1,10 @@
-/** What a path of one version is answered with, and the headers for it, made once and shared by all requests. */
-import type { Body, Form } from "./bodies.ts";
-import type { Kept } from "./budget.ts";
+/** Responses and headers that are made once and shared by all requests. */
 import type { Coding } from "../http/negotiate.ts";
+import type { Answer, FileAnswer, Form } from "./kept.ts";
 import { isPage, type Policy } from "./policy.ts";
 
-export interface FileAnswer extends Kept {
-  readonly kind: "file";
-  readonly body: Body;
-  readonly etag: string;
-  /** Null where the answer hangs on the path alone. */
-  readonly vary: string | null;
-  /** The 304, by policy. */
-  readonly unchanged: ResponseInit[];
-  /** Takes away the shortcut that leads here. */
-  forget?: () => void;
-}
-
-export interface RedirectAnswer extends Kept {
-  readonly kind: "redirect";
-  readonly location: string;
-}
-
-export interface UnmatchedAnswer extends Kept {
-  readonly kind: "unmatched";
-  /** The fallback document, where the path may be a route of a single-page app. */
-  readonly shell: FileAnswer | null;
-  /** The site's own 404 page: HTML by its name, so it is always coded and in memory. */
-  readonly page: Body | null;
-}
-
-export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
-
-/** By answer: whole bodies of one form under one policy. They go with the form whose body they share, and with the answer. */
-export type KeptResponses = WeakMap<Answer, Response>;
-
 /** A clone of a kept Response shares body and headers: 4 % less CPU than one made from the same two. */
-export function kept(answer: Answer, policy: Policy, form: Form, make: () => Response): Response {
+export function keptResponse(answer: Answer, policy: Policy, form: Form, make: () => Response): Response {
   const responses = (form.responses[policy.index] ??= new WeakMap());
   let response = responses.get(answer);
   if (response === undefined) responses.set(answer, (response = make()));
@@ -43,7 +12,12 @@ export function kept(answer: Answer, policy: Policy, form: Form, make: () => Res
 }
 
 export const whole = (answer: FileAnswer, policy: Policy, form: Form): Response =>
-  kept(answer, policy, form, () => new Response(form.blob, { headers: wholeHeaders(answer, policy, form.coding) }));
+  keptResponse(
+    answer,
+    policy,
+    form,
+    () => new Response(form.blob, { headers: wholeHeaders(answer, policy, form.coding) }),
+  );
 
 export const unchanged = (answer: FileAnswer, policy: Policy): Response =>
   new Response(null, (answer.unchanged[policy.index] ??= { status: 304, headers: unchangedHeaders(answer, policy) }));

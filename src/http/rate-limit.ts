@@ -2,8 +2,8 @@
 import { networkOf } from "./address.ts";
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
-import { type RateRule, rateWindows } from "../config/rates.ts";
-import type { Rates, Standing } from "../store/sqlite/rates.ts";
+import type { RateRule } from "../config/rates.ts";
+import { type Rates, rateWindows, type Standing } from "../rates.ts";
 import type { Ctx } from "../routes/table.ts";
 
 export interface Counted {

@@ -4,28 +4,8 @@ import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { RateWindow } from "../../config/rates.ts";
+import type { Rates, RateWindow, Standing, Taken } from "../../rates.ts";
 import { diskRefusal } from "../disk/failures.ts";
-
-/** How a window stands: for a call that was counted, after it. */
-export interface Standing extends RateWindow {
-  remaining: number;
-  /** Until one more call fits (refused), or until the oldest one counted leaves the window. */
-  reset_ms: number;
-}
-
-export interface Taken {
-  allowed: boolean;
-  windows: Standing[];
-  /** As if the call had never been: for one that another rule refuses. */
-  undo(): void;
-}
-
-export interface Rates {
-  /** Counts a call of `subject` under `rule` where every window has room; where one is full, nothing is counted. */
-  take(rule: string, subject: string, windows: readonly RateWindow[]): Promise<Taken>;
-  close(): void;
-}
 
 const SCHEMA = `
 create table if not exists hits (hit_no integer primary key, key text not null, at integer not null, ends_at integer not null) strict;

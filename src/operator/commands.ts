@@ -40,8 +40,10 @@ function commandNamed([first = "", second = ""]: readonly string[]): Command | n
 }
 
 /** What the server knew when it last started stands in for settings that this call was not given. */
-const addressVariables = ({ address }: Operations): Env =>
-  address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+async function addressVariables(operations: Operations): Promise<Env> {
+  const address = await operations.serverAddress();
+  return address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+}
 
 async function run(command: Command, argv: readonly string[], env: Env): Promise<number> {
   const { settings, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
@@ -53,7 +55,7 @@ async function run(command: Command, argv: readonly string[], env: Env): Promise
       ...words,
       open,
       data_dir,
-      config: () => readConfig(settings, { ...addressVariables(open()), ...env }),
+      config: async () => readConfig(settings, { ...(await addressVariables(open())), ...env }),
       print: (text) => void process.stdout.write(text),
       note: (text) => void process.stderr.write(`${text}\n`),
     });

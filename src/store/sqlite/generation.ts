@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Generation } from "../index.ts";
+import type { Generation } from "../serving.ts";
 
 const fileOf = (data_dir: string): string => join(data_dir, "generation");
 const PAGE = 4096; // the file gets its full size before it is mapped and never shrinks: else SIGBUS

@@ -22,8 +22,12 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: "The database could not be read or written: the outcome is unknown. Look at the system's log.",
 };
 
+/** The store answers for a failing disk in words for whoever is far from it; what happened is the answer's cause. */
+const originOf = (error: unknown): unknown => (error instanceof Error && error.cause ? error.cause : error);
+
 /** An error whose message is a sentence. What is no fault of the disk stays as it is. */
-export function sentenceOf(error: unknown): unknown {
+export function sentenceOf(thrown: unknown): unknown {
+  const error = originOf(thrown);
   if (!(error instanceof Error) || error instanceof Refusal) return error;
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   const known = Object.keys(SENTENCES).find((name) => code === name || code.startsWith(`${name}_`));

@@ -58,7 +58,7 @@ export class DamagedBlob extends Error {
 }
 
 /** A COMMIT whose outcome nobody knows: the process must restart into recovery before it writes again. */
-export class CommitUnknown extends Error {
+class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 

@@ -23,7 +23,7 @@ export interface StoredFile extends ManifestFile {
   blob_no: number;
 }
 
-/** Path → file. */
+/** Path → file. A Map, never an object: `__proto__` is an honest file name. */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;
 
 export interface Versions {

@@ -1,7 +1,7 @@
 /** An operation is a generator that yields statements: bun:sqlite runs them at once inside one transaction, a database
  *  server between two round trips. So there is one text of every operation (SCALE.md 2). */
 
-export type Value = string | number | null;
+type Value = string | number | null;
 
 /** A statement on its way from an operation to the driver. */
 export type Ask =

@@ -24,6 +24,8 @@ import { takedown } from "../../src/store/sql/takedown.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import { sqliteDb } from "../../src/store/sqlite/driver.ts";
 import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
+import { operator } from "../kit/operator.ts";
+import { startServer } from "../kit/server.ts";
 
 const NOW = Date.parse("2031-05-01T00:00:00Z");
 const HOUR = 3_600_000;
@@ -139,8 +141,8 @@ const refused = async (write: Promise<unknown>): Promise<Refusal> => {
   return error as Refusal;
 };
 
-function holdDatabase(): () => void {
-  const other = openDatabase(data_dir);
+function holdDatabase(folder = data_dir): () => void {
+  const other = openDatabase(folder);
   other.run("BEGIN IMMEDIATE");
   return () => {
     other.run("ROLLBACK");
@@ -238,3 +240,21 @@ describe("whoever serves", () => {
     expect(heard).toBe(0);
   });
 });
+
+test("a rollback over HTTP and a takedown at the terminal say that the database is busy, each in its own words", async () => {
+  await using server = await startServer();
+  const site = await server.deploy({ "index.html": "one" });
+  await server.redeploy(site, { "index.html": "two" });
+  const letGo = holdDatabase(server.data_dir);
+  const acting = operator(server.data_dir, ["freeze", site.slug]);
+  const answer = await server.api(`/sites/${site.site_id}/rollback`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${site.manage_token}`, "content-type": "application/json" },
+    body: JSON.stringify({ version_id: site.version_id }),
+  });
+  const { code, stderr } = await acting;
+  letGo();
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await answer.json()).toMatchObject({ code: "unavailable", error: expect.stringContaining("busy") });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("The database was busy for 5 seconds: try again.")]);
+}, 30_000);

@@ -1,7 +1,7 @@
 /** The store as a server opens it: all SQL and all disk. */
 import type { Ownership, Publish, Published, Rollback, RolledBack, Tokens } from "./changes.ts";
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
-import type { Generation, ServingStore, Sites, Versions } from "./serving.ts";
+import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
 import { verifyTurn } from "./backup/verify.ts";
 import { freeBytes, hasRoomFor } from "./disk/ballast.ts";
@@ -29,7 +29,6 @@ export { prepareDataDir } from "./sqlite/prepare.ts";
 export { openRates } from "./sqlite/rates.ts";
 
 export interface Store extends ServingStore {
-  generation: Generation;
   sites: Sites;
   versions: Versions;
   tokens: Tokens;

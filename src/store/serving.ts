@@ -6,8 +6,6 @@ export interface Generation {
   /** Moves whenever the site of this slug changed anywhere: read it *before* a row, and keep the row under that value.
    *  The embedded store counts the changes of all sites together. 5 ns. */
   current(slug: string): number;
-  /** After COMMIT and before the answer. */
-  advance(): void;
 }
 
 export interface Sites {
@@ -47,7 +45,7 @@ export interface Blobs {
 
 /** Everything serving needs of the store; a test passes its own. */
 export interface ServingStore {
-  generation: Pick<Generation, "current">;
+  generation: Generation;
   sites: Pick<Sites, "bySlug" | "tombstone">;
   versions: Pick<Versions, "get" | "manifest">;
   blobs: Blobs;

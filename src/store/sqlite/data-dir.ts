@@ -3,17 +3,16 @@ import type { Database } from "bun:sqlite";
 import { dropBallast } from "../disk/ballast.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
-import type { Generation } from "../serving.ts";
 import type { BlobPlace, Parts } from "../sql/parts.ts";
 import { openDatabase } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
-import { openGeneration } from "./generation.ts";
+import { type Counter, openGeneration } from "./generation.ts";
 
 export interface DataDir extends Parts {
   data_dir: string;
   /** For what only SQLite has. */
   sqlite: Database;
-  generation: Generation;
+  generation: Counter;
   close(): void;
 }
 

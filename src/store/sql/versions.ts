@@ -8,14 +8,18 @@ const COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, s
 
 const byId = statement<Version>(`select ${COLUMNS} from versions where site_id = ? and version_id = ?`);
 const ofSite = statement<Version>(`select ${COLUMNS} from versions where site_id = ? order by version_no desc`);
-const filesOf = statement<Omit<StoredFile, "made"> & { made: number }>(
+const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>(
   `select path, sha256, blobs.bytes as bytes, media_type, made, blob_no from versions
    join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
 );
 
 function* manifestOf(site_id: string, version_id: string): Op<StoredManifest | null> {
-  const rows = yield* filesOf.all(site_id, version_id);
-  return rows.length === 0 ? null : new Map(rows.map((row) => [row.path, { ...row, made: row.made === 1 }]));
+  const files = new Map<string, StoredFile>();
+  for (const row of yield* filesOf.all(site_id, version_id)) {
+    row.made = row.made === 1;
+    files.set(row.path, row as StoredFile); // not a copy: 200 of them would cost a tenth of the read
+  }
+  return files.size === 0 ? null : files;
 }
 
 export const versionReader = (db: Db): Versions => ({

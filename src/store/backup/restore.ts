@@ -11,7 +11,7 @@ import { flushFolder, makeFolder } from "../disk/durable.ts";
 import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
 
 const COPIERS = 8;
-/** A fresh file system is empty although it has this. */
+/** A new file system has this folder and is empty all the same. */
 const LOST_AND_FOUND = "lost+found";
 
 const isBlob = ({ path }: CopiedFile): boolean => path.startsWith("blobs/");

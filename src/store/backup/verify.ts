@@ -16,7 +16,7 @@ const SET_ASIDE = "quarantine";
 type Bad = { why: "missing" } | { why: "damaged" | "unreadable"; seen: string };
 type Condition = { why: "whole" } | Bad;
 
-/** Says `unreadable` only where the file itself is to blame: too many open files is nobody's bit rot. */
+/** Says `unreadable` only where the file itself is to blame: too many open files say nothing about it. */
 async function conditionOf(path: string, sha256: string): Promise<Condition> {
   const found = await stat(path).catch(() => null);
   if (!found) return { why: "missing" };

@@ -1,4 +1,4 @@
-/** `DATA/brands.txt`: brands that phishing pages borrow. Made at the first start, the operator's own afterwards. */
+/** `DATA/brands.txt`: brands that phishing pages borrow. The first start makes the file; then it is the operator's. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import FIRST_BRANDS from "./first-brands.txt" with { type: "text" };

@@ -27,7 +27,7 @@ function pageOf(data_dir: string): BigInt64Array {
   return new BigInt64Array(bytes.buffer, bytes.byteOffset, LAST);
 }
 
-/** All counts begin at nothing when a server starts; a scraper expects that. */
+/** Every count begins at zero when a server starts; a scraper expects that. */
 export const prepareFigures = (data_dir: string): void => void pageOf(data_dir).fill(0n);
 
 function isAlive(pid: bigint): boolean {

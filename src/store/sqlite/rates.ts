@@ -1,5 +1,5 @@
-/** `DATA/rates.db`: who did what how often, for all workers alike. Its own file without fsync: what a power cut takes
- *  harms nobody. A call that is refused writes nothing. */
+/** `DATA/rates.db`: who did what how often, for all workers alike. A file of its own without fsync: what a power
+ *  cut takes from it harms nobody. A call that is refused writes nothing. */
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
@@ -26,7 +26,7 @@ function open(data_dir: string): Database {
   return db;
 }
 
-/** For the one process that prepares the data directory: a file that a power cut tore is made anew. */
+/** For the one process that prepares the data directory: it makes a file anew that a power cut has damaged. */
 export function prepareRates(data_dir: string): void {
   try {
     using db = open(data_dir);
@@ -41,7 +41,7 @@ export function prepareRates(data_dir: string): void {
   chmodSync(fileOf(data_dir), 0o600);
 }
 
-/** Names and addresses of people are nobody's business here: only their hashes are kept. */
+/** The names and addresses of people are not kept, only their hashes. */
 const keyOf = (rule: string, subject: string): string =>
   `${rule} ${createHash("sha256").update(subject).digest("base64url").slice(0, 22)}`;
 

@@ -1,4 +1,5 @@
-/** A file of 16 MiB that is given up when the disk is full: SQLite can then not even DELETE, so room must be made first. */
+/** A file of 16 MiB that is given up when the disk is full: SQLite can then not even DELETE, so room must be made
+ *  first. */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -171,6 +171,14 @@ describe("while another process holds the database", () => {
     expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T01:00:00.000Z" });
   });
 
+  test("a backup that is whole does not fail because its hold cannot be dropped: it lapses", async () => {
+    const hold = await takeHold(parts);
+    const letGo = holdDatabase();
+    await hold.release();
+    letGo();
+    expect(sqlite.query("select expires_at from holds").all()).toEqual([{ expires_at: NOW + HOUR }]);
+  });
+
   test("a call that cannot be taken back from the counts stays counted, and nobody is refused for it", async () => {
     prepareRates(data_dir);
     const rates = openRates(data_dir, () => NOW);

@@ -29,7 +29,7 @@ export async function takeHold({ db, now }: Pick<Parts, "db" | "now">): Promise<
   return {
     release() {
       clearInterval(timer);
-      return db.write(() => remove.do(hold_id, now()));
+      return ifDiskAllows(db.write(() => remove.do(hold_id, now()))); // else it lapses
     },
   };
 }

@@ -32,7 +32,8 @@ function* freeSlug(slugs: readonly string[]): Op<string> {
   throw new Refusal("unavailable", "No free name was found for the site. Try again.");
 }
 
-function* makeSite({ site_id, owner, expires_at, slugs, idempotency }: NewSite, version_id: string, now: number) {
+function* makeSite(target: NewSite, version_id: string, now: number): Op<Site> {
+  const { site_id, owner, expires_at, slugs, idempotency } = target;
   if (owner) yield* refuseUnlessHeld(owner);
   const slug = yield* freeSlug(slugs);
   const created_at = new Date(now).toISOString();

@@ -1,5 +1,5 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT.md 4.4). */
-import type { NotAttached } from "../store/sql/ownership.ts";
+import type { NotAttached } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
 import { listMember, readJson, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";

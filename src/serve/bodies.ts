@@ -1,6 +1,6 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
-import type { Blobs } from "../store/index.ts";
-import type { Bytes, ManifestFile } from "../types.ts";
+import type { Blobs, StoredFile } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import { type Encode, isCoded } from "./encode.ts";
 import { attribution, inject, isHtml } from "./inject.ts";
@@ -8,7 +8,7 @@ import type { Body, Form, LoadedVersion } from "./kept.ts";
 import type { Coding } from "../http/negotiate.ts";
 
 export interface Bodies {
-  of(version: LoadedVersion, file: ManifestFile): Body;
+  of(version: LoadedVersion, file: StoredFile): Body;
   /** The best accepted form, if it is here. Never awaits. */
   ready(body: Body, accepted: readonly Coding[]): Form | undefined;
   /** The same, made where it is not. */
@@ -59,13 +59,13 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
   return { of: (version, file) => bodyOf(version, file, blobs), ready, best, warm };
 }
 
-function bodyOf(version: LoadedVersion, file: ManifestFile, blobs: Blobs): Body {
+function bodyOf(version: LoadedVersion, file: StoredFile, blobs: Blobs): Body {
   const known = version.bodies.get(file.path);
   if (known !== undefined) return known;
   const { site_id, version_id } = version.version;
   const body = isHtml(file.media_type)
-    ? newBody(file, false, async () => inject(await blobs.read(file.sha256), attribution(site_id, version_id)))
-    : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file.sha256));
+    ? newBody(file, false, async () => inject(await blobs.read(file), attribution(site_id, version_id)))
+    : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file));
   version.bodies.set(file.path, body);
   return body;
 }
@@ -92,7 +92,7 @@ const newForm = (coding: Coding, blob: Blob | null, cost: number, drop: () => vo
   drop,
 });
 
-function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
+function newBody(file: StoredFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
   const forms = new Map<Coding, Form>();
   // Takes no room, so it is never pushed out.
   const stored = newForm("identity", null, 0, () => {});

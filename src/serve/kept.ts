@@ -1,7 +1,8 @@
 /** What serving keeps, as a chain: the row of a slug → a version of the site → what a path of it is answered with → the
  *  body of a file → that body in one coding. */
 import type { Coding } from "../http/negotiate.ts";
-import type { Bytes, Manifest, ManifestFile, Site, Tombstone, Version } from "../types.ts";
+import type { StoredFile, StoredManifest } from "../store/serving.ts";
+import type { Bytes, Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
 
 /** What a slug means. It holds for as long as the store's counter stays at `generation`. */
@@ -17,7 +18,7 @@ export interface Row extends Kept {
 /** A version never changes, so nothing here is ever invalidated; what hangs on it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
-  readonly manifest: Manifest;
+  readonly manifest: StoredManifest;
   /** By path of the file. Two sites with equal files have other attribution, so bodies belong to the version. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
@@ -54,7 +55,7 @@ export interface UnmatchedAnswer extends Kept {
 export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
 
 export interface Body {
-  readonly file: ManifestFile;
+  readonly file: StoredFile;
   /** Whether codings are negotiated for its type at all. */
   readonly coded: boolean;
   /** Too large for memory as it is: identity goes out from the disk. */

@@ -1,5 +1,5 @@
 /** Site rows by slug: what a request needs to know of a site before it can look for a version. */
-import type { ServingStore } from "../store/index.ts";
+import type { ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
@@ -18,7 +18,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
 
   async function read(slug: string): Promise<Row> {
     // Before the row: read after it, an old row would pass for a new one.
-    const generation = store.generation.current();
+    const generation = store.generation.current(slug);
     const site = await store.sites.bySlug(slug);
     const tombstone = site === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await versions.read(site.site_id, site.live_version_id);
@@ -29,7 +29,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
 
   /** A site may go between two reads; one that stays and has no live version is broken. */
   function readAgain(site: Site, generation: number): Promise<Row> {
-    if (store.generation.current() !== generation) return read(site.slug);
+    if (store.generation.current(site.slug) !== generation) return read(site.slug);
     throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
   }
 
@@ -44,7 +44,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
 
   function ready(slug: string): Row | undefined {
     const kept = rows.get(slug);
-    return kept !== undefined && kept.generation === store.generation.current() ? kept : undefined;
+    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
   }
 
   return { ready, read };

@@ -1,6 +1,6 @@
 /** Versions with their manifests, and all that hangs on them. */
-import type { ServingStore } from "../store/index.ts";
-import type { Manifest, Version } from "../types.ts";
+import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, LoadedVersion } from "./kept.ts";
 
@@ -56,7 +56,7 @@ function discard(loaded: LoadedVersion, budget: Budget): void {
   loaded.answers.clear();
 }
 
-function newVersion(version: Version, manifest: Manifest, discarded: (it: LoadedVersion) => void): LoadedVersion {
+function newVersion(version: Version, manifest: StoredManifest, discarded: (it: LoadedVersion) => void): LoadedVersion {
   let used = true;
   const answers = new Map<string, Answer>();
   const loaded: LoadedVersion = {

@@ -1,6 +1,5 @@
 /** What sweeping.ts and its thread say to each other. */
-import type { Damage } from "../store/backup/verify.ts";
-import type { Swept } from "../store/sql/sweep.ts";
+import type { Damage, Swept } from "../store/upkeep.ts";
 
 export interface SweepOrder {
   /** Epoch milliseconds. */

@@ -3,7 +3,8 @@
 import type { Config } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics.ts";
-import { type Figures, openFigures } from "../store/disk/figures.ts";
+import { openFigures } from "../store/index.ts";
+import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
 import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 

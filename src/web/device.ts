@@ -9,7 +9,7 @@ import { csrfToken } from "../http/csrf.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
-import type { DeviceLogin } from "../store/sql/device-logins.ts";
+import type { DeviceLogin } from "../store/people.ts";
 import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */

@@ -4,6 +4,7 @@ import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/pipeline/media-types.ts";
 import { detectSpa } from "../src/pipeline/spa/index.ts";
+import { keepPages } from "../src/html/pages.ts";
 import { titleOf } from "../src/html/title.ts";
 import type { Bytes, Draft, Files } from "../src/types.ts";
 import { NEW_SITE } from "../test/kit/abuse-site.ts";
@@ -56,8 +57,8 @@ const ROWS: [name: string, run: () => unknown][] = [
   ["spa: Docusaurus, decided by its 404.html", () => detectSpa(filesOf(DOCUMENTS["Docusaurus"]!.files))],
   ["spa: a 45 KB article", () => detectSpa(new Map([["index.html", article]]))],
   ["spa: 9 MB of open elements", () => detectSpa(new Map([["index.html", elements]]))],
-  ["title: a 45 KB article", () => titleOf(article)],
-  ["title: 9 MB of drawings", () => titleOf(drawings)],
+  ["title: a 45 KB article", () => titleOf(keepPages()(article))],
+  ["title: 9 MB of drawings", () => titleOf(keepPages()(drawings))],
   ["media type: a page of 45 KB", () => mediaType("docs/article.html", article)],
   ["media type: 9 MB of HTML", () => mediaType("docs/article.html", elements)],
   ["abuse: 200 pages of 10 KB", () => scan(docs)],

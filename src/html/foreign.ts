@@ -1,6 +1,6 @@
 /** Where in a page SVG or MathML is read: there a `<style>` or `<title>` holds markup, not text, and CDATA exists. A page
  *  that hides a form so is read as a browser reads it. Only what lies inside a drawing is kept track of. */
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, closesItself } from "./attributes.ts";
 
 /** `drawing`: no HTML. `plain`: HTML, but none that holds text alone. */
 export type Kind = "html" | "drawing" | "plain";
@@ -109,7 +109,7 @@ export function asBrowser(leaves = true): Namespaces & { readonly doubtful: bool
         return "html";
       }
       const svg = inside && top()!.name !== "annotation-xml" ? top()!.svg : name === "svg";
-      if (!attributes.endsWith("/")) push(name, inside && isGate(name, attributes, svg) ? "gate" : "foreign", svg);
+      if (!closesItself(attributes)) push(name, inside && isGate(name, attributes, svg) ? "gate" : "foreign", svg);
       return "drawing";
     },
     close,

@@ -4,6 +4,8 @@ import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
+import { Page } from "../../html/page.ts";
+import type { Pages } from "../../html/pages.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
 import { readPage } from "./page.ts";
 import { xmlText } from "../../html/xml-text.ts";
@@ -23,26 +25,30 @@ function utf16(bytes: Bytes): string | null {
   return a === 0 && b === 0x3c ? new TextDecoder("utf-16be").decode(bytes) : null;
 }
 
-/** Its own encoding, and byte for byte where that is not certain: some encodings hide ASCII in other letters. */
-function textsOf(bytes: Bytes, is_xml: boolean): string[] {
+const byteForByte = (bytes: Bytes): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** In its own encoding, and byte for byte where that is not certain: some encodings hide ASCII in other letters. */
+function xmlTexts(bytes: Bytes): string[] {
   const text = decodeHtml(bytes);
-  if (isUtf8(bytes)) return is_xml && bytes[1] === 0 ? [text, utf16(bytes) ?? text] : [text];
-  const other =
-    (is_xml && utf16(bytes)) || Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  return [text, other];
+  if (isUtf8(bytes)) return bytes[1] === 0 ? [text, utf16(bytes) ?? text] : [text];
+  return [text, utf16(bytes) ?? byteForByte(bytes)];
 }
 
-function readingsOfHtml(html: string): PageFacts[] {
-  const browser = asBrowser();
-  const first = readPage(html, browser);
-  if (!browser.doubtful) return [first];
-  return [first, ...[asBrowser(false), allHtml(), plainAfterDrawing()].map((one) => readPage(html, one))];
+const htmlPages = (bytes: Bytes, pages: Pages): Page[] =>
+  isUtf8(bytes) ? [pages(bytes)] : [pages(bytes), new Page(byteForByte(bytes))];
+
+function readingsOfHtml(page: Page): PageFacts[] {
+  const first = readPage(page);
+  if (!page.doubtful) return [first];
+  const others = [asBrowser(false), allHtml(), plainAfterDrawing()];
+  return [first, ...others.map((namespaces) => readPage(new Page(page.text, namespaces)))];
 }
 
 function readingsOfXml(source: string): PageFacts[] {
   const text = xmlText(source);
   if (text === null) throw new Unreadable("its document type makes markup of its own");
-  return [readPage(text, xml(), true)];
+  return [readPage(new Page(text, xml()), true)];
 }
 
 /** A page in a `data:` address; null for all else. */
@@ -67,7 +73,7 @@ function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
       const data = address === null ? null : inAddress(address);
       if (text === null && !(data && isPage(data.type))) return [];
       if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
-      const own = text === null ? [] : readingsOfHtml(text);
+      const own = text === null ? [] : readingsOfHtml(new Page(text));
       const linked = data && isPage(data.type) ? readingsOf(data.text, XML.test(data.type)) : [];
       // A page in a page has its base.
       return withFrames([...own, ...linked], depth + 1).map((found) => ({
@@ -80,13 +86,12 @@ function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
 }
 
 const readingsOf = (text: string, is_xml: boolean): PageFacts[] =>
-  is_xml ? readingsOfXml(text) : readingsOfHtml(text);
+  is_xml ? readingsOfXml(text) : readingsOfHtml(new Page(text));
 
 /** Throws `Unreadable`. */
-export function readings(bytes: Bytes, media_type: string): PageFacts[] {
-  const is_xml = XML.test(media_type);
-  return withFrames(
-    textsOf(bytes, is_xml).flatMap((text) => readingsOf(text, is_xml)),
-    1,
-  );
+export function readings(bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
+  const found = XML.test(media_type)
+    ? xmlTexts(bytes).flatMap(readingsOfXml)
+    : htmlPages(bytes, pages).flatMap(readingsOfHtml);
+  return withFrames(found, 1);
 }

@@ -1,6 +1,7 @@
 /** The receipt's warnings (PIPELINE.md 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
  *  load ask for (lint-references), 3 what of it nothing answers (judge-references), 4 what files tell by themselves
  *  (lint-content), 5 one entry for each file and target, the gravest first. */
+import { keepPages, type Pages } from "../../html/pages.ts";
 import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
 import type { Finding } from "./findings.ts";
 import { Judge } from "./judge.ts";
@@ -69,15 +70,20 @@ function shownOf(findings: readonly Finding[]): Warning[] {
   return warnings;
 }
 
-export function lint(draft: Draft, spa: { enabled: boolean; rule: SpaRule }, progress: Progress): Draft {
-  const { files, made, warnings } = draft;
+export function lint(
+  draft: Draft,
+  spa: { enabled: boolean; rule: SpaRule },
+  progress: Progress,
+  read: Pages = keepPages(),
+): Draft {
+  const { files, warnings } = draft;
   progress("following references");
   const elsewhere =
     warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
   const pages = pagesOf(draft);
   const judge = new Judge(siteNames(files, spa), elsewhere);
-  const walked = new Walk(files, judge, progress);
+  const walked = new Walk(files, read, judge, progress);
   walked.run(pages);
-  const findings = distinct([...judge.findings(), ...lintContent(files, made, pages, walked)]);
+  const findings = distinct([...judge.findings(), ...lintContent(draft, pages, read, walked)]);
   return { ...draft, warnings: [...warnings, ...shownOf(findings)] };
 }

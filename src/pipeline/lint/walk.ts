@@ -3,6 +3,7 @@
 import type { Files, Progress } from "../../types.ts";
 import { addressOf, baseOf, ROOT } from "../references/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
+import type { Pages } from "../../html/pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";
@@ -66,6 +67,7 @@ export class Walk {
 
   constructor(
     private readonly files: Files,
+    private readonly pages: Pages,
     private readonly judge: Judge,
     private readonly progress: Progress,
   ) {}
@@ -122,7 +124,7 @@ export class Walk {
   }
 
   private readPage(page: Page): void {
-    const found = pageReferences(this.text(page.path));
+    const found = pageReferences(this.pages(this.files.get(page.path)!));
     const origin = originOf(page, found, this.judge);
     const running: Running = {
       kind: "module",

@@ -1,7 +1,7 @@
 /** The author's HTML made safe to stand inside a page: what it leaves open is closed, what it did not open it does not
  *  close, so that the page around it stays whole. URLs are rewritten on the way. */
 import { AttributeCursor, closesItself } from "./attributes.ts";
-import { asBrowser, type Namespaces, VOID } from "./foreign.ts";
+import { asBrowser, breaksOut, type Namespaces, VOID } from "./foreign.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
 /** They end by themselves where something else begins or ends: an end tag too many would be an error. */
@@ -22,15 +22,21 @@ export type Rewrite = (element: string, attribute: Attribute, all: readonly Attr
 
 /** The elements that are open, and how many of each name: a search for one that is not there would be quadratic. */
 class Open {
-  private readonly stack: string[] = [];
+  private readonly stack: { name: string; drawn: boolean }[] = [];
   private readonly counts = new Map<string, number>();
+  /** Of the elements that are open, how many are no HTML. */
+  private drawn = 0;
   /** Sees what is written, not what is left out. */
   private readonly browser = asBrowser();
+  /** The end tags of the drawing that the start tag at hand ends. */
+  before = "";
 
   /** For the tokenizer: it reads on as the browser will that gets the text as it is written. */
   readonly namespaces: Namespaces = {
     open: (name, attributes) => {
+      this.before = "";
       if (PAGE_ONLY.has(name)) return "plain";
+      if (this.drawn > 0 && breaksOut(name, attributes)) this.leaveDrawing();
       const is = this.browser.open(name, attributes);
       // Whoever has scripts off reads what stands in it.
       return name === "noscript" && is === "html" ? "plain" : is;
@@ -39,19 +45,25 @@ class Open {
     inside: () => this.browser.inside(),
   };
 
-  push(name: string): void {
-    this.stack.push(name);
+  push(name: string, drawn: boolean): void {
+    this.stack.push({ name, drawn });
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    if (drawn) this.drawn++;
   }
   private pop(): string {
-    const name = this.stack.pop()!;
+    const { name, drawn } = this.stack.pop()!;
     this.counts.set(name, this.counts.get(name)! - 1);
+    if (drawn) this.drawn--;
     return name;
   }
   private endTag(name: string): string {
-    if (ENDS_ITSELF.has(name)) return "";
+    // HTML in a drawing that is left open would keep the drawing's own end tag from counting.
+    if (ENDS_ITSELF.has(name) && this.drawn === 0) return "";
     this.browser.close(name);
     return `</${name}>`;
+  }
+  private leaveDrawing(): void {
+    while (this.stack.length > 0 && this.browser.inside().foreign) this.before += this.endTag(this.pop());
   }
   /** The end tags that have to come before that of `name`; null where `name` is not open. */
   close(name: string): string | null {
@@ -105,9 +117,11 @@ function written(html: string, tag: Tokenizer, open: Open, rewrite: Rewrite): st
     const before = open.close(name);
     return before === null ? "" : before + html.slice(from, to);
   }
-  const ended = is === "drawing" ? closesItself(html.slice(inside, to - 1)) : VOID.has(name);
-  if (!ended) open.push(name);
-  return rewritten(html, tag, rewrite);
+  const drawn = is === "drawing";
+  const ended = drawn ? closesItself(html.slice(inside, to - 1)) : VOID.has(name);
+  const { before } = open;
+  if (!ended) open.push(name, drawn);
+  return before + rewritten(html, tag, rewrite);
 }
 
 const asText = (html: string): string => html.replaceAll("<", "&lt;");

@@ -45,7 +45,8 @@ function isGate(name: string, attributes: string, svg: boolean): boolean {
   return /^(?:text\/html|application\/xhtml\+xml)$/i.test(attributesOf(attributes).get("encoding") ?? "");
 }
 
-function breaksOut(name: string, attributes: string): boolean {
+/** Whether a start tag in a drawing ends it. */
+export function breaksOut(name: string, attributes: string): boolean {
   if (name !== "font") return BREAKOUT.has(name);
   const given = attributesOf(attributes);
   return given.has("color") || given.has("face") || given.has("size");

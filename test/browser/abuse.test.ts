@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { judgePage } from "../kit/abuse-site.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
-import { BAD, FIELD, PIECES, random } from "./pieces.ts";
+import { BAD, EVIL, FIELD, PIECES, random } from "./pieces.ts";
 
 let browser: Browser;
 beforeAll(async () => {

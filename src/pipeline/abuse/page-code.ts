@@ -3,7 +3,8 @@
 import type { Files } from "../../types.ts";
 import type { PageFacts } from "./facts.ts";
 import { codeAt } from "./readings.ts";
-import { addressOfPage, basesOf, type OwnHost, ownFile } from "./destinations.ts";
+import { baseOf, type OwnHost } from "../../html/addresses.ts";
+import { basesOf, ownFile } from "./destinations.ts";
 import { decodeScript } from "../../html/decode.ts";
 
 /** What is looked for in code; null where it is not there. Each file is looked at once for each probe. */
@@ -53,7 +54,7 @@ export function pageCode(files: Files, own: OwnHost): PageCode {
     for (const file of seen) {
       for (const address of importsIn(read(file))) {
         // A module is looked for beside its importer, what a script adds to the page beside the page.
-        for (const base of [addressOfPage(file), ...bases]) {
+        for (const base of [baseOf(file), ...bases]) {
           const next = ownFile(address, base, own);
           if (next !== null && files.has(next)) seen.add(next);
         }

@@ -2,6 +2,7 @@
  *  with the pages that its frames hold. What is found in any of them counts. */
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../types.ts";
+import { decodePercent } from "../../percent.ts";
 import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
@@ -51,13 +52,10 @@ function readingsOfXml(source: string): PageFacts[] {
 function inAddress(address: string): { type: string; text: string } | null {
   const [, type = "", head = "", data = ""] = /^[\s\0]*data:([\w.+/-]*)([^,]*),([\s\S]*)$/i.exec(address) ?? [];
   if (!data) return null;
-  try {
-    const plain = decodeURIComponent(data.replace(/[\t\n\r]/g, ""));
-    const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
-    return { type: type || "text/plain", text };
-  } catch {
-    return { type, text: data };
-  }
+  const plain = decodePercent(data.replace(/[\t\n\r]/g, ""));
+  if (plain === null) return { type, text: data };
+  const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
+  return { type: type || "text/plain", text };
 }
 
 /** The code of a script at a `data:` address. */

@@ -1,11 +1,12 @@
 /** Which references nothing answers, and why: each is asked once, then those without an answer are judged together, for a
  *  wrong base path shows in many. */
-import { type Address, addressOf } from "../references/addresses.ts";
+import { type Address, addressOf, isOfHost } from "../../html/addresses.ts";
+import { decodePath } from "../../percent.ts";
 import * as says from "./findings.ts";
 import type { Finding } from "./findings.ts";
 import { judgeBasePath } from "./base-path.ts";
 import type { Reference, Use } from "../references/reference.ts";
-import { decodePath, type SiteNames } from "./site-names.ts";
+import type { SiteNames } from "./site-names.ts";
 import { isScript, type Origin, type Unanswered } from "./unanswered.ts";
 
 /** Only where the address is no valid percent-encoding: `%A4BER%20` is a word with an umlaut. */
@@ -14,6 +15,7 @@ const PLACEHOLDER =
   /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
 /** What browsers load over https alone on an https page. */
 const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "manifest"]);
+const OVER_HTTP = new Set(["http:", "ws:"]);
 const SOURCE_CODE = /\.(?:tsx?|jsx|mts|cts|vue|svelte|astro|coffee)$/i;
 const SOURCE_STYLE = /\.(?:scss|sass|less|styl|stylus|pcss)$/i;
 /** Endings that a bundler adds to imports. */
@@ -30,10 +32,10 @@ const isSource = (use: Use, path: string): boolean =>
 
 function judgeHost(address: Address, { url, use }: Reference, { file }: Origin): Finding | null {
   if (address.kind === "disk") return says.ownDisk(file, url, use === "link");
-  if (use === "link" || !("plain" in address)) return null;
+  if (use === "link" || !isOfHost(address) || address.url.protocol === "ftp:") return null;
   if (address.kind === "loopback") return says.localhostUrl(file, url);
   if (address.kind === "private") return says.privateUrl(file, url);
-  return address.plain && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
+  return OVER_HTTP.has(address.url.protocol) && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
 }
 
 /** The file that would answer a link: clean URLs and folders name no file themselves. */
@@ -100,7 +102,7 @@ export class Judge {
 
   private keep(reference: Reference, origin: Origin, path: string): void {
     const may_exist = this.names.mayExist(path);
-    this.unanswered.push({ ...reference, origin, path, name: decodePath(path), may_exist });
+    this.unanswered.push({ ...reference, origin, path, name: decodePath(path.slice(1)), may_exist });
   }
 
   /** Source that is missing, or that only a bundler finds. */

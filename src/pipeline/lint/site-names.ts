@@ -1,4 +1,5 @@
 /** What this site would answer: the same question as serving asks, of the names alone. */
+import { decodePath, encodePath } from "../../percent.ts";
 import { resolve } from "../../resolve.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Files, SpaRule } from "../../types.ts";
@@ -17,17 +18,6 @@ export interface SiteNames {
 
 /** Answered by the service itself. */
 const OURS = /^\/(?:_svc(?:\/|$)|(?:[^/]+\/)*(?:[^/]*\.)?comments\.json$)/;
-
-export const encodePath = (name: string): string => `/${name.split("/").map(encodeURIComponent).join("/")}`;
-
-/** Null: no valid percent-encoding. */
-export function decodePath(path: string): string | null {
-  try {
-    return decodeURIComponent(path).slice(1).normalize("NFC");
-  } catch {
-    return null;
-  }
-}
 
 export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }): SiteNames {
   const names = new Map([...files.keys()].map((path) => [path, path]));
@@ -69,8 +59,8 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
       return found;
     },
     anyCase(path) {
-      const name = decodePath(path);
-      return name === null ? null : ask(lower, encodePath(name.toLowerCase()), false);
+      const name = decodePath(path.slice(1));
+      return name === null ? null : ask(lower, `/${encodePath(name.toLowerCase())}`, false);
     },
     mayExist: (path) => last_names.has(lastName(path).replace(/\.html$/, "")),
     folder: (name) => folders.has(name),

@@ -1,7 +1,7 @@
 /** Follows every page of a site to what it loads, and that to what it loads in turn, as a browser would: pages, then
  *  stylesheets and scripts, each once. What no page reaches is not judged. */
 import type { Files, Progress } from "../../types.ts";
-import { addressOf, baseOf, ROOT } from "../references/addresses.ts";
+import { addressOf, baseOf, fileAt, movedBase, ROOT } from "../../html/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import type { Pages } from "../../html/pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
@@ -11,7 +11,6 @@ import { mediaType } from "../media-types.ts";
 import { type PageReferences, pageReferences, type PageScript } from "../references/page.ts";
 import type { Reference } from "../references/reference.ts";
 import { scriptReferences, type ScriptReferences } from "../references/script.ts";
-import { decodePath } from "./site-names.ts";
 import { styleReferences } from "../references/style.ts";
 import type { Origin } from "./unanswered.ts";
 import { manifestReferences } from "../references/web-manifest.ts";
@@ -159,8 +158,7 @@ export class Walk {
   }
 
   private noteAction(action: string, origin: Origin): void {
-    const address = addressOf(action, origin.bases[0]!);
-    const path = address.kind === "own" ? decodePath(address.path) : null;
+    const path = fileAt(addressOf(action, origin.bases[0]!));
     if (path !== null && this.files.has(path)) this.actions.add(path);
   }
 
@@ -228,7 +226,7 @@ function originOf({ path, source }: Page, found: PageReferences, judge: Judge): 
   const origin = { file: source, bases: [own], filled_in: found.filled_in };
   if (found.base !== null) {
     judge.ask({ url: found.base, use: "base" }, origin);
-    const moved = URL.parse(found.base, own)?.href;
+    const moved = movedBase(found.base, own);
     return moved ? { ...origin, bases: [moved], moved: true } : origin;
   }
   // A part of a page stands in another: its addresses may be meant from there.

@@ -1,4 +1,5 @@
 /** What a page shows and what it loads: the two things that tell an app's shell from a document. */
+import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import type { Page, Part } from "../../html/page.ts";
@@ -67,16 +68,8 @@ const RUNS = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\
 const IMPORT = /\b(?:import\s{0,9}\(?|from)\s{0,9}["'`]([^"'`\n]{1,500})["'`]/g;
 
 /** The path on this site that `address` on `page` names; null where it is another host's, or none. */
-function ownPath(address: string, page: string): string | null {
-  const root = "http://site.invalid/";
-  const url = URL.parse(decodeEntities(address).trim(), root + page.split("/").map(encodeURIComponent).join("/"));
-  if (!url || !url.href.startsWith(root)) return null;
-  try {
-    return decodeURIComponent(url.pathname.slice(1)).normalize("NFC");
-  } catch {
-    return null;
-  }
-}
+const ownPath = (address: string, page: string): string | null =>
+  fileAt(addressOf(decodeEntities(address).trim(), baseOf(page)));
 
 /** Addresses that an inline script imports; a bare name is a package, not a path. */
 const importsIn = (code: string): string[] =>

@@ -42,50 +42,53 @@ class Places {
   }
 }
 
-function cut(text: string, namespaces: Namespaces): Places {
-  const places = new Places();
-  const token = new Tokenizer(text, namespaces);
-  while (token.next()) {
-    const { kind, from, inside, to } = token;
-    if (kind === "text") places.add(TEXT, from, 0, to, -1);
-    else if (kind === "close") places.add(CLOSE, from + 2, inside, to, -1);
-    else if (kind === "open") places.add(FIRST_OPEN + OPEN.indexOf(token.is), from + 1, inside, to, token.raw_end);
-  }
-  return places;
-}
-
 export class Page {
-  /** Its tags did not nest, so that another reading may be the true one. */
-  readonly doubtful: boolean;
-  private readonly places: Places;
+  private readonly places = new Places();
+  private readonly token: Tokenizer;
 
   constructor(
     readonly text: string,
-    namespaces: Namespaces & { readonly doubtful?: boolean } = asBrowser(),
+    private readonly namespaces: Namespaces & { readonly doubtful?: boolean } = asBrowser(),
   ) {
-    this.places = cut(text, namespaces);
-    this.doubtful = namespaces.doubtful === true;
+    this.token = new Tokenizer(text, namespaces);
   }
 
+  /** Its tags did not nest, so that another reading may be the true one. */
+  get doubtful(): boolean {
+    while (this.cut());
+    return this.namespaces.doubtful === true;
+  }
+
+  /** Each part is cut when somebody first comes to it: who stops early pays for no more. */
   *parts(): Generator<Part> {
-    const { text } = this;
-    const { length, kinds, numbers } = this.places;
-    for (let i = 0; i < length; i++) {
-      const kind = kinds[i]!;
-      const at = i * STRIDE;
-      const from = numbers[at]!;
-      const to = numbers[at + 2]!;
-      if (kind === TEXT) yield { kind: "text", text: text.slice(from, to) };
-      else {
-        const inside = numbers[at + 1]!;
-        const name = asciiLower(text.slice(from, inside));
-        if (kind === CLOSE) yield { kind: "close", name };
-        else {
-          const raw_end = numbers[at + 3]!;
-          const raw = raw_end < 0 ? null : text.slice(to, raw_end);
-          yield { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
-        }
-      }
+    for (let i = 0; i < this.places.length || this.cut(); i++) yield this.part(i);
+  }
+
+  /** One part more; false at the page's end. */
+  private cut(): boolean {
+    const { places, token } = this;
+    while (token.next()) {
+      const { kind, from, inside, to } = token;
+      if (kind === "text") places.add(TEXT, from, 0, to, -1);
+      else if (kind === "close") places.add(CLOSE, from + 2, inside, to, -1);
+      else if (kind === "open") places.add(FIRST_OPEN + OPEN.indexOf(token.is), from + 1, inside, to, token.raw_end);
+      else continue;
+      return true;
     }
+    return false;
+  }
+
+  private part(index: number): Part {
+    const { text } = this;
+    const { kinds, numbers } = this.places;
+    const at = index * STRIDE;
+    const [kind, from, to] = [kinds[index]!, numbers[at]!, numbers[at + 2]!];
+    if (kind === TEXT) return { kind: "text", text: text.slice(from, to) };
+    const inside = numbers[at + 1]!;
+    const name = asciiLower(text.slice(from, inside));
+    if (kind === CLOSE) return { kind: "close", name };
+    const raw_end = numbers[at + 3]!;
+    const raw = raw_end < 0 ? null : text.slice(to, raw_end);
+    return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
   }
 }

@@ -2,7 +2,7 @@
 import { handOver } from "../src/deploy/hand-over.ts";
 import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
-import { mediaType } from "../src/pipeline/media-types.ts";
+import { mediaType } from "../src/media-types.ts";
 import { detectSpa } from "../src/pipeline/spa/index.ts";
 import { keepPages } from "../src/html/pages.ts";
 import { titleOf } from "../src/html/title.ts";

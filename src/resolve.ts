@@ -6,7 +6,7 @@ import { decodePath } from "./percent.ts";
 /** Path → whatever stands for the file: its row in the manifest, its bytes. */
 type Named<File> = ReadonlyMap<string, File>;
 
-export type Resolution<File> =
+type Resolution<File> =
   | { kind: "file"; file: File }
   /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
   | { kind: "redirect"; location: string }

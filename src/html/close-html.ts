@@ -11,7 +11,7 @@ const PAGE_ONLY = new Set("html head body frameset plaintext".split(" "));
 /** Each tag that never ends may cost a look to the end of the text; past this many, every `<` is text. */
 const MOST_CUT = 5;
 
-export interface Attribute {
+interface Attribute {
   name: string;
   /** As written: entities are not decoded. */
   value: string;

@@ -8,7 +8,7 @@ import { holdsText, rawEnd } from "./raw-text.ts";
 const [BANG, SLASH, LESS, GREATER, QUESTION] = [33, 47, 60, 62, 63];
 const COMMENT_END = /--!?>/g;
 
-export type TokenKind =
+type TokenKind =
   | "open"
   | "close"
   | "text"

@@ -1,7 +1,6 @@
 /** PIPELINE.md 3: what a browser may show as a page is scanned as one, and has the quarantine's header, whatever its type. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { isMarkup } from "../../src/media-types.ts";
-import { mediaType, MEDIA_TYPES } from "../../src/pipeline/media-types.ts";
+import { isMarkup, mediaType, MEDIA_TYPES } from "../../src/media-types.ts";
 import { judge } from "../kit/abuse-site.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 

@@ -4,16 +4,15 @@ import { Refusal } from "../../errors.ts";
 import { keepPages, type Pages } from "../../html/pages.ts";
 import type { Bytes, Draft, Progress, SiteContext, Warning } from "../../types.ts";
 import { parseBrands } from "./brands.ts";
-import { pageCode } from "./page-code.ts";
+import { PageCode } from "./page-code.ts";
 import { foreignForm, localForms, secretsSent } from "./foreign-forms.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
-import { isMarkup } from "../../media-types.ts";
+import { isMarkup, mediaType } from "../../media-types.ts";
 import { readings } from "./readings.ts";
 import { isProgram, programSignal } from "./programs.ts";
 import type { Judged, Signal } from "./signal.ts";
 import { SIGNALS } from "./suspicions.ts";
 import { leak } from "./sinks.ts";
-import { mediaType } from "../media-types.ts";
 import { show } from "../show.ts";
 
 const howToAppeal = (contact: string | null): string => (contact === null ? "whoever runs this server" : contact);
@@ -61,7 +60,7 @@ const MOST_LOCAL = 20;
 /** Throws `abuse_rejected` and `too_complex`. */
 export function scanAbuse(draft: Draft, site: SiteContext, progress: Progress, pages: Pages = keepPages()): Draft {
   const { files } = draft;
-  const code = pageCode(files, site);
+  const code = new PageCode(files, site);
   const brands = parseBrands(site.brands);
   const found: { path: string; signal: Signal }[] = [];
   const local = new Map<string, Warning>();

@@ -2,7 +2,7 @@
  *  scripts, links and words. One pass; what the facts mean is judged elsewhere. */
 import { risksOf } from "./fields.ts";
 import { type Control, emptyFacts, type Form, MOST, type PageFacts, type Pressable, Unreadable } from "./facts.ts";
-import { type FormOwners, formOwners } from "./form-owner.ts";
+import { FormOwners } from "./form-owner.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { attributesOf, closesItself } from "../../html/attributes.ts";
 import type { Page, Part } from "../../html/page.ts";
@@ -169,16 +169,14 @@ function close(place: Place, name: string): void {
 export function readPage(page: Page, nested = false): PageFacts {
   const facts = emptyFacts();
   const place: Place = {
-    ...{
-      facts,
-      owners: formOwners(nested),
-      label: null,
-      pressable: null,
-      text: [],
-      length: 0,
-      drawings: 0,
-      titled: null,
-    },
+    facts,
+    owners: new FormOwners(nested),
+    label: null,
+    pressable: null,
+    text: [],
+    length: 0,
+    drawings: 0,
+    titled: null,
   };
   for (const part of page.parts()) {
     if (part.kind === "open") open(place, part);

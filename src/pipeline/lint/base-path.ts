@@ -6,7 +6,7 @@ import type { SiteNames } from "./site-names.ts";
 import { isScript, type Unanswered } from "./unanswered.ts";
 
 /** What other findings have said already. */
-export interface Said {
+interface Said {
   /** The folder to deploy instead, where the index lies. */
   elsewhere: string | null;
   /** The project is to be built: a build copies what lies in public/, and is itself what is to be deployed. */

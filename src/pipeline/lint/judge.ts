@@ -76,7 +76,8 @@ export class Judge {
   /** A browser takes the first of a list that it can read, so the others are never asked for. */
   private isThere(url: string, base: string): boolean {
     const address = addressOf(url, base);
-    return address.kind === "own" ? this.names.answer(address.path, false) !== null : /^data:/i.test(url);
+    if (address.kind !== "own") return /^data:/i.test(url);
+    return this.names.ours(address.path) || this.names.answer(address.path, false) !== null;
   }
 
   /** The file that answers; null: none, or none of this site's business. */
@@ -96,7 +97,9 @@ export class Judge {
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
     if (answer !== undefined) this.note(says.sourceLoaded(file, url));
-    else this.keep(reference, origin, first.path);
+    else if (!addresses.some((one) => one.kind === "own" && this.names.ours(one.path))) {
+      this.keep(reference, origin, first.path);
+    }
     return null;
   }
 

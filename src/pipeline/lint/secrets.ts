@@ -1,7 +1,7 @@
 /** Private keys and tokens in files that everybody could read: forms that their issuers made recognisable, and nothing
  *  that merely looks random. Keys made for browsers (`AIza…`, `pk_live_…`) are none. */
 
-export interface Secret {
+interface Secret {
   /** "a GitHub token" */
   kind: string;
   /** Its beginning, to find it by. */

@@ -7,7 +7,7 @@ import type { Pages } from "../../html/pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";
-import { mediaType } from "../media-types.ts";
+import { mediaType } from "../../media-types.ts";
 import { type PageReferences, pageReferences, type PageScript } from "../references/page.ts";
 import type { Reference } from "../references/reference.ts";
 import { scriptReferences, type ScriptReferences } from "../references/script.ts";

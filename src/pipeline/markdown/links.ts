@@ -54,7 +54,7 @@ function otherCase(files: ReadonlySet<string>, path: string): string | null {
 /** Attributes that hold one URL. */
 const URLS = new Set(["href", "src", "poster", "data", "xlink:href"]);
 
-export interface Linker {
+interface Linker {
   rewrite: Rewrite;
   broken(): BrokenLink[];
 }

@@ -45,6 +45,16 @@ const cell = ({ header, align, tokens }: Tokens.TableCell, inline: (tokens: Toke
   return `<${name}${align ? ` class="${align}"` : ""}>${inline(tokens)}</${name}>\n`;
 };
 
+function codeBlock({ text, lang }: Tokens.Code): string {
+  const language = LANGUAGE.exec(lang ?? "")?.[0];
+  const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
+  const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
+  return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
+}
+
+const checkBox = ({ checked }: Tokens.Checkbox): string =>
+  `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
+
 /** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
 function renderer(headings: Heading[], anchor: (text: string) => string, rewrite: Rewrite): RendererObject {
   return {
@@ -63,12 +73,7 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
       const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
     },
-    code({ text, lang }) {
-      const language = LANGUAGE.exec(lang ?? "")?.[0];
-      const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
-      const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
-      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
-    },
+    code: codeBlock,
     blockquote(token) {
       const alert = alertOf(token);
       if (!alert) return `<blockquote>\n${this.parser.parse(token.tokens)}</blockquote>\n`;
@@ -84,9 +89,7 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
     listitem({ task, tokens }) {
       return `<li${task ? ' class="task"' : ""}>${this.parser.parse(tokens)}</li>\n`;
     },
-    checkbox({ checked }) {
-      return `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
-    },
+    checkbox: checkBox,
   };
 }
 

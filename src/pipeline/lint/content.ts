@@ -1,7 +1,7 @@
 /** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
 import type { Draft, Files } from "../../types.ts";
 import type { Finding } from "./findings.ts";
-import type { Page, Walk } from "./walk.ts";
+import type { PageFile, Walk } from "./walk.ts";
 import { findSecrets } from "./secrets.ts";
 import { show } from "../show.ts";
 import type { Pages } from "../../html/pages.ts";
@@ -55,7 +55,7 @@ const hugeAssets = (files: Files, { loaded }: Walk): Finding[] =>
       fix_recipe: `Shrink ${show(path)} below 4 MB, or have ${show(by)} load it only when a visitor asks for it.`,
     }));
 
-function missingTitle(files: Files, pages: readonly Page[], read: Pages, { sets_title }: Walk): Finding[] {
+function missingTitle(files: Files, pages: readonly PageFile[], read: Pages, { sets_title }: Walk): Finding[] {
   const index = pages.find(({ path }) => path === "index.html");
   if (!index || sets_title || titleOf(read(files.get("index.html")!)) !== null) return [];
   return [
@@ -69,7 +69,7 @@ function missingTitle(files: Files, pages: readonly Page[], read: Pages, { sets_
   ];
 }
 
-export function lintContent({ files, made }: Draft, pages: readonly Page[], read: Pages, walked: Walk): Finding[] {
+export function lintContent({ files, made }: Draft, pages: readonly PageFile[], read: Pages, walked: Walk): Finding[] {
   const uploaded = [...files.keys()].filter((path) => !made.has(path));
   return [
     ...secrets(files, uploaded),

@@ -6,7 +6,7 @@ import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types
 import type { Finding } from "./findings.ts";
 import { Judge } from "./judge.ts";
 import { lintContent } from "./content.ts";
-import { type Page, Walk } from "./walk.ts";
+import { type PageFile, Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
 
 const MOST = 100;
@@ -30,7 +30,7 @@ const GRAVEST_FIRST: readonly WarningCode[] = [
 const IS_PAGE = /\.(?:html?|xhtml|xht|shtml)$/i;
 
 /** Pages that somebody wrote. What the service made of nothing, a list of files, is not theirs to change. */
-function pagesOf({ files, made }: Draft): Page[] {
+function pagesOf({ files, made }: Draft): PageFile[] {
   const uploaded = new Map([...files].filter(([path]) => !made.has(path)).map(([path, bytes]) => [bytes, path]));
   return [...files].flatMap(([path, bytes]) => {
     if (!IS_PAGE.test(path)) return [];
@@ -39,7 +39,7 @@ function pagesOf({ files, made }: Draft): Page[] {
     return source === null || (source !== path && IS_PAGE.test(source)) ? copyOf(path, source) : [{ path, source }];
   });
 }
-const copyOf = (path: string, source: string | null): Page[] =>
+const copyOf = (path: string, source: string | null): PageFile[] =>
   source !== null && path === "index.html" ? [{ path, source }] : [];
 
 /** The Markdown that became a page: it has the page's name, or is the README of the folder whose index it became. */

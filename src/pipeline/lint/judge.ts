@@ -14,7 +14,7 @@ const PERCENT_PLACEHOLDER = /%[A-Z][A-Z\d_]{2,60}%/;
 const PLACEHOLDER =
   /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
 /** What browsers load over https alone on an https page. */
-const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "manifest"]);
+const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "web_manifest"]);
 const OVER_HTTP = new Set(["http:", "ws:"]);
 const SOURCE_CODE = /\.(?:tsx?|jsx|mts|cts|vue|svelte|astro|coffee)$/i;
 const SOURCE_STYLE = /\.(?:scss|sass|less|styl|stylus|pcss)$/i;

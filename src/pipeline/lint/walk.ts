@@ -13,9 +13,9 @@ import type { Reference } from "../references/reference.ts";
 import { scriptReferences, type ScriptReferences } from "../references/script.ts";
 import { styleReferences } from "../references/style.ts";
 import type { Origin } from "./unanswered.ts";
-import { manifestReferences } from "../references/web-manifest.ts";
+import { webManifestReferences } from "../references/web-manifest.ts";
 
-export interface Page {
+export interface PageFile {
   path: string;
   /** The uploaded file to change: the service may have made `path` of it. */
   source: string;
@@ -71,7 +71,7 @@ export class Walk {
     private readonly progress: Progress,
   ) {}
 
-  run(pages: readonly Page[]): void {
+  run(pages: readonly PageFile[]): void {
     for (const page of pages) {
       this.progress(STAGE, page.path);
       this.readPage(page);
@@ -108,7 +108,7 @@ export class Walk {
     if (NOT_LOADED.has(reference.use)) return path;
     if (!this.loaded.has(path)) this.loaded.set(path, origin.file);
     if (reference.use === "style" && this.once(`style ${path}`)) this.sheets.push(path);
-    if (reference.use === "manifest" && this.once(`manifest ${path}`)) this.readManifest(path);
+    if (reference.use === "web_manifest" && this.once(`web_manifest ${path}`)) this.readWebManifest(path);
     return path;
   }
 
@@ -122,7 +122,7 @@ export class Walk {
     return path;
   }
 
-  private readPage(page: Page): void {
+  private readPage(page: PageFile): void {
     const found = pageReferences(this.pages(this.files.get(page.path)!));
     const origin = originOf(page, found, this.judge);
     const running: Running = {
@@ -162,9 +162,9 @@ export class Walk {
     if (path !== null && this.files.has(path)) this.actions.add(path);
   }
 
-  private readManifest(path: string): void {
+  private readWebManifest(path: string): void {
     const origin = { file: path, bases: [baseOf(path)] };
-    for (const reference of manifestReferences(this.text(path))) this.load(reference, origin);
+    for (const reference of webManifestReferences(this.text(path))) this.load(reference, origin);
   }
 
   private readStyle(css: string, origin: Origin): void {
@@ -215,13 +215,13 @@ export class Walk {
 }
 
 /** The Markdown stage has judged the links between its files. */
-const isOwnLink = ({ source }: Page, { url, use }: Reference): boolean =>
+const isOwnLink = ({ source }: PageFile, { url, use }: Reference): boolean =>
   use === "link" && MARKDOWN.test(source) && MARKDOWN.test(url.replace(/[?#].*/, ""));
 
 /** Pages of one folder resolve alike. */
 const folderOf = (base: string): string => base.replace(/[?#].*/, "").replace(/[^/]*$/, "");
 
-function originOf({ path, source }: Page, found: PageReferences, judge: Judge): Origin {
+function originOf({ path, source }: PageFile, found: PageReferences, judge: Judge): Origin {
   const own = baseOf(path);
   const origin = { file: source, bases: [own], filled_in: found.filled_in };
   if (found.base !== null) {

@@ -85,7 +85,7 @@ function candidates(srcset: string): string[] {
 function linkUse(found: Attributes): Use | null {
   const rel = (found.get("rel") ?? "").toLowerCase().split(/\s+/);
   if (rel.includes("stylesheet")) return found.has("disabled") ? null : "style";
-  if (rel.includes("manifest")) return "manifest";
+  if (rel.includes("manifest")) return "web_manifest";
   if (rel.includes("modulepreload")) return "module";
   if (rel.includes("preload") || rel.includes("prefetch"))
     return PRELOADED[(found.get("as") ?? "").toLowerCase()] ?? "data";

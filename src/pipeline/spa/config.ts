@@ -1,5 +1,6 @@
 /** Whether an upload's own configuration, written for another host, sends every path to the index. All of it is text of
  *  a stranger: no pattern in it is ever compiled, and a file too large to be configuration is not read. */
+import { type Json, member } from "../../json.ts";
 import type { Files } from "../../types.ts";
 
 /** Bun's TOML parser takes the square of the number of keys: 0.2 s for this much of them, 2.5 s for four times as much. */
@@ -21,8 +22,6 @@ const redirects = (text: string): boolean =>
     return from === "/*" && isIndex(to) && /^200!?$/.test(status ?? "");
   });
 
-type Json = { [member: string]: Json } | Json[] | string | number | boolean | null | undefined;
-
 /** Null for what cannot be read. */
 const tried =
   (parse: (text: string) => unknown) =>
@@ -36,8 +35,6 @@ const tried =
 const json = tried(Bun.JSONC.parse);
 const toml = tried(Bun.TOML.parse);
 
-const member = (value: Json, name: string): Json =>
-  value && typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
 const list = (value: Json): Json[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
 
 /** Whether one of `rules` sends any path (under one of the names `from`) to the index (under one of `to`). */

@@ -196,7 +196,14 @@ describe("what raw HTML leaves open is closed at the end of its text, and nothin
   ])("%s: %s", (_, open, closed) => expect(close(open)).toBe(closed));
 
   test.each([
-    ...["<div>", "<!-- x", "<script>", "<b>", "<table><tr><td>", "</article></main>", "<template>", '<a href="'],
+    "<div>",
+    "<!-- x",
+    "<script>",
+    "<b>",
+    "<table><tr><td>",
+    "</article></main>",
+    "<template>",
+    '<a href="',
     "<script><!--><script></script>\n\n<textarea>",
     "<svg/><textarea>",
   ])("the page's frame stands after %s", (open) => {

@@ -14,81 +14,91 @@ const [TEXT, CLOSE] = [0, 1];
 /** What stands behind them. */
 const OPEN: readonly Kind[] = ["html", "drawing", "plain"];
 const FIRST_OPEN = 2;
-/** Numbers a part: where it or its name begins, where its attributes begin, where it ends, where its raw text ends. */
-const STRIDE = 4;
+/** Of a part: its kind, where it or its name begins, where its attributes begin, where it ends, where its raw text ends. */
+const NUMBERS = 5;
+/** Parts in a block: a page of 10 MB may have three million, and an array that grows would be copied again and again. */
+const BLOCK = 1024;
 
-/** Places alone are kept: a page of 10 MB may have three million tags. */
+/** Places alone are kept: an object for each part would take ten times as much. */
 class Places {
   length = 0;
-  kinds = new Uint8Array(64);
-  numbers = new Int32Array(64 * STRIDE);
+  private readonly blocks: Int32Array[] = [];
 
   add(kind: number, from: number, inside: number, to: number, raw_end: number): void {
-    if (this.length === this.kinds.length) this.grow();
-    const at = this.length * STRIDE;
-    this.kinds[this.length++] = kind;
-    this.numbers[at] = from;
-    this.numbers[at + 1] = inside;
-    this.numbers[at + 2] = to;
-    this.numbers[at + 3] = raw_end;
+    const at = (this.length % BLOCK) * NUMBERS;
+    if (at === 0) this.blocks.push(new Int32Array(BLOCK * NUMBERS));
+    const block = this.blocks.at(-1)!;
+    block[at] = kind;
+    block[at + 1] = from;
+    block[at + 2] = inside;
+    block[at + 3] = to;
+    block[at + 4] = raw_end;
+    this.length++;
   }
 
-  private grow(): void {
-    const [kinds, numbers] = [this.kinds, this.numbers];
-    this.kinds = new Uint8Array(kinds.length * 2);
-    this.kinds.set(kinds);
-    this.numbers = new Int32Array(numbers.length * 2);
-    this.numbers.set(numbers);
+  part(text: string, index: number): Part {
+    const block = this.blocks[Math.floor(index / BLOCK)]!;
+    const at = (index % BLOCK) * NUMBERS;
+    return partOf(text, block[at]!, block[at + 1]!, block[at + 2]!, block[at + 3]!, block[at + 4]!);
+  }
+}
+
+function partOf(text: string, kind: number, from: number, inside: number, to: number, raw_end: number): Part {
+  if (kind === TEXT) return { kind: "text", text: text.slice(from, to) };
+  const name = asciiLower(text.slice(from, inside));
+  if (kind === CLOSE) return { kind: "close", name };
+  const raw = raw_end < 0 ? null : text.slice(to, raw_end);
+  return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
+}
+
+/** The number for the kind of the token at hand; null where it is no part. */
+function kindOf({ kind, is }: Tokenizer): number | null {
+  if (kind === "open") return FIRST_OPEN + OPEN.indexOf(is);
+  return kind === "text" ? TEXT : kind === "close" ? CLOSE : null;
+}
+
+/** Where a part that is told by its text, or by its name, begins. */
+const startOf = ({ from }: Tokenizer, kind: number): number =>
+  kind === TEXT ? from : kind === CLOSE ? from + 2 : from + 1;
+
+/** For one look alone: nothing is kept. */
+export function* partsOf(text: string, namespaces: Namespaces = asBrowser()): Generator<Part> {
+  const token = new Tokenizer(text, namespaces);
+  while (token.next()) {
+    const kind = kindOf(token);
+    if (kind !== null) yield partOf(text, kind, startOf(token, kind), token.inside, token.to, token.raw_end);
   }
 }
 
 export class Page {
   private readonly places = new Places();
+  private readonly browser = asBrowser();
   private readonly token: Tokenizer;
 
-  constructor(
-    readonly text: string,
-    private readonly namespaces: Namespaces & { readonly doubtful?: boolean } = asBrowser(),
-  ) {
-    this.token = new Tokenizer(text, namespaces);
+  constructor(readonly text: string) {
+    this.token = new Tokenizer(text, this.browser);
   }
 
   /** Its tags did not nest, so that another reading may be the true one. */
   get doubtful(): boolean {
     while (this.cut());
-    return this.namespaces.doubtful === true;
+    return this.browser.doubtful;
   }
 
   /** Each part is cut when somebody first comes to it: who stops early pays for no more. */
   *parts(): Generator<Part> {
-    for (let i = 0; i < this.places.length || this.cut(); i++) yield this.part(i);
+    for (let i = 0; i < this.places.length || this.cut(); i++) yield this.places.part(this.text, i);
   }
 
   /** One part more; false at the page's end. */
   private cut(): boolean {
     const { places, token } = this;
     while (token.next()) {
-      const { kind, from, inside, to } = token;
-      if (kind === "text") places.add(TEXT, from, 0, to, -1);
-      else if (kind === "close") places.add(CLOSE, from + 2, inside, to, -1);
-      else if (kind === "open") places.add(FIRST_OPEN + OPEN.indexOf(token.is), from + 1, inside, to, token.raw_end);
-      else continue;
+      const kind = kindOf(token);
+      if (kind === null) continue;
+      places.add(kind, startOf(token, kind), token.inside, token.to, token.raw_end);
       return true;
     }
     return false;
-  }
-
-  private part(index: number): Part {
-    const { text } = this;
-    const { kinds, numbers } = this.places;
-    const at = index * STRIDE;
-    const [kind, from, to] = [kinds[index]!, numbers[at]!, numbers[at + 2]!];
-    if (kind === TEXT) return { kind: "text", text: text.slice(from, to) };
-    const inside = numbers[at + 1]!;
-    const name = asciiLower(text.slice(from, inside));
-    if (kind === CLOSE) return { kind: "close", name };
-    const raw_end = numbers[at + 3]!;
-    const raw = raw_end < 0 ? null : text.slice(to, raw_end);
-    return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
   }
 }

@@ -5,7 +5,7 @@ import { type Control, emptyFacts, type Form, MOST, type PageFacts, type Pressab
 import { FormOwners } from "./form-owner.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { attributesOf, closesItself } from "../../html/attributes.ts";
-import type { Page, Part } from "../../html/page.ts";
+import type { Part } from "../../html/page.ts";
 
 type Opened = Extract<Part, { kind: "open" }>;
 type Attributes = ReadonlyMap<string, string>;
@@ -166,7 +166,7 @@ function close(place: Place, name: string): void {
 }
 
 /** `nested`: XML, where a form in a form is one. */
-export function readPage(page: Page, nested = false): PageFacts {
+export function readPage(parts: Iterable<Part>, nested = false): PageFacts {
   const facts = emptyFacts();
   const place: Place = {
     facts,
@@ -178,7 +178,7 @@ export function readPage(page: Page, nested = false): PageFacts {
     drawings: 0,
     titled: null,
   };
-  for (const part of page.parts()) {
+  for (const part of parts) {
     if (part.kind === "open") open(place, part);
     else if (part.kind === "close") close(place, part.name);
     else {

@@ -6,7 +6,7 @@ import { decodePercent } from "../../percent.ts";
 import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
-import { Page } from "../../html/page.ts";
+import { type Page, partsOf } from "../../html/page.ts";
 import type { Pages } from "../../html/pages.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
 import { readPage } from "./page.ts";
@@ -32,20 +32,30 @@ function xmlTexts(bytes: Bytes): string[] {
   return [text, utf16(bytes) ?? byteForByte(bytes)];
 }
 
-const htmlPages = (bytes: Bytes, pages: Pages): Page[] =>
-  isUtf8(bytes) ? [pages(bytes)] : [pages(bytes), new Page(byteForByte(bytes))];
+/** The other ways in which a page may be mended whose tags do not nest. */
+const otherReadings = (html: string): PageFacts[] =>
+  [asBrowser(false), allHtml(), plainAfterDrawing()].map((namespaces) => readPage(partsOf(html, namespaces)));
 
-function readingsOfHtml(page: Page): PageFacts[] {
-  const first = readPage(page);
-  if (!page.doubtful) return [first];
-  const others = [asBrowser(false), allHtml(), plainAfterDrawing()];
-  return [first, ...others.map((namespaces) => readPage(new Page(page.text, namespaces)))];
+function readingsOfPage(page: Page): PageFacts[] {
+  const first = readPage(page.parts());
+  return page.doubtful ? [first, ...otherReadings(page.text)] : [first];
 }
+
+function readingsOfHtml(html: string): PageFacts[] {
+  const browser = asBrowser();
+  const first = readPage(partsOf(html, browser));
+  return browser.doubtful ? [first, ...otherReadings(html)] : [first];
+}
+
+const readingsOfBytes = (bytes: Bytes, pages: Pages): PageFacts[] => [
+  ...readingsOfPage(pages(bytes)),
+  ...(isUtf8(bytes) ? [] : readingsOfHtml(byteForByte(bytes))),
+];
 
 function readingsOfXml(source: string): PageFacts[] {
   const text = xmlText(source);
   if (text === null) throw new Unreadable("its document type makes markup of its own");
-  return [readPage(new Page(text, xml()), true)];
+  return [readPage(partsOf(text, xml()), true)];
 }
 
 /** A page in a `data:` address; null for all else. */
@@ -67,7 +77,7 @@ function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
       const data = address === null ? null : inAddress(address);
       if (text === null && !(data && isMarkup(data.type))) return [];
       if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
-      const own = text === null ? [] : readingsOfHtml(new Page(text));
+      const own = text === null ? [] : readingsOfHtml(text);
       const linked = data && isMarkup(data.type) ? readingsOf(data.text, isXml(data.type)) : [];
       // A page in a page has its base.
       return withFrames([...own, ...linked], depth + 1).map((found) => ({
@@ -80,12 +90,10 @@ function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
 }
 
 const readingsOf = (text: string, is_xml: boolean): PageFacts[] =>
-  is_xml ? readingsOfXml(text) : readingsOfHtml(new Page(text));
+  is_xml ? readingsOfXml(text) : readingsOfHtml(text);
 
 /** Throws `Unreadable`. */
 export function readings(bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
-  const found = isXml(media_type)
-    ? xmlTexts(bytes).flatMap(readingsOfXml)
-    : htmlPages(bytes, pages).flatMap(readingsOfHtml);
+  const found = isXml(media_type) ? xmlTexts(bytes).flatMap(readingsOfXml) : readingsOfBytes(bytes, pages);
   return withFrames(found, 1);
 }

@@ -6,7 +6,7 @@ import { decodeEntities } from "../../html/entities.ts";
 import { createAnchors } from "./anchors.ts";
 import { createFootnotes } from "./footnotes.ts";
 import { highlight } from "./highlight.ts";
-import { Page } from "../../html/page.ts";
+import { partsOf } from "../../html/page.ts";
 import { plainText } from "./text.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
@@ -112,7 +112,7 @@ function childrenOf(token: Token): readonly Token[] {
 }
 
 function* idsIn(html: string): Generator<string> {
-  for (const part of new Page(html).parts()) {
+  for (const part of partsOf(html)) {
     const id = part.kind === "open" ? attributesOf(part.attributes).get("id") : undefined;
     if (id) yield id;
   }
@@ -124,7 +124,7 @@ const LONGEST_HEADING = 4000;
 /** What the first `<h1>…</h1>` says, many a README's title being centred that way; null where there is none. */
 function mainHeading(html: string): string | null {
   let words: string | null = null;
-  for (const part of new Page(html).parts()) {
+  for (const part of partsOf(html)) {
     if (part.kind === "text") words = words === null ? null : words + part.text;
     else if (part.name === "h1" && part.kind === "open") words ??= "";
     else if (part.name === "h1" && words !== null) return decodeEntities(words).trim();

@@ -3,7 +3,8 @@ import type { Blobs, StoredFile } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import { type Encode, isCoded } from "./encode.ts";
-import { attribution, inject, isHtml } from "./inject.ts";
+import { isHtml } from "../media-types.ts";
+import { attribution, inject } from "./inject.ts";
 import type { Body, Form, LoadedVersion } from "./kept.ts";
 import type { Coding } from "../http/negotiate.ts";
 

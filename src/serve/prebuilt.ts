@@ -1,7 +1,8 @@
 /** Responses and headers that are made once and shared by all requests. */
 import type { Coding } from "../http/negotiate.ts";
 import type { Answer, FileAnswer, Form } from "./kept.ts";
-import { isPage, type Policy } from "./policy.ts";
+import { isMarkup } from "../media-types.ts";
+import type { Policy } from "./policy.ts";
 
 /** A clone of a kept Response shares body and headers: 4 % less CPU than one made from the same two. */
 export function keptResponse(answer: Answer, policy: Policy, form: Form, make: () => Response): Response {
@@ -31,14 +32,14 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   // Else Bun names the file on the disk, which is a hash, and browsers would save it under that (BUN.md 2).
   if (media_type === "application/octet-stream") headers.set("content-disposition", "inline");
   if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
-  if (policy.csp !== null && isPage(media_type)) headers.set("content-security-policy", policy.csp);
+  if (policy.csp !== null && isMarkup(media_type)) headers.set("content-security-policy", policy.csp);
   return headers;
 }
 
 function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);
   headers.set("x-robots-tag", policy.robots_unchanged);
-  if (policy.csp_unchanged !== null && isPage(answer.body.file.media_type)) {
+  if (policy.csp_unchanged !== null && isMarkup(answer.body.file.media_type)) {
     headers.set("content-security-policy", policy.csp_unchanged);
   }
   return headers;

@@ -5,8 +5,8 @@ import type { SessionCookie } from "../http/cookies.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
-import type { Store } from "../store/index.ts";
-import type { Secrets } from "../store/disk/secrets.ts";
+import type { Secrets, Store } from "../store/index.ts";
+
 import type { Caller } from "../types.ts";
 import type { uploadsInFlight } from "./uploads.ts";
 

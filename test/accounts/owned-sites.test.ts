@@ -1,4 +1,4 @@
-/** SPEC.md, site lifecycle: owned deploys, claim, bulk-attach, listing, label, deletion (CONTRACT.md 4.4). */
+/** SPEC, "Site lifecycle": owned deploys, claim, bulk-attach, listing, label, deletion (CONTRACT.md 4.4). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

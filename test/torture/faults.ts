@@ -2,6 +2,7 @@
  *  Needs Linux and strace. The store must keep I1 to I5, and the next deploy must work: after an error without a restart
  *  (but for an error of the database's own flush, which ends the server with 70), after a kill with one. */
 import { type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import { inject, needStrace } from "./parts/strace.ts";
 import { checkServed, checkStored, send, type TrackedSite } from "../kit/tracked-sites.ts";
 
 const MOST = Number(process.argv[2] ?? 12);
@@ -15,36 +16,7 @@ const ERRORS = [
   "openat:error=EMFILE",
 ];
 
-if (!Bun.which("strace")) {
-  process.stderr.write("faults: strace is needed (Debian: apt-get install strace)\n");
-  process.exit(1);
-}
-
-/** strace on all threads of a running server; resolves once it is attached. */
-async function inject(server: ServerProcess, rule: string) {
-  const call = rule.split(":")[0]!;
-  const strace = Bun.spawn(
-    ["strace", "-f", "-p", String(server.pid), "-o", "/dev/null", "-e", `trace=${call}`, "-e", `inject=${rule}`],
-    {
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "pipe",
-    },
-  );
-  const reader = strace.stderr.getReader();
-  for (let text = ""; !text.includes("attached");) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`strace ended: ${text}`);
-    text += new TextDecoder().decode(value);
-  }
-  return {
-    async detach() {
-      strace.kill("SIGINT");
-      await Promise.race([strace.exited, Bun.sleep(2000)]);
-      strace.kill("SIGKILL");
-    },
-  };
-}
+needStrace("faults");
 
 const start = (data_dir: string) =>
   startProcess(["--data-dir", data_dir, "--log", "off"], { env: { SVC_RATE_DEPLOY: "off" } });

@@ -1,5 +1,5 @@
 /** Archives damaged at random, a million unless said otherwise: `bun test/torture/archives.ts [count] [seed]`. Each must be
- *  refused or read as what it was. Needs nothing; about 2,500 a second, so seven minutes. */
+ *  refused or read as what it was. Needs nothing; half a minute to a minute. */
 import { fuzzArchives } from "../archives/archive-fuzz.ts";
 
 /** A slice has a seed of its own, counted up from the one that was given: what fails is told with it. */

@@ -1,12 +1,12 @@
 /** What a server does on a disk without room (P6): the whole story, on a small file system that is given. */
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { operator } from "../kit/operator.ts";
 import { type ServerProcess, startProcess } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Writes until nothing goes in any more, in ever smaller pieces; a copying file system finds some room after a flush. */
-export function fill(file: string, leave = 0): void {
+function fill(file: string): void {
   const fd = openSync(file, "a");
   const fits = (bytes: Uint8Array): boolean => {
     try {
@@ -17,20 +17,13 @@ export function fill(file: string, leave = 0): void {
     }
   };
   for (const size of [1 << 20, 4096, 1]) {
-    const piece = crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536)));
-    const bytes = Buffer.concat(Array.from({ length: Math.ceil(size / 65_536) }, () => piece));
+    const bytes = noiseOf(size);
     for (let pieces = 0; pieces < 4096 && fits(bytes); pieces++);
     try {
       fsyncSync(fd);
     } catch {} // full is what it is to be
   }
   closeSync(fd);
-  if (leave > 0) truncateBy(file, leave);
-}
-
-function truncateBy(file: string, bytes: number): void {
-  const { size } = Bun.file(file);
-  Bun.spawnSync(["truncate", "-s", String(size - bytes), file]);
 }
 
 interface Made {
@@ -43,7 +36,7 @@ const small = (text: string) =>
 const noiseOf = (bytes: number): Uint8Array =>
   Buffer.concat(
     Array.from({ length: Math.ceil(bytes / 65_536) }, () => crypto.getRandomValues(new Uint8Array(65_536))),
-  );
+  ).subarray(0, bytes);
 
 async function send(
   server: ServerProcess,
@@ -75,74 +68,95 @@ async function get(server: ServerProcess, { slug }: Made, path: string): Promise
   return [response.status, await response.text()];
 }
 
-/** Runs the story in `mounted`, a file system of about 192 MB. Throws at the first thing that is not as it should be. */
-export async function onFullDisk(mounted: string, note: (line: string) => void = () => {}): Promise<void> {
-  const data_dir = join(mounted, "data");
-  const filler = join(mounted, "filler");
-  const start = () => startProcess(["--data-dir", data_dir, "--log", "off"], { env: { SVC_RATE_OWNED: "off" } });
-  let server = await start();
-  const alive = async (what: string) => {
-    const ended = await Promise.race([server.exited, Bun.sleep(300).then(() => null)]);
-    if (ended !== null) throw new Error(`${what}: the server ended with ${ended}: ${server.stderr()}`);
-  };
-  try {
-    const who = { email: "full@example.org", password: "correct horse battery" };
-    const token = (await send(server, "POST", "/auth/signup", "", who)).body.session_token;
-    const sites: Made[] = [];
-    for (const text of ["kept", "first", "second"])
-      sites.push((await send(server, "POST", "/sites", token, small(text))).body);
-    const [kept, first, second] = sites as [Made, Made, Made];
-    const title = async () => (await get(server, kept, "/"))[1].includes("<title>kept</title>");
-    const deploy = async () => (await send(server, "POST", "/sites", token, small("more"))).status;
+/** The server and what lies on its disk, for the parts of the story. */
+interface Story {
+  data_dir: string;
+  filler: string;
+  server: ServerProcess;
+  token: string;
+  kept: Made;
+  first: Made;
+  second: Made;
+}
 
-    note("nearly full: deploys are refused ahead, pages go on");
-    fill(filler, 8 << 20);
-    const { status, body } = await send(server, "POST", "/sites", token, small("more"));
+const start = (data_dir: string): Promise<ServerProcess> =>
+  startProcess(["--data-dir", data_dir, "--log", "off"], { env: { SVC_RATE_OWNED: "off" } });
+
+const deploy = ({ server, token }: Story) => send(server, "POST", "/sites", token, small("more"));
+
+async function keepsServing({ server, kept }: Story, when: string): Promise<void> {
+  const ended = await Promise.race([server.exited, Bun.sleep(300).then(() => null)]);
+  if (ended !== null) throw new Error(`${when} the server ended with ${ended}: ${server.stderr()}`);
+  same(`a page ${when}`, (await get(server, kept, "/"))[1].includes("<title>kept</title>"), true);
+}
+
+async function deletes({ server, token }: Story, site: Made): Promise<void> {
+  const { status } = await send(server, "DELETE", `/account/sites/${site.site_id}`, token);
+  same("a delete on a full disk", status, 200);
+  same("the deleted site", (await get(server, site, "/"))[0], 404);
+}
+
+const STORY: Record<string, (story: Story) => Promise<void>> = {
+  async "nearly full: deploys are refused ahead, pages go on"(story) {
+    fill(story.filler);
+    truncateSync(story.filler, statSync(story.filler).size - (8 << 20));
+    const { status, body } = await deploy(story);
     same("a deploy on a nearly full disk", [status, body.code], [507, "storage_full"]);
-    same("a page", await title(), true);
+    await keepsServing(story, "on a nearly full disk");
+  },
+  async "full to the last byte: pages go on, what was never asked for too"(story) {
+    fill(story.filler);
+    await keepsServing(story, "on a full disk");
+    const cold = await get(story.server, story.first, "/cold.txt");
+    same("a page that was never asked for", cold, [200, "cold first"]);
+    same("a deploy on a full disk", (await deploy(story)).status, 507);
+  },
+  "a site is deleted": (story) => deletes(story, story.first),
+  async "killed and started again, full"(story) {
+    story.server.kill("SIGKILL");
+    await story.server.exited;
+    fill(story.filler);
+    story.server = await start(story.data_dir);
+    await keepsServing(story, "after the restart");
+    same("the deleted site", (await get(story.server, story.first, "/"))[0], 404);
+    await deletes(story, story.second);
+    await keepsServing(story, "after a delete");
+  },
+  async "a sweep by the operator"({ data_dir }) {
+    const { code, stderr } = await operator(data_dir, ["gc"]);
+    same("gc on a full disk", [code, code === 0 ? "" : stderr], [0, ""]);
+  },
+  async "room again: deploys work without a restart"(story) {
+    rmSync(story.filler);
+    same("a deploy where there is room again", (await deploy(story)).status, 200);
+    same("verify", (await operator(story.data_dir, ["verify"])).code, 0);
+    await keepsServing(story, "in the end");
+  },
+};
 
-    note("full to the last byte: pages go on, what was never asked for too");
-    fill(filler);
-    await alive("on a full disk");
-    same("a page", await title(), true);
-    same("a page that was never asked for", await get(server, first, "/cold.txt"), [200, "cold first"]);
-    same("a deploy on a full disk", await deploy(), 507);
+async function begin(mounted: string): Promise<Story> {
+  const data_dir = join(mounted, "data");
+  const server = await start(data_dir);
+  const who = { email: "full@example.org", password: "correct horse battery" };
+  const token = (await send(server, "POST", "/auth/signup", "", who)).body.session_token;
+  const made = async (text: string) => (await send(server, "POST", "/sites", token, small(text))).body;
+  const [kept, first, second] = [await made("kept"), await made("first"), await made("second")];
+  return { data_dir, filler: join(mounted, "filler"), server, token, kept, first, second };
+}
 
-    note("a site is deleted");
-    same(
-      "a delete on a full disk",
-      (await send(server, "DELETE", `/account/sites/${first.site_id}`, token)).status,
-      200,
-    );
-    same("the deleted site", (await get(server, first, "/"))[0], 404);
-
-    note("killed and started again, full");
-    server.kill("SIGKILL");
-    await server.exited;
-    fill(filler);
-    server = await start();
-    same("a page after the restart", await title(), true);
-    same("the deleted site", (await get(server, first, "/"))[0], 404);
-    same(
-      "a delete on a full disk",
-      (await send(server, "DELETE", `/account/sites/${second.site_id}`, token)).status,
-      200,
-    );
-    await alive("after a restart on a full disk");
-
-    note("a sweep by the operator");
-    const gc = await operator(data_dir, ["gc"]);
-    same("gc on a full disk", [gc.code, gc.code === 0 ? "" : gc.stderr], [0, ""]);
-
-    note("room again: deploys work without a restart");
-    rmSync(filler);
-    same("a deploy where there is room again", await deploy(), 200);
-    same("a page", await title(), true);
-    const verify = await operator(data_dir, ["verify"]);
-    same("verify", verify.code, 0);
-    await alive("in the end");
+/** Runs the story in `mounted`, a file system of about 192 MB; returns its parts. Throws at the first thing that is not as
+ *  it should be. */
+export async function onFullDisk(mounted: string): Promise<string[]> {
+  const story = await begin(mounted);
+  try {
+    for (const [name, part] of Object.entries(STORY)) {
+      await part(story).catch((error: Error) => {
+        throw new Error(`${name}: ${error.message}`);
+      });
+    }
+    return Object.keys(STORY);
   } finally {
-    server.kill("SIGKILL");
-    await server.exited;
+    story.server.kill("SIGKILL");
+    await story.server.exited;
   }
 }

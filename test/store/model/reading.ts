@@ -23,7 +23,7 @@ function versionOf(site: ModelSite, path: string, bytes: Uint8Array): number | n
   return path === "shared.txt" ? null : number;
 }
 
-export interface Answered {
+interface Answered {
   /** Null: some version, one cannot tell which. */
   seen: Seen | null;
   from: number;

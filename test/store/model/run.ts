@@ -70,7 +70,7 @@ function stepOf(fc: FastCheck): Arbitrary<Step> {
   });
 }
 
-export interface ModelReport {
+interface ModelReport {
   runs: number;
   steps: number;
   crashes: number;

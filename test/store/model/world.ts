@@ -45,6 +45,15 @@ async function call(port: number, path: string, body: unknown): Promise<Record<s
   return (await response.json()) as Record<string, unknown>;
 }
 
+async function signUps(port: number, count: number): Promise<string[]> {
+  const sessions: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const body = { email: `model${n}@example.org`, password: "correct horse battery" };
+    sessions.push(String((await call(port, "/auth/signup", body)).session_token));
+  }
+  return sessions;
+}
+
 function clockFile(path: string): Float64Array {
   const fd = openSync(path, "w");
   ftruncateSync(fd, 8);
@@ -89,9 +98,6 @@ export async function makeWorld(folder: string, accounts: number): Promise<World
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  for (let n = 0; n < accounts; n++) {
-    const body = { email: `model${n}@example.org`, password: "correct horse battery" };
-    world.sessions.push(String((await call(server.port, "/auth/signup", body)).session_token));
-  }
+  world.sessions.push(...(await signUps(server.port, accounts)));
   return world;
 }

@@ -25,7 +25,7 @@ function shutDown(path: string): boolean {
   return done;
 }
 
-export interface CutDisk extends AsyncDisposable {
+interface CutDisk extends AsyncDisposable {
   path: string;
   /** Cuts, and mounts again what the disk has. The server is gone afterwards. */
   cut(server: ServerProcess): Promise<void>;

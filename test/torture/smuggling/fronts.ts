@@ -95,12 +95,11 @@ const listen = async (server: Server): Promise<number> => {
 const PATIENCE_MS = 60;
 const GONE = "HTTP/1.1 502 Gone\r\nContent-Length: 0\r\n\r\n";
 
-export async function naiveProxy(to: number): Promise<Front> {
+/** One connection for all: an answer that nobody waits for is the next visitor's, and that is what is naive. */
+function sharedConnection(to: number) {
   let upstream: Socket | null = null;
   let received = "";
-  const clients = new Set<Socket>();
   const waiting: ((answer: string) => void)[] = [];
-  /** An answer that nobody waits for is the next visitor's: that is what is naive. */
   function deliver(): void {
     for (
       let message = firstMessage(received);
@@ -127,17 +126,29 @@ export async function naiveProxy(to: number): Promise<Front> {
     socket.on("error", gone).on("close", gone);
     return (upstream = socket);
   }
-  function pass(client: Socket, message: string): void {
-    const socket = connected();
-    const last = /^connection: close/im.test(message);
-    waiting.push((answer) => {
-      if (!client.writable) return;
-      client.write(Buffer.from(answer, "latin1"));
-      if (last) client.end();
-    });
-    deliver();
-    socket.write(Buffer.from(message, "latin1"));
-  }
+  return {
+    ask(message: string, answer: (text: string) => void): void {
+      const socket = connected();
+      waiting.push(answer);
+      deliver();
+      socket.write(Buffer.from(message, "latin1"));
+    },
+    end: () => void upstream?.destroy(),
+  };
+}
+
+function answerTo(client: Socket, message: string): (text: string) => void {
+  const last = /^connection: close/im.test(message);
+  return (text) => {
+    if (!client.writable) return;
+    client.write(Buffer.from(text, "latin1"));
+    if (last) client.end();
+  };
+}
+
+export async function naiveProxy(to: number): Promise<Front> {
+  const shared = sharedConnection(to);
+  const clients = new Set<Socket>();
   const server = createServer((client) => {
     let text = "";
     clients.add(client);
@@ -146,13 +157,13 @@ export async function naiveProxy(to: number): Promise<Front> {
       text += bytes.toString("latin1");
       for (let message = firstMessage(text); message !== null; message = firstMessage(text)) {
         text = text.slice(message.length);
-        pass(client, message);
+        shared.ask(message, answerTo(client, message));
       }
     });
   });
   const port = await listen(server);
   const stop = async () => {
-    upstream?.destroy();
+    shared.end();
     for (const client of clients) client.destroy();
     server.close();
   };

@@ -23,10 +23,13 @@ interface Reading {
   ended: Promise<string>;
 }
 
+const all: Socket[] = [];
+
 /** Asks for the file; `pace` is told each chunk's length and may pause the socket. */
 function ask(port: number, host: string, pace: (socket: Socket, length: number) => void): Reading {
   const hasher = new Bun.CryptoHasher("sha256");
   const socket = connect(port, "127.0.0.1");
+  all.push(socket);
   const ended = Promise.withResolvers<string>();
   let from = 0;
   socket.on("connect", () => (from = socket.localPort ?? 0));
@@ -53,7 +56,7 @@ function ask(port: number, host: string, pace: (socket: Socket, length: number) 
 /** So many bytes a second on average: after each chunk it rests as long as the chunk was due to take. */
 const steady = (rate: number) => (socket: Socket, length: number) => {
   socket.pause();
-  setTimeout(() => socket.resume(), (length / rate) * 1000);
+  setTimeout(() => socket.resume(), (length / rate) * 1000).unref();
 };
 
 async function whole(kind: string, reading: Reading, started: number): Promise<string> {
@@ -106,7 +109,6 @@ async function readSlowly(pid: number, port: number): Promise<void> {
     );
   } finally {
     clearInterval(timer);
-    for (const { socket } of stopped) socket.destroy();
   }
 }
 
@@ -120,6 +122,7 @@ try {
   process.stdout.write(`${(violation as Error).message}\n`);
   process.exitCode = 1;
 } finally {
+  for (const socket of all) socket.destroy();
   server.kill("SIGKILL");
   await server.exited;
 }

@@ -1,4 +1,4 @@
-/** The dashboard's session cookie (CONTRACT.md 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
+/** The dashboard's session cookie (CONTRACT 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
 import { UNIT_MS } from "../units.ts";
 
 const NINETY_DAYS_S = (90 * UNIT_MS.d) / 1000;

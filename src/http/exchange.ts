@@ -28,7 +28,7 @@ export class Exchange {
 
 /** The path of a request as Bun parsed it: still percent-encoded, without query. Slicing costs a fiftieth of `new URL`. */
 export function pathOf(url: string): string {
-  // Without a usable Host, Bun's `request.url` is the bare target (BUN.md 2).
+  // Without a usable Host, Bun's `request.url` is the bare target (BUN 2).
   const start = url.charCodeAt(0) === 47 ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);
   const fragment = url.indexOf("#", start);

@@ -111,9 +111,6 @@ export interface ManifestFile {
   made: boolean;
 }
 
-/** Path → file. A Map, never an object: `__proto__` is an honest file name. */
-export type Manifest = ReadonlyMap<string, ManifestFile>;
-
 /** What the pipeline makes of an upload, ready to be stored. */
 export interface BuiltVersion {
   /** First 16 hex digits of `digest`. */

@@ -1,6 +1,6 @@
 /** What goes into a deploy's thread and what comes out: plain data, for `structuredClone` keeps no classes. */
 import type { PlainRefusal } from "../errors.ts";
-import type { NewToken, Published, PublishTarget } from "../store/index.ts";
+import type { NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
 interface Upload {

@@ -1,6 +1,6 @@
 /** What a deploy would change, compared with what is live: uploaded files alone. */
-import type { Versions } from "../store/index.ts";
-import { refuseCollision } from "../store/sql/publish.ts";
+import { refuseCollision } from "../store/refusals.ts";
+import type { Versions } from "../store/serving.ts";
 import type { BuiltVersion, ManifestFile } from "../types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
 

@@ -1,8 +1,7 @@
 /** The Worker that deploys run in: the pipeline, then the store, on a connection of its own. */
 import { Refusal, toPlain } from "../errors.ts";
 import { build } from "../pipeline/index.ts";
-import { readBrands } from "../store/disk/brands.ts";
-import { openStore, type Store } from "../store/index.ts";
+import { openStore, readBrands, type Store } from "../store/index.ts";
 import { handOver } from "./hand-over.ts";
 import { rehearse } from "./rehearse.ts";
 import type { Outcome, ThreadJob, ToThread } from "./job.ts";

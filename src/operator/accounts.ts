@@ -46,12 +46,13 @@ const invite: Command = {
   more: "For a server with SVC_SIGNUP=invite. The link leads to where the server was reached at its last start; --base-url (SVC_BASE_URL) says otherwise.",
   async run({ config, arguments: [written], open, print, note }) {
     const email = normalEmail(written!);
-    if (config().signup === "closed") {
+    const { signup, base_url } = await config();
+    if (signup === "closed") {
       note("While SVC_SIGNUP is closed the link opens nothing: start the server with SVC_SIGNUP=invite.");
     }
     const token = newToken("svc_invite_");
     await open().accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
-    print(`${config().base_url}/signup?invite=${token}\n`);
+    print(`${base_url}/signup?invite=${token}\n`);
     return 0;
   },
 };

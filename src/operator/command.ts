@@ -5,7 +5,7 @@ import type { Operations } from "../store/operations.ts";
 export interface Call {
   data_dir: string;
   /** The settings; base URL and sites domain, where they are not set, are those of the server's last start. */
-  config(): Config;
+  config(): Promise<Config>;
   /** As many as the command's `arguments`. */
   arguments: readonly string[];
   /** The values of the command's own options. */

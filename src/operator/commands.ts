@@ -41,8 +41,10 @@ function commandNamed([first = "", second = ""]: readonly string[]): Command | n
 }
 
 /** Where this call is given no base URL and no sites domain, those of the server's last start count. */
-const addressVariables = ({ address }: Operations): Env =>
-  address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+async function addressVariables(operations: Operations): Promise<Env> {
+  const address = await operations.serverAddress();
+  return address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+}
 
 async function run(command: Command, argv: readonly string[], env: Env): Promise<number> {
   const { settings, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
@@ -54,7 +56,7 @@ async function run(command: Command, argv: readonly string[], env: Env): Promise
       ...words,
       open,
       data_dir,
-      config: () => readConfig(settings, { ...addressVariables(open()), ...env }),
+      config: async () => readConfig(settings, { ...(await addressVariables(open())), ...env }),
       print: (text) => void process.stdout.write(text),
       note: (text) => void process.stderr.write(`${visibleLine(text)}\n`),
     });

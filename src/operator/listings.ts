@@ -2,9 +2,7 @@
 import type { Config } from "../config/index.ts";
 import { siteUrl } from "../routes/sites.ts";
 import { siteState } from "../site-state.ts";
-import type { Quarantined } from "../store/sql/quarantine.ts";
-import type { Report } from "../store/sql/reports.ts";
-import type { ListedSite } from "../store/sql/site-listing.ts";
+import type { ListedSite, Quarantined, Report } from "../store/upkeep.ts";
 import { visible } from "../visible.ts";
 import type { Command } from "./command.ts";
 import { counted, instant, json, table } from "./print.ts";
@@ -32,7 +30,7 @@ const sites: Command = {
   options: OPTIONS,
   summary: "list all sites, newest last",
   async run({ config, switches, open, print }) {
-    const settings = config();
+    const settings = await config();
     const rows = (await open().listing()).map((site) => siteRow(settings, site));
     if (switches.has("--json")) print(json(rows));
     else {

@@ -22,8 +22,12 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: "The database could not be read or written: the outcome is unknown. Look at the system's log.",
 };
 
+/** The store answers for a failing disk in words for a person far from it; what happened is the answer's cause. */
+const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause ? error.cause : error);
+
 /** The error with a sentence for its message. An error that is not of the disk or the database stays as it is. */
-export function sentenceOf(error: unknown): unknown {
+export function sentenceOf(thrown: unknown): unknown {
+  const error = causeOf(thrown);
   if (!(error instanceof Error) || error instanceof Refusal) return error;
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   const known = Object.keys(SENTENCES).find((name) => code === name || code.startsWith(`${name}_`));

@@ -1,10 +1,8 @@
 /** `gc`, `verify`, `backup`, `restore`: the upkeep of a data directory. */
 import { resolve } from "node:path";
-import type { Operations } from "../store/operations.ts";
-import { openOperations } from "../store/operations.ts";
-import { restoreFrom } from "../store/backup/restore.ts";
+import { openOperations, type Operations, restoreFrom } from "../store/operations.ts";
 import { slotOf } from "../metrics.ts";
-import type { Checked, Damage } from "../store/backup/verify.ts";
+import type { Checked, Damage } from "../store/upkeep.ts";
 import { visible } from "../visible.ts";
 import type { Call, Command } from "./command.ts";
 import { counted } from "./print.ts";

@@ -3,8 +3,8 @@
 import { Refusal } from "../errors.ts";
 import { hashPassword, isPassword, normalEmail } from "../passwords.ts";
 import type { Config } from "../config/index.ts";
-import { signupClosed } from "../store/sql/accounts.ts";
-import type { NewSession } from "../store/sql/sessions.ts";
+import { signupClosed } from "../store/refusals.ts";
+import type { NewSession } from "../store/people.ts";
 import { hashToken, newAccountId, newSessionId, newToken } from "../tokens.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { isForm, readFields, readForm, stringMember } from "../http/body.ts";

@@ -2,7 +2,8 @@
 import { Refusal } from "../errors.ts";
 import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";
-import { unknownSite, type WriteBy } from "../store/sql/permission.ts";
+import type { WriteBy } from "../store/changes.ts";
+import { unknownSite } from "../store/refusals.ts";
 import { hashToken } from "../tokens.ts";
 import type { Caller, Site } from "../types.ts";
 import type { SessionCookie } from "../http/cookies.ts";

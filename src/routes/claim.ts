@@ -1,6 +1,6 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT.md 4.4). */
 import { Refusal } from "../errors.ts";
-import type { NotAttached } from "../store/sql/ownership.ts";
+import type { NotAttached } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";

@@ -2,7 +2,7 @@
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
 import type { Deployed } from "../deploy/pool.ts";
 import type { NextAction } from "../errors.ts";
-import { refuseUnlessWritable } from "../store/sql/permission.ts";
+import { refuseUnlessWritable } from "../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
 import { networkOf } from "../http/address.ts";

@@ -1,7 +1,7 @@
 /** Reading a site and moving its live pointer (CONTRACT.md 4.4). */
 import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
-import { refuseUnlessWritable } from "../store/sql/permission.ts";
+import { refuseUnlessWritable } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { managedSite } from "./caller.ts";

@@ -2,8 +2,7 @@
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Store } from "../store/index.ts";
-import type { Secrets } from "../store/disk/secrets.ts";
+import type { Secrets, Store } from "../store/index.ts";
 import type { Caller } from "../types.ts";
 import {
   changeSite,

@@ -1,7 +1,7 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
 import { resolve } from "../resolve.ts";
 import { fallbackPath } from "../site-state.ts";
-import type { ManifestFile } from "../types.ts";
+import type { StoredFile } from "../store/serving.ts";
 import type { Answer, FileAnswer } from "./responses.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
@@ -39,7 +39,7 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
       if (dropped?.kind === "file") dropped.forget?.();
     },
   };
-  const fileAnswer = (file: ManifestFile, shell: boolean): FileAnswer => {
+  const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);
     const etag = `"${version.version.version_id}:${path}"`;
     return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], ...kept };
@@ -51,7 +51,7 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
   return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
 }
 
-const fallbackDocument = ({ version, manifest }: LoadedVersion): ManifestFile | undefined =>
+const fallbackDocument = ({ version, manifest }: LoadedVersion): StoredFile | undefined =>
   manifest.get(fallbackPath(version.spa_rule, (path) => manifest.has(path)));
 
 function varyOf(coded: boolean, shell: boolean): string | null {

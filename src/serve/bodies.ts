@@ -1,6 +1,6 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
-import type { Blobs } from "../store/index.ts";
-import type { Bytes, ManifestFile } from "../types.ts";
+import type { Blobs, StoredFile } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
 import type { KeptResponses } from "./responses.ts";
 import type { Budget, Kept } from "./budget.ts";
 import { type Compression, type Encode, isCoded } from "./encode.ts";
@@ -19,7 +19,7 @@ export interface Form extends Kept {
 }
 
 export interface Body {
-  readonly file: ManifestFile;
+  readonly file: StoredFile;
   /** Whether codings are negotiated for its type at all. */
   readonly coded: boolean;
   /** Too large for memory as it is: identity goes out from the disk. */
@@ -32,7 +32,7 @@ export interface Body {
 }
 
 export interface Bodies {
-  of(version: LoadedVersion, file: ManifestFile): Body;
+  of(version: LoadedVersion, file: StoredFile): Body;
   /** The best accepted form, if it is here. Never awaits. */
   ready(body: Body, accepted: readonly Coding[]): Form | undefined;
   /** The same, made where it is not. */
@@ -47,13 +47,13 @@ const IN_MEMORY = 1024 * 1024;
 const FORM_COST = 200;
 
 export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodies {
-  function of(version: LoadedVersion, file: ManifestFile): Body {
+  function of(version: LoadedVersion, file: StoredFile): Body {
     const known = version.bodies.get(file.path);
     if (known !== undefined) return known;
     const { site_id, version_id } = version.version;
     const body = isHtml(file.media_type)
-      ? newBody(file, false, async () => inject(await blobs.read(file.sha256), attribution(site_id, version_id)))
-      : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file.sha256));
+      ? newBody(file, false, async () => inject(await blobs.read(file), attribution(site_id, version_id)))
+      : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file));
     version.bodies.set(file.path, body);
     return body;
   }
@@ -116,7 +116,7 @@ const newForm = (coding: Coding, blob: Blob | null, cost: number, drop: () => vo
   drop,
 });
 
-function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
+function newBody(file: StoredFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
   const forms = new Map<Coding, Form>();
   // Takes no room, so it is never pushed out.
   if (from_disk)

@@ -1,6 +1,6 @@
 /** Site rows by slug, and versions with their manifests: what a request needs to know before it can look for a file. */
-import type { ServingStore } from "../store/index.ts";
-import type { Manifest, Site, Tombstone, Version } from "../types.ts";
+import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { Site, Tombstone, Version } from "../types.ts";
 import type { Answer } from "./responses.ts";
 import type { Body } from "./bodies.ts";
 import type { Budget, Kept } from "./budget.ts";
@@ -8,7 +8,7 @@ import type { Budget, Kept } from "./budget.ts";
 /** A version never changes, so nothing here is ever invalidated; what hangs on it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
-  readonly manifest: Manifest;
+  readonly manifest: StoredManifest;
   /** By path of the file. Two sites with equal files have other attribution, so bodies belong to the version. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
@@ -50,12 +50,12 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
 
   function row(slug: string): Row | undefined {
     const kept = rows.get(slug);
-    return kept !== undefined && kept.generation === store.generation.current() ? kept : undefined;
+    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
   }
 
   async function readRow(slug: string): Promise<Row> {
     // Before the row: read after it, an old row would pass for a new one.
-    const generation = store.generation.current();
+    const generation = store.generation.current(slug);
     const site = await store.sites.bySlug(slug);
     const tombstone = site === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await readVersion(site.site_id, site.live_version_id);
@@ -73,7 +73,7 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
 
   /** A site may go between two reads; one that stays and has no live version is broken. */
   function readAgain(site: Site, generation: number): Promise<Row> {
-    if (store.generation.current() !== generation) return readRow(site.slug);
+    if (store.generation.current(site.slug) !== generation) return readRow(site.slug);
     throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
   }
 
@@ -127,7 +127,7 @@ export function createManifests(store: ServingStore, budget: Budget): Manifests 
   return { row, readRow, setLive, version, readVersion };
 }
 
-function newVersion(version: Version, manifest: Manifest, discard: (it: LoadedVersion) => void): LoadedVersion {
+function newVersion(version: Version, manifest: StoredManifest, discard: (it: LoadedVersion) => void): LoadedVersion {
   let used = true;
   const answers = new Map<string, Answer>();
   const loaded: LoadedVersion = {

@@ -1,6 +1,6 @@
 /** A file's answer to one request: 412, 304, a range, or the whole body in the coding that was agreed on. */
 import type { Exchange } from "../http/exchange.ts";
-import type { Blobs } from "../store/index.ts";
+import type { Blobs } from "../store/serving.ts";
 import { type FileAnswer, unchanged, whole, wholeHeaders } from "./responses.ts";
 import type { Bodies, Form } from "./bodies.ts";
 import { ifMatch, ifNoneMatch } from "../http/conditional.ts";

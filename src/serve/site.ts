@@ -2,7 +2,7 @@
  *  answer (answers, resolve), 4 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
-import type { ServingStore } from "../store/index.ts";
+import type { ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import type { FileAnswer, RedirectAnswer, UnmatchedAnswer } from "./responses.ts";
 import { createAnswers } from "./answers.ts";
@@ -62,7 +62,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
 
   /** Whether it still leads to what the long way would find. */
   function holds({ row, version }: Shortcut, { method }: Request): boolean {
-    if (row.generation !== store.generation.current() || row.live !== version) return false;
+    if (row.generation !== store.generation.current(row.site!.slug) || row.live !== version) return false;
     const state = siteState(row.site!, parts.now());
     return (state === "live" || state === "frozen") && (method === "GET" || method === "HEAD");
   }

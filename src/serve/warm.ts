@@ -1,5 +1,5 @@
 /** Compresses a new version ahead of its readers, one file at a time and with rests, so that no request is slower for it. */
-import type { ManifestFile } from "../types.ts";
+import type { StoredFile } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Manifests } from "./manifests.ts";
 import { isCoded } from "./encode.ts";
@@ -40,5 +40,5 @@ export function createWarm(manifests: Manifests, bodies: Bodies, ending: () => b
   };
 }
 
-const indexFirst = (files: ManifestFile[]): ManifestFile[] =>
+const indexFirst = (files: StoredFile[]): StoredFile[] =>
   files.sort((a, b) => Number(b.path === "index.html") - Number(a.path === "index.html"));

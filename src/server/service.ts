@@ -13,11 +13,8 @@ import { limiter } from "../http/rate-limit.ts";
 import { TABLE } from "../routes/table.ts";
 import { uploadsInFlight } from "../routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
-import { openStore, type Store } from "../store/index.ts";
-import { prepareDataDir } from "../store/sqlite/prepare.ts";
 import type { Rates } from "../rates.ts";
-import { openRates } from "../store/sqlite/rates.ts";
-import { readSecrets } from "../store/disk/secrets.ts";
+import { openRates, openStore, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
 import { PAGES } from "../web/index.ts";
@@ -128,7 +125,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, rates, pool, log, metrics }, state, options);
   checkBlobs(store, log);
-  store.rememberAddress(bound).catch((error) => log.error("remembering the address", error));
+  store.rememberServerAddress(bound).catch((error) => log.error("remembering the address", error));
 
   async function stop(): Promise<void> {
     state.draining = true;

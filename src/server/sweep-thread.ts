@@ -9,7 +9,11 @@ declare const self: Worker;
 const opened = openStore({ data_dir: workerData as string, now: Date.now });
 const MISSING = slotOf("svc_blobs_missing");
 
-const failed = (error: unknown): SweepReply => ({ error: error instanceof Error ? error.message : String(error) });
+/** For the log: what happened, where the store put it into words for a caller. */
+function failed(thrown: unknown): SweepReply {
+  const error = thrown instanceof Error && thrown.cause ? thrown.cause : thrown;
+  return { error: error instanceof Error ? error.message : String(error) };
+}
 
 async function sweep({ now }: SweepOrder): Promise<SweepReply> {
   return { swept: await (await opened).sweep(now) };

@@ -3,9 +3,8 @@
 import type { Config } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics.ts";
-import { type Figures, openFigures } from "../store/disk/figures.ts";
-import type { Swept } from "../store/sql/sweep.ts";
-import type { Damage } from "../store/backup/verify.ts";
+import { openFigures } from "../store/index.ts";
+import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
 
 export interface SweepOrder {

@@ -3,7 +3,7 @@
 import { type Config, withAddresses } from "../config/index.ts";
 import { createLog } from "../log.ts";
 import { startWorker } from "./service.ts";
-import { prepareDataDir } from "../store/sqlite/prepare.ts";
+import { prepareDataDir } from "../store/index.ts";
 import { startSweeping } from "./sweeping.ts";
 
 /** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */

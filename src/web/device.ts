@@ -9,7 +9,7 @@ import { csrfToken } from "../http/csrf.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
 import { limitAddress } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/table.ts";
-import type { DeviceLogin } from "../store/sql/device-logins.ts";
+import type { DeviceLogin } from "../store/people.ts";
 import { answerPage, csrfField, problem } from "./frame.ts";
 import { signedInAs } from "./who.ts";
 

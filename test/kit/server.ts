@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config/index.ts";
 import { type Service, startService } from "../../src/server/service.ts";
+import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import type { Healed, Warning } from "../../src/types.ts";
 import { zipOf } from "./zip.ts";
 
@@ -102,11 +103,10 @@ export class TestServer {
 
   /** What only an operator or time can do, done behind the server's back and seen at its next request. */
   sql(statement: string, ...values: (string | number | null)[]): void {
-    using db = new Database(join(this.data_dir, "db"), { strict: true });
-    db.run("PRAGMA busy_timeout = 5000");
-    db.run("PRAGMA foreign_keys = ON");
-    db.run(statement, values);
-    this.running.store.generation.advance();
+    const { sqlite, generation, close } = openDataDir(this.data_dir, this.now);
+    sqlite.run(statement, values);
+    generation.advance();
+    close();
   }
 
   /** How many rows a table has. */

@@ -1,5 +1,5 @@
-/** `DATA/secrets`: the keys that the service signs with, random, one a purpose. Losing them ends open forms; leaking
- *  them lets forged ones pass. */
+/** `DATA/secrets`: the random keys that the service signs with, one for each purpose. Whoever loses them ends the
+ *  forms that are open; whoever leaks them lets forged ones pass. */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { flushFolderSync } from "./durable.ts";

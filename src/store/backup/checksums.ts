@@ -3,32 +3,32 @@ import { open, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { flushFolder } from "../disk/durable.ts";
 
-export const MANIFEST = "SHA256SUMS";
-const UNFINISHED = `${MANIFEST}.unfinished`;
+export const CHECKSUMS = "SHA256SUMS";
+const UNFINISHED = `${CHECKSUMS}.unfinished`;
 
-export interface BackupEntry {
+export interface CopiedFile {
   /** Below the backup's folder, with `/`. */
   path: string;
   sha256: string;
 }
 
-export interface BackupManifest {
+export interface Checksums {
   /** The schema of the database that was copied. */
   schema: number;
   created_at: string;
-  entries: BackupEntry[];
+  entries: CopiedFile[];
 }
 
 const HEAD = /^# svc backup 1, schema (\d+), taken (\S+)$/;
 const LINE = /^([0-9a-f]{64}) {2}(db|secrets|brands\.txt|blobs\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
 
 /** Adds entries as they are copied; only `finish` gives the list the name by which a restore knows it. */
-export async function writeManifest(folder: string, about: Omit<BackupManifest, "entries">) {
+export async function writeChecksums(folder: string, about: Omit<Checksums, "entries">) {
   const file = await open(join(folder, UNFINISHED), "wx", 0o600);
   let files = 0;
   await file.appendFile(`# svc backup 1, schema ${about.schema}, taken ${about.created_at}\n`);
   return {
-    async add(entries: readonly BackupEntry[]): Promise<void> {
+    async add(entries: readonly CopiedFile[]): Promise<void> {
       files += entries.length;
       await file.appendFile(entries.map(({ path, sha256 }) => `${sha256}  ${path}\n`).join(""));
     },
@@ -37,7 +37,7 @@ export async function writeManifest(folder: string, about: Omit<BackupManifest, 
       await file.sync();
       await file.close();
       await flushFolder(folder);
-      await rename(join(folder, UNFINISHED), join(folder, MANIFEST));
+      await rename(join(folder, UNFINISHED), join(folder, CHECKSUMS));
       await flushFolder(folder);
     },
     close: (): Promise<void> => file.close().catch(() => {}),
@@ -45,14 +45,14 @@ export async function writeManifest(folder: string, about: Omit<BackupManifest, 
 }
 
 const incomplete = (folder: string): Error =>
-  new Error(`The backup in ${folder} is incomplete: it was interrupted, or its ${MANIFEST} was changed. Use another.`);
+  new Error(`The backup in ${folder} is incomplete: it was interrupted, or its ${CHECKSUMS} was changed. Use another.`);
 
 /** Throws a sentence where the folder holds no backup, or half of one. */
-export async function readManifest(folder: string): Promise<BackupManifest> {
-  const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => null);
+export async function readChecksums(folder: string): Promise<Checksums> {
+  const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => null);
   if (text === null) {
     const begun = await stat(join(folder, UNFINISHED)).catch(() => null);
-    throw begun ? incomplete(folder) : new Error(`There is no backup in ${folder}: no file ${MANIFEST} is there.`);
+    throw begun ? incomplete(folder) : new Error(`There is no backup in ${folder}: no file ${CHECKSUMS} is there.`);
   }
   const [first = "", ...lines] = text.split("\n");
   const head = HEAD.exec(first);

@@ -49,11 +49,11 @@ function handleSignals(server: Server, onSecond: () => void, onHangup?: () => vo
 
 async function start(config: Config): Promise<Config> {
   if (config.workers > 1) {
-    const supervisor = await supervise(config);
+    const supervisor = await supervise(config, process.env, Date.now);
     handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
     return supervisor.config;
   }
-  const service = await startService(config);
+  const service = await startService(config, { now: Date.now });
   handleSignals(service, endAtOnce);
   return service.config;
 }
@@ -67,7 +67,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function main(argv: string[]): Promise<void> {
-  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(), goOn, goOn);
+  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;

@@ -14,7 +14,9 @@ async function startServer(port: string, data_dir: string): Promise<Service> {
     import("../src/server/service.ts"),
   ]);
   try {
-    return await startService(readConfig(["--port", port, "--data-dir", data_dir, "--log", "off"], {}));
+    return await startService(readConfig(["--port", port, "--data-dir", data_dir, "--log", "off"], {}), {
+      now: Date.now,
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const hint = /port/i.test(reason) ? "\nTo take another one: npx -y bun@1.4.5 run demo --port 8788" : "";

@@ -26,7 +26,7 @@ export interface SiteContext {
   anonymous: boolean;
 }
 
-export type HealedCode =
+type HealedCode =
   | "index_case_fixed"
   | "index_from_single_html"
   | "index_generated"
@@ -145,7 +145,7 @@ export interface Version {
   spa_rule: SpaRule;
 }
 
-export type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
+type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
 
 export interface Site {
   site_id: string;

@@ -18,7 +18,11 @@ export async function rehearse(
   const [before, after] = [uploaded(live?.values() ?? []), uploaded(version.manifest)];
   const paths = [...after.keys()].sort();
   return {
-    ...{ version_id, title, spa, healed, warnings },
+    version_id,
+    title,
+    spa,
+    healed,
+    warnings,
     files: {
       added: paths.filter((path) => !before.has(path)),
       changed: paths.filter((path) => before.has(path) && before.get(path) !== after.get(path)),

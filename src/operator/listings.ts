@@ -1,6 +1,6 @@
 /** `sites`, `reports`, `audit`: what there is, what was reported, what was done. */
 import type { Config } from "../config/index.ts";
-import { siteUrl } from "../routes/sites.ts";
+import { siteUrl } from "../http/hosts.ts";
 import { siteState } from "../site-state.ts";
 import type { ListedSite, Quarantined, Report } from "../store/upkeep.ts";
 import { visible } from "../visible.ts";

@@ -1,5 +1,6 @@
 /** The page at `/` of an upload that has none: pictures to look at, every file to open, by folder. */
 import { document, html, type Html } from "../html/template.ts";
+import { encodePath } from "../percent.ts";
 import type { Bytes, Draft } from "../types.ts";
 import { humanSize } from "../units.ts";
 
@@ -27,17 +28,17 @@ interface Entry {
   bytes: number;
 }
 
-const href = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
-
 const caption = ({ name, bytes }: Entry): Html =>
   html`<span class="name" dir="auto">${name}</span> <span class="size">${humanSize(bytes)}</span>`;
 
 const picture = (entry: Entry): Html =>
   html`<li>
-    <a href="${href(entry.path)}"><img src="${href(entry.path)}" alt="" loading="lazy" />${caption(entry)}</a>
+    <a href="${encodePath(entry.path)}"
+      ><img src="${encodePath(entry.path)}" alt="" loading="lazy" />${caption(entry)}</a
+    >
   </li>`;
 
-const file = (entry: Entry): Html => html`<li><a href="${href(entry.path)}">${caption(entry)}</a></li>`;
+const file = (entry: Entry): Html => html`<li><a href="${encodePath(entry.path)}">${caption(entry)}</a></li>`;
 
 const list = (name: string, items: Html[]): Html | null =>
   items.length > 0

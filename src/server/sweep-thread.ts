@@ -2,11 +2,13 @@
 import { workerData } from "node:worker_threads";
 import { slotOf } from "../metrics.ts";
 import { openStore } from "../store/index.ts";
-import type { SweepOrder, SweepReply } from "./sweeping.ts";
+import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 
 declare const self: Worker;
 
-const opened = openStore({ data_dir: workerData as string, now: Date.now });
+/** The time of the last order, by the service's clock: it may differ from this machine's. */
+let clock = 0;
+const opened = openStore({ data_dir: workerData as string, now: () => clock });
 const MISSING = slotOf("svc_blobs_missing");
 
 /** For the log: what happened, where the store put it into words for a caller. */
@@ -29,6 +31,7 @@ async function verify({ interval }: SweepOrder): Promise<SweepReply> {
 }
 
 self.onmessage = async ({ data }: MessageEvent<SweepOrder>) => {
+  clock = data.now;
   self.postMessage(await sweep(data).catch(failed));
   self.postMessage({ ...(await verify(data).catch(failed)), done: true });
 };

@@ -5,10 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { handOver } from "../../src/deploy/hand-over.ts";
-import { createPool, type Deployed, type DeployJob, type DeployPool, type PoolOptions } from "../../src/deploy/pool.ts";
-import { createSlots } from "../../src/deploy/slots.ts";
-import { startThread } from "../../src/deploy/start-thread.ts";
+import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
+import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
+import { startDeployWorker } from "../../src/deploy/start-worker.ts";
 import { Refusal } from "../../src/errors.ts";
+import { createGate } from "../../src/gate.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
 import { type Content, zipOf } from "../kit/zip.ts";
@@ -40,8 +41,10 @@ const page = (text: string) => job({ "index.html": `<title>${text}</title>` });
 /** Keeps the pipeline busy for many seconds: 100 MB of tags, in a zip of 100 KB. */
 const hanging = () => job({ "a.txt": "x", "index.html": "<x-y>".repeat(20 << 20) });
 
-const open = (options: Partial<PoolOptions> = {}, startOne?: () => ReturnType<typeof startThread>): DeployPool =>
-  createPool({ data_dir, limits: LIMITS, now: Date.now, ...options }, startOne);
+const open = (
+  options: Partial<Parameters<typeof createPool>[0]> = {},
+  startOne?: () => ReturnType<typeof startDeployWorker>,
+): DeployPool => createPool({ data_dir, limits: LIMITS, now: Date.now, ...options }, startOne);
 
 /** A writer that keeps every publish waiting until it lets go. */
 function holdDatabase(): () => void {
@@ -121,7 +124,7 @@ describe("a deploy in a thread", () => {
     const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(Refusal);
-    expect((error as Error).stack).toContain("thread.ts");
+    expect((error as Error).stack).toContain("worker.ts");
     const later = prepareDataDir(join(folder, "later"));
     expect(await pool.deploy(page("x"))).toMatchObject({ changed: true });
     await pool.stop();
@@ -205,13 +208,15 @@ describe("slots", () => {
   });
 
   test("a slot that is given back goes to who waits longest, before any newcomer", async () => {
-    const slots = createSlots(1, 1000);
+    const slots = createGate(1);
     const order: string[] = [];
-    const release = await slots.take();
-    const waiting = ["a", "b"].map((name) => slots.take().then((next) => (order.push(name), next())));
-    release();
-    const newcomer = slots.take().then((next) => (order.push("c"), next()));
-    await Promise.all([...waiting, newcomer]);
+    const holding = Promise.withResolvers<void>();
+    const enter = (name: string) => slots.run(async () => void order.push(name));
+    const first = slots.run(() => holding.promise);
+    const waiting = ["a", "b"].map(enter);
+    holding.resolve();
+    await first;
+    await Promise.all([...waiting, enter("c")]);
     expect(order).toEqual(["a", "b", "c"]);
   });
 });
@@ -221,9 +226,9 @@ describe("a thread that crashes", () => {
     ["throws", /boom/],
     ["exits", /it ended by itself/],
   ])("that %s fails its own job with an error for the log, and is replaced", async (how, message) => {
-    const crashing = new URL(`./fixtures/threads/${how}.ts`, import.meta.url);
+    const crashing = new URL(`../fixtures/threads/${how}.ts`, import.meta.url);
     let started = 0;
-    const pool = open({ slots: 1 }, () => (started++ === 0 ? startThread(crashing) : startThread()));
+    const pool = open({ slots: 1 }, () => (started++ === 0 ? startDeployWorker(crashing) : startDeployWorker()));
     const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
     expect(error).not.toBeInstanceOf(Refusal);
     expect((error as Error).message).toMatch(message);
@@ -272,7 +277,7 @@ test("a compiled program runs its threads from any working directory, and ends b
   );
   const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");
   const build = Bun.spawnSync(
-    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", root, program, "src/deploy/thread.ts"],
+    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", root, program, "src/deploy/worker.ts"],
     { cwd: root, stderr: "pipe" },
   );
   expect(build.stderr.toString() + build.exitCode).toEndWith("0");

@@ -35,6 +35,9 @@ const REWRITES: [name: string, text: string][] = [
   ["vercel.json", '{"rewrites":[{"source":"/:path*","destination":"/index.html"}]}'],
   ["vercel.json", '{"routes":[{"handle":"filesystem"},{"src":"/.*","dest":"/index.html"}]}'],
   ["netlify.toml", '[build]\npublish = "dist"\n[[redirects]]\n  from = "/*"\n  to = "/index.html"\n  status = 200\n'],
+  ["netlify.toml", 'redirects = [{from = "/*", to = "/index.html", status = 200}]'],
+  ["netlify.toml", '[[redirects]]\n"from" = """/*"""\nto = \'/index.html\'\nstatus = 200 # all\n'],
+  ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 200\n[redirects.headers]\nX-From = "a"\n'],
   ["firebase.json", '{"hosting":{"public":"dist","rewrites":[{"source":"**","destination":"/index.html"}]}}'],
   [
     "firebase.json",
@@ -58,9 +61,19 @@ const NO_REWRITES: [name: string, text: string, why: string][] = [
   ["vercel.json", '{"rewrites":{"source":1,"destination":null}}', "not what it should be"],
   ["netlify.toml", '[[redirects]]\n# from = "/*"\nto = "/index.html"\nstatus = 200\n', "a comment"],
   ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 301\n', "a redirect"],
+  [
+    "netlify.toml",
+    '[[redirects]]\nfrom = "/*"\nto = "/index.html"\n[[plugins]]\nstatus = 200\n',
+    "the status of another section",
+  ],
+  ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 200\n= broken', "not TOML"],
+  ["netlify.toml", 'x = """\n[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 200\n"""', "a text"],
+  ["netlify.toml", 'redirects = "/*"', "not what it should be"],
+  ["netlify.toml", 'redirects = [{from = "/*", to = "/", status = {toString = 1}}]', "not what it should be"],
   ["firebase.json", '{"hosting":{"rewrites":[{"source":"/api/**","function":"api"}]}}', "a function"],
   ["wrangler.jsonc", '{\n // "not_found_handling": "single-page-application"\n}', "a comment"],
   ["wrangler.toml", '# not_found_handling = "single-page-application"', "a comment"],
+  ["wrangler.toml", '[vars]\nnot_found_handling = "single-page-application"\n', "a variable of that name"],
   ["docs/_redirects", "/* /index.html 200", "not at the root"],
   ["_redirects", `${"#".repeat(70_000)}\n/* /index.html 200`, "too large to be configuration"],
 ];
@@ -169,6 +182,17 @@ describe("hostile pages stay linear", () => {
     ["firebase.json", '"\\"'.repeat(20_000)],
     ["wrangler.jsonc", "/*".repeat(30_000)],
     ["wrangler.toml", "not_found_handling ".repeat(3000)],
+    ["netlify.toml", Array.from({ length: 6000 }, (_, i) => `k${i} = 1\n`).join("")],
+    ["netlify.toml", Array.from({ length: 6000 }, (_, i) => `[t${i}]\n`).join("")],
+    ["netlify.toml", `a${".a".repeat(30_000)} = 1`],
+    ["netlify.toml", `a = ${"[".repeat(30_000)}${"]".repeat(30_000)}`],
+    ["netlify.toml", `a = "${"\\n".repeat(30_000)}"`],
+    ["netlify.toml", "[".repeat(10 << 20)],
+    ["vercel.json", `${"[".repeat(30_000)}${"]".repeat(30_000)}`],
+    ["vercel.json", '{"a":'.repeat(12_000)],
+    ["vercel.json", "[".repeat(10 << 20)],
+    ["wrangler.jsonc", `"${"\\u0041".repeat(10_000)}"`],
+    ["firebase.json", `{${Array.from({ length: 6000 }, (_, i) => `"k${i}":1`).join()}}`],
   ])("a hostile %s does too", (name, text) => {
     const start = performance.now();
     expect(ruleOf({ ...INDEX, [name]: text })).toBe("none");

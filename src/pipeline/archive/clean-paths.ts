@@ -2,7 +2,7 @@
 import { show } from "../show.ts";
 import { refuseEntry } from "./refusals.ts";
 
-export interface CleanPath {
+interface CleanPath {
   /** Without a leading `./` or a trailing slash; empty for the root folder itself. */
   path: string;
   folder: boolean;

@@ -5,7 +5,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bytes } from "../../types.ts";
 import { contentHash } from "../../version-id.ts";
-import { randomName } from "../../tokens.ts";
+import { randomName } from "../../random.ts";
 import { flushFolder, writeWhole } from "./durable.ts";
 import { DamagedBlob } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";

@@ -1,5 +1,5 @@
 /** While a backup copies blobs, none may be swept. A hold that nobody renews lapses after an hour. */
-import { randomName } from "../../tokens.ts";
+import { randomName } from "../../random.ts";
 import { type Op, statement } from "./db.ts";
 import { ifDiskAllows } from "./frame.ts";
 import type { Parts } from "./parts.ts";

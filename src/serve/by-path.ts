@@ -2,10 +2,9 @@
 import { resolve } from "../resolve.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { StoredFile } from "../store/serving.ts";
-import type { Answer, FileAnswer } from "./responses.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
-import type { LoadedVersion } from "./manifests.ts";
+import type { Answer, FileAnswer, LoadedVersion } from "./kept.ts";
 
 const ANSWER_COST = 1500;
 /** The path stands in the key, the entity tag and its headers. */

@@ -5,11 +5,11 @@ export const HOME = "/signin";
 const SUSPICIOUS = /^\/[/\\]|[\\\p{Cc}]/u;
 const NOWHERE = "http://nowhere.invalid";
 
-/** `next` where it is a path of this host, else the fallback. Percent-encoded, so that it can stand in a header. */
-export function ownPath(next: unknown, fallback = HOME): string {
-  if (typeof next !== "string" || !next.startsWith("/") || SUSPICIOUS.test(next)) return fallback;
+/** `next` where it is a path of this host, else HOME. Percent-encoded, so that it can stand in a header. */
+export function nextPath(next: unknown): string {
+  if (typeof next !== "string" || !next.startsWith("/") || SUSPICIOUS.test(next)) return HOME;
   const url = URL.parse(next, NOWHERE);
-  if (!url || url.origin !== NOWHERE) return fallback;
+  if (!url || url.origin !== NOWHERE) return HOME;
   const path = url.pathname + url.search + url.hash;
-  return path.startsWith("//") ? fallback : path;
+  return path.startsWith("//") ? HOME : path;
 }

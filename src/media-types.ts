@@ -1,8 +1,9 @@
-/** The Content-Type of a file, from its name and, where a name is not enough, its bytes (RELIABILITY.md, H45). */
+/** The Content-Type of a file, from its name and, where a name is not enough, its bytes (RELIABILITY.md, H45); and what a
+ *  browser does with an answer of that type, which the scan of a deploy and the headers of serving ask. */
 import { isUtf8 } from "node:buffer";
 
 /** Type → extensions, in lower case. */
-const TABLE: Record<string, string> = {
+export const MEDIA_TYPES: Record<string, string> = {
   // Pages and what they load
   "text/html": "html htm shtml",
   "application/xhtml+xml": "xhtml xht",
@@ -166,7 +167,7 @@ const TABLE: Record<string, string> = {
 };
 
 const BY_EXTENSION = new Map(
-  Object.entries(TABLE).flatMap(([type, extensions]) =>
+  Object.entries(MEDIA_TYPES).flatMap(([type, extensions]) =>
     extensions.split(" ").map((extension) => [extension, type] as const),
   ),
 );
@@ -192,3 +193,11 @@ export function mediaType(path: string, bytes: Uint8Array): string {
   const type = typeOf(path, bytes);
   return TEXTUAL.test(type) && isUtf8(bytes) ? `${type}; charset=utf-8` : type;
 }
+
+export const isHtml = (media_type: string): boolean => /^text\/html(?:;|$)/i.test(media_type);
+
+/** A style sheet of XSLT is shown as XML, too. */
+export const isXml = (media_type: string): boolean => /[/+]xml(?:;|$)|xslt/i.test(media_type);
+
+/** Whether it may be shown as a page with forms and scripts: HTML, XHTML, SVG, and any XML, for it can hold XHTML. */
+export const isMarkup = (media_type: string): boolean => isHtml(media_type) || isXml(media_type);

@@ -42,6 +42,8 @@ export interface ServiceOptions {
   worker?: boolean;
   /** Called when only a restart into recovery can help; by default the process ends with 70 after the drain. */
   fatal?: (error: unknown) => void;
+  /** How long answers say goodbye before the listener closes; with 0 a stop waits for nobody's next request. */
+  goodbye_ms?: number;
 }
 
 interface Running {
@@ -107,7 +109,7 @@ const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => Ap
 
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<Service> {
-  const now = options.now ?? Date.now;
+  const { now = Date.now, goodbye_ms = GOODBYE_MS } = options;
   const tls = readTls(config);
   const log = createLog(config.log);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
@@ -131,8 +133,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
 
   async function stop(): Promise<void> {
     state.draining = true;
-    await Bun.sleep(GOODBYE_MS);
-    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(DRAIN_MS - GOODBYE_MS)]);
+    await Bun.sleep(goodbye_ms);
+    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(DRAIN_MS - goodbye_ms)]);
     await server.stop(true);
     await pool.stop();
     counting.stop();

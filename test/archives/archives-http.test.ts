@@ -1,8 +1,10 @@
 /** RELIABILITY.md 3 over HTTP: the same archives through a whole server, and the rows that only a server can show. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { noise } from "./archive-fuzz.ts";
 import { accept } from "../kit/ingesting.ts";
+import { FIXTURES } from "../kit/paths.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { boasters, consistentBoasters, countless, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
 import { buildZip, type Member, zipOf } from "../kit/zip.ts";
@@ -150,16 +152,16 @@ describe("Z72: the type of the body", () => {
 });
 
 describe("Z77: one version_id for one content", () => {
-  const folder = new URL("fixtures/archives/", import.meta.url);
+  const folder = join(FIXTURES, "archives");
   const same = readdirSync(folder).filter((name) => name.endsWith(".zip") && name !== "jar.zip");
   test("archives of all programs are one version, which a client can compute before it uploads", async () => {
-    const computed = accept(readFileSync(new URL("zip.zip", folder))).version_id;
+    const computed = accept(readFileSync(join(folder, "zip.zip"))).version_id;
     const site = await server.deploy({ "first.txt": "x" });
     const answers: DeployResult[] = [];
     for (const name of same) {
       const response = await server.api(`/sites/${site.site_id}/deploys`, {
         method: "POST",
-        body: readFileSync(new URL(name, folder)),
+        body: readFileSync(join(folder, name)),
         headers: { "content-type": "application/zip", authorization: `Bearer ${site.manage_token}` },
       });
       answers.push((await response.json()) as DeployResult);

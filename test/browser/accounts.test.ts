@@ -1,21 +1,19 @@
 /** Signing in, approving a device and claiming a site, by a person in a real browser; and what a hosted page tries
  *  with that person's cookie. On *.localhost such attempts prove nothing: the names here are of a real domain. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { newToken } from "../../src/tokens.ts";
+import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { PASSWORD } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
-
-const TLS = (name: string) => join(import.meta.dir, "..", "fixtures", "tls", name);
 
 let http: TestServer;
 let https: TestServer;
 let browser: Browser;
 beforeAll(async () => {
   http = await startServer("--base-url", "http://plain.test", "--sites-domain", "plain.test");
-  const certificate = ["--tls-cert", TLS("cert.pem"), "--tls-key", TLS("key.pem")];
+  const certificate = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
   https = await startServer("--base-url", "https://svc.test", "--sites-domain", "svc.test", ...certificate);
   const domains = Object.fromEntries(
     [

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { collectDist, deploySite } from "../../lib.ts";
+import { EXAMPLES } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 const AXE = join(import.meta.dir, "..", "tools", "node_modules", "axe-core", "axe.min.js");
-const EXAMPLE = join(import.meta.dir, "..", "..", "examples", "docs");
+const EXAMPLE = join(EXAMPLES, "docs");
 const HEBREW = `# מדריך\n\nשלום, זה עמוד שלם בעברית עם \`npm install\` באמצע.\n\n- [x] גמור\n- [ ] פתוח\n\n| א | ב |\n|-|-|\n| 1 | 2 |\n`;
 const WIDE = `# Wide\n\n|${"a column |".repeat(30)}\n|${"-|".repeat(30)}\n|${"1|".repeat(30)}\n\n\`\`\`js\n${"const long = 1; ".repeat(40)}\n\`\`\`\n\n${"unbroken".repeat(60)}\n\n## One\n\n## Two\n`;
 

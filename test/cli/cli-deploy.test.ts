@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "
 import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "../kit/cli.ts";
+import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -513,8 +514,7 @@ describe("a server that does not do as it should gets a sentence", () => {
   });
 
   test("a certificate that nobody vouches for: what it is, and how to vouch for it", async () => {
-    const fixture = (name: string) => Bun.file(join(import.meta.dir, "..", "fixtures", "tls", name));
-    const tls = { cert: fixture("cert.pem"), key: fixture("key.pem") };
+    const tls = { cert: Bun.file(TLS_CERT), key: Bun.file(TLS_KEY) };
     const secure = Bun.serve({ port: 0, tls, fetch: () => new Response("{}") });
     const cwd = await home.write("untrusted", { "dist/index.html": "i" });
     const origin = `https://localhost:${secure.port}`;

@@ -4,6 +4,7 @@ import { chmod, link, lstat, mkdir, readdir, readFile, readlink, rm, stat, symli
 import { dirname, join } from "node:path";
 import { lineEndOf, withBlock } from "../../src/cli/skill/block.ts";
 import { Home, json, type Screen } from "../kit/cli.ts";
+import { ROOT } from "../kit/paths.ts";
 import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { makeShell, runLine } from "../kit/skill-shell.ts";
@@ -11,7 +12,7 @@ import { makeShell, runLine } from "../kit/skill-shell.ts";
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-const SKILL = await Bun.file(join(import.meta.dir, "..", "..", "src", "cli", "skill", "skill.md")).text();
+const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
 const FILES = {
   agents: "AGENTS.md",
   claude: ".claude/skills/svc/SKILL.md",
@@ -538,8 +539,8 @@ describe("the text", () => {
     test("its codes and members are those of the CLI", async () => {
       const sources = await Promise.all(
         ["src/cli", "src/client", "src"].flatMap((folder) =>
-          [...new Bun.Glob("**/*.ts").scanSync({ cwd: join(import.meta.dir, "..", "..", folder) })].map((file) =>
-            text(join(import.meta.dir, "..", "..", folder), file),
+          [...new Bun.Glob("**/*.ts").scanSync({ cwd: join(ROOT, folder) })].map((file) =>
+            text(join(ROOT, folder), file),
           ),
         ),
       );

@@ -1,6 +1,8 @@
 /** `svc versions` and `svc rollback` (SPEC.md, "Version and live pointer"). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
+import { join } from "node:path";
 import { fakeServer, Home, json, type FakeServer } from "../kit/cli.ts";
+import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -56,14 +58,11 @@ describe("versions", () => {
   });
 
   test("a reader that goes away is no failure", async () => {
-    const child = Bun.spawn(
-      ["sh", "-c", `exec "$0" "$1" versions | true`, process.execPath, `${import.meta.dir}/../../cli.ts`],
-      {
-        cwd: home.dir,
-        env: { PATH: process.env["PATH"] ?? "", SVC_CONFIG_DIR: home.config, DEPLOY_URL: home.server },
-        stderr: "pipe",
-      },
-    );
+    const child = Bun.spawn(["sh", "-c", `exec "$0" "$1" versions | true`, process.execPath, join(ROOT, "cli.ts")], {
+      cwd: home.dir,
+      env: { PATH: process.env["PATH"] ?? "", SVC_CONFIG_DIR: home.config, DEPLOY_URL: home.server },
+      stderr: "pipe",
+    });
     expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as library from "../../lib.ts";
 import { BUILD_DIR_CANDIDATES, collectDist, deploySite, resolveDeployDir } from "../../lib.ts";
 import { DEPLOYED, Home } from "../kit/cli.ts";
+import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
 setDefaultTimeout(30_000);
@@ -322,7 +323,7 @@ describe("resolveDeployDir", () => {
 async function onNode(folder: string, script: string, base: string): Promise<{ out: string; err: string }> {
   const built = home.path(folder, "lib.mjs");
   const build = ["build", "lib.ts", "--target=node", "--format=esm", "--outfile", built];
-  Bun.spawnSync([process.execPath, ...build], { cwd: join(import.meta.dir, "..", "..") });
+  Bun.spawnSync([process.execPath, ...build], { cwd: ROOT });
   await home.write(folder, { "run.mjs": script });
   const child = Bun.spawn(["node", "run.mjs"], {
     cwd: home.path(folder),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { handOver } from "../../src/deploy/hand-over.ts";
 import { createPool, type Deployed, type DeployJob, type DeployPool, type PoolOptions } from "../../src/deploy/pool.ts";
 import { createSlots } from "../../src/deploy/slots.ts";
@@ -11,6 +12,7 @@ import { startThread } from "../../src/deploy/start-thread.ts";
 import { Refusal } from "../../src/errors.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
+import { FIXTURES, ROOT } from "../kit/paths.ts";
 import { type Content, zipOf } from "../kit/zip.ts";
 
 const LIMITS = { max_files: 200, max_bytes: 200 << 20, max_zip_bytes: 5 << 20 };
@@ -213,7 +215,7 @@ describe("a thread that crashes", () => {
     ["throws", /boom/],
     ["exits", /it ended by itself/],
   ])("that %s fails its own job with an error for the log, and is replaced", async (how, message) => {
-    const crashing = new URL(`./fixtures/threads/${how}.ts`, import.meta.url);
+    const crashing = pathToFileURL(join(FIXTURES, "threads", `${how}.ts`));
     let started = 0;
     const pool = open({ slots: 1 }, () => (started++ === 0 ? startThread(crashing) : startThread()));
     const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
@@ -248,9 +250,8 @@ describe("stop", () => {
 
 test("a compiled program runs its threads from any working directory, and ends by itself after stop", async () => {
   const program = join(folder, "program.ts");
-  const root = join(import.meta.dir, "..", "..");
   const [pool, prepare, zip] = ["src/deploy/pool.ts", "src/store/sqlite/prepare.ts", "test/kit/zip.ts"].map((path) =>
-    JSON.stringify(join(root, path)),
+    JSON.stringify(join(ROOT, path)),
   );
   await Bun.write(
     program,
@@ -264,8 +265,8 @@ test("a compiled program runs its threads from any working directory, and ends b
   );
   const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");
   const build = Bun.spawnSync(
-    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", root, program, "src/deploy/thread.ts"],
-    { cwd: root, stderr: "pipe" },
+    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", ROOT, program, "src/deploy/thread.ts"],
+    { cwd: ROOT, stderr: "pipe" },
   );
   expect(build.stderr.toString() + build.exitCode).toEndWith("0");
   const run = Bun.spawn([outfile, join(folder, "compiled")], { cwd: tmpdir(), stdout: "pipe", stderr: "pipe" });

@@ -2,8 +2,9 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { ROOT } from "./paths.ts";
 
-const SCRIPT = join(import.meta.dir, "..", "..", "cli.ts");
+const SCRIPT = join(ROOT, "cli.ts");
 /** The CLI from source. */
 export const CLI = [process.execPath, SCRIPT];
 

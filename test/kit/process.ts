@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { ROOT } from "./paths.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
 export const SOURCE = [process.execPath, join(ROOT, "server.ts")];
 
 export interface ServerProcess {

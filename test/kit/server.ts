@@ -68,7 +68,7 @@ export class TestServer {
     const flags = settings.filter((setting) => typeof setting === "string");
     const env = Object.assign({ ...UNLIMITED }, ...settings.filter((setting) => typeof setting === "object"));
     const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], env);
-    this.service = await startService(config, { now: this.now });
+    this.service = await startService(config, { now: this.now, goodbye_ms: 0 });
   }
 
   /** The API, by the name that clients use. */

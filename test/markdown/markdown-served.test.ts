@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { collectDist } from "../../lib.ts";
+import { EXAMPLES } from "../kit/paths.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
-const EXAMPLE = join(import.meta.dir, "..", "..", "examples", "docs");
+const EXAMPLE = join(EXAMPLES, "docs");
 const VALIDATOR = join(import.meta.dir, "..", "tools", "node_modules", "html-validate", "dist", "esm", "index.js");
 
 let server: TestServer;

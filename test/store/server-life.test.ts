@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chmod, copyFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
 
 const ZIP = { "content-type": "application/zip" };
-const FIXTURES = join(import.meta.dir, "..", "fixtures", "tls");
-const TLS = ["--tls-cert", join(FIXTURES, "cert.pem"), "--tls-key", join(FIXTURES, "key.pem")];
+const TLS = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
 
 async function deploy(base: string, text: string) {
   const response = await fetch(`${base}/sites`, {
@@ -47,13 +47,11 @@ describe("the command line", () => {
     expect((await run([...SOURCE, "serve", "--print-config"])).code).toBe(0);
     expect((await run([...SOURCE, "sreve"])).code).toBe(2);
   });
-  const CERT = join(FIXTURES, "cert.pem");
-  const KEY = join(FIXTURES, "key.pem");
   test.each([
-    ["is not there", "/nowhere", KEY, /^svc-server: --tls-cert \(SVC_TLS_CERT\) is "\/nowhere": .*ENOENT/],
-    ["is a folder", CERT, "/", /^svc-server: --tls-key \(SVC_TLS_KEY\) is "\/": /],
-    ["is swapped with its key", KEY, CERT, /do not fit together/],
-    ["is no PEM", join(FIXTURES, "README"), KEY, /do not fit together/],
+    ["is not there", "/nowhere", TLS_KEY, /^svc-server: --tls-cert \(SVC_TLS_CERT\) is "\/nowhere": .*ENOENT/],
+    ["is a folder", TLS_CERT, "/", /^svc-server: --tls-key \(SVC_TLS_KEY\) is "\/": /],
+    ["is swapped with its key", TLS_KEY, TLS_CERT, /do not fit together/],
+    ["is no PEM", join(FIXTURES, "tls", "README"), TLS_KEY, /do not fit together/],
   ])(
     "a certificate that %s stops the start: exit 2, one line, nothing made",
     async (_, cert, key, sentence) => {
@@ -438,8 +436,8 @@ describe("--workers 2", () => {
   test("SIGHUP with a certificate that cannot be read: the workers that serve go on, and the next one heals", async () => {
     await using dir = await temporaryFolder();
     const cert = join(dir.path, "cert.pem");
-    await copyFile(TLS[1]!, cert);
-    const flags = ["--data-dir", join(dir.path, "data"), "--tls-cert", cert, "--tls-key", TLS[3]!];
+    await copyFile(TLS_CERT, cert);
+    const flags = ["--data-dir", join(dir.path, "data"), "--tls-cert", cert, "--tls-key", TLS_KEY];
     const server = await startProcess([...flags, "--workers", "2", "--log", "off"]);
     const before = children(server);
     await writeFile(cert, "no certificate");
@@ -448,7 +446,7 @@ describe("--workers 2", () => {
     const health = await fetch(`${server.base_url}/healthz`, { tls: { rejectUnauthorized: false } });
     expect(health.status).toBe(200);
     expect(children(server)).toEqual(before);
-    await copyFile(TLS[1]!, cert);
+    await copyFile(TLS_CERT, cert);
     server.kill("SIGHUP");
     for (const pid of before) expect(await gone(pid)).toBe(true);
     expect(children(server)).toHaveLength(2);

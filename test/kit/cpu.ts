@@ -1,0 +1,66 @@
+/** Assertions on time that a busy machine does not change: processor time of this process, never the clock on the wall. */
+
+/** Milliseconds that this process has worked so far, in all its threads. */
+function worked(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+export function cpuOf(work: () => unknown): number {
+  const before = worked();
+  work();
+  return worked() - before;
+}
+
+/** The same of work that waits: what else this process does meanwhile counts, too. */
+export async function cpuOfAsync(work: () => Promise<unknown>): Promise<number> {
+  const before = worked();
+  await work();
+  return worked() - before;
+}
+
+/** The least of some runs: what the work takes without what runs only once or by chance, as compiling it does. */
+export const fastest = (runs: number, work: () => unknown): number =>
+  Math.min(...Array.from({ length: runs }, () => cpuOf(work)));
+
+/** Less is mostly what the machine makes of it. */
+const MEASURABLE_MS = 5;
+/** Linear work takes 4 times as long for 4 times the input, quadratic work 16 times: the middle of the two. */
+const LIMIT = 8;
+
+/** How often the work must be done to be measured. Warms it up as well. */
+function repetitions(work: () => unknown): number {
+  for (let times = 1; ; times *= 2) {
+    if (fastest(1, repeated(work, times)) >= MEASURABLE_MS) return times;
+  }
+}
+
+const repeated = (work: () => unknown, times: number) => () => {
+  for (let n = 0; n < times; n++) work();
+};
+
+/** Throws where the work on an input of `size` takes more than its share of that on a quarter of it. Either counts by
+ *  its fastest run. */
+export function expectLinear<T>(size: number, inputOf: (size: number) => T, work: (input: T) => unknown): void {
+  const [quarter, whole] = [inputOf(Math.floor(size / 4)), inputOf(size)];
+  const times = repetitions(() => work(quarter));
+  const part = fastest(
+    3,
+    repeated(() => work(quarter), times),
+  );
+  let all = Infinity;
+  for (let run = 0; run < 5 && all > LIMIT * part; run++) {
+    all = Math.min(all, cpuOf(repeated(() => work(whole), times)));
+  }
+  if (all <= LIMIT * part) return;
+  throw new Error(`4 times the input takes ${(all / part).toFixed(1)} times as long: ${all / times} ms for ${size}`);
+}
+
+/** The median of what each kind of work takes, asked in turns so that what disturbs one disturbs all. */
+export async function medians(rounds: number, ...works: ((round: number) => Promise<unknown>)[]): Promise<number[]> {
+  const took = works.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [which, work] of works.entries()) took[which]!.push(await cpuOfAsync(() => work(round)));
+  }
+  return took.map((list) => list.toSorted((a, b) => a - b)[rounds >> 1]!);
+}

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { cpuOfAsync } from "../kit/cpu.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -148,9 +149,9 @@ const cases: Record<string, Case> = {
 test("A12 a body of quotes that are never closed takes no time", async () => {
   const body = `{"version_id":"${'\\"'.repeat(32_700)}`;
   for (const end of ["", "\\"]) {
-    const before = performance.now();
-    expect((await server.api(rollback(), { method: "POST", body: body + end, headers: own() })).status).toBe(400);
-    expect(performance.now() - before).toBeLessThan(300);
+    const ask = async () =>
+      expect((await server.api(rollback(), { method: "POST", body: body + end, headers: own() })).status).toBe(400);
+    expect(await cpuOfAsync(ask)).toBeLessThan(300);
   }
 });
 

@@ -1,7 +1,8 @@
 /** RELIABILITY.md 3, Z1 to Z53 and the limits: the archive itself. Its names are in archives-names.test.ts. */
 import { describe, expect, test } from "bun:test";
 import { crc32, deflateRawSync } from "node:zlib";
-import { accept, fastest, LIMITS, refusalOf } from "../kit/ingesting.ts";
+import { fastest } from "../kit/cpu.ts";
+import { accept, LIMITS, refusalOf } from "../kit/ingesting.ts";
 import { boasters, consistentBoasters, countless, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
 import { buildZip, concat, extraField, type Member, unicodePathExtra, zip64Extra, zipOf } from "../kit/zip.ts";
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { acceptedCodings } from "../../src/http/negotiate.ts";
+import { expectLinear } from "../kit/cpu.ts";
 import { type RawAnswer, rawRequest } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
@@ -94,16 +95,16 @@ describe("H43: Accept-Encoding is read as RFC 9110 says", () => {
     expect(answer.headers.get("content-encoding")).toBe("gzip");
   });
   test("16 KB of hostile header takes no time to speak of", () => {
-    const started = performance.now();
-    for (const hostile of [
-      ",".repeat(16_000),
-      `gzip;q=${"0".repeat(16_000)}`,
-      "a;q=1,".repeat(2_700),
-      " ".repeat(16_000),
-    ]) {
-      expect(acceptedCodings(hostile)).toEqual(["identity"]);
+    for (const [start, piece] of [
+      ["", ","],
+      ["gzip;q=", "0"],
+      ["", "a;q=1,"],
+      ["", " "],
+    ] as const) {
+      const header = (size: number) => start + piece.repeat(size / piece.length);
+      expect(acceptedCodings(header(16_000))).toEqual(["identity"]);
+      expectLinear(16_000, header, acceptedCodings);
     }
-    expect(performance.now() - started).toBeLessThan(100);
   });
 });
 

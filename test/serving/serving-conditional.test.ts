@@ -1,6 +1,7 @@
 /** RELIABILITY.md H2 to H9: what a browser that already has a page is told. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ifMatch, ifNoneMatch } from "../../src/http/conditional.ts";
+import { expectLinear } from "../kit/cpu.ts";
 import { rawRequest } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
@@ -151,10 +152,11 @@ test.each(["If-None-Match: *", "If-Match: *", 'If-Match: "x"'])(
 );
 
 test("comparing 16 KB of hostile header takes no time to speak of", () => {
-  const started = performance.now();
-  for (const hostile of [" ".repeat(16_000), '"'.repeat(16_000), 'W/"a",'.repeat(2_700), '"a" '.repeat(4_000)]) {
-    expect(ifNoneMatch(hostile, '"etag"')).toBe(false);
-    expect(ifMatch(hostile, '"etag"')).toBe(false);
+  for (const piece of [" ", '"', 'W/"a",', '"a" ']) {
+    const header = (size: number) => piece.repeat(size / piece.length);
+    for (const compare of [ifNoneMatch, ifMatch]) {
+      expect(compare(header(16_000), '"etag"')).toBe(false);
+      expectLinear(16_000, header, (hostile) => compare(hostile, '"etag"'));
+    }
   }
-  expect(performance.now() - started).toBeLessThan(100);
 });

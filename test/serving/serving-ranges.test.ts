@@ -1,6 +1,7 @@
 /** RELIABILITY.md H10 to H16: parts of files, from memory and from the disk alike. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseRange } from "../../src/http/ranges.ts";
+import { expectLinear } from "../kit/cpu.ts";
 import { rawRequest } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
@@ -162,9 +163,13 @@ test("H48: a file from the disk is never called after its hash", async () => {
 });
 
 test("reading 16 KB of hostile Range takes no time to speak of", () => {
-  const started = performance.now();
-  for (const hostile of [`bytes=${"1".repeat(16_000)}`, `bytes=${" ".repeat(16_000)}`, "bytes=0-,".repeat(1_800)]) {
-    expect(parseRange(hostile, 100)).toBeNull();
+  for (const [start, piece] of [
+    ["bytes=", "1"],
+    ["bytes=", " "],
+    ["", "bytes=0-,"],
+  ] as const) {
+    const header = (size: number) => start + piece.repeat(size / piece.length);
+    expect(parseRange(header(16_000), 100)).toBeNull();
+    expectLinear(16_000, header, (hostile) => parseRange(hostile, 100));
   }
-  expect(performance.now() - started).toBeLessThan(50);
 });

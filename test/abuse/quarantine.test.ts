@@ -127,7 +127,7 @@ describe("a suspicious anonymous site is quarantined", () => {
     const site = await server.deploy({ ...suspicious("kept"), "index.html": "<title>Fine</title>" });
     const first = await server.site(site.slug, "/about");
     expect(first.headers.get("content-security-policy")).toBeNull();
-    server.sql(`update sites set quarantine = '["x"]' where site_id = ?`, site.site_id);
+    server.quarantine(site);
     const headers = { "if-none-match": first.headers.get("etag")! };
     const again = await server.site(site.slug, "/about", { headers });
     expect([again.status, again.headers.get("content-security-policy")]).toEqual([304, POLICY]);

@@ -1,6 +1,5 @@
 /** CONTRACT.md 5: sign-up, sign-in, sessions and the dashboard's cookie. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createHash } from "node:crypto";
 import { newToken } from "../../src/tokens.ts";
 import { medians } from "../kit/cpu.ts";
 import { bearer, call, cookieOf, type Person, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
@@ -81,7 +80,7 @@ describe("sign-up", () => {
 
   test("closed: 403 signup_closed, an invitation notwithstanding", async () => {
     await using closed = await startServer("--signup", "closed");
-    const invite = invitation(closed, "guest@example.org");
+    const invite = closed.invite("guest@example.org", 7 * DAY);
     const answer = await call(closed, "POST", "/auth/signup", {
       email: "guest@example.org",
       password: PASSWORD,
@@ -94,31 +93,18 @@ describe("sign-up", () => {
     await using invited = await startServer("--signup", "invite");
     const sign = async (email: string, invite?: string) =>
       (await call(invited, "POST", "/auth/signup", { email, password: PASSWORD, invite })).status;
-    const invite = invitation(invited, "guest@example.org");
+    const invite = invited.invite("guest@example.org", 7 * DAY);
     expect(await sign("guest@example.org")).toBe(403);
     expect(await sign("guest@example.org", newToken("svc_invite_"))).toBe(403);
     expect(await sign("other@example.org", invite)).toBe(403);
     expect(await sign(" Guest@example.org", invite)).toBe(200);
-    invited.sql("delete from accounts");
+    invited.removeAccounts();
     expect(await sign("guest@example.org", invite)).toBe(403);
-    const late = invitation(invited, "late@example.org");
+    const late = invited.invite("late@example.org", 7 * DAY);
     invited.advance(7 * DAY);
     expect(await sign("late@example.org", late)).toBe(403);
   });
 });
-
-/** As `svc-server account invite` writes it. */
-function invitation(at: TestServer, email: string): string {
-  const token = newToken("svc_invite_");
-  at.sql(
-    "insert into invitations (hash, email, created_at, expires_at) values (?, ?, ?, ?)",
-    createHash("sha256").update(token).digest("hex"),
-    email,
-    new Date(at.now()).toISOString(),
-    at.now() + 7 * DAY,
-  );
-  return token;
-}
 
 describe("sign-in", () => {
   test("answers a fresh token each time (A9: none that was there before)", async () => {

@@ -1,8 +1,7 @@
 /** RELIABILITY.md 5: every endpoint × every credential. Nothing changes unless the answer is 200. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { hashToken, newAccountId, newSessionId, newToken } from "../../src/tokens.ts";
+import { belongings, snapshot } from "../kit/database.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -42,17 +41,12 @@ interface World {
 }
 
 let server: TestServer;
-let db: Database;
 let world: World | null = null;
 let people = 0;
 beforeAll(async () => {
   server = await startServer();
-  db = new Database(join(server.data_dir, "db"), { readonly: true });
 });
-afterAll(async () => {
-  db.close();
-  await server[Symbol.asyncDispose]();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 const auth = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 const json = (body: unknown) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -103,19 +97,6 @@ function credentialOf(credential: Credential, about: DeployResult, { owner, othe
   };
   return headers[credential];
 }
-
-/** Everything but when somebody was last seen. */
-const snapshot = (): unknown =>
-  [
-    "select account_id, email, password_hash from accounts order by 1",
-    "select session_id, account_id, hash from sessions order by 1",
-    "select * from sites order by site_id",
-    "select * from versions order by version_no",
-    "select hash, site_id, kind from tokens order by 1",
-    "select * from tombstones order by slug",
-    "select state, account_id from device_logins order by device_hash",
-    "select count(*) from audit",
-  ].map((statement) => db.query(statement).values());
 
 interface Row {
   title: string;
@@ -306,17 +287,15 @@ const rows: Row[] = [
 ];
 
 /** What `S other` may send to a route that is not about its own: 200, and the owner's things are as they were. */
-const ownThings = ({ owner, own }: World): unknown => [
-  db.query("select * from sites where site_id = ?").get(own.site_id),
-  db.query("select session_id from sessions where account_id = ?").all(owner.account_id),
-];
+const ownThings = ({ owner, own }: World): unknown =>
+  belongings(server.data_dir, { site_id: own.site_id, account_id: owner.account_id });
 
 describe.each(rows)("$title", ({ method, path, send, about, expected }) => {
   test.each(CREDENTIALS)("with %s", async (credential) => {
     world ??= await newWorld();
     const here = world;
     const { headers, body } = send?.(here) ?? { headers: {}, body: undefined };
-    const before = { all: snapshot(), own: ownThings(here) };
+    const before = { all: snapshot(server.data_dir), own: ownThings(here) };
     const response = await server.api(path(here), {
       method,
       headers: { ...headers, ...credentialOf(credential, about?.(here) ?? here.own, here) },
@@ -329,7 +308,7 @@ describe.each(rows)("$title", ({ method, path, send, about, expected }) => {
       if (method !== "GET") world = null;
       return;
     }
-    expect(snapshot()).toEqual(before.all);
+    expect(snapshot(server.data_dir)).toEqual(before.all);
     const { code, error, request_id } = JSON.parse(text) as Record<string, string>;
     expect(response.headers.get("x-request-id")).toBe(request_id!);
     if (response.status === 401) {

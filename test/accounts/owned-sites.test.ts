@@ -1,11 +1,13 @@
 /** SPEC.md, site lifecycle: owned deploys, claim, bulk-attach, listing, label, deletion (CONTRACT.md 4.4). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
 import { newToken } from "../../src/tokens.ts";
 import { medians } from "../kit/cpu.ts";
+import { auditRows, holdWrites, read } from "../kit/database.ts";
+import { blobFile } from "../kit/operator.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
+import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each, and every server drains for half a second. */
@@ -43,13 +45,11 @@ const robots = async (slug: string) => (await server.site(slug)).headers.get("x-
 /** A site whose time is over; the sweep has not run. */
 async function expired(at: TestServer): Promise<DeployResult> {
   const site = await at.deploy(page("expired"));
-  at.sql("update sites set expires_at = ? where site_id = ?", at.now(), site.site_id);
+  at.expire(site, at.now());
   return site;
 }
-const auditRows = (at: TestServer) => {
-  using db = new Database(join(at.data_dir, "db"), { readonly: true });
-  return db.query<Record<string, string | null>, []>("select * from audit order by audit_no").all();
-};
+const owners = () =>
+  read(server.data_dir, "select owner_account_id from sites").map(({ owner_account_id }) => owner_account_id);
 
 describe("a deploy with a session", () => {
   test("makes an owned site: expires_at null, owner_account_id, no claim_token, indexable", async () => {
@@ -129,20 +129,24 @@ describe("a deploy with a session", () => {
     expect((await call(server, "GET", `/sites/${site.site_id}`, undefined, ann.bearer)).status).toBe(403);
   });
 
+  test("whose session ends while the upload runs makes no site", async () => {
+    const leaver = await signUp(server);
+    const upload = await beginUpload(server.port, zipOf(page("late")), leaver.bearer);
+    const gone = await call(server, "DELETE", "/account", undefined, leaver.bearer);
+    expect([gone.status, upload.answer()]).toEqual([200, ""]);
+    expect(await upload.finish()).toStartWith("HTTP/1.1 401");
+    expect(owners()).not.toContain(leaver.account_id);
+  });
+
   test("whose session ends while the pipeline runs makes no site", async () => {
     const leaver = await signUp(server);
-    const files = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`${i}.html`, `<p>${"x".repeat(20_000)}`]));
-    const deploying = server.post(zipOf({ ...files, ...page("late") }), leaver.bearer);
-    await Bun.sleep(20);
-    const gone = await call(server, "DELETE", "/account", undefined, leaver.bearer);
-    const { status } = await deploying;
-    // Whichever came first, nothing is left that nobody owns.
-    expect([status, gone.status]).toBeOneOf([
-      [401, 200],
-      [200, 200],
-    ]);
-    using db = new Database(join(server.data_dir, "db"), { readonly: true });
-    expect(db.query("select 1 from sites where owner_account_id = ?").all(leaver.account_id)).toEqual([]);
+    const writes = holdWrites(server.data_dir);
+    const deploying = server.post(zipOf(page("late")), leaver.bearer);
+    await until(() => Bun.file(blobFile(server.data_dir, page("late")["index.html"])).exists());
+    writes.endSessions(leaver.account_id);
+    writes.letGo();
+    expect((await deploying).status).toBe(401);
+    expect(owners()).not.toContain(leaver.account_id);
   });
 });
 
@@ -220,12 +224,12 @@ describe("claim", () => {
     }
   });
 
-  test.each([
-    ["disabled_reason", "'spam'"],
-    ["frozen", "1"],
-  ])("goes on while an operator has set %s", async (column, value) => {
+  test.each<[what: string, act: (site: DeployResult) => void]>([
+    ["disabled_reason", (site) => server.disable(site, "spam")],
+    ["frozen", (site) => server.freeze(site)],
+  ])("goes on while an operator has set %s", async (_, act) => {
     const site = await server.deploy(page("held"));
-    server.sql(`update sites set ${column} = ${value} where site_id = ?`, site.site_id);
+    act(site);
     expect((await claim(site, ann)).status).toBe(200);
   });
 
@@ -482,7 +486,7 @@ describe("deletion", () => {
     await remove("/account", person, own);
     await own.running.store.sweep(own.now());
     const { account_id } = person;
-    expect(auditRows(own).map(({ actor, action, site_id }) => [actor, action, site_id])).toEqual([
+    expect(auditRows(own.data_dir).map(({ actor, action, site_id }) => [actor, action, site_id])).toEqual([
       [account_id, "delete", one.site_id],
       [account_id, "delete", two.site_id],
       [account_id, "delete-account", null],
@@ -497,10 +501,7 @@ describe("deletion", () => {
     await remove(`/account/sites/${site.site_id}`, person, own);
     own.advance(2 * 60 * 60_000);
     expect((await own.running.store.sweep(own.now())).blobs).toBe(1);
-    using db = new Database(join(own.data_dir, "db"), { readonly: true });
-    for (const table of ["sites", "versions", "files", "tokens", "blobs"]) {
-      expect(db.query(`select count(*) as n from ${table}`).get()).toEqual({ n: 0 });
-    }
+    for (const table of ["sites", "versions", "files", "tokens", "blobs"]) expect(own.rows(table)).toBe(0);
   });
 });
 
@@ -509,7 +510,7 @@ test("K26 a claim at the last millisecond wins or loses whole", async () => {
   const person = await signUp(own);
   const [early, late] = [await own.deploy(page("early")), await own.deploy(page("late"))];
   own.advance(early.expires_at! - own.now() - 200);
-  own.sql("update sites set expires_at = ? where site_id = ?", own.now(), late.site_id);
+  own.expire(late, own.now());
   const [won, lost] = [await claim(early, person, own), await claim(late, person, own)];
   expect([won.status, lost.status]).toEqual([200, 404]);
   own.advance(1000);
@@ -519,22 +520,17 @@ test("K26 a claim at the last millisecond wins or loses whole", async () => {
 });
 
 describe("each is one transaction: what fails in the middle took no effect", () => {
-  /** Whatever touches this site's row fails there, as a disk or a crash would. */
-  const break_at = (own: TestServer, event: "update" | "delete", { site_id }: DeployResult) =>
-    own.sql(`create trigger broken before ${event} on sites when old.site_id = '${site_id}'
-      begin select raise(abort, 'broken'); end`);
-
   test("K22 bulk-attach: all items or none, never a site without an owner and an expiry", async () => {
     await using own = await startServer();
     const person = await signUp(own);
     const sites = [await own.deploy(page("1")), await own.deploy(page("2")), await own.deploy(page("3"))];
-    break_at(own, "update", sites[1]!);
+    own.breakAt("update", sites[1]!);
     const items = sites.map(({ site_id, manage_token }) => ({ site_id, manage_token }));
     expect((await post("/account/bulk-attach", { sites: items }, person, own)).status).toBe(500);
     for (const { site_id, expires_at } of sites) {
       expect(await own.running.store.sites.byId(site_id)).toMatchObject({ owner_account_id: null, expires_at });
     }
-    own.sql("drop trigger broken");
+    own.mend();
     const again = await post("/account/bulk-attach", { sites: items }, person, own);
     expect(again.body.attached).toEqual(sites.map(({ site_id }) => site_id));
   });
@@ -543,14 +539,14 @@ describe("each is one transaction: what fails in the middle took no effect", () 
     await using own = await startServer();
     const person = await signUp(own);
     const sites = [await owned(person, "1", own), await owned(person, "2", own)];
-    break_at(own, "delete", sites[1]!);
+    own.breakAt("delete", sites[1]!);
     const site_ids = sites.map(({ site_id }) => site_id);
     expect((await post("/account/sites/bulk-delete", { site_ids }, person, own)).status).toBe(500);
     expect((await call(own, "DELETE", "/account", undefined, person.bearer)).status).toBe(500);
     for (const { slug } of sites) expect((await own.site(slug)).status).toBe(200);
     expect((await call(own, "GET", "/account", undefined, person.bearer)).status).toBe(200);
-    expect(auditRows(own)).toEqual([]);
-    own.sql("drop trigger broken");
+    expect(auditRows(own.data_dir)).toEqual([]);
+    own.mend();
     expect((await call(own, "DELETE", "/account", undefined, person.bearer)).body.deleted).toBeArrayOfSize(2);
   });
 });

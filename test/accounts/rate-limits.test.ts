@@ -1,11 +1,11 @@
 /** CONTRACT.md 4.4: rate limits, counted alike by every worker (RELIABILITY.md A5). */
-import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
 import { cpuOfAsync } from "../kit/cpu.ts";
+import { openFile } from "../kit/database.ts";
 import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
@@ -228,7 +228,7 @@ describe("shared and kept", () => {
       const rates = openRates(data_dir, () => 1e12);
       const take = () => rates.take("sign_in_account", "ann@example.org", [{ count: 5, window_ms: MINUTE }]);
       for (let i = 0; i < 5; i++) expect((await take()).allowed).toBe(true);
-      using db = new Database(join(data_dir, "rates.db"), { readonly: true });
+      using db = openFile(data_dir, "rates.db");
       const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
       const before = version.get();
       const cpu_ms = await cpuOfAsync(async () => {
@@ -258,7 +258,7 @@ describe("shared and kept", () => {
     for (const address of ["1.1.1.1", "1.1.1.2"]) await server.post(zipOf({ "index.html": "x" }), from(address));
     server.advance(2 * MINUTE);
     await server.post(zipOf({ "index.html": "x" }), from("1.1.1.3"));
-    using db = new Database(join(server.data_dir, "rates.db"), { readonly: true });
+    using db = openFile(server.data_dir, "rates.db");
     expect(db.query("select count(*) as n from hits").get()).toEqual({ n: 1 });
   });
 });

@@ -1,10 +1,13 @@
 /** CONTRACT.md 3: every refusal is the documented one, the server lives on, and nothing of the upload is kept. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { cpuOfAsync } from "../kit/cpu.ts";
+import { holdWrites } from "../kit/database.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
+import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
 const MAX_ZIP = 100_000;
@@ -223,69 +226,54 @@ test("A13 a chunked zip is read no further than one byte past the limit", async 
   expect(answer).toStartWith("HTTP/1.1 413");
 });
 
-/** An upload that is announced and never comes. */
-function stuck(port: number, header = ""): Socket {
-  const socket = connect(port, "127.0.0.1");
-  socket.on("error", () => {});
-  socket.write(
-    `POST /sites HTTP/1.1\r\nHost: localhost\r\n${header}Content-Type: application/zip\r\nContent-Length: 500\r\n\r\nPK`,
-  );
-  return socket;
-}
-
-/** Asks until a place is refused. A deploy of our own may take one for a moment, so each try adds a stuck upload. */
-async function untilRefused(open: Socket[], more: () => Socket, ask: () => Promise<Response>): Promise<Response> {
-  for (let tries = 0; tries < 50; tries++) {
-    const response = await ask();
-    if (response.status === 503) return response;
-    open.push(more());
-    await Bun.sleep(20);
-  }
-  throw new Error("a 17th upload was never refused");
-}
+const stuck = (port: number, count: number, header: (nth: number) => Record<string, string> = () => ({})) =>
+  Promise.all(Array.from({ length: count }, (_, nth) => beginUpload(port, one, header(nth))));
 
 test("an address has at most 16 uploads in flight; the next is 503 with Retry-After", async () => {
-  const more = () => stuck(server.port);
-  const open = Array.from({ length: 15 }, more);
+  const open = await stuck(server.port, 15);
   try {
     expect((await server.post(one)).status).toBe(200);
-    const response = await untilRefused(open, more, () => server.post(one));
+    open.push(...(await stuck(server.port, 1)));
+    const response = await server.post(one);
+    expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ code: "unavailable" });
     expect(response.headers.get("retry-after")).toBe("1");
   } finally {
-    for (const socket of open) socket.destroy();
+    for (const upload of open) upload.abandon();
   }
 });
 
+test("uploads that were given up free their places", () => until(async () => (await server.post(one)).status === 200));
+
 test("the addresses of an IPv6 /64 are one: together they have at most 16", async () => {
   await using proxied = await startServer("--trust-proxy", "127.0.0.1");
-  let host = 0;
-  const more = () => stuck(proxied.port, `X-Forwarded-For: 2001:db8::${(++host).toString(16)}\r\n`);
-  const open = Array.from({ length: 16 }, more);
-  const ask = (address: string) =>
-    proxied.api("/sites", { method: "POST", body: one, headers: { ...ZIP, "x-forwarded-for": address } });
+  const open = await stuck(proxied.port, 16, (nth) => ({ "X-Forwarded-For": `2001:db8::${(nth + 1).toString(16)}` }));
+  const ask = async (address: string) =>
+    (await proxied.api("/sites", { method: "POST", body: one, headers: { ...ZIP, "x-forwarded-for": address } }))
+      .status;
   try {
-    await untilRefused(open, more, () => ask("2001:db8::ffff"));
-    expect((await ask("2001:db8:0:1::1")).status).toBe(200);
+    expect(await ask("2001:db8::ffff")).toBe(503);
+    expect(await ask("2001:db8:0:1::1")).toBe(200);
   } finally {
-    for (const socket of open) socket.destroy();
+    for (const upload of open) upload.abandon();
   }
 });
 
 test("a deploy is in flight until it is answered: of forty at once some are 503, and none is lost", async () => {
-  const zips = Array.from({ length: 40 }, (_, n) => zipOf({ "index.html": `at once ${n}` }));
-  const statuses = (await Promise.all(zips.map((zip) => server.post(zip)))).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(16);
-  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0);
-  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-});
-
-test("uploads that were given up free their places", async () => {
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await server.post(one)).status === 200) return;
-    await Bun.sleep(20);
-  }
-  throw new Error("the places were never freed");
+  await using own = await startServer();
+  const writes = holdWrites(own.data_dir);
+  let refused = 0;
+  const send = async (_: unknown, n: number) => {
+    const { status } = await own.post(zipOf({ "index.html": `at once ${n}` }));
+    if (status === 503) refused++;
+    return status;
+  };
+  const statuses = Promise.all(Array.from({ length: 40 }, send));
+  // None of the others is answered before the database is free.
+  await until(() => refused === 24);
+  writes.letGo();
+  const others = (await statuses).filter((status) => status !== 503);
+  expect(others).toEqual(Array.from({ length: 16 }, () => 200));
 });
 
 test("the limits hold on both sides: exactly at each bound a deploy is taken", async () => {

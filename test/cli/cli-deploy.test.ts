@@ -1,5 +1,4 @@
 /** `svc [path]`: what is deployed, what is printed, what is remembered (SPEC.md, "CLI"; CONTRACT.md 8). */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -331,14 +330,12 @@ describe("the upload", () => {
       },
     });
     const cwd = await home.write("cut", { "dist/index.html": "<title>cut</title>" });
-    using db = new Database(join(server.data_dir, "db"), { readonly: true });
-    const count = () => db.query<{ n: number }, []>("select count(*) as n from sites").get()!.n;
-    const before = count();
+    const before = server.rows("sites");
     const ran = await home.run(["--json"], { cwd, env: { DEPLOY_URL: `http://127.0.0.1:${proxy.port}` } });
     proxy.stop(true);
     expect(json(ran)["ok"]).toBe(true);
     expect(cuts).toBeLessThanOrEqual(0);
-    expect(count()).toBe(before + 1);
+    expect(server.rows("sites")).toBe(before + 1);
   });
 
   test("with a session a broken upload is not repeated, for its key would not count", async () => {

@@ -382,7 +382,7 @@ describe("the sites of before", () => {
         body: JSON.stringify({ claim_token }),
       });
     }
-    server.sql("delete from sites where site_id = ?", gone.site_id);
+    server.remove({ ...gone, slug: new URL(gone.url).hostname.split(".")[0]! });
     const ran = await home.run(["login", "--token", person.session_token]);
     expect(ran.code).toBe(0);
     expect(ran.err).toContain("1 site deployed here before: yours now, for good");

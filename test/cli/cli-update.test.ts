@@ -393,8 +393,8 @@ describe("a site that is gone", () => {
   test("a site that no longer expires keeps its link", async () => {
     await using home = await newHome();
     await home.write("", { "dist/index.html": "<title>1</title>" });
-    const { site_id } = await deployed(home);
-    server.sql("update sites set expires_at = expires_at + 86400000 where site_id = ?", String(site_id));
+    const { site_id, expires_at } = await deployed(home);
+    server.expire({ site_id: String(site_id) }, Number(expires_at) + 86_400_000);
     const before = (await links(home))[0]!;
     await home.run(["versions"]);
     expect((await links(home))[0]!["expires_at"]).toBe(Number(before["expires_at"]) + 86_400_000);

@@ -1,5 +1,4 @@
 /** Deploys run in threads: slots, deadline, hand-over, crashes, stop (CONTRACT.md 4.1, ARCHITECTURE.md idea 8). */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +11,7 @@ import { startThread } from "../../src/deploy/start-thread.ts";
 import { Refusal } from "../../src/errors.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
+import { count, holdWrites } from "../kit/database.ts";
 import { FIXTURES, ROOT } from "../kit/paths.ts";
 import { type Content, zipOf } from "../kit/zip.ts";
 
@@ -45,21 +45,7 @@ const hanging = () => job({ "a.txt": "x", "index.html": "<x-y>".repeat(20 << 20)
 const open = (options: Partial<PoolOptions> = {}, startOne?: () => ReturnType<typeof startThread>): DeployPool =>
   createPool({ data_dir, limits: LIMITS, now: Date.now, ...options }, startOne);
 
-/** A writer that keeps every publish waiting until it lets go. */
-function holdDatabase(): () => void {
-  const db = new Database(join(data_dir, "db"));
-  db.run("PRAGMA busy_timeout = 5000");
-  db.run("BEGIN IMMEDIATE");
-  return () => {
-    db.run("ROLLBACK");
-    db.close();
-  };
-}
-
-const sites = (): number => {
-  using db = new Database(join(data_dir, "db"), { readonly: true });
-  return db.query<{ n: number }, []>("select count(*) as n from sites").get()!.n;
-};
+const sites = (): number => count(data_dir, "sites");
 
 async function refusal(promise: Promise<unknown>): Promise<Refusal> {
   const error = await promise.then(
@@ -147,10 +133,10 @@ describe("the deadline", () => {
   test("ends where publishing begins: a publish that waits past it is not ended", async () => {
     const pool = open({ slots: 1, deadline_ms: 1000 });
     await pool.deploy(page("warms the thread"));
-    const letGo = holdDatabase();
+    const writes = holdWrites(data_dir);
     const deploying = pool.deploy(page("slow"));
     await Bun.sleep(1600);
-    letGo();
+    writes.letGo();
     expect(await deploying).toMatchObject({ changed: true, title: "slow" });
     await pool.stop();
   }, 20_000);
@@ -179,11 +165,11 @@ describe("the deadline", () => {
 describe("slots", () => {
   test("who comes when all are taken waits, then gets 503 unavailable with Retry-After: 1", async () => {
     const pool = open({ slots: 1, wait_ms: 300 });
-    const letGo = holdDatabase();
+    const writes = holdWrites(data_dir);
     const first = pool.deploy(page("first"));
     const second = await refusal(pool.deploy(page("second")));
     expect(second).toMatchObject({ code: "unavailable", status: 503, headers: { "retry-after": "1" } });
-    letGo();
+    writes.letGo();
     expect(await first).toMatchObject({ title: "first" });
     expect(await pool.deploy(page("third"))).toMatchObject({ title: "third" });
     await pool.stop();
@@ -231,7 +217,7 @@ describe("stop", () => {
   test("gives up what does not publish yet, waits for what does, and refuses the rest", async () => {
     const pool = open({ slots: 2 });
     await Promise.all([pool.deploy(page("warms")), pool.deploy(page("both"))]);
-    const letGo = holdDatabase();
+    const writes = holdWrites(data_dir);
     const publishing = pool.deploy(page("publishing"));
     const reading = refusal(pool.deploy(hanging()));
     const waiting = refusal(pool.deploy(page("waiting")));
@@ -242,7 +228,7 @@ describe("stop", () => {
     expect(await waiting).toMatchObject({ code: "unavailable", status: 503 });
     expect(await refusal(pool.deploy(page("late")))).toMatchObject({ code: "unavailable" });
     expect(stopped).toBe(false);
-    letGo();
+    writes.letGo();
     expect(await publishing).toMatchObject({ title: "publishing" });
     await stop;
   }, 20_000);

@@ -191,12 +191,12 @@ describe("GET /sites/:id", () => {
     expect(found.versions[1]!.bytes).toBe(page("v1")["index.html"].length + 5);
   });
 
-  test.each([
-    ["frozen", "update sites set frozen = 1 where slug = ?"],
-    ["disabled", "update sites set disabled_reason = 'phishing' where slug = ?"],
-  ])("state %s can still be read", async (state, sql) => {
+  test.each<[state: string, act: (site: DeployResult) => void]>([
+    ["frozen", (site) => server.freeze(site)],
+    ["disabled", (site) => server.disable(site, "phishing")],
+  ])("state %s can still be read", async (state, act) => {
     const site = await server.deploy(page(state));
-    server.sql(sql, site.slug);
+    act(site);
     expect(await record(site)).toMatchObject({ state });
   });
 });
@@ -292,7 +292,7 @@ describe("Idempotency-Key", () => {
   test("once the site is owned, its key is 409", async () => {
     const key = fresh();
     const { body } = await send(key, page("owned"));
-    server.sql("update sites set owner_account_id = 'acct_x', expires_at = null where site_id = ?", body.site_id);
+    server.giveAway(body);
     expect(await send(key, page("owned"))).toMatchObject({ status: 409, body: { code: "idempotency_conflict" } });
   });
 
@@ -333,12 +333,12 @@ describe("a site's end", () => {
     expect((await own.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).status).toBe(404);
   });
 
-  test.each([
-    ["frozen", "update sites set frozen = 1 where slug = ?", 403, "site_frozen"],
-    ["disabled", "update sites set disabled_reason = 'malware' where slug = ?", 451, "site_disabled"],
-  ])("a %s site refuses deploys and rollbacks", async (_, sql, status, code) => {
+  test.each<[state: string, act: (site: DeployResult) => void, status: number, code: string]>([
+    ["frozen", (site) => server.freeze(site), 403, "site_frozen"],
+    ["disabled", (site) => server.disable(site, "malware"), 451, "site_disabled"],
+  ])("a %s site refuses deploys and rollbacks", async (_, act, status, code) => {
     const site = await server.deploy(page("stopped"));
-    server.sql(sql, site.slug);
+    act(site);
     const deploy = await server.api(`/sites/${site.site_id}/deploys`, {
       method: "POST",
       body: zipOf(page("more")),

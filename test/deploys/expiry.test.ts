@@ -69,7 +69,7 @@ test("the sweep removes what expired and keeps the tombstone: still 410, the tok
   await using server = await startServer("--gc-interval", "1s");
   const site = await server.deploy({ "index.html": "x" });
   const kept = await server.deploy({ "index.html": "y" });
-  server.sql("update sites set expires_at = ? where site_id = ?", server.now() - 1, site.site_id);
+  server.expire(site);
   const sites = async () => (await listed<{ site_id: string }>(server.data_dir, "sites")).map((row) => row.site_id);
   await until(async () => !(await sites()).includes(site.site_id));
   expect(await sites()).toEqual([kept.site_id]);
@@ -83,7 +83,7 @@ test("K26 a clock that is set back a year brings no swept site back; one that is
   await using server = await startServer();
   const site = await server.deploy({ "index.html": "x" });
   const owned = await server.deploy({ "index.html": "owned" });
-  server.sql("update sites set owner_account_id = 'acct_x', expires_at = null where site_id = ?", owned.site_id);
+  server.giveAway(owned);
   await server.running.store.sweep(server.now() + 400 * DAY_MS);
   server.advance(-365 * DAY_MS);
   expect((await server.site(site.slug)).status).toBe(410);

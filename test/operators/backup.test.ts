@@ -1,9 +1,9 @@
 /** Backup and restore (RELIABILITY.md 2, P8, K27 to K29): taken while the server works, restored to a state that
  *  existed, and refused where it is not whole. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { count, read } from "../kit/database.ts";
 import { type AuditLine, blobFile, listed, operate, operator, until } from "../kit/operator.ts";
 import { SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
@@ -104,8 +104,7 @@ describe("a restored server", () => {
     await using source = await startServer();
     await source.deploy({ "index.html": "x" });
     const data_dir = await restored(await backedUp(source));
-    using db = new Database(join(data_dir, "db"), { readonly: true });
-    expect(db.query("select * from holds").all()).toEqual([]);
+    expect(count(data_dir, "holds")).toBe(0);
   });
 });
 
@@ -221,18 +220,17 @@ describe("P8 while deploys run", () => {
     const orphan = blobFile(source.data_dir, "an orphan");
     const old = new Date(Date.now() - 2 * HOUR_MS);
     await utimes(orphan, old, old);
-    source.sql("insert into holds (hold_id, expires_at) values ('hold_x', ?)", Date.now() + HOUR_MS);
+    source.holdBlobs(Date.now() + HOUR_MS);
     await operate(source.data_dir, "gc");
     expect(await Bun.file(orphan).exists()).toBe(true);
-    source.sql("update holds set expires_at = ?", Date.now() - 1);
+    source.endHolds();
     await operate(source.data_dir, "gc");
     expect(await Bun.file(orphan).exists()).toBe(false);
   });
 
   test("a backup that ended leaves no hold behind", async () => {
     await backedUp();
-    using db = new Database(join(server.data_dir, "db"), { readonly: true });
-    expect(db.query("select * from holds").all()).toEqual([]);
+    expect(server.rows("holds")).toBe(0);
   });
 });
 
@@ -267,8 +265,7 @@ describe("half of one", () => {
       expect((await operator(folder.path, ["backup", target])).stderr).toContain("is not empty");
     }
     expect(killed).toBeGreaterThan(0);
-    using db = new Database(join(folder.path, "db"), { readonly: true });
-    const holds = db.query<{ expires_at: number }, []>("select expires_at from holds").all();
+    const holds = read<{ expires_at: number }>(folder.path, "select expires_at from holds");
     for (const { expires_at } of holds) expect(expires_at).toBeLessThan(Date.now() + HOUR_MS);
     for (const { slug } of deploys) {
       const host = `${slug}.localhost:${child.port}`;

@@ -2,6 +2,7 @@
  *  request, in every worker. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
+import { setSchemaVersion } from "../kit/database.ts";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { call, signUp } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
@@ -247,12 +248,7 @@ describe("delete", () => {
   test("its slug stays taken for ever", async () => {
     const site = await deploy();
     await act("delete", site.slug);
-    expect(() =>
-      server.sql(
-        `insert into tombstones (slug, site_id, reason, gone_at) values (?, 'site_x', 'deleted', '2026-01-01')`,
-        site.slug,
-      ),
-    ).toThrow("UNIQUE");
+    expect(() => server.remove({ site_id: "site_x", slug: site.slug })).toThrow("UNIQUE");
   });
 });
 
@@ -368,14 +364,14 @@ describe("usage", () => {
 
   test("a server of another version is running: its database is left alone", async () => {
     await using other = await startServer();
-    other.sql("PRAGMA user_version = 1");
+    setSchemaVersion(other.data_dir, 1);
     const result = await operator(other.data_dir, ["sites"]);
     expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("has another version than this program")]);
   });
 
   test("a server of a newer version was here: its database is left alone", async () => {
     const other = await startServer();
-    other.sql("PRAGMA user_version = 99");
+    setSchemaVersion(other.data_dir, 99);
     await other.stop();
     const result = await operator(other.data_dir, ["sites"]);
     expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("written by a newer svc-server")]);

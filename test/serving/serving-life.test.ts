@@ -138,7 +138,7 @@ describe("P3: a change is seen by the next request", () => {
       body: JSON.stringify({ version_id: site.version_id }),
     });
     expect(await body()).toEndWith("version 0");
-    server.sql("update sites set disabled_reason = 'x' where slug = ?", site.slug);
+    server.disable(site, "x");
     expect((await get(site, "/")).status).toBe(451);
   });
 

@@ -19,21 +19,6 @@ const get = (slug: string, path = "/", headers: string[] = [], method = "GET"): 
 const code = (answer: RawAnswer): string => (JSON.parse(answer.text) as { code: string }).code;
 const fields = ({ headers }: RawAnswer) => [...headers].filter(([name]) => !["date", "x-request-id"].includes(name));
 
-function disable(slug: string, reason: string): void {
-  server.sql("update sites set disabled_reason = ? where slug = ?", reason, slug);
-}
-function remove(slug: string, site_id: string): void {
-  server.sql(
-    "insert into tombstones (slug, site_id, reason, gone_at) values (?, ?, 'deleted', '2026-11-21')",
-    slug,
-    site_id,
-  );
-  server.sql("delete from sites where slug = ?", slug);
-}
-function own(slug: string): void {
-  server.sql("update sites set owner_account_id = 'acct_1', expires_at = null where slug = ?", slug);
-}
-
 test("H1: GET / is the index, with the tag of the request path and the exact cache rule", async () => {
   const answer = await get(site.slug);
   expect(answer.status).toBe(200);
@@ -77,9 +62,9 @@ describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => 
     const dying = await server.deploy(PAGE);
     const [tag] = [(await get(dying.slug)).headers.get("etag")];
     const expires_at = Date.now() + DAY;
-    server.sql("update sites set expires_at = ? where slug = ?", expires_at, dying.slug);
+    server.expire(dying, expires_at);
     expect((await get(dying.slug)).status).toBe(200);
-    server.sql("update sites set expires_at = ? where slug = ?", server.now() - 1, dying.slug);
+    server.expire(dying);
     const answer = await get(dying.slug, path, [...headers, `If-None-Match: ${tag}`, "If-None-Match: *"]);
     expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
       410,
@@ -90,7 +75,7 @@ describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => 
   test("is a 451 with the reason and who blocks it where an operator disabled the site", async () => {
     const bad = await server.deploy(PAGE);
     expect((await get(bad.slug)).status).toBe(200);
-    disable(bad.slug, "phishing <b>");
+    server.disable(bad, "phishing <b>");
     const answer = await get(bad.slug, path, [...headers, "If-None-Match: *"]);
     expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
       451,
@@ -99,13 +84,13 @@ describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => 
     ]);
     expect(answer.headers.get("link")).toBe(`<${server.base_url}>; rel="blocked-by"`);
     expect(JSON.parse(answer.text)).toMatchObject({ reason: "phishing <b>", appeal: "abuse@svc.example" });
-    server.sql("update sites set disabled_reason = null where slug = ?", bad.slug);
+    server.enable(bad);
     expect((await get(bad.slug)).status).toBe(200);
   });
   test("is a 404 where the site was deleted", async () => {
     const gone = await server.deploy(PAGE);
     expect((await get(gone.slug)).status).toBe(200);
-    remove(gone.slug, gone.site_id);
+    server.remove(gone);
     const answer = await get(gone.slug, path, [...headers, "If-None-Match: *"]);
     expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
       404,
@@ -117,7 +102,7 @@ describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => 
 
 test("H34: a browser reads why, and whom to ask; what an operator wrote is text", async () => {
   const bad = await server.deploy(PAGE);
-  disable(bad.slug, "phishing <b>");
+  server.disable(bad, "phishing <b>");
   const answer = await get(bad.slug, "/", ["Accept: text/html"]);
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(answer.text).toContain("phishing &lt;b&gt;");
@@ -136,19 +121,14 @@ test("H35: one millisecond before its end a site is there, at it it is not, by t
 
 test("a swept site is a 410 for good", async () => {
   const dying = await server.deploy(PAGE);
-  server.sql(
-    "insert into tombstones (slug, site_id, reason, gone_at) values (?, ?, 'expired', '2026-11-21')",
-    dying.slug,
-    dying.site_id,
-  );
-  server.sql("delete from sites where slug = ?", dying.slug);
+  server.remove(dying, "expired");
   expect((await get(dying.slug)).status).toBe(410);
   expect((await get(`${dying.version_id}--${dying.slug}`)).status).toBe(410);
 });
 
 test("a frozen site is served", async () => {
   const frozen = await server.deploy(PAGE);
-  server.sql("update sites set frozen = 1 where slug = ?", frozen.slug);
+  server.freeze(frozen);
   expect((await get(frozen.slug)).status).toBe(200);
 });
 
@@ -197,7 +177,7 @@ describe("H47: anonymous sites are kept out of search engines, owned ones are no
   test("nothing on an owned site, but `all` on its 304, at once after the claim", async () => {
     const claimed = await server.deploy(PAGE);
     await robots(claimed.slug);
-    own(claimed.slug);
+    server.giveAway(claimed);
     expect(await robots(claimed.slug)).toEqual({ 200: null, 206: null, 304: "all", 404: null });
   });
 });
@@ -236,7 +216,7 @@ describe("H58: <version_id>--<slug> is that stored version", () => {
   });
   test("noindex also where the site is owned, and on its 304", async () => {
     const owned = await server.deploy(PAGE);
-    own(owned.slug);
+    server.giveAway(owned);
     const asked = [
       get(host(owned.version_id, owned.slug)),
       get(host(owned.version_id, owned.slug), "/", ["If-None-Match: *"]),
@@ -270,9 +250,9 @@ describe("H58: <version_id>--<slug> is that stored version", () => {
       return { ...made, asked };
     };
     const [disabled, expired, deleted] = [await ending(), await ending(), await ending()];
-    disable(disabled.slug, "abuse");
-    server.sql("update sites set expires_at = 1 where slug = ?", expired.slug);
-    remove(deleted.slug, deleted.site_id);
+    server.disable(disabled, "abuse");
+    server.expire(expired, 1);
+    server.remove(deleted);
     const answers = [await get(disabled.asked), await get(expired.asked), await get(deleted.asked)];
     expect(answers.map(({ status }) => status)).toEqual([451, 410, 404]);
   });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chmod, copyFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -109,8 +110,7 @@ describe("a start", () => {
   test("S2 a database of a newer svc-server is refused", async () => {
     await using dir = await temporaryFolder();
     await ended(await startProcess(["--data-dir", dir.path]), "SIGTERM");
-    const { Database } = await import("bun:sqlite");
-    new Database(join(dir.path, "db")).run("PRAGMA user_version = 9999");
+    setSchemaVersion(dir.path, 9999);
     const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", dir.path]);
     expect(code).toBe(1);
     expect(stderr).toContain("newer svc-server");

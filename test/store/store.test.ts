@@ -1,5 +1,4 @@
 /** RELIABILITY.md 2: the store's protocol, where black-box requests cannot reach. */
-import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,6 +9,7 @@ import { DamagedBlob, openStore, type Publish, type Store } from "../../src/stor
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import type { Bytes } from "../../src/types.ts";
 import { contentHash, deployDigest, versionIdOf } from "../../src/version-id.ts";
+import { openFile } from "../kit/database.ts";
 
 const HOUR = 3_600_000;
 let data_dir: string;
@@ -240,7 +240,7 @@ test("S6 blobs that live versions name and that are not on disk are found", asyn
 });
 
 test("K17 migrations: each step is one transaction, a second run changes nothing", () => {
-  using db = new Database(join(data_dir, "fresh"), { create: true, strict: true });
+  using db = openFile(data_dir, "fresh", false);
   migrate(db);
   const schema = () => db.query("select sql from sqlite_schema order by name").all();
   const before = schema();

@@ -208,8 +208,7 @@ describe("shared and kept", () => {
       const seen = (await Promise.all(Array.from({ length: 24 }, deploy))).map(({ status }) => status);
       expect(seen.toSorted()).toEqual([...times(6, 200), ...times(18, 429)]);
     } finally {
-      server.kill("SIGTERM");
-      await server.exited;
+      await server.end();
     }
   }, 30_000);
 

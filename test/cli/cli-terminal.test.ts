@@ -141,19 +141,26 @@ describe("the places of the config folder", () => {
 });
 
 describe("on a terminal", () => {
+  /** Time for what moves to be seen moving: a few of its frames. */
+  const MOVING_MS = 400;
   const slowly = (answer: () => Response) =>
     fakeServer(async (path) => {
-      await Bun.sleep(path === "/sites" ? 400 : 0);
+      await Bun.sleep(path === "/sites" ? MOVING_MS : 0);
       return answer();
     });
+  const framesOf = (raw: string) => new Set(raw.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g) ?? []).size;
 
   test("the line that moves is wiped, the cursor comes back, the URL stands out", async () => {
-    const fake = slowly(() => Response.json(DEPLOYED));
-    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } });
+    const moved = Promise.withResolvers<void>();
+    const fake = fakeServer(async (path) => {
+      if (path === "/sites") await moved.promise;
+      return Response.json(DEPLOYED);
+    });
+    const watch = (raw: string) => framesOf(raw) > 2 && moved.resolve();
+    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } }, watch);
     await fake.stop();
     expect(code).toBe(0);
-    const frames = raw.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g) ?? [];
-    expect(new Set(frames).size).toBeGreaterThan(2);
+    expect(framesOf(raw)).toBeGreaterThan(2);
     expect(raw).toContain("Publishing");
     expect(raw.startsWith("\x1b[?25l")).toBe(true);
     expect(raw.lastIndexOf("\x1b[?25h")).toBeGreaterThan(raw.lastIndexOf("\x1b[?25l"));

@@ -199,8 +199,7 @@ test("a proof is spent for all workers alike", async () => {
     const statuses = await Promise.all(Array.from({ length: 8 }, send));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   } finally {
-    workers.kill("SIGTERM");
-    await workers.exited;
+    await workers.end();
   }
 }, 30_000);
 

@@ -12,7 +12,9 @@ import { Refusal } from "../../src/errors.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
 import { count, holdWrites } from "../kit/database.ts";
+import { blobFile } from "../kit/operator.ts";
 import { FIXTURES, ROOT } from "../kit/paths.ts";
+import { until } from "../kit/until.ts";
 import { type Content, zipOf } from "../kit/zip.ts";
 
 const LIMITS = { max_files: 200, max_bytes: 200 << 20, max_zip_bytes: 5 << 20 };
@@ -135,7 +137,7 @@ describe("the deadline", () => {
     await pool.deploy(page("warms the thread"));
     const writes = holdWrites(data_dir);
     const deploying = pool.deploy(page("slow"));
-    await Bun.sleep(1600);
+    await Bun.sleep(1600); // the timer of the deadline, set before this one, has fired
     writes.letGo();
     expect(await deploying).toMatchObject({ changed: true, title: "slow" });
     await pool.stop();
@@ -221,7 +223,7 @@ describe("stop", () => {
     const publishing = pool.deploy(page("publishing"));
     const reading = refusal(pool.deploy(hanging()));
     const waiting = refusal(pool.deploy(page("waiting")));
-    await Bun.sleep(1000);
+    await until(() => Bun.file(blobFile(data_dir, "<title>publishing</title>")).exists());
     let stopped = false;
     const stop = pool.stop().then(() => (stopped = true));
     expect(await reading).toMatchObject({ code: "unavailable", status: 503 });

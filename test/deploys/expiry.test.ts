@@ -1,9 +1,10 @@
 /** Expiry (SPEC.md, CONTRACT.md 2 and 4.4, K26): an anonymous site is gone at the moment it names, swept in its time, and never
  *  comes back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type AuditLine, blobFile, listed, operate, until } from "../kit/operator.ts";
+import { type AuditLine, blobFile, listed, operate } from "../kit/operator.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(20_000);
@@ -119,7 +120,6 @@ test("once for real: a server with a TTL of seconds and two workers, nobody's ha
     await operate(folder.path, "gc");
     expect(await Bun.file(blobFile(folder.path, "for three seconds")).exists()).toBe(true);
   } finally {
-    child.kill("SIGTERM");
-    await child.exited;
+    await child.end();
   }
 });

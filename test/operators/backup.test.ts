@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { count, read } from "../kit/database.ts";
-import { type AuditLine, blobFile, listed, operate, operator, until } from "../kit/operator.ts";
+import { type AuditLine, blobFile, listed, operate, operator } from "../kit/operator.ts";
 import { SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(20_000);
@@ -253,7 +254,7 @@ describe("half of one", () => {
     for (const reached of ["db", "SHA256SUMS.unfinished", "blobs"]) {
       const target = fresh();
       const backup = Bun.spawn([...SOURCE, "backup", target, "--data-dir", folder.path], { stderr: "ignore" });
-      while (!(await exists(join(target, reached)))) await Bun.sleep(0);
+      await until(() => exists(join(target, reached)), 0);
       backup.kill("SIGKILL");
       await backup.exited;
       if (await exists(join(target, "SHA256SUMS"))) continue; // it was faster than the kill
@@ -273,8 +274,7 @@ describe("half of one", () => {
     }
     expect((await operator(folder.path, ["verify"])).code).toBe(0);
     expect((await operator(folder.path, ["backup", fresh()])).code).toBe(0);
-    child.kill("SIGTERM");
-    await child.exited;
+    await child.end();
   }, 60_000);
 
   const NO_FILE = /damaged: blobs\/.+ is not a file/;

@@ -447,8 +447,7 @@ test("two workers: what an operator did is seen by both at the next request", as
     await operate(folder.path, "delete", slug);
     expect(await statuses()).toEqual(new Set([404]));
   } finally {
-    child.kill("SIGTERM");
-    await child.exited;
+    await child.end();
     await rm(folder.path, { recursive: true, force: true });
   }
 }, 30_000);

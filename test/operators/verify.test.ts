@@ -4,9 +4,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFile } from "../kit/database.ts";
-import { blobFile, listed, operate, operator, until } from "../kit/operator.ts";
+import { blobFile, listed, operate, operator } from "../kit/operator.ts";
 import { SOURCE } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 
 setDefaultTimeout(20_000);
 

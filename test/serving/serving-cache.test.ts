@@ -129,16 +129,19 @@ test("many that ask at once for what is not kept read it once", async () => {
 test("a row that was read while the store changed is not taken for the new one", async () => {
   const { store, row, changed } = memoryStore(["a.bin"]);
   const bySlug = store.sites.bySlug;
+  const [read, handedOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = async (slug: string) => {
-    const read = await bySlug(slug);
-    await Bun.sleep(20);
-    return read;
+    const found = await bySlug(slug);
+    read.resolve();
+    await handedOver.promise;
+    return found;
   };
   const get = serverOver({ ...store, sites: { ...store.sites, bySlug: slow } }, PLENTY);
   const before = get("/a.bin");
-  await Bun.sleep(5);
+  await read.promise;
   row.disabled_reason = "abuse";
   changed();
+  handedOver.resolve();
   await before;
   expect(async () => await get("/a.bin")).toThrow(expect.objectContaining({ code: "site_disabled" }));
 });

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { rawRequest } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 
 /** Larger than anything that is kept in memory. */
 const LARGE = 1_500_000;
@@ -106,6 +107,7 @@ describe("H55: slow readers", () => {
   const video = noise(LARGE * 4, 5);
   beforeAll(async () => void (site = await server.deploy({ "index.html": "x", "video.mp4": video })));
 
+  // The one wait of this length: it is Bun's timeout of 10 s, looked at every 4 s, that must not act.
   test("one that stops for longer than Bun's own timeout gets the whole file", async () => {
     const got = await readSlowly(site, "/video.mp4", () => Bun.sleep(13_000));
     const body = got.subarray(got.indexOf("\r\n\r\n") + 4);
@@ -119,8 +121,7 @@ describe("H55: slow readers", () => {
     await Promise.all(
       Array.from({ length: 50 }, () => readSlowly(site, "/video.mp4", async (socket) => void socket.destroy())),
     );
-    for (let tries = 0; open() > before && tries < 50; tries++) await Bun.sleep(50);
-    expect(open()).toBeLessThanOrEqual(before);
+    await until(() => open() <= before);
   });
 });
 
@@ -171,15 +172,13 @@ describe("P3: a change is seen by the next request", () => {
       }
     };
     const readers = Array.from({ length: 64 }, (_, i) => read(i % 2 === 0 ? "/" : "/data.bin"));
-    const end = Date.now() + 3_000;
-    while (Date.now() < end && answered < 255) {
+    while (answered < 20 || (reads <= 640 && answered < 255)) {
       await server.redeploy(site, content(answered + 1));
       answered++;
     }
     reading = false;
     await Promise.all(readers);
-    expect(answered).toBeGreaterThan(3);
-    expect(reads).toBeGreaterThan(64);
+    expect(reads).toBeGreaterThan(640);
   }, 20_000);
 });
 

@@ -6,6 +6,7 @@ import { medians } from "../kit/cpu.ts";
 import { call, cookieOf, PASSWORD, submit } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each, and every server drains for half a second. */
@@ -73,7 +74,8 @@ test("A2 after everything that mints a token, none is in the data directory, the
     });
     await server.site(site.slug, `/?t=${token}`);
   }
-  await Bun.sleep(700); // the log is flushed twice a second
+  await fetch(`http://127.0.0.1:${child.port}/the-last`);
+  await until(() => child.stderr().includes("/the-last"));
   const paths = await filesIn(folder.path);
   expect(paths.some((path) => path.endsWith("db-wal"))).toBe(true);
   const onDisk = Buffer.concat(await Promise.all(paths.map(async (path) => Buffer.from(await Bun.file(path).bytes()))));

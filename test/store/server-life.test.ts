@@ -1,12 +1,22 @@
 /** CONTRACT.md 1 and RELIABILITY.md 2: how svc-server starts, runs with several processes, speaks TLS, and ends. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { chmod, copyFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import {
+  childrenOf,
+  parentOf,
+  run,
+  type ServerProcess,
+  SOURCE,
+  startProcess,
+  temporaryFolder,
+} from "../kit/process.ts";
+import { until } from "../kit/until.ts";
+import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
 const ZIP = { "content-type": "application/zip" };
@@ -27,6 +37,10 @@ const ended = async (server: ServerProcess, signal: NodeJS.Signals) => {
   server.kill(signal);
   return server.exited;
 };
+
+/** Whether it says so: from the signal on, each answer closes its connection. */
+const drains = async (server: ServerProcess): Promise<boolean> =>
+  (await fetch(`${local(server)}/healthz`)).headers.get("connection") === "close";
 
 describe("the command line", () => {
   test("--help lists the settings and exits 0", async () => {
@@ -145,14 +159,11 @@ describe("the end", () => {
     async (signal) => {
       await using dir = await temporaryFolder();
       const server = await startProcess(["--data-dir", dir.path]);
-      const body = zipOf({ "index.html": "in flight" });
-      const answered = slowUpload(server.port, body, 300);
-      await Bun.sleep(100);
+      const upload = await beginUpload(server.port, zipOf({ "index.html": "in flight" }));
       server.kill(signal);
-      await Bun.sleep(100);
-      const during = await fetch(`${local(server)}/healthz`);
-      expect(during.headers.get("connection")).toBe("close");
-      expect(await answered).toStartWith("HTTP/1.1 200");
+      await until(() => drains(server));
+      expect(upload.answer()).toBe("");
+      expect(await upload.finish()).toStartWith("HTTP/1.1 200");
       expect(await server.exited).toBe(0);
       expect(existsSync(join(dir.path, "db-wal"))).toBe(false);
     },
@@ -176,44 +187,21 @@ describe("the end", () => {
     const command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", ...SOURCE];
     const server = await startProcess(["--data-dir", dir.path], { command });
     server.kill("SIGHUP");
-    await Bun.sleep(1000);
-    expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
-    expect(await ended(server, "SIGTERM")).toBe(0);
+    for (let n = 0; n < 3; n++) expect(await drains(server)).toBe(false);
+    expect(await ended(server, "SIGTERM")).toBe(0); // a second signal of a drain would be 1
   });
 
   test("a second signal exits at once", async () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path]);
-    const stuck = connect(server.port, "127.0.0.1");
-    stuck.on("error", () => {});
-    stuck.write(
-      "POST /sites HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/zip\r\nContent-Length: 5000\r\n\r\nPK",
-    );
-    await Bun.sleep(100);
+    const stuck = await beginUpload(server.port, zipOf({ "index.html": "never comes whole" }));
     server.kill("SIGTERM");
-    await Bun.sleep(700);
+    await until(() => drains(server));
     server.kill("SIGTERM");
     expect(await server.exited).toBe(1);
-    stuck.destroy();
+    stuck.abandon();
   });
 });
-
-/** Sends a deploy whose second half comes `pause` ms after the first; resolves to the answer. */
-function slowUpload(port: number, body: Uint8Array, pause: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect(port, "127.0.0.1", async () => {
-      const head = `POST /sites HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/zip\r\nContent-Length: ${body.length}\r\n\r\n`;
-      socket.write(head);
-      socket.write(body.subarray(0, 20));
-      await Bun.sleep(pause);
-      socket.write(body.subarray(20));
-    });
-    socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
-  });
-}
 
 describe("the access log", () => {
   test("text: one line an answer, without query or token, with the request id of the answer", async () => {
@@ -331,24 +319,8 @@ describe("TLS", () => {
 });
 
 describe("--workers 2", () => {
-  /** The parent of a process that runs; null where there is none, or only its exit code still waits to be read. */
-  function parentOf(pid: number): number | null {
-    try {
-      const status = readFileSync(`/proc/${pid}/status`, "utf8");
-      return /^State:\s*Z/m.test(status) ? null : Number(/^PPid:\s*(\d+)/m.exec(status)![1]);
-    } catch {
-      return null;
-    }
-  }
-  const children = ({ pid }: ServerProcess) =>
-    readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .filter((child) => parentOf(child) === pid);
-  const gone = async (pid: number) => {
-    for (let n = 0; n < 300 && parentOf(pid) !== null; n++) await Bun.sleep(20);
-    return parentOf(pid) === null;
-  };
+  const children = ({ pid }: ServerProcess) => childrenOf(pid);
+  const gone = (pid: number) => until(() => parentOf(pid) === null);
 
   test("P3 a deploy answered by one worker is seen by the next request to any of them", async () => {
     await using dir = await temporaryFolder();
@@ -383,10 +355,9 @@ describe("--workers 2", () => {
     const [victim] = children(server);
     process.kill(victim!, "SIGKILL");
     // Until its last thread has let go of the listening socket, the kernel may still hand it a connection.
-    while (existsSync(`/proc/${victim}`)) await Bun.sleep(5);
+    await until(() => !existsSync(`/proc/${victim}`));
     for (let n = 0; n < 5; n++) expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
-    for (let n = 0; n < 200 && children(server).length < 2; n++) await Bun.sleep(20);
-    expect(children(server)).toHaveLength(2);
+    await until(() => children(server).length === 2);
     await ended(server, "SIGTERM");
   }, 20_000);
 
@@ -395,7 +366,7 @@ describe("--workers 2", () => {
     const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
     const workers = children(server);
     await ended(server, "SIGKILL");
-    for (const pid of workers) expect(await gone(pid)).toBe(true);
+    for (const pid of workers) await gone(pid);
   }, 20_000);
 
   test("SIGHUP replaces them one by one, and no request fails", async () => {
@@ -416,7 +387,7 @@ describe("--workers 2", () => {
     };
     const clients = Promise.all([client(), client()]);
     server.kill("SIGHUP");
-    for (const pid of before) expect(await gone(pid)).toBe(true);
+    for (const pid of before) await gone(pid);
     stop = true;
     await clients;
     expect(answered).toBeGreaterThan(10);
@@ -428,8 +399,10 @@ describe("--workers 2", () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", join(dir.path, "one"), "--workers", "2", "--log", "off"]);
     const flags = ["--workers", "2", "--port", String(server.port), "--data-dir", join(dir.path, "two")];
-    const second = await Promise.race([run([...SOURCE, ...flags]), Bun.sleep(15_000)]);
-    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`Is port ${server.port} in use?`) });
+    expect(await run([...SOURCE, ...flags])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Is port ${server.port} in use?`),
+    });
     await ended(server, "SIGTERM");
   }, 20_000);
 
@@ -442,13 +415,13 @@ describe("--workers 2", () => {
     const before = children(server);
     await writeFile(cert, "no certificate");
     server.kill("SIGHUP");
-    for (let n = 0; n < 300 && !server.stderr().includes("SIGHUP"); n++) await Bun.sleep(20);
+    await until(() => server.stderr().includes("SIGHUP"));
     const health = await fetch(`${server.base_url}/healthz`, { tls: { rejectUnauthorized: false } });
     expect(health.status).toBe(200);
     expect(children(server)).toEqual(before);
     await copyFile(TLS_CERT, cert);
     server.kill("SIGHUP");
-    for (const pid of before) expect(await gone(pid)).toBe(true);
+    for (const pid of before) await gone(pid);
     expect(children(server)).toHaveLength(2);
     expect(await ended(server, "SIGTERM")).toBe(0);
   }, 30_000);
@@ -456,10 +429,10 @@ describe("--workers 2", () => {
   test("K32 Ctrl-C, which every process of the group gets: what is in flight is answered, exit 0", async () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
-    const answered = slowUpload(server.port, zipOf({ "index.html": "in flight" }), 1000);
-    await Bun.sleep(200);
+    const upload = await beginUpload(server.port, zipOf({ "index.html": "in flight" }));
     for (const pid of [...children(server), server.pid]) process.kill(pid, "SIGINT");
-    expect(await answered).toStartWith("HTTP/1.1 200");
+    await until(() => drains(server));
+    expect(await upload.finish()).toStartWith("HTTP/1.1 200");
     expect(await server.exited).toBe(0);
   }, 20_000);
 });

@@ -18,8 +18,7 @@ beforeAll(async () => {
   server = await startProcess(["--data-dir", folder.path, "--workers", "2", "--log", "off"]);
 }, 30_000);
 afterAll(async () => {
-  server.kill("SIGTERM");
-  await server.exited;
+  await server.end();
   await folder[Symbol.asyncDispose]();
 });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { collectDist, deploySite } from "../../lib.ts";
 import { EXAMPLES } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
 const AXE = join(import.meta.dir, "..", "tools", "node_modules", "axe-core", "axe.min.js");
@@ -113,14 +114,22 @@ describe("axe finds nothing at WCAG 2.1 AA", () => {
   }, 30_000);
 });
 
+/** Waits until the page says so: what follows a key or a click comes in its own time. */
+const becomes = (expression: string, expected: unknown) =>
+  until(async () => (await browser.evaluate(expression).catch(() => undefined)) === expected);
+
+const STATUS = `.found [role=status]`;
+/** Waits until the page tells how many it found. */
 const search = async (words: string): Promise<string[]> => {
   await browser.evaluate(`(() => {
+    const status = document.querySelector("${STATUS}");
+    if (status) status.textContent = "";
     const input = document.querySelector("search input");
     input.focus();
     input.value = ${JSON.stringify(words)};
     input.dispatchEvent(new Event("input", { bubbles: true }));
   })()`);
-  await Bun.sleep(300);
+  await becomes(`(document.querySelector("${STATUS}")?.textContent ?? "") !== ""`, true);
   return browser.evaluate<string[]>(`[...document.querySelectorAll(".found:not([hidden]) a")].map((a) => a.innerText)`);
 };
 
@@ -136,7 +145,7 @@ describe("search", () => {
       await screen(1280);
       await browser.visit(`${url}/club/house`);
       expect(await search(words)).toEqual(hits);
-      const count = await browser.evaluate<string>(`document.querySelector(".found [role=status]").textContent`);
+      const count = await browser.evaluate<string>(`document.querySelector("${STATUS}").textContent`);
       expect(count).toBe(hits.length === 0 ? "Nothing found" : `${hits.length} found`);
     },
     30_000,
@@ -156,10 +165,7 @@ describe("search", () => {
     expect(await browser.evaluate<boolean>(`document.querySelector(".found").hidden`)).toBe(true);
     await search("twelfths");
     await press("Enter", "Enter", "\r");
-    await Bun.sleep(700);
-    expect(await browser.evaluate<string>("location.pathname + location.hash")).toBe(
-      "/sailing/tides.html#the-rule-of-twelfths",
-    );
+    await becomes("location.pathname + location.hash", "/sailing/tides.html#the-rule-of-twelfths");
   }, 30_000);
 });
 
@@ -170,8 +176,7 @@ describe("keyboard", () => {
     expect(await focused()).toBe("Skip to the text");
     expect(await browser.evaluate<number>(`document.activeElement.getBoundingClientRect().top`)).toBeGreaterThan(0);
     await press("Enter", "Enter", "\r");
-    await Bun.sleep(200);
-    expect(await browser.evaluate<string>("document.activeElement.tagName")).toBe("MAIN");
+    await becomes("document.activeElement.tagName", "MAIN");
   }, 30_000);
   test("every stop shows that it has the focus", async () => {
     await browser.visit(`${url}/sailing/tides`);
@@ -193,8 +198,7 @@ test("the copy button copies the code and says so", async () => {
   await browser.cdp("Emulation.setFocusEmulationEnabled", { enabled: true });
   await browser.visit(`${url}/sailing/radio`);
   await browser.evaluate(`document.querySelector(".code button").click()`);
-  await Bun.sleep(200);
-  expect(await browser.evaluate<string>(`document.querySelector(".code button").textContent`)).toBe("Copied");
+  await becomes(`document.querySelector(".code button").textContent`, "Copied");
   const copied = await browser.evaluate<string>("navigator.clipboard.readText()");
   expect(copied.replaceAll("\r\n", "\n")).toStartWith("Brackwater Harbour, Brackwater Harbour,\nthis is");
 }, 30_000);
@@ -213,17 +217,16 @@ describe("on a phone", () => {
     await screen(390, true);
     await browser.cdp("Emulation.setScriptExecutionDisabled", { value: true });
     await browser.visit(`${url}/sailing/tides`);
-    const visible = () => browser.evaluate<boolean>(`document.getElementById("docs:pages").checkVisibility()`);
+    const visible = `document.getElementById("docs:pages").checkVisibility()`;
     const click = async (x: number, y: number) => {
       for (const type of ["mousePressed", "mouseReleased"])
         await browser.cdp("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
-      await Bun.sleep(150);
     };
-    expect(await visible()).toBe(false);
+    await becomes(visible, false);
     await click(30, 30);
-    expect(await visible()).toBe(true);
+    await becomes(visible, true);
     await click(380, 500);
-    expect(await visible()).toBe(false);
+    await becomes(visible, false);
     await browser.cdp("Emulation.setScriptExecutionDisabled", { value: false });
   }, 30_000);
 });
@@ -298,9 +301,7 @@ test("whatever raw HTML leaves open, the page around it stays whole", async () =
 
 test("the contents mark what is being read", async () => {
   await browser.visit(`${url}/sailing/tides#in-the-harbour-mouth`);
-  await Bun.sleep(700);
   await browser.evaluate(`document.getElementById("in-the-harbour-mouth").scrollIntoView({ behavior: "instant" })`);
-  await Bun.sleep(200);
-  const marked = await browser.evaluate<string>(`document.querySelector(".contents [aria-current]")?.textContent`);
-  expect(["In the harbour mouth", "The rule of twelfths"]).toContain(marked);
+  const marked = `document.querySelector(".contents [aria-current]")?.textContent`;
+  await becomes(`["In the harbour mouth", "The rule of twelfths"].includes(${marked})`, true);
 }, 30_000);

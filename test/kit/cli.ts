@@ -117,8 +117,7 @@ export class Home {
       },
     });
     const code = await child.exited;
-    // What was written last may still be on its way.
-    await Promise.race([closed.promise, Bun.sleep(200)]);
+    await closed.promise; // what was written last may still be on its way
     child.terminal?.close();
     return { code, raw, lines: withoutCodes(raw).split(/\r?\n/) };
   }

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const DAY = 86_400_000;

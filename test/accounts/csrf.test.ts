@@ -4,7 +4,7 @@ import { type BrowserSession, call, type Person, signInByForm, signUp } from "..
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const BASE = "https://svc.test";

@@ -15,7 +15,7 @@ import {
 } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const MINUTE = 60_000;

@@ -5,7 +5,7 @@ import { belongings, snapshot } from "../kit/database.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const CREDENTIALS = [

@@ -10,7 +10,7 @@ import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const NOBODYS_ID = `site_${"z".repeat(20)}`;

@@ -11,7 +11,7 @@ import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const MINUTE = 60_000;

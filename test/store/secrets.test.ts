@@ -9,7 +9,7 @@ import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
+/** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const ZIP = { "content-type": "application/zip" };

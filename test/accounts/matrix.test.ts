@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hashToken, newAccountId, newSessionId, newToken } from "../../src/tokens.ts";
 import { belongings, snapshot } from "../kit/database.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
@@ -125,7 +125,6 @@ const gone = all(401, { "M own": 404, "S owner": 404, "S other": 404 });
 const account = all(401, { "S owner": 200, "S other": 200 });
 const ownOnly = all(401, { "S owner": 200, "S other": 404 });
 const badClaim = all(401);
-const NOBODYS_ID = `site_${"z".repeat(20)}`;
 
 const rows: Row[] = [
   { title: "GET /healthz", method: "GET", path: () => "/healthz", expected: all(200) },

@@ -5,7 +5,7 @@ import { medians } from "../kit/cpu.ts";
 import { auditRows, holdWrites, read } from "../kit/database.ts";
 import { blobFile } from "../kit/operator.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -13,7 +13,6 @@ import { zipOf } from "../kit/zip.ts";
 /** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
-const NOBODYS_ID = `site_${"z".repeat(20)}`;
 const DAY = 86_400_000;
 let server: TestServer;
 let ann: Person;

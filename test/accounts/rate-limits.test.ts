@@ -8,14 +8,13 @@ import { cpuOfAsync } from "../kit/cpu.ts";
 import { openFile } from "../kit/database.ts";
 import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
 
 const MINUTE = 60_000;
-const NOBODYS_ID = `site_${"z".repeat(20)}`;
 const statuses = async (count: number, once: () => Promise<{ status: number }>): Promise<number[]> => {
   const seen: number[] = [];
   for (let i = 0; i < count; i++) seen.push((await once()).status);

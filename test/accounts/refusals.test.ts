@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { cpuOfAsync } from "../kit/cpu.ts";
 import { holdWrites } from "../kit/database.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -21,8 +21,6 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const blobs = () =>
   readdirSync(join(server.data_dir, "blobs"), { recursive: true }).filter((path) => String(path).includes("/"));
-const ZIP = { "content-type": "application/zip" };
-const JSON_TYPE = { "content-type": "application/json" };
 const own = () => ({ authorization: `Bearer ${site.manage_token}` });
 const deploys = () => `/sites/${site.site_id}/deploys`;
 const rollback = () => `/sites/${site.site_id}/rollback`;

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "../kit/cli.ts";
+import { CLI, Home, json } from "../kit/cli.ts";
+import { DEPLOYED, fakeServer, LIMITS } from "../kit/fake-server.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(30_000);
@@ -19,11 +20,6 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
-
-const projects = async (at = home) =>
-  (JSON.parse(await readFile(join(at.config, "projects.json"), "utf8")) as { projects: Record<string, unknown>[] })
-    .projects;
-const slugOf = (url: string) => new URL(url.trim()).hostname.split(".")[0]!;
 
 describe("the result", () => {
   test("the live URL alone is on stdout, all else on stderr, and the site is served", async () => {
@@ -585,7 +581,7 @@ describe("the link", () => {
     expect(await readdir(cwd)).toEqual(["dist"]);
     expect(await readdir(join(cwd, "dist"))).toEqual(["index.html"]);
     expect(await readdir(own.config)).toEqual(["projects.json"]);
-    expect(await projects(own)).toMatchObject([
+    expect(await own.links()).toMatchObject([
       { folder: join(cwd, "dist"), looked_up: false, origin: server.base_url },
       { folder: cwd, looked_up: true, origin: server.base_url, manage_token: expect.stringMatching(/^svc_manage_/) },
     ]);
@@ -624,7 +620,7 @@ describe("the link", () => {
     await own.write("config", { "projects.json": JSON.stringify({ version: 1, projects: old }) });
     await own.write("", { "dist/index.html": "i" });
     await own.run(["-q"]);
-    const kept = await projects(own);
+    const kept = await own.links();
     expect(kept).toHaveLength(64);
     expect(kept[0]).toMatchObject({ folder: own.dir });
     expect(kept.slice(1).map(({ folder }) => folder)).toEqual(Array.from({ length: 63 }, (_, i) => `/old/${78 - i}`));
@@ -645,7 +641,7 @@ describe("the link", () => {
     expect(asked.code).toBe(1);
     expect(asked.err).toContain("projects.json cannot be read");
     expect((await own.run(["-q"])).code).toBe(0);
-    expect(await projects(own)).toHaveLength(1);
+    expect(await own.links()).toHaveLength(1);
     expect((await readdir(own.config)).sort()).toEqual(["projects.json", "projects.json.broken"]);
   });
 
@@ -667,7 +663,7 @@ describe("the link", () => {
     await using own = await Home.make(server.base_url);
     await own.write("", { "dist/index.html": "i" });
     await own.run(["-q"]);
-    const [good] = await projects(own);
+    const [good] = await own.links();
     const odd = [null, 7, "x", {}, { ...good, folder: 7 }, { ...good, manage_token: {} }, { ...good, used_at: "now" }];
     await writeFile(join(own.config, "projects.json"), JSON.stringify({ version: 1, projects: [...odd, good] }));
     expect((await own.run(["update"])).err).toContain("No changes");
@@ -689,7 +685,7 @@ describe("the link", () => {
     for (const folder of folders) await own.write(folder, { "index.html": folder });
     const ran = await Promise.all(folders.map((folder) => own.run([folder, "-q"])));
     expect(ran.map(({ code }) => code)).toEqual(folders.map(() => 0));
-    expect((await projects(own)).map(({ folder }) => folder).sort()).toEqual(folders.map((folder) => own.path(folder)));
+    expect((await own.links()).map(({ folder }) => folder).sort()).toEqual(folders.map((folder) => own.path(folder)));
     expect(await readdir(own.config)).toEqual(["projects.json"]);
   }, 20_000);
 

@@ -1,14 +1,15 @@
 /** `svc login`, `logout`, `list`, and deploys with a session (SPEC.md, "CLI"; CONTRACT.md 5 and 8; RFC 8628). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Server } from "../../src/cli/saved/state.ts";
 import { askForApproval, askForCode, waitForApproval } from "../../src/cli/service/device.ts";
 import { Failure } from "../../src/cli/failure.ts";
 import { browserCommand } from "../../src/cli/terminal/open-browser.ts";
-import { DEPLOYED, fakeServer, type FakeServer, Home, json } from "../kit/cli.ts";
-import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { Home, json } from "../kit/cli.ts";
+import { DEPLOYED, deviceCode, fakeServer } from "../kit/fake-server.ts";
+import { decideLogin, type Person, signUp } from "../kit/people.ts";
+import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -26,38 +27,26 @@ const newHome = async (at = server.base_url): Promise<Home> => {
   await home.write("", { "dist/index.html": "<title>t</title>" });
   return home;
 };
-const stored = async (home: Home, file: string): Promise<Record<string, unknown>> =>
-  JSON.parse(await readFile(join(home.config, file), "utf8")) as Record<string, unknown>;
-const exists = (home: Home, file: string) => Bun.file(join(home.config, file)).exists();
-const modeOf = async (home: Home, file: string) => (await stat(join(home.config, file))).mode & 0o777;
-
-/** The person's click. */
-async function decide(user_code: string, decision: "approve" | "deny", by = person): Promise<void> {
-  const { cookie, csrf } = await signInByForm(server, by);
-  const answer = await submit(server, "/device", { user_code, csrf, decision }, { cookie });
-  if (answer.status !== 303) throw new Error(`the decision was answered ${answer.status}`);
-}
-
 describe("a person", () => {
   test("approves the code in a browser: the session is saved 0600 with its server, and deploys are owned", async () => {
     await using home = await newHome();
     let approving: Promise<void> | null = null;
     const { code, raw } = await home.runOnTerminal(["login"], {}, (seen) => {
       const shown = /Your code: \S*?([B-Z]{4}-[B-Z]{4})/.exec(seen)?.[1];
-      if (shown !== undefined) approving ??= decide(shown, "approve");
+      if (shown !== undefined) approving ??= decideLogin(server, shown, "approve", person);
     });
     await approving;
     expect(code).toBe(0);
     expect(raw).toContain(`${server.base_url}/device?user_code=`);
     expect(raw).toContain("Waiting for you to approve it");
     expect(raw).toContain("Signed in");
-    expect(await stored(home, "session.json")).toEqual({
+    expect(await home.saved("session.json")).toEqual({
       version: 1,
       origin: server.base_url,
       session_token: expect.stringMatching(/^svc_session_/),
       account_id: person.account_id,
     });
-    expect(await modeOf(home, "session.json")).toBe(0o600);
+    expect(await home.modeOf("session.json")).toBe(0o600);
 
     const deployed = await home.run([]);
     expect(deployed.err).toContain("Yours: it does not expire.");
@@ -72,7 +61,7 @@ describe("a person", () => {
   test("nothing is on stdout, with -q too: the code is on stderr; --json tells of the account", async () => {
     const fake = fakeServer((path) =>
       path === "/auth/device/code"
-        ? Response.json(codeOf(fake, { interval: 0.01 }))
+        ? Response.json(deviceCode(fake, { interval: 0.01 }))
         : path === "/auth/device/token"
           ? Response.json({ access_token: "svc_session_x", token_type: "Bearer", account_id: "acct_x" })
           : Response.json({ attached: [], skipped: [] }),
@@ -101,7 +90,7 @@ describe("a person", () => {
     });
     expect(code).toBe(130);
     expect(raw.endsWith("\x1b[?25h")).toBe(true);
-    expect(await exists(home, "session.json")).toBe(false);
+    expect(await home.hasSaved("session.json")).toBe(false);
   });
 
   test("a session that cannot be saved is told", async () => {
@@ -135,7 +124,7 @@ describe("the browser", () => {
   async function opened(args: string[], uri: string, env: Record<string, string> = {}): Promise<string | null> {
     const fake = fakeServer((path) =>
       path === "/auth/device/code"
-        ? Response.json(codeOf(fake, { verification_uri_complete: uri, interval: 0.01 }))
+        ? Response.json(deviceCode(fake, { verification_uri_complete: uri, interval: 0.01 }))
         : Response.json({ error: "access_denied", code: "access_denied" }, { status: 400 }),
     );
     await using home = await newHome(fake.url);
@@ -208,7 +197,7 @@ describe("waiting for approval (RFC 8628, 3.5)", () => {
   test("slow_down from the server: the login goes on and succeeds", async () => {
     let polls = 0;
     const fake = fakeServer((path) => {
-      if (path === "/auth/device/code") return Response.json(codeOf(fake, { interval: 1 }));
+      if (path === "/auth/device/code") return Response.json(deviceCode(fake, { interval: 1 }));
       if (path === "/auth/device/token" && ++polls === 1) {
         return Response.json({ error: "slow_down", code: "slow_down" }, { status: 400 });
       }
@@ -231,7 +220,7 @@ describe("--token", () => {
     const { code, out, err } = await home.run(["login", "--token", person.session_token]);
     expect([code, out]).toEqual([0, ""]);
     expect(err).toContain(`Signed in as ${person.email}`);
-    expect(await stored(home, "session.json")).toMatchObject({ session_token: person.session_token });
+    expect(await home.saved("session.json")).toMatchObject({ session_token: person.session_token });
   });
 
   test.each([
@@ -242,16 +231,16 @@ describe("--token", () => {
     await using home = await newHome();
     const refused = await home.run(["login", "--token", token, "--json"]);
     expect([refused.code, json(refused)["code"]]).toEqual([exit, reason]);
-    expect(await exists(home, "session.json")).toBe(false);
+    expect(await home.hasSaved("session.json")).toBe(false);
     await home.run(["login", "--token", person.session_token]);
     expect((await home.run(["login", "--token", token])).code).toBe(exit);
-    expect(await stored(home, "session.json")).toMatchObject({ session_token: person.session_token });
+    expect(await home.saved("session.json")).toMatchObject({ session_token: person.session_token });
   });
 
   test("nothing is saved where no server answers", async () => {
     await using home = await newHome("http://127.0.0.1:1");
     expect((await home.run(["login", "--token", "svc_session_x"])).code).toBe(1);
-    expect(await exists(home, "session.json")).toBe(false);
+    expect(await home.hasSaved("session.json")).toBe(false);
   });
 
   test("SVC_TOKEN goes before what is saved, and that is told", async () => {
@@ -291,29 +280,29 @@ describe("--request and --check, for programs", () => {
       expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
     expect(begun.out).not.toContain("svc_device_");
-    expect(await modeOf(home, "logins.json")).toBe(0o600);
+    expect(await home.modeOf("logins.json")).toBe(0o600);
 
     const early = await home.run(["login", "--check", id]);
     expect(early.code).toBe(1);
     expect(json(early)).toMatchObject({ ok: false, code: "authorization_pending" });
-    expect(await exists(home, "session.json")).toBe(false);
+    expect(await home.hasSaved("session.json")).toBe(false);
     expect(json(await home.run(["login", "--check", id]))["code"]).toBe("slow_down");
 
     server.advance(20_000);
-    await decide(user_code, "approve");
+    await decideLogin(server, user_code, "approve", person);
     const done = await home.run(["login", "--check", id]);
     expect(done.code).toBe(0);
     expect(json(done)).toEqual({ ok: true, account_id: person.account_id });
-    expect(await modeOf(home, "session.json")).toBe(0o600);
+    expect(await home.modeOf("session.json")).toBe(0o600);
     expect(json(await home.run(["--json"]))["owner_account_id"]).toBe(person.account_id);
     expect(json(await home.run(["login", "--check", id]))["code"]).toBe("expired_token");
-    expect(await stored(home, "logins.json")).toEqual({ version: 1, logins: [] });
+    expect(await home.saved("logins.json")).toEqual({ version: 1, logins: [] });
   });
 
   test("a denied login is told once and forgotten", async () => {
     await using home = await newHome();
     const { id, user_code } = (await request(home)) as { id: string; user_code: string };
-    await decide(user_code, "deny");
+    await decideLogin(server, user_code, "deny", person);
     const denied = await home.run(["login", "--check", id]);
     expect([denied.code, json(denied)["code"]]).toEqual([1, "access_denied"]);
     expect(json(await home.run(["login", "--check", id]))["code"]).toBe("expired_token");
@@ -331,16 +320,16 @@ describe("--request and --check, for programs", () => {
   test("the code is asked for where it came from, whatever DEPLOY_URL names then", async () => {
     await using home = await newHome();
     const { id, user_code } = (await request(home)) as { id: string; user_code: string };
-    await decide(user_code, "approve");
+    await decideLogin(server, user_code, "approve", person);
     const elsewhere = { env: { DEPLOY_URL: "http://127.0.0.1:1" } };
     expect((await home.run(["login", "--check", id], elsewhere)).code).toBe(0);
-    expect(await stored(home, "session.json")).toMatchObject({ origin: server.base_url });
+    expect(await home.saved("session.json")).toMatchObject({ origin: server.base_url });
   });
 
   test("several may wait at once, and a code that ran out is dropped", async () => {
     await using home = await newHome();
     const [first, second] = [await request(home), await request(home)];
-    const { logins } = (await stored(home, "logins.json")) as { logins: { id: string; expires_at: number }[] };
+    const { logins } = (await home.saved("logins.json")) as { logins: { id: string; expires_at: number }[] };
     expect(logins.map(({ id }) => id)).toEqual([String(first["id"]), String(second["id"])]);
     const old = logins.map((login) => (login.id === first["id"] ? { ...login, expires_at: 1 } : login));
     await writeFile(join(home.config, "logins.json"), JSON.stringify({ version: 1, logins: old }));
@@ -361,8 +350,6 @@ describe("--request and --check, for programs", () => {
 });
 
 describe("the sites of before", () => {
-  const links = async (home: Home) => (await stored(home, "projects.json"))["projects"] as Record<string, unknown>[];
-
   test("anonymous sites of this server become the account's; what was skipped is told with its reason", async () => {
     await using home = await newHome();
     const other = await signUp(server);
@@ -386,7 +373,7 @@ describe("the sites of before", () => {
         body: JSON.stringify({ claim_token }),
       });
     }
-    server.remove({ ...gone, slug: new URL(gone.url).hostname.split(".")[0]! });
+    server.remove({ ...gone, slug: slugOf(gone.url) });
     const ran = await home.run(["login", "--token", person.session_token]);
     expect(ran.code).toBe(0);
     expect(ran.err).toContain("1 site deployed here before: yours now, for good");
@@ -394,7 +381,7 @@ describe("the sites of before", () => {
     expect(ran.err).toContain(`${theirs.url} was skipped: it belongs to another account`);
     expect(ran.err).toContain(`${twice.url} was skipped: it was yours already`);
     expect(ran.err).toContain(`${gone.url} was skipped: it is gone`);
-    const after = new Map((await links(home)).map((link) => [link["site_id"], link]));
+    const after = new Map((await home.links()).map((link) => [link["site_id"], link]));
     expect(after.get(mine.site_id)).toMatchObject({ expires_at: null, claim_token: null });
     expect(after.get(twice.site_id)).toMatchObject({ expires_at: null });
     expect(after.get(theirs.site_id)).toMatchObject({ expires_at: expect.any(Number) });
@@ -468,8 +455,8 @@ describe("the sites of before", () => {
     await fake.stop();
     expect(code).toBe(0);
     expect(err).toContain("were not attached: Too often.");
-    expect(await exists(home, "session.json")).toBe(true);
-    expect((await links(home)).filter((link) => link["expires_at"] === null).length).toBeGreaterThan(0);
+    expect(await home.hasSaved("session.json")).toBe(true);
+    expect((await home.links()).filter((link) => link["expires_at"] === null).length).toBeGreaterThan(0);
   });
 });
 
@@ -482,8 +469,8 @@ describe("logout", () => {
     const first = await home.run(["logout"], offline);
     expect([first.code, first.out]).toEqual([0, ""]);
     expect(first.err).toContain("Signed out");
-    expect(await exists(home, "session.json")).toBe(false);
-    expect(await exists(home, "projects.json")).toBe(true);
+    expect(await home.hasSaved("session.json")).toBe(false);
+    expect(await home.hasSaved("projects.json")).toBe(true);
     expect((await home.run(["logout"], offline)).err).toContain("There was no saved session.");
     expect(json(await home.run(["logout", "--json"]))).toEqual({ ok: true });
     expect((await server.api("/account", { headers: person.bearer })).status).toBe(200);
@@ -506,7 +493,7 @@ describe("list", () => {
         [second, first].map(({ site_id, url, version_id }) => ({
           site_id,
           url,
-          slug: new URL(String(url)).hostname.split(".")[0],
+          slug: slugOf(url),
           label: null,
           created_at: expect.stringMatching(/Z$/),
           live_version_id: version_id,
@@ -547,17 +534,3 @@ describe("the session", () => {
     expect(json(await home.run(["list", "--json"]))["code"]).toBe("unauthorized");
   });
 });
-
-/** A device code as a server gives it. */
-function codeOf({ url }: Pick<FakeServer, "url">, more: object = {}) {
-  const verification_uri = `${url}/device`;
-  return {
-    device_code: "svc_device_x",
-    user_code: "BCDF-GHJK",
-    verification_uri,
-    verification_uri_complete: `${verification_uri}?user_code=BCDF-GHJK`,
-    expires_in: 900,
-    interval: 5,
-    ...more,
-  };
-}

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { configDir } from "../../src/cli/saved/config-dir.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "../kit/cli.ts";
+import { CLI, Home, json } from "../kit/cli.ts";
+import { DEPLOYED, fakeServer, LIMITS } from "../kit/fake-server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(30_000);

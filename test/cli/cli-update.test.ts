@@ -1,9 +1,10 @@
 /** `svc update` and `svc forget`: the link decides which site, the content whether anything is sent. */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DEPLOYED, fakeServer, Home, json } from "../kit/cli.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { Home, json } from "../kit/cli.ts";
+import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
+import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(30_000);
@@ -15,12 +16,9 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const newHome = () => Home.make(server.base_url);
-const links = async (home: Home) =>
-  (JSON.parse(await readFile(join(home.config, "projects.json"), "utf8")) as { projects: Record<string, unknown>[] })
-    .projects;
 const deployed = async (home: Home, args: string[] = [], cwd = home.dir) =>
   json(await home.run([...args, "--json"], { cwd }));
-const pageOf = async (url: unknown) => (await server.site(new URL(String(url)).hostname.split(".")[0]!)).text();
+const pageOf = async (url: unknown) => (await server.site(slugOf(url))).text();
 
 describe("update", () => {
   test("publishes what the candidate folder holds now, looked up anew", async () => {
@@ -78,7 +76,7 @@ describe("update", () => {
     const fake = fakeServer(() => Response.json(record));
     await writeFile(
       join(home.config, "projects.json"),
-      JSON.stringify({ version: 1, projects: (await links(home)).map((link) => ({ ...link, origin: fake.url })) }),
+      JSON.stringify({ version: 1, projects: (await home.links()).map((link) => ({ ...link, origin: fake.url })) }),
     );
     const { code, out, err } = await home.run(["update"], { env: { DEPLOY_URL: fake.url } });
     await fake.stop();
@@ -311,7 +309,7 @@ describe("tokens", () => {
     }
     expect(other.asked).toEqual([]);
     await home.run(["-q"], { env: { DEPLOY_URL: other.url } });
-    expect(await links(home)).toHaveLength(2);
+    expect(await home.links()).toHaveLength(2);
     expect((await home.run(["update"])).out).toBe(`${first["url"]}\n`);
     await other.stop();
   });
@@ -353,7 +351,7 @@ describe("tokens", () => {
       code: "unauthorized",
       error: expect.stringContaining("The token came from --token."),
     });
-    expect(await links(home)).toHaveLength(1);
+    expect(await home.links()).toHaveLength(1);
   });
 });
 
@@ -363,7 +361,7 @@ describe("a site that is gone", () => {
     await home.write("", { "dist/index.html": "<title>1</title>" });
     const { site_id } = await deployed(home);
     const gone = fakeServer(() => Response.json({ error: "Unknown site.", code: "unknown_site" }, { status: 404 }));
-    const moved = (await links(home)).map((link) => ({ ...link, origin: gone.url }));
+    const moved = (await home.links()).map((link) => ({ ...link, origin: gone.url }));
     await writeFile(join(home.config, "projects.json"), JSON.stringify({ version: 1, projects: moved }));
     const ran = await home.run(["update", "--json"], { env: { DEPLOY_URL: gone.url } });
     await gone.stop();
@@ -373,14 +371,14 @@ describe("a site that is gone", () => {
       error: "The site is gone: it has expired or was deleted. The link to it was dropped. Deploy it afresh: svc",
       code: "unknown_site",
     });
-    expect(JSON.stringify(await links(home))).not.toContain(String(site_id));
+    expect(JSON.stringify(await home.links())).not.toContain(String(site_id));
   });
 
   test("a link whose time has passed is not used", async () => {
     await using home = await newHome();
     await home.write("", { "site/index.html": "<title>1</title>" });
     await deployed(home, ["site"]);
-    const old = (await links(home)).map((link) => ({ ...link, expires_at: Date.now() - 1 }));
+    const old = (await home.links()).map((link) => ({ ...link, expires_at: Date.now() - 1 }));
     await writeFile(join(home.config, "projects.json"), JSON.stringify({ version: 1, projects: old }));
     const ran = await home.run(["update", "site", "--json"]);
     expect(json(ran)).toEqual({
@@ -395,9 +393,9 @@ describe("a site that is gone", () => {
     await home.write("", { "dist/index.html": "<title>1</title>" });
     const { site_id, expires_at } = await deployed(home);
     server.expire({ site_id: String(site_id) }, Number(expires_at) + 86_400_000);
-    const before = (await links(home))[0]!;
+    const before = (await home.links())[0]!;
     await home.run(["versions"]);
-    expect((await links(home))[0]!["expires_at"]).toBe(Number(before["expires_at"]) + 86_400_000);
+    expect((await home.links())[0]!["expires_at"]).toBe(Number(before["expires_at"]) + 86_400_000);
   });
 
   test("a linked folder that is gone is named", async () => {
@@ -429,13 +427,13 @@ describe("forget", () => {
     const a = await deployed(home, ["a"]);
     await deployed(home, ["b"]);
     expect(json(await home.run(["forget", "b", "--json"]))).toEqual({ ok: true, forgotten: [home.path("b")] });
-    const [link] = await links(home);
+    const [link] = await home.links();
     const twice = [link, { ...link, folder: "/elsewhere" }];
     await writeFile(join(home.config, "projects.json"), JSON.stringify({ version: 1, projects: twice }));
     const { code, err } = await home.run(["forget", "--site", String(a["site_id"])]);
     expect(code).toBe(0);
     expect(err.trim().split("\n")).toHaveLength(2);
-    expect(await links(home)).toEqual([]);
+    expect(await home.links()).toEqual([]);
     const none = await home.run(["forget", "--site", String(a["site_id"]), "--json"]);
     expect([none.code, json(none)["code"]]).toEqual([1, "not_linked"]);
   });

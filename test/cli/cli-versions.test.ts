@@ -1,7 +1,8 @@
 /** `svc versions` and `svc rollback` (SPEC.md, "Version and live pointer"). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
-import { fakeServer, Home, json, type FakeServer } from "../kit/cli.ts";
+import { Home, json } from "../kit/cli.ts";
+import { fakeServer, type FakeServer } from "../kit/fake-server.ts";
 import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 

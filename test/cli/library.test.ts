@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import * as library from "../../lib.ts";
 import { BUILD_DIR_CANDIDATES, collectDist, deploySite, resolveDeployDir } from "../../lib.ts";
-import { DEPLOYED, Home } from "../kit/cli.ts";
+import { Home } from "../kit/cli.ts";
+import { DEPLOYED } from "../kit/fake-server.ts";
 import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 

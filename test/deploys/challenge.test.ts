@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploySite } from "../../lib.ts";
 import { type Challenge, solve } from "../../src/client/challenge.ts";
-import { DEPLOYED, fakeServer, Home, json } from "../kit/cli.ts";
+import { Home, json } from "../kit/cli.ts";
+import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";

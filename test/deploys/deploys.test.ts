@@ -1,6 +1,7 @@
 /** SPEC.md "Endpoints" and CONTRACT.md 4.3, 4.4: deploying, redeploying, rolling back, reading a site. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deployDigest, contentHash, versionIdOf } from "../../src/version-id.ts";
+import { bearer } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -11,7 +12,6 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title><p>${text}` });
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const record = async (site: DeployResult) =>
   (await (await server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).json()) as {
     live_version_id: string;
@@ -19,13 +19,6 @@ const record = async (site: DeployResult) =>
     spa: object;
     versions: { version_id: string; title: string | null; created_at: string; files: number; bytes: number }[];
   };
-const rollback = (site: DeployResult, version_id: unknown) =>
-  server.api(`/sites/${site.site_id}/rollback`, {
-    method: "POST",
-    body: JSON.stringify({ version_id }),
-    headers: { ...bearer(site.manage_token), "content-type": "application/json" },
-  });
-
 test("GET /healthz is {ok: true}", async () => {
   const response = await server.api("/healthz");
   expect(response.status).toBe(200);
@@ -205,7 +198,7 @@ describe("POST /sites/:id/rollback", () => {
   test("moves the pointer, deletes nothing, and can roll forward again", async () => {
     const site = await server.deploy(page("old"));
     const newer = await server.redeploy(site, page("new"));
-    const back = await rollback(site, site.version_id);
+    const back = await server.rollback(site, site.version_id);
     expect(back.status).toBe(200);
     expect(await back.json()).toEqual({
       ok: true,
@@ -215,7 +208,7 @@ describe("POST /sites/:id/rollback", () => {
       previous_version_id: newer.version_id,
     });
     expect(await (await server.site(site.slug)).text()).toContain("<p>old");
-    expect((await rollback(site, newer.version_id)).status).toBe(200);
+    expect((await server.rollback(site, newer.version_id)).status).toBe(200);
     expect(await (await server.site(site.slug)).text()).toContain("<p>new");
     expect((await record(site)).versions).toHaveLength(2);
   });
@@ -226,7 +219,7 @@ describe("POST /sites/:id/rollback", () => {
     ["another form", "../x"],
   ])("%s is 404 `Unknown version`, and nothing changes", async (_, version_id) => {
     const site = await server.deploy(page("stays"));
-    const response = await rollback(site, version_id);
+    const response = await server.rollback(site, version_id);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: "Unknown version", code: "unknown_version" });
     expect((await record(site)).live_version_id).toBe(site.version_id);
@@ -234,13 +227,13 @@ describe("POST /sites/:id/rollback", () => {
 
   test("A1 a version of another site is unknown", async () => {
     const [site, other] = [await server.deploy(page("mine")), await server.deploy(page("theirs"))];
-    expect((await rollback(site, other.version_id)).status).toBe(404);
+    expect((await server.rollback(site, other.version_id)).status).toBe(404);
   });
 
   test.each([[1], [null], [["x"]], [{}], [""], ["x".repeat(500)]])(
     "A12 version_id %j is 400 invalid_input",
     async (version_id) => {
-      const response = await rollback(await server.deploy(page("types")), version_id);
+      const response = await server.rollback(await server.deploy(page("types")), version_id);
       expect(response.status).toBe(400);
       expect(await response.json()).toMatchObject({ code: "invalid_input", field: "version_id" });
     },
@@ -344,7 +337,7 @@ describe("a site's end", () => {
       body: zipOf(page("more")),
       headers: { ...bearer(site.manage_token), "content-type": "application/zip" },
     });
-    for (const response of [deploy, await rollback(site, site.version_id)]) {
+    for (const response of [deploy, await server.rollback(site, site.version_id)]) {
       expect(response.status).toBe(status);
       expect(await response.json()).toMatchObject({ code });
     }

@@ -2,6 +2,7 @@
  *  comes back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, blobFile, listed, operate } from "../kit/operator.ts";
+import { bearer } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
@@ -10,7 +11,6 @@ import { zipOf } from "../kit/zip.ts";
 setDefaultTimeout(20_000);
 
 const DAY_MS = 86_400_000;
-const bearer = (site: DeployResult) => ({ authorization: `Bearer ${site.manage_token}` });
 
 describe("with a moved clock", () => {
   let server: TestServer;
@@ -56,11 +56,11 @@ describe("with a moved clock", () => {
     const other = await server.deploy({ "index.html": "other" });
     server.advance(14 * DAY_MS);
     const at = (headers: Record<string, string>) => server.api(`/sites/${site.site_id}`, { headers });
-    expect((await at(bearer(site))).status).toBe(404);
-    expect(await (await at(bearer(site))).json()).toMatchObject({ code: "unknown_site" });
-    expect((await at(bearer(other))).status).toBe(401);
+    expect((await at(bearer(site.manage_token))).status).toBe(404);
+    expect(await (await at(bearer(site.manage_token))).json()).toMatchObject({ code: "unknown_site" });
+    expect((await at(bearer(other.manage_token))).status).toBe(401);
     const body = zipOf({ "index.html": "again" });
-    const headers = { ...bearer(site), "content-type": "application/zip" };
+    const headers = { ...bearer(site.manage_token), "content-type": "application/zip" };
     expect((await server.api(`/sites/${site.site_id}/deploys`, { method: "POST", body, headers })).status).toBe(404);
     server.advance(-14 * DAY_MS);
   });
@@ -75,7 +75,7 @@ test("the sweep removes what expired and keeps the tombstone: still 410, the tok
   await until(async () => !(await sites()).includes(site.site_id));
   expect(await sites()).toEqual([kept.site_id]);
   expect((await server.site(site.slug)).status).toBe(410);
-  expect((await server.api(`/sites/${site.site_id}`, { headers: bearer(site) })).status).toBe(404);
+  expect((await server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).status).toBe(404);
   const audit = (await listed<AuditLine>(server.data_dir, "audit")).filter((row) => row.site_id === site.site_id);
   expect(audit).toMatchObject([{ actor: "expiry", action: "expire" }]);
 });

@@ -84,6 +84,18 @@ export async function startProcess(
   };
 }
 
+export const local = ({ port }: Pick<ServerProcess, "port">): string => `http://127.0.0.1:${port}`;
+
+/** Its exit code after this signal. */
+export function ended(server: ServerProcess, signal: NodeJS.Signals): Promise<number> {
+  server.kill(signal);
+  return server.exited;
+}
+
+/** Whether it says so: from the signal on, each answer closes its connection. */
+export const drains = async (server: ServerProcess): Promise<boolean> =>
+  (await fetch(`${local(server)}/healthz`)).headers.get("connection") === "close";
+
 /** The parent of a process that runs; null where there is none, or only its exit code still waits to be read. */
 export function parentOf(pid: number): number | null {
   try {

@@ -41,7 +41,13 @@ export const UNLIMITED = {
   SVC_RATE_REPORT: "off",
 };
 
-const ZIP = { "content-type": "application/zip" };
+export const ZIP = { "content-type": "application/zip" };
+export const JSON_TYPE = { "content-type": "application/json" };
+/** Well formed, and never given to a site. */
+export const NOBODYS_ID = `site_${"z".repeat(20)}`;
+
+/** The slug in a site's URL. */
+export const slugOf = (url: unknown): string => new URL(String(url).trim()).hostname.split(".")[0]!;
 
 export class TestServer {
   /** Milliseconds that the server's clock is ahead of the real one. */
@@ -101,6 +107,11 @@ export class TestServer {
     const headers = { ...ZIP, authorization: `Bearer ${site.manage_token}` };
     const path = `/sites/${site.site_id}/deploys${query}`;
     return result(await this.api(path, { method: "POST", body: zipOf(files), headers }));
+  }
+
+  rollback({ site_id, manage_token }: DeployResult, version_id: unknown): Promise<Response> {
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${manage_token}` };
+    return this.api(`/sites/${site_id}/rollback`, { method: "POST", body: JSON.stringify({ version_id }), headers });
   }
 
   // What time, an operator or another process does, done behind the server's back and seen at its next request.

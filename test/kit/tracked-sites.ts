@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { contentHash } from "../../src/version-id.ts";
 import { read } from "./database.ts";
 import type { ServerProcess } from "./process.ts";
+import { ZIP } from "./server.ts";
 import { zipOf } from "./zip.ts";
 
 const FILES = 12;
@@ -31,8 +32,6 @@ export interface TrackedSite {
   /** A deploy that was sent and not answered: it took effect whole or not at all. */
   in_flight: number | null;
 }
-
-const ZIP = { "content-type": "application/zip" };
 
 export async function send(server: ServerProcess, path: string, name: string, version: number, token?: string) {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rm } from "node:fs/promises";
 import { setSchemaVersion } from "../kit/database.ts";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
-import { call, signUp } from "../kit/people.ts";
+import { bearer, call, signUp } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(20_000);
@@ -22,27 +22,21 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const deploy = (text = "<title>A page</title>hello"): Promise<DeployResult> => server.deploy({ "index.html": text });
 const act = (...argv: string[]) => operate(server.data_dir, ...argv);
-const bearer = (site: DeployResult) => ({ authorization: `Bearer ${site.manage_token}` });
 
 /** Every route of the API that changes or reads one site by its manage_token. */
 const redeploy = (site: DeployResult) =>
   server.api(`/sites/${site.site_id}/deploys`, {
     method: "POST",
     body: zipOf({ "index.html": `another ${crypto.randomUUID()}` }),
-    headers: { ...bearer(site), "content-type": "application/zip" },
+    headers: { ...bearer(site.manage_token), "content-type": "application/zip" },
   });
-const rollback = (site: DeployResult) =>
-  server.api(`/sites/${site.site_id}/rollback`, {
-    method: "POST",
-    body: JSON.stringify({ version_id: site.version_id }),
-    headers: bearer(site),
-  });
-const record = (site: DeployResult) => server.api(`/sites/${site.site_id}`, { headers: bearer(site) });
+const rollback = (site: DeployResult) => server.rollback(site, site.version_id);
+const record = (site: DeployResult) => server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) });
 const report = (site: DeployResult) =>
   server.site(site.slug, "/_svc/report", {
     method: "POST",
     body: JSON.stringify({ reason: "spam" }),
-    headers: { "content-type": "application/json" },
+    headers: JSON_TYPE,
   });
 const codeOf = async (response: Response) => ({
   status: response.status,
@@ -102,7 +96,7 @@ describe("disable", () => {
         appealing.api(`/sites/${site.site_id}/deploys`, {
           method: "POST",
           body: zipOf({ "index.html": "another" }),
-          headers: { ...bearer(site), "content-type": "application/zip" },
+          headers: { ...bearer(site.manage_token), "content-type": "application/zip" },
         }),
       );
     const appeal = "abuse@host.example";

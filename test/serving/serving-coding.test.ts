@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { acceptedCodings } from "../../src/http/negotiate.ts";
 import { expectLinear } from "../kit/cpu.ts";
-import { type RawAnswer, rawRequest } from "../kit/raw-http.ts";
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 const text = (lines: number): string =>
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (path: string, headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-  rawRequest(server.port, `${site.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, site.slug, path, headers, method);
 const accepting = (codings: string) => [`Accept-Encoding: ${codings}`];
 
 function decoded({ headers, body }: RawAnswer): string {
@@ -159,7 +159,7 @@ test("a text that is too large for memory is coded all the same", async () => {
 
 test("the first request after a deploy's 200 already gets the coding, however many ask at once", async () => {
   const { slug } = await server.deploy({ "index.html": "x", "app.js": text(5_000) });
-  const ask = () => rawRequest(server.port, `${slug}.localhost:${server.port}`, "GET", "/app.js", accepting("br"));
+  const ask = () => rawSite(server.port, slug, "/app.js", accepting("br"));
   const answers = await Promise.all(Array.from({ length: 8 }, ask));
   expect(new Set(answers.map((answer) => answer.headers.get("content-encoding")))).toEqual(new Set(["br"]));
   expect(new Set(answers.map(decoded))).toEqual(new Set([text(5_000)]));

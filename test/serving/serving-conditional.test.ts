@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ifMatch, ifNoneMatch } from "../../src/http/conditional.ts";
 import { expectLinear } from "../kit/cpu.ts";
-import { rawRequest } from "../kit/raw-http.ts";
+import { rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
@@ -22,7 +22,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const tag = (path: string, version = site.version_id): string => `"${version}:${path}"`;
 const get = (path: string, headers: string[] = [], method = "GET") =>
-  rawRequest(server.port, `${site.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, site.slug, path, headers, method);
 
 describe("H2: a matching If-None-Match is a 304", () => {
   test.each([
@@ -89,9 +89,8 @@ test("H6: a tag follows the version: it matches again after A, B, A and after a 
   const a = { "index.html": "A" };
   const b = { "index.html": "B" };
   const moving = await server.deploy(a);
-  const path = `${moving.slug}.localhost:${server.port}`;
   const status = async (etag: string) =>
-    (await rawRequest(server.port, path, "GET", "/", [`If-None-Match: ${etag}`])).status;
+    (await rawSite(server.port, moving.slug, "/", [`If-None-Match: ${etag}`])).status;
   const tag_a = tag("/", moving.version_id);
   expect(await status(tag_a)).toBe(304);
   const tag_b = tag("/", (await server.redeploy(moving, b)).version_id);

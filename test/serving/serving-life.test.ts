@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { rawRequest } from "../kit/raw-http.ts";
+import { rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 
@@ -22,7 +22,7 @@ const blobOf = (bytes: Uint8Array): string => {
   return join(server.data_dir, "blobs", sha256.slice(0, 2), sha256);
 };
 const get = ({ slug }: DeployResult, path: string, headers: string[] = [], method = "GET") =>
-  rawRequest(server.port, `${slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, slug, path, headers, method);
 
 const HARM: [string, (blob: string, bytes: Uint8Array) => void][] = [
   ["is gone", (blob) => rmSync(blob)],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "../../src/resolve.ts";
 import { expectLinear } from "../kit/cpu.ts";
-import { type RawAnswer, rawRequest } from "../kit/raw-http.ts";
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (site: string, path: string | Uint8Array, headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-  rawRequest(server.port, `${sites[site]!.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, sites[site]!.slug, path, headers, method);
 /** Status, and the body without attribution where it is a file of the site. */
 async function seen(site: string, path: string | Uint8Array, headers: string[] = []): Promise<[number, string]> {
   const { status, text } = await get(site, path, headers);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseRange } from "../../src/http/ranges.ts";
 import { expectLinear } from "../kit/cpu.ts";
-import { rawRequest } from "../kit/raw-http.ts";
+import { rawRequest, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 /** Larger than anything that is kept in memory. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (path: string, headers: string[] = [], method = "GET") =>
-  rawRequest(server.port, `${site.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, site.slug, path, headers, method);
 const etag = (path: string): string => `"${site.version_id}:${path}"`;
 
 describe.each(["small.bin", "large.bin"])("of %s", (name) => {

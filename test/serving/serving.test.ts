@@ -1,6 +1,6 @@
 /** CONTRACT.md 6 and RELIABILITY.md H1, H34, H35, H40, H42, H47, H48, H58 to H60: a site and its life, as visitors see it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RawAnswer, rawRequest } from "../kit/raw-http.ts";
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 const DAY = 86_400_000;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (slug: string, path = "/", headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-  rawRequest(server.port, `${slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, slug, path, headers, method);
 const code = (answer: RawAnswer): string => (JSON.parse(answer.text) as { code: string }).code;
 const fields = ({ headers }: RawAnswer) => [...headers].filter(([name]) => !["date", "x-request-id"].includes(name));
 

@@ -5,14 +5,12 @@ import { join } from "node:path";
 import { medians } from "../kit/cpu.ts";
 import { call, cookieOf, PASSWORD, submit } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer, TestServer, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(30_000);
-
-const ZIP = { "content-type": "application/zip" };
 
 /** Every file below a folder. */
 async function filesIn(folder: string): Promise<string[]> {

@@ -8,6 +8,9 @@ import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import {
   childrenOf,
+  drains,
+  ended,
+  local,
   parentOf,
   run,
   type ServerProcess,
@@ -15,11 +18,11 @@ import {
   startProcess,
   temporaryFolder,
 } from "../kit/process.ts";
+import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
-const ZIP = { "content-type": "application/zip" };
 const TLS = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
 
 async function deploy(base: string, text: string) {
@@ -32,16 +35,6 @@ async function deploy(base: string, text: string) {
   expect(response.status).toBe(200);
   return (await response.json()) as { slug: string; url: string };
 }
-const local = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
-const ended = async (server: ServerProcess, signal: NodeJS.Signals) => {
-  server.kill(signal);
-  return server.exited;
-};
-
-/** Whether it says so: from the signal on, each answer closes its connection. */
-const drains = async (server: ServerProcess): Promise<boolean> =>
-  (await fetch(`${local(server)}/healthz`)).headers.get("connection") === "close";
-
 describe("the command line", () => {
   test("--help lists the settings and exits 0", async () => {
     const { code, stdout } = await run([...SOURCE, "--help"]);

@@ -1,23 +1,12 @@
-/** CONTRACT.md 1 and RELIABILITY.md 2: how svc-server starts, runs with several processes, speaks TLS, and ends. */
+/** CONTRACT.md 1 and RELIABILITY.md 2: how svc-server starts, speaks TLS, and ends. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { chmod, copyFile, writeFile } from "node:fs/promises";
+import { chmod } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import {
-  childrenOf,
-  drains,
-  ended,
-  local,
-  parentOf,
-  run,
-  type ServerProcess,
-  SOURCE,
-  startProcess,
-  temporaryFolder,
-} from "../kit/process.ts";
+import { drains, ended, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
@@ -196,91 +185,6 @@ describe("the end", () => {
   });
 });
 
-describe("the access log", () => {
-  test("text: one line an answer, without query or token, with the request id of the answer", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path]);
-    const response = await fetch(`${local(server)}/nothing?token=secret`, {
-      headers: { authorization: "Bearer hidden" },
-    });
-    await ended(server, "SIGTERM");
-    const line = server
-      .stderr()
-      .split("\n")
-      .find((text) => text.includes("/nothing"))!;
-    const { length } = await response.text();
-    expect(line).toMatch(
-      new RegExp(
-        `^\\S+Z GET 127\\.0\\.0\\.1:${server.port} /nothing 404 ${length} [\\d.]+ms 127\\.0\\.0\\.1 req_\\w+$`,
-      ),
-    );
-    expect(line).toEndWith(response.headers.get("x-request-id")!);
-    expect(server.stderr()).not.toContain("secret");
-    expect(server.stderr()).not.toContain("hidden");
-  });
-
-  test("json: the same as members", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--log", "json"]);
-    const { slug } = await deploy(local(server), "<title>logged</title>");
-    const headers = { host: `${slug}.localhost` };
-    await fetch(`${local(server)}/`, { headers, method: "HEAD" });
-    await ended(server, "SIGTERM");
-    const lines = server
-      .stderr()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.find((line) => line.method === "HEAD")).toEqual({
-      time: expect.any(String),
-      method: "HEAD",
-      host: `${slug}.localhost`,
-      path: "/",
-      status: 200,
-      bytes: 0,
-      ms: expect.any(Number),
-      address: "127.0.0.1",
-      request_id: expect.stringMatching(/^req_/),
-    });
-  });
-
-  test("A17 control characters of a host or path stay inside their line", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path]);
-    await fetch(`${local(server)}/a%0a2026-01-01T00:00:00Z%1b[31m`, { headers: { host: "x\u00e9.localhost" } });
-    await ended(server, "SIGTERM");
-    expect(server.stderr()).toMatch(/^[\x20-\x7e\n]*$/);
-    expect(server.stderr().trim().split("\n")).toHaveLength(1);
-  });
-
-  test("off: answers are not logged", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--log", "off"]);
-    await fetch(`${local(server)}/healthz`);
-    await ended(server, "SIGTERM");
-    expect(server.stderr()).toBe("");
-  });
-
-  test("a pipe that nobody reads never stops the server", async () => {
-    await using dir = await temporaryFolder();
-    const child = Bun.spawn([...SOURCE, "--port", "0", "--data-dir", dir.path], {
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const line = new TextDecoder().decode((await child.stdout.getReader().read()).value);
-    const base = `http://127.0.0.1:${/localhost:(\d+)/.exec(line)![1]}`;
-    const path = `/${"x".repeat(4000)}`;
-    for (let n = 0; n < 40; n++) {
-      const answers = await Promise.all(Array.from({ length: 16 }, () => fetch(base + path)));
-      for (const answer of answers) expect(answer.status).toBe(404);
-    }
-    expect((await fetch(`${base}/healthz`)).status).toBe(200);
-    child.kill("SIGTERM");
-    expect(await child.exited).toBe(0);
-  });
-});
-
 describe("TLS", () => {
   test("with --tls-cert and --tls-key the API and sites are HTTPS", async () => {
     await using dir = await temporaryFolder();
@@ -309,123 +213,4 @@ describe("TLS", () => {
     session.close();
     await ended(server, "SIGTERM");
   });
-});
-
-describe("--workers 2", () => {
-  const children = ({ pid }: ServerProcess) => childrenOf(pid);
-  const gone = (pid: number) => until(() => parentOf(pid) === null);
-
-  test("P3 a deploy answered by one worker is seen by the next request to any of them", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
-    expect(children(server)).toHaveLength(2);
-    const first = await fetch(`${local(server)}/sites`, {
-      method: "POST",
-      headers: ZIP,
-      body: zipOf({ "index.html": "v0" }),
-    });
-    const { slug, site_id, manage_token } = (await first.json()) as Record<string, string>;
-    const ask = async () => {
-      const headers = { host: `${slug}.localhost`, connection: "close" };
-      return (await fetch(`${local(server)}/`, { headers })).text();
-    };
-    for (let version = 1; version <= 5; version++) {
-      const answer = await fetch(`${local(server)}/sites/${site_id}/deploys`, {
-        method: "POST",
-        headers: { ...ZIP, authorization: `Bearer ${manage_token}`, connection: "close" },
-        body: zipOf({ "index.html": `v${version}` }),
-      });
-      expect(answer.status).toBe(200);
-      const seen = await Promise.all(Array.from({ length: 12 }, ask));
-      for (const text of seen) expect(text).toContain(`v${version}`);
-    }
-    expect(await ended(server, "SIGTERM")).toBe(0);
-  }, 20_000);
-
-  test("K30 a worker that dies is replaced, and the others answer meanwhile", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
-    const [victim] = children(server);
-    process.kill(victim!, "SIGKILL");
-    // Until its last thread has let go of the listening socket, the kernel may still hand it a connection.
-    await until(() => !existsSync(`/proc/${victim}`));
-    for (let n = 0; n < 5; n++) expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
-    await until(() => children(server).length === 2);
-    await ended(server, "SIGTERM");
-  }, 20_000);
-
-  test("K31 no worker outlives its supervisor", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
-    const workers = children(server);
-    await ended(server, "SIGKILL");
-    for (const pid of workers) await gone(pid);
-  }, 20_000);
-
-  test("SIGHUP replaces them one by one, and no request fails", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
-    const before = children(server);
-    let stop = false;
-    let answered = 0;
-    const client = async () => {
-      while (!stop) {
-        // On kept connections, as browsers and proxies have them. One that is opened in the very moment in which a
-        // listener closes is the kernel's to hand on (net.ipv4.tcp_migrate_req, docs/self-hosting.md).
-        const response = await fetch(`${local(server)}/healthz`);
-        expect(response.status).toBe(200);
-        await response.arrayBuffer();
-        answered++;
-      }
-    };
-    const clients = Promise.all([client(), client()]);
-    server.kill("SIGHUP");
-    for (const pid of before) await gone(pid);
-    stop = true;
-    await clients;
-    expect(answered).toBeGreaterThan(10);
-    expect(children(server)).toHaveLength(2);
-    await ended(server, "SIGTERM");
-  }, 30_000);
-
-  test("a port that another server's workers share is not shared with it", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", join(dir.path, "one"), "--workers", "2", "--log", "off"]);
-    const flags = ["--workers", "2", "--port", String(server.port), "--data-dir", join(dir.path, "two")];
-    expect(await run([...SOURCE, ...flags])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(`Is port ${server.port} in use?`),
-    });
-    await ended(server, "SIGTERM");
-  }, 20_000);
-
-  test("SIGHUP with a certificate that cannot be read: the workers that serve go on, and the next one heals", async () => {
-    await using dir = await temporaryFolder();
-    const cert = join(dir.path, "cert.pem");
-    await copyFile(TLS_CERT, cert);
-    const flags = ["--data-dir", join(dir.path, "data"), "--tls-cert", cert, "--tls-key", TLS_KEY];
-    const server = await startProcess([...flags, "--workers", "2", "--log", "off"]);
-    const before = children(server);
-    await writeFile(cert, "no certificate");
-    server.kill("SIGHUP");
-    await until(() => server.stderr().includes("SIGHUP"));
-    const health = await fetch(`${server.base_url}/healthz`, { tls: { rejectUnauthorized: false } });
-    expect(health.status).toBe(200);
-    expect(children(server)).toEqual(before);
-    await copyFile(TLS_CERT, cert);
-    server.kill("SIGHUP");
-    for (const pid of before) await gone(pid);
-    expect(children(server)).toHaveLength(2);
-    expect(await ended(server, "SIGTERM")).toBe(0);
-  }, 30_000);
-
-  test("K32 Ctrl-C, which every process of the group gets: what is in flight is answered, exit 0", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--workers", "2", "--log", "off"]);
-    const upload = await beginUpload(server.port, zipOf({ "index.html": "in flight" }));
-    for (const pid of [...children(server), server.pid]) process.kill(pid, "SIGINT");
-    await until(() => drains(server));
-    expect(await upload.finish()).toStartWith("HTTP/1.1 200");
-    expect(await server.exited).toBe(0);
-  }, 20_000);
 });

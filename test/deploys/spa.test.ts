@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { detectSpa } from "../../src/pipeline/spa/index.ts";
 import type { Files } from "../../src/types.ts";
 import { expectLinear } from "../kit/cpu.ts";
-import { APPS, DOCUMENTS, type Shape } from "../kit/spa-shapes.ts";
+import { DOCUMENTS } from "../kit/spa-documents.ts";
+import { APPS, type Shape } from "../kit/spa-shapes.ts";
 
 const filesOf = (shape: Shape): Files =>
   new Map(Object.entries(shape).map(([path, text]) => [path, Buffer.from(text)]));

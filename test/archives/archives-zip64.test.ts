@@ -2,36 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import { fastest } from "../kit/cpu.ts";
-import { accept, refusalOf } from "../kit/ingesting.ts";
+import { refusalOf } from "../kit/ingesting.ts";
+import { accepts, both, bytes, PAGE, refuses, TEXT, withEntry } from "./archive-rows.ts";
 import { countless } from "./zip-bombs.ts";
-import { buildZip, type Member, zip64Extra } from "../kit/zip.ts";
-
-type Row = [id: string, what: string, zip: () => Uint8Array, reason: RegExp];
-
-const PAGE: Member = { name: "index.html", data: "<!doctype html><title>Page</title><p>A page." };
-const TEXT = "a text that deflate makes shorter, shorter, shorter, shorter";
-/** A page and one entry with the given peculiarity. */
-const withEntry = (peculiar: Partial<Member>): Uint8Array =>
-  buildZip([PAGE, { name: "a.txt", data: TEXT, ...peculiar }]);
-const both = (fields: Partial<NonNullable<Member["local"]>>): Partial<Member> => ({ local: fields, central: fields });
-const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
-
-function refuses(code: string, rows: readonly Row[]): void {
-  test.each(rows.map((row) => [row[0], row[1], row] as const))(`%s: %s is refused as ${code}`, (_id, _what, row) => {
-    const refusal = refusalOf(row[2]());
-    expect(refusal.code as string).toBe(code);
-    expect(refusal.message).toMatch(row[3]);
-    expect(refusal.message).toMatch(/^[\x20-\x7e]+\.$/);
-  });
-}
-
-function accepts(rows: readonly (readonly [id: string, what: string, zip: () => Uint8Array])[]): void {
-  test.each(rows.map((row) => [...row] as const))("%s: %s is accepted", (_id, _what, zip) => {
-    const { paths, text } = accept(zip());
-    expect(paths).toEqual(["a.txt", "index.html"]);
-    expect(text("a.txt")).toBe(TEXT);
-  });
-}
+import { buildZip, zip64Extra } from "../kit/zip.ts";
 
 describe("ZIP64", () => {
   const ffs = {

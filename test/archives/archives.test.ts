@@ -3,29 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { deflateRawSync } from "node:zlib";
 import { fastest } from "../kit/cpu.ts";
 import { accept, LIMITS, refusalOf } from "../kit/ingesting.ts";
+import { both, bytes, PAGE, refuses, type Row, TEXT, withEntry } from "./archive-rows.ts";
 import { boasters, consistentBoasters, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
 import { buildZip, concat, type Member, zipOf } from "../kit/zip.ts";
 
-type Row = [id: string, what: string, zip: () => Uint8Array, reason: RegExp];
-
-const PAGE: Member = { name: "index.html", data: "<!doctype html><title>Page</title><p>A page." };
-const TEXT = "a text that deflate makes shorter, shorter, shorter, shorter";
-/** A page and one entry with the given peculiarity. */
-const withEntry = (peculiar: Partial<Member>): Uint8Array =>
-  buildZip([PAGE, { name: "a.txt", data: TEXT, ...peculiar }]);
 const honest = (): Uint8Array => withEntry({});
-const both = (fields: Partial<NonNullable<Member["local"]>>): Partial<Member> => ({ local: fields, central: fields });
-const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 const deflated = (text: string): Uint8Array => new Uint8Array(deflateRawSync(text));
-
-function refuses(code: string, rows: readonly Row[]): void {
-  test.each(rows.map((row) => [row[0], row[1], row] as const))(`%s: %s is refused as ${code}`, (_id, _what, row) => {
-    const refusal = refusalOf(row[2]());
-    expect(refusal.code as string).toBe(code);
-    expect(refusal.message).toMatch(row[3]);
-    expect(refusal.message).toMatch(/^[\x20-\x7e]+\.$/);
-  });
-}
 
 describe("no archive, or not all of one", () => {
   refuses("invalid_zip", [

@@ -1,26 +1,12 @@
 /** `svc install skill` on a terminal: what is to be written is picked by keys. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { link, readdir } from "node:fs/promises";
+import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { Home, json, type Screen } from "../kit/cli.ts";
-import { ROOT } from "../kit/paths.ts";
+import { FILES, listing, NAMES, SKILL } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
-
-const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
-const FILES = {
-  agents: "AGENTS.md",
-  claude: ".claude/skills/svc/SKILL.md",
-  cursor: ".cursor/rules/svc.mdc",
-  copilot: ".github/copilot-instructions.md",
-  windsurf: ".windsurf/rules/svc.md",
-  cline: ".clinerules/svc.md",
-  roo: ".roo/rules/svc.md",
-  gemini: "GEMINI.md",
-} as const;
-type Name = keyof typeof FILES;
-const NAMES = Object.keys(FILES) as Name[];
 
 /** A project of its own for each test. */
 let home: Home;
@@ -30,11 +16,6 @@ afterAll(() => home[Symbol.asyncDispose]());
 const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
   home.write(`project-${++projects}`, files);
 const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
-const listing = async (cwd: string): Promise<string[]> =>
-  (await readdir(cwd, { recursive: true, withFileTypes: true }))
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(cwd.length + 1))
-    .sort();
 
 describe("the picker", () => {
   const [UP, DOWN, SPACE, ENTER] = ["\x1b[A", "\x1b[B", " ", "\r"];

@@ -1,25 +1,13 @@
 /** `svc install skill` in a file that belongs to the user: everything but the block stays as it is. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { link, readdir, readFile, symlink } from "node:fs/promises";
+import { link, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { lineEndOf, withBlock } from "../../src/cli/skill/block.ts";
 import { Home, json } from "../kit/cli.ts";
-import { ROOT } from "../kit/paths.ts";
+import { FILES, listing, rows, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
-
-const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
-const FILES = {
-  agents: "AGENTS.md",
-  claude: ".claude/skills/svc/SKILL.md",
-  cursor: ".cursor/rules/svc.mdc",
-  copilot: ".github/copilot-instructions.md",
-  windsurf: ".windsurf/rules/svc.md",
-  cline: ".clinerules/svc.md",
-  roo: ".roo/rules/svc.md",
-  gemini: "GEMINI.md",
-} as const;
 
 /** A project of its own for each test. */
 let home: Home;
@@ -29,18 +17,6 @@ afterAll(() => home[Symbol.asyncDispose]());
 const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
   home.write(`project-${++projects}`, files);
 const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
-const text = (cwd: string, file: string) => readFile(join(cwd, file), "utf8");
-const listing = async (cwd: string): Promise<string[]> =>
-  (await readdir(cwd, { recursive: true, withFileTypes: true }))
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(cwd.length + 1))
-    .sort();
-/** `name file status` of each line. */
-const rows = (out: string): string[][] =>
-  out
-    .trimEnd()
-    .split("\n")
-    .map((line) => line.split(/ {2,}| (?=[.AG])/).map((part) => part.trim()));
 
 describe("a shared file keeps everything but the block", () => {
   const BLOCK = withBlock("", SKILL);

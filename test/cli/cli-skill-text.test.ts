@@ -1,27 +1,16 @@
 /** What the skill says, run as it stands. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
 import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { makeShell, runLine } from "../kit/skill-shell.ts";
+import { FILES, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
-
-const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
-const FILES = {
-  agents: "AGENTS.md",
-  claude: ".claude/skills/svc/SKILL.md",
-  cursor: ".cursor/rules/svc.mdc",
-  copilot: ".github/copilot-instructions.md",
-  windsurf: ".windsurf/rules/svc.md",
-  cline: ".clinerules/svc.md",
-  roo: ".roo/rules/svc.md",
-  gemini: "GEMINI.md",
-} as const;
 
 /** A project of its own for each test. */
 let home: Home;
@@ -31,7 +20,6 @@ afterAll(() => home[Symbol.asyncDispose]());
 const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
   home.write(`project-${++projects}`, files);
 const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
-const text = (cwd: string, file: string) => readFile(join(cwd, file), "utf8");
 
 describe("the text", () => {
   const commands = [...SKILL.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, lines]) => lines!.trimEnd().split("\n"));

@@ -1,26 +1,13 @@
 /** `svc install skill`: where it writes, what it leaves alone, and that what it teaches is true (CONTRACT.md 8). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmod, link, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
-import { ROOT } from "../kit/paths.ts";
+import { FILES, listing, type Name, NAMES, rows, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
-const FILES = {
-  agents: "AGENTS.md",
-  claude: ".claude/skills/svc/SKILL.md",
-  cursor: ".cursor/rules/svc.mdc",
-  copilot: ".github/copilot-instructions.md",
-  windsurf: ".windsurf/rules/svc.md",
-  cline: ".clinerules/svc.md",
-  roo: ".roo/rules/svc.md",
-  gemini: "GEMINI.md",
-} as const;
-type Name = keyof typeof FILES;
-const NAMES = Object.keys(FILES) as Name[];
 const SHARED: readonly Name[] = ["agents", "copilot", "gemini"];
 
 /** A project of its own for each test. */
@@ -31,18 +18,6 @@ afterAll(() => home[Symbol.asyncDispose]());
 const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
   home.write(`project-${++projects}`, files);
 const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
-const text = (cwd: string, file: string) => readFile(join(cwd, file), "utf8");
-const listing = async (cwd: string): Promise<string[]> =>
-  (await readdir(cwd, { recursive: true, withFileTypes: true }))
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(cwd.length + 1))
-    .sort();
-/** `name file status` of each line. */
-const rows = (out: string): string[][] =>
-  out
-    .trimEnd()
-    .split("\n")
-    .map((line) => line.split(/ {2,}| (?=[.AG])/).map((part) => part.trim()));
 
 describe("which targets", () => {
   test("without flags: what is always written, and nothing else", async () => {

@@ -8,7 +8,14 @@ import { SETTINGS } from "../../src/config/settings.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
-const PAGES = ["README.md", "CHANGELOG.md", "examples/README.md", ...(await listDocs())];
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "bench/README.md",
+  "examples/README.md",
+  ...(await listDocs()),
+];
 
 async function listDocs(): Promise<string[]> {
   return (await Array.fromAsync(new Bun.Glob("docs/**/*.md").scan({ cwd: ROOT }))).toSorted();
@@ -74,6 +81,35 @@ describe("docs/cli.md", () => {
     expect(codes.length).toBeGreaterThan(20);
     expect(codes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
   });
+});
+
+describe("docs/decisions/", () => {
+  const pages = PAGES.filter((page) => /^docs\/decisions\/[a-z]/.test(page));
+
+  test.each(pages)("%s has a dated paragraph for each decision, and the index names it", async (page) => {
+    const [text, index] = await Promise.all([read(page), read("docs/decisions/README.md")]);
+    const [, ...decisions] = text.split(/^## /m);
+    expect(decisions.length).toBeGreaterThan(1);
+    for (const decision of decisions) {
+      const [title = "", ...paragraphs] = decision.trim().split(/\n\n/);
+      expect([title, paragraphs.length]).toEqual([title, 1]);
+      expect(paragraphs[0]).toMatch(/^\d{4}-\d\d-\d\d\. /);
+      expect(index).toContain(`[${title}](${page.slice("docs/decisions/".length)}#`);
+    }
+  });
+});
+
+/** Decided, and not built. */
+const TO_COME = [
+  ...["bench/anchors.ts", "scripts/install.sh"],
+  ...["src/comments", "src/domains", "src/render", "src/webhooks"],
+];
+
+test.each(PAGES)("every file of the project that %s names is there", async (page) => {
+  const named =
+    (await read(page)).match(/(?<![\w./@-])(?:src|test|bench|scripts|types|examples)\/[\w./-]*[\w-]/g) ?? [];
+  const lost = named.filter((path) => !TO_COME.includes(path) && !existsSync(join(ROOT, path)));
+  expect(lost).toEqual([]);
 });
 
 test.each(PAGES)("every link of %s leads to a file and a heading that exist", async (page) => {

@@ -1,6 +1,6 @@
 /** Rendering under a limit of time. `marked` is quadratic on some texts, and JavaScript that runs can only be stopped by
  *  ending its thread; so it runs in one, and this thread sleeps until it says something or its time is up
- *  (docs/decisions/2026-11-21-markdown-in-a-thread.md). */
+ *  (docs/decisions/markdown.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadUrl } from "../../thread-url.ts";
 import type { LinkTargets } from "./links.ts";

@@ -106,6 +106,15 @@ export function parentOf(pid: number): number | null {
   }
 }
 
+/** Processor time of a process so far, in steps of 10 ms; 0 where there is no /proc. */
+export function cpuSecondsOf(pid: number): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return 0;
+  // The second field is the program's name in brackets, which may hold spaces.
+  const fields = readFileSync(path, "utf8").split(") ").at(-1)!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 /** Where there is no /proc: none. */
 export function childrenOf(pid: number): number[] {
   if (!existsSync("/proc/self")) return [];

@@ -7,7 +7,7 @@ import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;
 let server: TestServer;
@@ -104,7 +104,7 @@ describe("claim", () => {
     );
     const [known, unknown] = await medians(200, ...tries);
     expect(Math.max(known!, unknown!) / Math.min(known!, unknown!)).toBeLessThan(1.5);
-  }, 30_000);
+  }, 60_000);
 
   test("of a site that is gone, swept or not: 404 with its former token, 401 with another", async () => {
     await using own = await startServer();

@@ -5,7 +5,7 @@ import { type DeployResult, startServer, type TestServer } from "../kit/server.t
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const BASE = "https://svc.test";
 let server: TestServer;

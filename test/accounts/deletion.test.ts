@@ -6,7 +6,7 @@ import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let ann: Person;

@@ -14,7 +14,7 @@ import {
 import { startServer, type TestServer } from "../kit/server.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
 let server: TestServer;

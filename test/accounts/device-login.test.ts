@@ -6,7 +6,7 @@ import { type BrowserSession, call, signInByForm, signUp, submit } from "../kit/
 import { startServer, type TestServer } from "../kit/server.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
 let server: TestServer;

@@ -7,7 +7,7 @@ import { zipOf } from "../kit/zip.ts";
 import { badClaim, type Credential, CREDENTIALS, type Member, rows, type World } from "./matrix-rows.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let world: World | null = null;

@@ -9,7 +9,7 @@ import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;
 let server: TestServer;
@@ -95,7 +95,7 @@ describe("a deploy with a session", () => {
     expect(await works(site.manage_token)).toBe(false); // all were used: the one used longest ago goes
     expect(await works(minted[2]!)).toBe(true);
     expect(await works(last)).toBe(true);
-  }, 30_000);
+  }, 60_000);
 
   test("reads, rolls back and redeploys one's own sites only: another's is 403, changing nothing", async () => {
     const site = await owned(ann, "mine");

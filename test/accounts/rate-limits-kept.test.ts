@@ -12,7 +12,7 @@ import { startServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
 const times = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
@@ -37,7 +37,7 @@ describe("shared and kept", () => {
     } finally {
       await server.end();
     }
-  }, 30_000);
+  }, 60_000);
 
   test("A5 counts survive a restart", async () => {
     await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });

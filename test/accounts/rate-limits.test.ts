@@ -5,7 +5,7 @@ import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
 const statuses = async (count: number, once: () => Promise<{ status: number }>): Promise<number[]> => {
@@ -53,7 +53,7 @@ describe("the defaults", () => {
       expect(seen.slice(0, count)).not.toContain(429);
       expect(seen[count]).toBe(429);
     },
-    20_000,
+    60_000,
   );
 });
 

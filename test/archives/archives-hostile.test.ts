@@ -176,7 +176,7 @@ describe("P10: time and memory", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-  }, 20_000);
+  }, 60_000);
 
   /** One entry that claims all that a deploy may have, and gives 3 bytes (Z11). */
   const claims = (): Uint8Array => {

@@ -101,7 +101,7 @@ describe("the pages", () => {
     }
     await browser.cdp("Emulation.clearDeviceMetricsOverride");
     await browser.cdp("Emulation.setEmulatedMedia", { features: [] });
-  }, 30_000);
+  }, 60_000);
 
   test("have a language, one heading, a name for every field and button, and say aloud what went wrong", async () => {
     const world = WORLDS.https();
@@ -121,7 +121,7 @@ describe("the pages", () => {
     );
     expect([lang, headings, unnamed, kept]).toEqual(["en", 1, 0, "nobody@example.org"]);
     expect(alert).toBe("The e-mail address or the password is wrong.");
-  }, 30_000);
+  }, 60_000);
 
   test("send the strict headers of CONTRACT.md 5", async () => {
     const world = WORLDS.https();
@@ -150,5 +150,5 @@ describe("the pages", () => {
     expect(shown.text).toContain("<script>document.title='pwned'</script>");
     expect(shown.title).not.toContain("pwned");
     expect(shown.failures).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 });

@@ -113,7 +113,7 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     const { access_token } = (await (await poll()).json()) as { access_token: string };
     expect(access_token).toStartWith("svc_session_");
     expect(await browser.evaluate<string>("document.cookie")).toBe(""); // HttpOnly
-  }, 30_000);
+  }, 60_000);
 
   test("claim_url: the token goes from the fragment through the sign-up into the form, and no request shows it", async () => {
     const world = worldOf();
@@ -137,7 +137,7 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     expect(done.failures).toEqual([]);
     expect(await browser.evaluate<number>("sessionStorage.length")).toBe(0);
     expect((await world.server.running.store.sites.byId(site.site_id))!.expires_at).toBeNull();
-  }, 30_000);
+  }, 60_000);
 
   test("A10 a sibling site that has the browser can neither write with its cookie, nor read, nor frame", async () => {
     const world = worldOf();
@@ -217,5 +217,5 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     expect(text).not.toContain("stranger");
     // Under https the prefix keeps it out; under http two that differ open nothing, rather than one of them.
     if (world.scheme === "https") expect(text).toContain(email);
-  }, 30_000);
+  }, 60_000);
 });

@@ -64,7 +64,7 @@ describe("no failed request and no error", () => {
       expect(failures).toEqual([]);
       expect(text.length).toBeGreaterThan(100);
     },
-    30_000,
+    60_000,
   );
 });
 
@@ -111,7 +111,7 @@ describe("axe finds nothing at WCAG 2.1 AA", () => {
       `document.querySelectorAll("[type=checkbox]").forEach((box) => box.removeAttribute("aria-label"))`,
     );
     expect((await problems()).join()).toStartWith("label: <input");
-  }, 30_000);
+  }, 60_000);
 });
 
 /** Waits until the page says so: what follows a key or a click comes in its own time. */
@@ -148,7 +148,7 @@ describe("search", () => {
       const count = await browser.evaluate<string>(`document.querySelector("${STATUS}").textContent`);
       expect(count).toBe(hits.length === 0 ? "Nothing found" : `${hits.length} found`);
     },
-    30_000,
+    60_000,
   );
   test("by keyboard: / to the field, arrows through what was found, Enter opens, Escape closes", async () => {
     await browser.visit(`${url}/club/house`);
@@ -166,7 +166,7 @@ describe("search", () => {
     await search("twelfths");
     await press("Enter", "Enter", "\r");
     await becomes("location.pathname + location.hash", "/sailing/tides.html#the-rule-of-twelfths");
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("keyboard", () => {
@@ -177,7 +177,7 @@ describe("keyboard", () => {
     expect(await browser.evaluate<number>(`document.activeElement.getBoundingClientRect().top`)).toBeGreaterThan(0);
     await press("Enter", "Enter", "\r");
     await becomes("document.activeElement.tagName", "MAIN");
-  }, 30_000);
+  }, 60_000);
   test("every stop shows that it has the focus", async () => {
     await browser.visit(`${url}/sailing/tides`);
     const bare: string[] = [];
@@ -190,7 +190,7 @@ describe("keyboard", () => {
       if (seen[1] === "none" || seen[2] < 1) bare.push(seen[0]);
     }
     expect(bare).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 });
 
 test("the copy button copies the code and says so", async () => {
@@ -201,7 +201,7 @@ test("the copy button copies the code and says so", async () => {
   await becomes(`document.querySelector(".code button").textContent`, "Copied");
   const copied = await browser.evaluate<string>("navigator.clipboard.readText()");
   expect(copied.replaceAll("\r\n", "\n")).toStartWith("Brackwater Harbour, Brackwater Harbour,\nthis is");
-}, 30_000);
+}, 60_000);
 
 describe("on a phone", () => {
   test.each(PAGES)(
@@ -211,7 +211,7 @@ describe("on a phone", () => {
       await browser.visit(url + path);
       expect(await browser.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
     },
-    30_000,
+    60_000,
   );
   test("the list of pages opens over the text and closes again, without a script", async () => {
     await screen(390, true);
@@ -228,7 +228,7 @@ describe("on a phone", () => {
     await click(380, 500);
     await becomes(visible, false);
     await browser.cdp("Emulation.setScriptExecutionDisabled", { value: false });
-  }, 30_000);
+  }, 60_000);
 });
 
 test("without a script the page is whole: text, pages, contents; only search and copy are not there", async () => {
@@ -238,7 +238,7 @@ test("without a script the page is whole: text, pages, contents; only search and
   for (const part of ["The harbour dries", "Your first sail", "On this page", "Previous"]) expect(text).toContain(part);
   expect(text).not.toContain("Copy");
   expect(await browser.evaluate<boolean>(`document.querySelector("search").checkVisibility()`)).toBe(false);
-}, 30_000);
+}, 60_000);
 
 test("dark where the reader's machine is dark", async () => {
   const paper = () => browser.evaluate<string>("getComputedStyle(document.body).backgroundColor");
@@ -246,7 +246,7 @@ test("dark where the reader's machine is dark", async () => {
   expect(await paper()).toBe("rgb(255, 255, 255)");
   await media("", "dark");
   expect(await paper()).toBe("rgb(20, 24, 26)");
-}, 30_000);
+}, 60_000);
 
 test("in print the text stands alone, and links to elsewhere tell their address", async () => {
   await browser.visit(`${url}/sailing/tides`);
@@ -256,7 +256,7 @@ test("in print the text stands alone, and links to elsewhere tell their address"
   );
   expect(shown).toEqual(["ARTICLE"]);
   expect(await browser.evaluate<string>("getComputedStyle(document.body).color")).toBe("rgb(0, 0, 0)");
-}, 30_000);
+}, 60_000);
 
 test("right to left by content: the pages stand on the right, code runs left to right", async () => {
   await browser.visit(`${url}/hebrew`);
@@ -267,7 +267,7 @@ test("right to left by content: the pages stand on the right, code runs left to 
   expect(await browser.evaluate<string>(`getComputedStyle(document.querySelector("article code")).direction`)).toBe(
     "ltr",
   );
-}, 30_000);
+}, 60_000);
 
 const OPEN = [
   ["div", "<div>"],
@@ -304,4 +304,4 @@ test("the contents mark what is being read", async () => {
   await browser.evaluate(`document.getElementById("in-the-harbour-mouth").scrollIntoView({ behavior: "instant" })`);
   const marked = `document.querySelector(".contents [aria-current]")?.textContent`;
   await becomes(`["In the harbour mouth", "The rule of twelfths"].includes(${marked})`, true);
-}, 30_000);
+}, 60_000);

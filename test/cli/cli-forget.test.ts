@@ -7,7 +7,7 @@ import { fakeServer } from "../kit/fake-server.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let home: Home;
@@ -181,7 +181,7 @@ describe("the link", () => {
     expect(ran.map(({ code }) => code)).toEqual(folders.map(() => 0));
     expect((await own.links()).map(({ folder }) => folder).sort()).toEqual(folders.map((folder) => own.path(folder)));
     expect(await readdir(own.config)).toEqual(["projects.json"]);
-  }, 20_000);
+  }, 60_000);
 
   test("a lock that a killed process left behind is taken over", async () => {
     await using own = await Home.make(server.base_url);

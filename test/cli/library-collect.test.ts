@@ -6,7 +6,7 @@ import { BUILD_DIR_CANDIDATES, collectDist, resolveDeployDir } from "../../lib.t
 import { Home } from "../kit/cli.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const texts = (files: Map<string, Uint8Array>) =>

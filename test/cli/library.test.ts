@@ -7,7 +7,7 @@ import { DEPLOYED } from "../kit/fake-server.ts";
 import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

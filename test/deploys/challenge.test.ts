@@ -146,7 +146,7 @@ describe("with SVC_CHALLENGE=pow", () => {
     await home.write("large", { "index.html": "<title>CLI</title>", ...noise });
     const ran = await home.run(["large", "--json"]);
     expect([ran.code, json(ran)["ok"]]).toEqual([0, true]);
-  }, 30_000);
+  }, 60_000);
 });
 
 test("svc shows on a terminal how far the proof is", async () => {
@@ -165,7 +165,7 @@ test("svc shows on a terminal how far the proof is", async () => {
   expect(screen.raw).toMatch(/no robot: \d+ %/);
   expect(server.asked.map(({ path }) => path)).toEqual(["/sites", "/challenge", "/sites"]);
   expect(server.asked[2]!.headers.get("svc-challenge")).toBe(await solve(slow));
-}, 30_000);
+}, 60_000);
 
 test("svc gives up on a server that takes no proof", async () => {
   const server = fakeServer((path) =>
@@ -202,7 +202,7 @@ test("a proof is spent for all workers alike", async () => {
   } finally {
     await workers.end();
   }
-}, 30_000);
+}, 60_000);
 
 describe("the solver", () => {
   // Lengths around the 64 bytes that SHA-256 takes at once.

@@ -130,7 +130,7 @@ describe("the deadline", () => {
     expect(sites()).toBe(before);
     expect(await pool.deploy(page("by another thread"))).toMatchObject({ changed: true });
     await pool.stop();
-  }, 20_000);
+  }, 60_000);
 
   test("ends where publishing begins: a publish that waits past it is not ended", async () => {
     const pool = open({ slots: 1, deadline_ms: 1000 });
@@ -141,7 +141,7 @@ describe("the deadline", () => {
     writes.letGo();
     expect(await deploying).toMatchObject({ changed: true, title: "slow" });
     await pool.stop();
-  }, 20_000);
+  }, 60_000);
 
   test("either the thread publishes or the pool ends it, never both", () => {
     const [pool, other] = [handOver(), handOver()];
@@ -233,7 +233,7 @@ describe("stop", () => {
     writes.letGo();
     expect(await publishing).toMatchObject({ title: "publishing" });
     await stop;
-  }, 20_000);
+  }, 60_000);
 });
 
 test("a compiled program runs its threads from any working directory, and ends by itself after stop", async () => {
@@ -260,4 +260,4 @@ test("a compiled program runs its threads from any working directory, and ends b
   const run = Bun.spawn([outfile, join(folder, "compiled")], { cwd: tmpdir(), stdout: "pipe", stderr: "pipe" });
   const [out, problems, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
   expect({ out, problems, code }).toEqual({ out: "compiled\n", problems: "", code: 0 });
-}, 30_000);
+}, 60_000);

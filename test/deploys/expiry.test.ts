@@ -8,7 +8,7 @@ import { type DeployResult, startServer, type TestServer } from "../kit/server.t
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const DAY_MS = 86_400_000;
 

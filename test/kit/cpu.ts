@@ -31,10 +31,14 @@ const LIMIT = 8;
  *  differs between what fits in a cache and what does not. */
 const ONE_PASS_MS = 1e-6;
 
-/** How often the work must be done to be measured. Warms it up as well. */
-function repetitions(work: () => unknown): number {
+/** Long work needs no second look: chance is a small part of it. */
+const LONG_MS = 100;
+
+/** How often the work must be done to be measured, and how many times that is measured. Warms it up as well. */
+function measureOf(work: () => unknown): { times: number; runs: number } {
   for (let times = 1; ; times *= 2) {
-    if (fastest(1, repeated(work, times)) >= MEASURABLE_MS) return times;
+    const took = cpuOf(repeated(work, times));
+    if (took >= MEASURABLE_MS) return { times, runs: took >= LONG_MS ? 1 : 3 };
   }
 }
 
@@ -46,10 +50,10 @@ const repeated = (work: () => unknown, times: number) => () => {
  *  its fastest run. */
 export function expectLinear<T>(size: number, inputOf: (size: number) => T, work: (input: T) => unknown): void {
   const [quarter, whole] = [inputOf(Math.floor(size / 4)), inputOf(size)];
-  const times = repetitions(() => work(quarter));
+  const { times, runs } = measureOf(() => work(quarter));
   const doQuarter = repeated(() => work(quarter), times);
   const doWhole = repeated(() => work(whole), times);
-  const part = fastest(3, doQuarter);
+  const part = fastest(runs, doQuarter);
   const enough = Math.max(LIMIT * part, ONE_PASS_MS * size * times);
   let all = Infinity;
   for (let run = 0; run < 5 && all > enough; run++) all = Math.min(all, cpuOf(doWhole));

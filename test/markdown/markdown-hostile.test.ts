@@ -36,7 +36,7 @@ describe("a page that does not make it becomes its source, and costs no other pa
       expect(site.article()).toContain('<a href="bad.html">bad</a>');
       expect(site.page()).toContain("<bdi>Bad &lt;one&gt;</bdi></a>");
     },
-    30_000,
+    60_000,
   );
 });
 
@@ -49,7 +49,7 @@ test("all pages together have their time: what comes after it shows its source, 
   expect(complex(site.warnings)).toHaveLength(13);
   expect(site.article("z.html")).toContain("# Zed\n\nLong and honest.");
   expect(site.article()).toBe('<h1 id="fine">Fine</h1>');
-}, 30_000);
+}, 60_000);
 
 test("where marked throws, the rest is rendered all the same", () => {
   const bad = {
@@ -84,6 +84,6 @@ describe("any bytes make a site", () => {
       expect(site.page("a.html")).toContain("</html>");
       expect(site.article("b.html")).toBe('<h1 id="b">B</h1>');
     },
-    20_000,
+    60_000,
   );
 });

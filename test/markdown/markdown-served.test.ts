@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = await startServer();
   const files = new Map<string, string | Uint8Array>(await collectDist(EXAMPLE));
   site = await server.deploy(files.set("extra.md", EXTRA));
-}, 30_000);
+}, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** What the example has no use for. */
@@ -149,5 +149,5 @@ describe("valid HTML", () => {
     const page = await (await get("/")).text();
     const problems = await problemsOf(page.replace("</article>", '<p align="left"><div></p><img src="x">'));
     expect(problems.join("\n")).toMatch(/no-deprecated-attr[^]*close-order|close-order[^]*no-deprecated-attr/);
-  }, 20_000);
+  }, 60_000);
 });

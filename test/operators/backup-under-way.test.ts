@@ -9,7 +9,7 @@ import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const HOUR_MS = 60 * 60_000;
 
@@ -195,7 +195,7 @@ describe("half of one", () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was interrupted: empty that folder")]);
     await rm(data_dir, { recursive: true });
     expect((await operator(data_dir, ["restore", folder])).code).toBe(0);
-  }, 20_000);
+  }, 60_000);
 });
 
 const exists = (path: string): Promise<boolean> =>

@@ -8,7 +8,7 @@ import { type AuditLine, blobFile, listed, operate, operator } from "../kit/oper
 import { temporaryFolder } from "../kit/process.ts";
 import { startServer, TestServer } from "../kit/server.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let home: Awaited<ReturnType<typeof temporaryFolder>>;

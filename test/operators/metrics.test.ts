@@ -6,7 +6,7 @@ import { run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const TOKEN = "a-token-of-some-length";
 
@@ -168,5 +168,5 @@ describe("what it says", () => {
     } finally {
       await child.end();
     }
-  }, 20_000);
+  }, 60_000);
 });

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const DAY_MS = 86_400_000;
 

@@ -8,7 +8,7 @@ import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {
@@ -225,4 +225,4 @@ test("two workers: what an operator did is seen by both at the next request", as
     await child.end();
     await rm(folder.path, { recursive: true, force: true });
   }
-}, 30_000);
+}, 60_000);

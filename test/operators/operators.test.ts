@@ -6,7 +6,7 @@ import { bearer, call, signUp } from "../kit/people.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const HTML = { accept: "text/html" };
 const TTL_MS = 14 * 86_400_000;

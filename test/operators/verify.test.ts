@@ -9,7 +9,7 @@ import { SOURCE } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const HOUR_MS = 60 * 60_000;
 const TEXT = "bytes that will rot";

@@ -112,7 +112,7 @@ describe("H55: slow readers", () => {
     const got = await readSlowly(site, "/video.mp4", () => Bun.sleep(13_000));
     const body = got.subarray(got.indexOf("\r\n\r\n") + 4);
     expect(Buffer.compare(body, video)).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test("clients that go away leave no descriptor open", async () => {
     const open = () => readdirSync("/dev/fd").length;
@@ -179,7 +179,7 @@ describe("P3: a change is seen by the next request", () => {
     reading = false;
     await Promise.all(readers);
     expect(reads).toBeGreaterThan(640);
-  }, 20_000);
+  }, 60_000);
 });
 
 test("P6: what is in memory is served though the file is gone", async () => {

@@ -10,7 +10,7 @@ import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 /** Every file below a folder. */
 async function filesIn(folder: string): Promise<string[]> {
@@ -92,7 +92,7 @@ test("A2 after everything that mints a token, none is in the data directory, the
     await Promise.all((await filesIn(folder.path)).map(async (path) => Buffer.from(await Bun.file(path).bytes()))),
   );
   for (const secret of secrets) expect(after.includes(secret)).toBe(false);
-}, 30_000);
+}, 60_000);
 
 test("A18 the data directory is 0700, and what lies in it for nobody else", async () => {
   await using server = await startServer();
@@ -142,4 +142,4 @@ test("A2 a known and an unknown token take the same time to be refused", async (
   });
   const [near, far] = await medians(400, ...tries);
   expect(Math.max(near!, far!) / Math.min(near!, far!)).toBeLessThan(1.5);
-}, 30_000);
+}, 60_000);

@@ -63,7 +63,7 @@ describe("the command line", () => {
         expect(existsSync(data)).toBe(false);
       }
     },
-    20_000,
+    60_000,
   );
 });
 

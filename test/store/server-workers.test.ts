@@ -61,7 +61,7 @@ describe("--workers 2", () => {
       for (const text of seen) expect(text).toContain(`v${version}`);
     }
     expect(await ended(server, "SIGTERM")).toBe(0);
-  }, 20_000);
+  }, 60_000);
 
   test("K30 a worker that dies is replaced, and the others answer meanwhile", async () => {
     await using dir = await temporaryFolder();
@@ -73,7 +73,7 @@ describe("--workers 2", () => {
     for (let n = 0; n < 5; n++) expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
     await until(() => children(server).length === 2);
     await ended(server, "SIGTERM");
-  }, 20_000);
+  }, 60_000);
 
   test("K31 no worker outlives its supervisor", async () => {
     await using dir = await temporaryFolder();
@@ -81,7 +81,7 @@ describe("--workers 2", () => {
     const workers = children(server);
     await ended(server, "SIGKILL");
     for (const pid of workers) await gone(pid);
-  }, 20_000);
+  }, 60_000);
 
   test("SIGHUP replaces them one by one, and no request fails", async () => {
     await using dir = await temporaryFolder();
@@ -107,7 +107,7 @@ describe("--workers 2", () => {
     expect(answered).toBeGreaterThan(10);
     expect(children(server)).toHaveLength(2);
     await ended(server, "SIGTERM");
-  }, 30_000);
+  }, 60_000);
 
   test("a port that another server's workers share is not shared with it", async () => {
     await using dir = await temporaryFolder();
@@ -118,7 +118,7 @@ describe("--workers 2", () => {
       stderr: expect.stringContaining(`Is port ${server.port} in use?`),
     });
     await ended(server, "SIGTERM");
-  }, 20_000);
+  }, 60_000);
 
   test("SIGHUP with a certificate that cannot be read: the workers that serve go on, and the next one heals", async () => {
     await using dir = await temporaryFolder();
@@ -138,7 +138,7 @@ describe("--workers 2", () => {
     for (const pid of before) await gone(pid);
     expect(children(server)).toHaveLength(2);
     expect(await ended(server, "SIGTERM")).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test("K32 Ctrl-C, which every process of the group gets: what is in flight is answered, exit 0", async () => {
     await using dir = await temporaryFolder();
@@ -148,5 +148,5 @@ describe("--workers 2", () => {
     await until(() => drains(server));
     expect(await upload.finish()).toStartWith("HTTP/1.1 200");
     expect(await server.exited).toBe(0);
-  }, 20_000);
+  }, 60_000);
 });

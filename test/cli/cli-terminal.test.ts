@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { CLI, Home, json } from "../kit/cli.ts";
-import { DEPLOYED, fakeServer, LIMITS } from "../kit/fake-server.ts";
+import { DEPLOYED, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -223,33 +223,3 @@ describe("Ctrl-C", () => {
     expect((await readdir(own.dir)).filter((name) => name !== ".bun")).toEqual(["dist"]);
   });
 });
-
-/** A proxy that passes 2 MB on and then waits 150 ms, so that an upload takes a while. */
-function throttled(port: number): { url: string; stop(): void } {
-  const proxy = Bun.listen<{ upstream: Bun.Socket; passed: number }>({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      async open(client) {
-        client.pause();
-        const upstream = await Bun.connect({
-          hostname: "127.0.0.1",
-          port,
-          socket: { data: (_, bytes) => void client.write(bytes), close: () => void client.end() },
-        });
-        client.data = { upstream, passed: 0 };
-        client.resume();
-      },
-      data(client, bytes) {
-        client.data.upstream.write(bytes);
-        client.data.passed += bytes.length;
-        if (client.data.passed < 2_000_000) return;
-        client.data.passed = 0;
-        client.pause();
-        setTimeout(() => client.resume(), 150);
-      },
-      close: (client) => void client.data?.upstream.end(),
-    },
-  });
-  return { url: `http://localhost:${proxy.port}`, stop: () => proxy.stop(true) };
-}

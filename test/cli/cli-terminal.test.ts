@@ -33,7 +33,7 @@ describe("on a terminal", () => {
       if (path === "/sites") await moved.promise;
       return Response.json(DEPLOYED);
     });
-    const watch = (raw: string) => framesOf(raw) > 2 && moved.resolve();
+    const watch = (raw: string) => framesOf(raw) > 2 && raw.includes("Publishing") && moved.resolve();
     const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } }, watch);
     await fake.stop();
     expect(code).toBe(0);

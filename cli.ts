@@ -1,15 +1,15 @@
 #!/usr/bin/env bun
-/** svc: arguments in, exit code out. 0 done, 1 failed, 2 asked wrongly, 130 stopped by Ctrl-C. */
+/** svc: arguments in, exit code out. 0 done, 1 failed, 2 wrong arguments, 130 stopped by Ctrl-C. */
 import { readCall } from "./src/cli/call.ts";
 import { COMMANDS } from "./src/cli/commands/index.ts";
 import { projectsFile } from "./src/cli/saved/config-dir.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
-import { marked } from "./src/cli/commands/report.ts";
 import { serverFrom } from "./src/cli/saved/state.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
 import { red } from "./src/cli/terminal/text.ts";
+import { sayWithMark } from "./src/cli/terminal/with-mark.ts";
 import { VERSION } from "./src/cli/version.ts";
 
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
@@ -33,12 +33,12 @@ function leaveOn(signal: "SIGINT" | "SIGTERM", code: number, terminal: Terminal)
   });
 }
 
-/** What programs ask is answered in JSON, a refusal too. */
+/** These two ways to sign in are for programs: everything is answered in JSON, a refusal too. */
 const isLoginOfProgram = (args: readonly string[]): boolean =>
   args.includes("login") && args.some((arg) => /^--(request|check(=.*)?)$/.test(arg));
 
 async function main(args: readonly string[], env: Env): Promise<number> {
-  // Read before the arguments are understood, for a refusal of them follows it too.
+  // Read before the arguments are parsed: a refusal of them is printed in this form too.
   const json = args.includes("--json") || isLoginOfProgram(args);
   const terminal = openTerminal(env, { json, quiet: args.some((arg) => /^(--quiet|-[a-z]*q[a-z]*)$/.test(arg)) });
   leaveOn("SIGINT", 130, terminal);
@@ -50,7 +50,7 @@ async function main(args: readonly string[], env: Env): Promise<number> {
     terminal.restore();
     const failure = asFailure(error);
     if (json) terminal.json({ ok: false, error: failure.message, code: failure.code });
-    else marked(terminal, red("✗"), failure.message);
+    else sayWithMark(terminal, red("✗"), failure.message);
     return failure.exit;
   }
 }

@@ -5,6 +5,7 @@ import { type Config, ConfigError, helpText, printConfig, readConfig } from "./s
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/server/service.ts";
 import { readTls } from "./src/config/tls.ts";
+import { visibleLine } from "./src/visible.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/server/workers.ts";
 
 interface Server {
@@ -48,11 +49,11 @@ function handleSignals(server: Server, onSecond: () => void, onHangup?: () => vo
 
 async function start(config: Config): Promise<Config> {
   if (config.workers > 1) {
-    const supervisor = await supervise(config);
+    const supervisor = await supervise(config, process.env, Date.now);
     handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
     return supervisor.config;
   }
-  const service = await startService(config);
+  const service = await startService(config, { now: Date.now });
   handleSignals(service, endAtOnce);
   return service.config;
 }
@@ -66,7 +67,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function main(argv: string[]): Promise<void> {
-  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(), goOn, goOn);
+  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;
@@ -83,6 +84,6 @@ async function main(argv: string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`svc-server: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`svc-server: ${visibleLine(error instanceof Error ? error.message : String(error))}\n`);
   process.exit(error instanceof ConfigError ? 2 : 1);
 }

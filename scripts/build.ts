@@ -1,38 +1,43 @@
 /** `bun run build`: dist/svc, dist/svc-server, dist/lib.js and dist/lib.d.ts for this machine.
- *  `--all`: both programs for every target. `--only svc|svc-server|lib` and `--outdir DIR` narrow and move it. */
+ *  `--all`: both programs for every platform. `--only svc|svc-server|lib` and `--outdir DIR` narrow and move it. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { main, ROOT, say, step, StepFailed } from "./run.ts";
 
-/** A thread is an entry of its own in the binary, by this very path (BUN.md 1). */
+/** A thread is an entry of its own in the binary, by this very path (BUN 1). */
 const PROGRAMS = {
   svc: ["cli.ts"],
-  "svc-server": ["server.ts", "src/deploy/thread.ts", "src/pipeline/markdown/thread.ts", "src/server/sweep-thread.ts"],
+  "svc-server": ["server.ts", "src/deploy/worker.ts", "src/pipeline/markdown/thread.ts", "src/server/sweep-thread.ts"],
 } as const;
 type Program = keyof typeof PROGRAMS;
 
-const TARGETS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64", "windows-arm64"] as const;
+const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64", "windows-arm64"] as const;
 
 // A binary takes nothing from the folder it is started in: neither a .env nor a bunfig.toml with a preload.
 const COMPILE = [
-  ...["--compile", "--minify", "--bytecode", "--format=esm", "--sourcemap"],
-  ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
+  "--compile",
+  "--minify",
+  "--bytecode",
+  "--format=esm",
+  "--sourcemap",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
 ];
 
-/** The hosted service's address for the CLI, where the build is for one. */
+/** The hosted service's URL for the CLI, where the build is for one. */
 const defines = (): string[] => {
   const server = process.env["SVC_DEFAULT_SERVER"];
   return server ? ["--define", `SVC_DEFAULT_SERVER=${JSON.stringify(server)}`] : [];
 };
 
-async function compile(program: Program, outfile: string, target: string | null): Promise<void> {
-  const platform = target ? [`--target=bun-${target}`] : [];
+async function compile(program: Program, outfile: string, platform: string | null): Promise<void> {
+  const target = platform ? [`--target=bun-${platform}`] : [];
   await step(relative(ROOT, outfile), [
     "build",
     ...COMPILE,
     ...defines(),
-    ...platform,
+    ...target,
     `--outfile=${outfile}`,
     ...PROGRAMS[program],
   ]);
@@ -63,9 +68,9 @@ await main(async () => {
   const outdir = values.outdir ?? join(ROOT, "dist");
   await mkdir(outdir, { recursive: true });
   for (const program of wanted.filter(isProgram)) {
-    for (const target of values.all ? TARGETS : [null]) {
-      const name = target ? `${program}-${target}` : program;
-      await compile(program, join(outdir, name), target);
+    for (const platform of values.all ? PLATFORMS : [null]) {
+      const name = platform ? `${program}-${platform}` : program;
+      await compile(program, join(outdir, name), platform);
     }
   }
   if (wanted.includes("lib")) await library(outdir);

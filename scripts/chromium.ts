@@ -36,7 +36,7 @@ const installed = (): string | null =>
   NAMES.map((name) => Bun.which(name)).find((path) => path !== null) ||
   (existsSync(MAC) ? MAC : null);
 
-/** Into a folder of its own, then renamed: a run that was cut short leaves nothing that looks whole. */
+/** Unpacks into a new folder and renames it: a run that ends halfway leaves no folder that looks complete. */
 async function unpack(): Promise<void> {
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw new StepFailed("The browser tests need Chromium or Chrome: install one, or set BUN_CHROME_PATH to it.");

@@ -8,13 +8,15 @@ const HELLO = join("examples", "hello");
 
 /** The server in this process, so that it ends with the demo. Its log is off: the terminal belongs to the demo. */
 async function startServer(port: string, data_dir: string): Promise<Service> {
-  // Not before the packages are there.
+  // Imported only now: the packages are installed by now.
   const [{ readConfig }, { startService }] = await Promise.all([
     import("../src/config/index.ts"),
     import("../src/server/service.ts"),
   ]);
   try {
-    return await startService(readConfig(["--port", port, "--data-dir", data_dir, "--log", "off"], {}));
+    return await startService(readConfig(["--port", port, "--data-dir", data_dir, "--log", "off"], {}), {
+      now: Date.now,
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const hint = /port/i.test(reason) ? "\nTo take another one: npx -y bun@1.4.5 run demo --port 8788" : "";
@@ -44,7 +46,7 @@ async function deploy(base_url: string): Promise<string> {
   return first.url;
 }
 
-/** npx and a terminal may both send Ctrl-C on: the second one is the first one. */
+/** npx and the terminal may both send Ctrl-C: a second signal does nothing more. */
 const stopped = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());

@@ -4,8 +4,8 @@ const SECTION_TYPE_DYNAMIC_SYMBOLS = 11;
 const SYMBOL_BYTES = 24;
 const WEAK = 2;
 
-/** The library with every symbol that it expects from elsewhere made weak: the loader then leaves what nobody has at
- *  zero, instead of refusing the whole library. */
+/** The library with every symbol that it expects from elsewhere made weak: the loader then sets a symbol that no
+ *  library has to zero and does not refuse the whole library. */
 export function withWeakImports(library: Uint8Array): Uint8Array {
   const patched = Buffer.from(library);
   const sections = Number(patched.readBigUInt64LE(40));

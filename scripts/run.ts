@@ -9,7 +9,7 @@ export const say = (line: string): void => void process.stderr.write(`${line}\n`
 /** A step failed and its own output said why: the script ends without a stack. */
 export class StepFailed extends Error {}
 
-/** For the CLI against a server of ours: the credentials that this shell has are for another one. */
+/** The CLI's environment against a server of the script: the credentials of this shell belong to another one. */
 export function cliEnvironment(base_url: string): Record<string, string | undefined> {
   const { SVC_TOKEN: _token, SVC_API_KEY: _key, ...rest } = process.env;
   return { ...rest, DEPLOY_URL: base_url };

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { chromiumPath } from "./chromium.ts";
 import { bun, install, main, ROOT, say, TOOLS } from "./run.ts";
 
-/** Browsers, servers and compiled binaries share the cores with the tests: a slow machine is not a failure. */
+/** Long, because browsers, servers and compiled binaries use the same cores as the tests. */
 const TIMEOUT_MS = 30_000;
 
 await main(async () => {

@@ -60,7 +60,7 @@ export interface NextAction {
 }
 
 /** Members of the error body beside `error`, `code` and `request_id`. */
-export interface Details {
+interface Details {
   next_actions?: NextAction[];
   [member: string]: unknown;
 }
@@ -110,3 +110,15 @@ export const errorBody = (refusal: Refusal, request_id: string) => ({
   request_id,
   ...refusal.details,
 });
+
+/** Refusals that are the operator's doing. */
+const BY_OPERATOR: ReadonlySet<ErrorCode> = new Set(["site_disabled", "site_frozen", "signup_closed"]);
+
+/** Whom to ask about those (`SVC_CONTACT`, CONTRACT.md 1): in the sentence, for a person at a command line, and as
+ *  `appeal`, for a program. */
+export function withAppeal(refusal: Refusal, contact: string | null): Refusal {
+  const { code, message, details, headers } = refusal;
+  if (contact === null || !BY_OPERATOR.has(code)) return refusal;
+  const sentence = `${message.replace(/[.!?]?$/, ".")} Questions or an appeal: ${contact}`;
+  return new Refusal(code, sentence, { ...details, appeal: contact }, headers);
+}

@@ -1,11 +1,13 @@
-/** The access log and the server's own events: one line each, never in the way of an answer (CONTRACT.md 3). */
+/** The access log and the server's own events: one line each; no answer waits for them (CONTRACT.md 3). */
 import { write } from "node:fs";
+import { visible, visibleJson } from "./visible.ts";
 
+const STDERR = 2;
 const FLUSH_MS = 500;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
 
-export interface Access {
+interface Access {
   method: string;
   host: string;
   /** Without query: it may hold secrets. */
@@ -29,83 +31,84 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** Control characters and what is not ASCII become escapes: a log line is one line, whatever a client sent. */
-export const oneLine = (text: string): string =>
-  text.replace(/[^\x20-\x7e]/g, (c) => (c === "\n" ? "\\n" : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+/** A log line is one line, whatever a client sent; a stack keeps its line ends as `\n`. */
+const oneLine = (text: string): string => visible(text.replaceAll("\n", "\\n"));
 
 const accessText = ({ method, host, path, status, bytes, ms, address, request_id }: Access): string =>
   `${method} ${oneLine(host)} ${oneLine(path)} ${status} ${bytes} ${ms.toFixed(1)}ms ${address} ${request_id}`;
 
-/** A file descriptor that is written behind the caller's back, in order, one write at a time. */
-function lineWriter(fd: number) {
+/** All of `chunk`, in as many writes as it takes. `wrote` hears of each; `done` whether the descriptor still takes any. */
+function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, done: (open: boolean) => void): void {
+  write(fd, chunk, 0, chunk.length, null, (error, written = 0) => {
+    wrote(written);
+    if (error?.code === "EAGAIN") return void setTimeout(writeAll, 20, fd, chunk, wrote, done).unref();
+    if (!error && written < chunk.length) return writeAll(fd, chunk.subarray(written), wrote, done);
+    done(!error);
+  });
+}
+
+/** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
+function lineWriter(fd: number, time: () => string) {
   let waiting: string[] = [];
   let size = 0;
-  let dropped = 0;
-  let dropped_in_all = 0;
+  const dropped = { untold: 0, in_all: 0 };
   let writing = false;
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   function flush(): void {
     timer = null;
-    if (writing || (waiting.length === 0 && dropped === 0)) return;
-    if (dropped > 0) waiting.push(`${new Date().toISOString()} log: ${dropped} lines dropped, nobody was reading\n`);
+    if (writing || (waiting.length === 0 && dropped.untold === 0)) return;
+    if (dropped.untold > 0) waiting.push(`${time()} log: ${dropped.untold} lines dropped, nobody was reading\n`);
     const chunk = Buffer.from(waiting.join(""));
     waiting = [];
     size = chunk.length;
-    dropped = 0;
+    dropped.untold = 0;
     writing = true;
-    put(chunk);
+    writeAll(fd, chunk, (bytes) => void (size -= bytes), written);
   }
-  function put(chunk: Buffer): void {
-    write(fd, chunk, 0, chunk.length, null, (error, written = 0) => {
-      size -= written;
-      if (error?.code === "EAGAIN") return void setTimeout(put, 20, chunk).unref();
-      if (!error && written < chunk.length) return put(chunk.subarray(written));
-      if (error) size = 0; // a closed descriptor: nothing can be said to anybody
-      writing = false;
-      if (waiting.length > 0) schedule();
-    });
+  function written(open: boolean): void {
+    if (!open) size = 0; // what is left has no reader
+    writing = false;
+    if (waiting.length > 0) schedule();
   }
   const schedule = () => {
     timer ??= setTimeout(flush, FLUSH_MS);
     timer.unref();
   };
-  return {
-    dropped: () => dropped_in_all,
-    line(text: string): void {
-      if (size > UNREAD_BYTES) {
-        dropped_in_all++;
-        return void dropped++;
-      }
-      size += text.length + 1;
-      waiting.push(`${text}\n`);
-      schedule();
-    },
-    async close(): Promise<void> {
-      const giveUp = performance.now() + 1000;
-      do {
-        flush();
-        await Bun.sleep(5);
-      } while ((writing || waiting.length > 0) && performance.now() < giveUp);
-    },
-  };
+  function line(text: string): void {
+    if (size > UNREAD_BYTES) return void (dropped.untold++, dropped.in_all++);
+    size += text.length + 1;
+    waiting.push(`${text}\n`);
+    schedule();
+  }
+  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && waiting.length === 0 };
+}
+
+/** Until all is written, or for a second where nobody reads. */
+async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<void> {
+  const giveUp = performance.now() + 1000;
+  do {
+    flush();
+    await Bun.sleep(5);
+  } while (!idle() && performance.now() < giveUp);
 }
 
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
-export function createLog(format: "text" | "json" | "off", fd = 2): Log {
-  const out = lineWriter(fd);
+export function createLog(format: "text" | "json" | "off", now: () => number, fd = STDERR): Log {
+  const timeNow = () => new Date(now()).toISOString();
+  const out = lineWriter(fd, timeNow);
   const say = (level: "info" | "error", message: string, request_id: string | undefined) => {
-    const time = new Date().toISOString();
+    const time = timeNow();
     const line = { time, level, message, request_id };
     out.line(
-      format === "json" ? JSON.stringify(line) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd(),
+      format === "json" ? visibleJson(line) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd(),
     );
   };
   return {
     access_enabled: format !== "off",
     access(entry) {
-      const time = new Date().toISOString();
-      out.line(format === "json" ? JSON.stringify({ time, ...entry }) : `${time} ${accessText(entry)}`);
+      const time = timeNow();
+      out.line(format === "json" ? visibleJson({ time, ...entry }) : `${time} ${accessText(entry)}`);
     },
     dropped: out.dropped,
     event: (message, request_id) => say("info", message, request_id),
@@ -115,6 +118,6 @@ export function createLog(format: "text" | "json" | "off", fd = 2): Log {
         `${message}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
         request_id,
       ),
-    close: () => out.close(),
+    close: () => drain(out),
   };
 }

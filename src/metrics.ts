@@ -1,6 +1,7 @@
 /** What `/metrics` shows (CONTRACT.md 7): counted in plain numbers where requests are answered, added up once a second
  *  in a page that all processes share, written out in Prometheus' text format when somebody asks. */
 import { ERROR_CODES, type ErrorCode } from "./errors.ts";
+import type { Log } from "./log.ts";
 
 interface Series {
   name: string;
@@ -131,3 +132,22 @@ const preamble = ({ name, type, help }: { name: string; type: string; help: stri
   `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 const line = ({ name, label, value }: { name: string; label: string; value: number }): string =>
   `${name}${label && `{${label}}`} ${value}\n`;
+
+/** Once a second what this process counted joins what the others did. */
+export function keepCounting(metrics: Metrics, log: Log): { stop(): void } {
+  let dropped = 0;
+  const flush = () => {
+    metrics.count("svc_log_lines_dropped_total", log.dropped() - dropped);
+    dropped = log.dropped();
+    metrics.flush();
+  };
+  const timer = setInterval(flush, 1000);
+  timer.unref();
+  flush();
+  return {
+    stop() {
+      clearInterval(timer);
+      flush();
+    },
+  };
+}

@@ -1,7 +1,7 @@
 /** The 413 refusals: which limit, by how much, what weighs most, and who can raise it. */
 import { Refusal } from "./errors.ts";
 
-export interface Sized {
+interface Sized {
   /** Fit to be shown. */
   path: string;
   bytes: number;

@@ -1,7 +1,7 @@
 /** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
  *  two at once are all that run (RELIABILITY.md A6). */
 import { Refusal } from "./errors.ts";
-import { gate } from "./gate.ts";
+import { createGate } from "./gate.ts";
 
 const SHORTEST = 10;
 /** Far above any passphrase, far below what would make hashing it a burden. */
@@ -17,7 +17,7 @@ const busy = (): Refusal =>
     {},
     { "retry-after": "3" },
   );
-const oneOfTwo = gate(2, { ms: 3_000, late: busy });
+const twoAtOnce = createGate(2, { ms: 3_000, late: busy });
 
 /** What is compared for an unknown address, so that its answer takes as long: the hash of random bytes nobody kept. */
 const NOBODYS_HASH =
@@ -27,7 +27,7 @@ const NOBODYS_HASH =
 const bytesOf = (password: string): Uint8Array => Buffer.from(password.normalize("NFC"));
 
 /** Throws `invalid_input` for what nobody may choose. */
-export function checkPassword(password: string): void {
+function checkPassword(password: string): void {
   const refuse = (why: string) => new Refusal("invalid_input", why, { field: "password" });
   if ([...password.normalize("NFC")].length < SHORTEST) {
     throw refuse(`The password must have at least ${SHORTEST} characters.`);
@@ -37,14 +37,14 @@ export function checkPassword(password: string): void {
 
 export async function hashPassword(password: string): Promise<string> {
   checkPassword(password);
-  return oneOfTwo(() => Bun.password.hash(bytesOf(password), ARGON2ID));
+  return twoAtOnce.run(() => Bun.password.hash(bytesOf(password), ARGON2ID));
 }
 
 /** Whether it is the password of this hash. Null, for nobody's: false, after as much work. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
   const bytes = bytesOf(password);
   if (bytes.length === 0 || bytes.length > LONGEST_BYTES) return false;
-  const same = await oneOfTwo(() => Bun.password.verify(bytes, hash ?? NOBODYS_HASH));
+  const same = await twoAtOnce.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_HASH));
   return same && hash !== null;
 }
 

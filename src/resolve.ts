@@ -1,11 +1,12 @@
 /** Which file answers a path (CONTRACT.md 6, PIPELINE.md 2). Pure: it sees names and a path, no request, no site. Serving
  *  asks it, and the lint, which may not think otherwise. */
 import { Refusal } from "./errors.ts";
+import { decodePath } from "./percent.ts";
 
 /** Path → whatever stands for the file: its row in the manifest, its bytes. */
 type Named<File> = ReadonlyMap<string, File>;
 
-export type Resolution<File> =
+type Resolution<File> =
   | { kind: "file"; file: File }
   /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
   | { kind: "redirect"; location: string }
@@ -34,10 +35,8 @@ export function resolve<File>(files: Named<File>, path: string): Resolution<File
 
 /** Decoded once. Names in a site are NFC and hold no control character, so such a path cannot mean a file. */
 function decode(path: string): string {
-  let name: string;
-  try {
-    name = decodeURIComponent(path);
-  } catch {
+  const name = decodePath(path);
+  if (name === null) {
     throw new Refusal(
       "invalid_path",
       "This address is not valid percent-encoded UTF-8. Check the characters after a %.",
@@ -49,7 +48,7 @@ function decode(path: string): string {
       "This address has a .. segment, a backslash or a control character. Leave it out.",
     );
   }
-  return /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
+  return name;
 }
 
 function found<File>(files: Named<File>, name: string): Resolution<File> | null {

@@ -2,7 +2,7 @@
 import type { Site, Spa, SpaRule, Version } from "./types.ts";
 
 /** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT.md 7). */
-export type SiteState = "live" | "frozen" | "disabled" | "expired";
+type SiteState = "live" | "frozen" | "disabled" | "expired";
 
 /** A site is expired from the very millisecond it names, whether or not the sweep has run. */
 export function siteState(

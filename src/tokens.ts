@@ -1,24 +1,11 @@
 /** Random identifiers and bearer tokens (CONTRACT.md 2). Only a token's SHA-256 is ever stored. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { randomKey, randomName } from "./random.ts";
 
-const DIGITS_AND_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz";
-
-/** `length` characters of 0-9a-z without bias: bytes past the last whole multiple of 36 are thrown away. */
-export function randomName(length: number): string {
-  let name = "";
-  while (name.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      if (byte < 252 && name.length < length) name += DIGITS_AND_LETTERS[byte % 36];
-    }
-  }
-  return name;
-}
-
-export type TokenPrefix = "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_device_" | "svc_invite_";
+type TokenPrefix = "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_device_" | "svc_invite_";
 
 /** 256 random bits behind a prefix that a secret scanner can see. */
-export const newToken = (prefix: TokenPrefix): string =>
-  prefix + crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+export const newToken = (prefix: TokenPrefix): string => prefix + randomKey(32);
 
 /** Lower-case hex SHA-256 of a token: what the store keeps and looks up. */
 export const hashToken = (token: string): string => createHash("sha256").update(token).digest("hex");

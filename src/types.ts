@@ -26,7 +26,7 @@ export interface SiteContext {
   anonymous: boolean;
 }
 
-export type HealedCode =
+type HealedCode =
   | "index_case_fixed"
   | "index_from_single_html"
   | "index_generated"
@@ -111,9 +111,6 @@ export interface ManifestFile {
   made: boolean;
 }
 
-/** Path → file. A Map, never an object: `__proto__` is an honest file name. */
-export type Manifest = ReadonlyMap<string, ManifestFile>;
-
 /** What the pipeline makes of an upload, ready to be stored. */
 export interface BuiltVersion {
   /** First 16 hex digits of `digest`. */
@@ -148,7 +145,7 @@ export interface Version {
   spa_rule: SpaRule;
 }
 
-export type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
+type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
 
 export interface Site {
   site_id: string;

@@ -3,16 +3,16 @@ import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
 import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
 import { svc } from "./invocation.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 
-export interface CommandCall {
+interface CommandCall {
   command: Command;
   given: Given;
 }
 
 const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
 
-export const callOf = ({ name }: Command): string => svc(name);
+const callOf = ({ name }: Command): string => svc(name);
 
 function unknownFlag(written: string, command: Command, commands: readonly Command[]): Error {
   const table = flagsOf(command);
@@ -23,12 +23,14 @@ function unknownFlag(written: string, command: Command, commands: readonly Comma
   return usage(`Unknown flag ${written}. ${guess === null ? elsewhere : `Did you mean ${guess}?`}`);
 }
 
+const valued = (value: string | true | undefined): string | undefined => (value === true ? undefined : value);
+
 function givenTo(command: Command, { positionals, flags, unknown }: Parsed, commands: readonly Command[]): Given {
   const foreign = [...flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
   const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
   if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
   const call = callOf(command);
-  if (positionals.length > 0 && command.argument === "") {
+  if (positionals.length > 0 && command.argument === null) {
     throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
   }
   if (positionals.length > 1) {
@@ -39,7 +41,7 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
     json: flags.has("json"),
     quiet: flags.has("quiet"),
     has: (flag) => flags.has(flag),
-    value: (flag) => flags.get(flag),
+    value: (flag) => valued(flags.get(flag)),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Links } from "./saved/links.ts";
 import type { Server } from "./saved/state.ts";
 import type { Env, Terminal } from "./terminal/index.ts";
 
-/** The world as a command sees it. */
+/** What a command works with beside its own arguments. */
 export interface Context {
   env: Env;
   cwd: string;
@@ -12,7 +12,7 @@ export interface Context {
   server: Server;
   links: Links;
   terminal: Terminal;
-  /** The commands there are, for whoever mistyped one. */
+  /** All commands and flags of svc, among which the nearest to a mistyped one is looked for. */
   words: readonly string[];
 }
 
@@ -28,8 +28,8 @@ export interface Given {
 export interface Command {
   /** The empty string is the command that runs when none is named. */
   name: string;
-  /** `[path]`, `[version]` or nothing. */
-  argument: string;
+  /** `[path]` or `[version]`; null where it takes none. */
+  argument: string | null;
   summary: string;
   /** Further lines of its help. */
   details: string[];

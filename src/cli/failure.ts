@@ -4,7 +4,7 @@ export class Failure extends Error {
   constructor(
     readonly code: string,
     message: string,
-    /** 1: it failed. 2: it was asked wrongly. */
+    /** 1: the command failed. 2: its arguments are wrong. */
     readonly exit: 1 | 2 = 1,
   ) {
     super(message);
@@ -21,6 +21,9 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENOTDIR: "lies below something that is not a folder",
   ENAMETOOLONG: "has a name that is too long",
 };
+
+/** `ENOENT` and the like, of an error of the system. */
+export const codeOf = (error: unknown): string | undefined => (Object(error) as { code?: string }).code;
 
 /** Anything that was thrown, as a Failure. */
 export function asFailure(error: unknown): Failure {

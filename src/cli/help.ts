@@ -6,7 +6,7 @@ import { svc } from "./invocation.ts";
 const written = ({ name, short, value }: Flag): string =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
 
-const call = ({ name, argument }: Command): string => svc(`${name} ${argument}`.trim());
+const call = ({ name, argument }: Command): string => svc([name, argument].filter(Boolean).join(" "));
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length)) + 3;

@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, join, relative, sep } from "node:path";
 import { quoted } from "../client/build-dir.ts";
 import type { Env } from "./terminal/index.ts";
 
-export interface Invocation {
+interface Invocation {
   /** Absolute: the binary, or the script. */
   file: string;
   /** What the script is given to; null for a binary. */
@@ -13,7 +13,7 @@ export interface Invocation {
   env: Env;
 }
 
-/** npx brings a Bun along for as long as its command runs: afterwards there is none. */
+/** Under npx there is a Bun only while its command runs, so the person needs npx again. */
 function runnerOf(env: Env): string {
   const { bun } = process.versions;
   if (bun === undefined) return "node";
@@ -63,7 +63,7 @@ function called({ file, runner, cwd, env }: Invocation): string {
 /** The command line tool itself, with what is to follow. */
 export const svc = (words = "", how = invocation()): string => [called(how), words].filter(Boolean).join(" ");
 
-/** The server that came along with it. */
+/** The server that was installed beside it. */
 export function svcServer(how = invocation()): string {
   const name = how.runner === null ? basename(how.file).replace(/^svc/, "svc-server") : "server.ts";
   const file = join(dirname(existsSync(how.file) ? realpathSync(how.file) : how.file), name);

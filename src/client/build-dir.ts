@@ -1,4 +1,4 @@
-/** Which folder is meant when none is named. */
+/** Finds the folder to deploy where none is named. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { droppedAs } from "../version-id.ts";
@@ -14,16 +14,16 @@ export const BUILD_DIR_CANDIDATES = [
   "_site",
 ] as const;
 
-/** Where build tools put a site that no candidate finds: Angular, React Router, Flutter, MkDocs, Sphinx. */
+/** Where build tools put a site beside the candidates: Angular, React Router, Flutter, MkDocs, Sphinx. */
 const KNOWN_PLACES = [/^dist\/[^/]+\/browser$/, /^build\/(client|web)$/, /^site$/, /^_build\/html$/];
 
 /** A build folder somewhere below, as in a monorepo: more likely the site than the source beside it. */
 const BUILT = /\/(dist|build|out|_site)$/;
 
-/** Reports and fixtures have an index too. */
+/** Test reports and fixtures have an index.html, and are no site. */
 const NEVER_A_SITE = new Set(["coverage", "playwright-report", "test", "tests", "fixtures"]);
 
-/** Deep enough for the known places; wide enough for any project, and the home folder is soon given up on. */
+/** Deep enough for the known places. Any project has fewer folders; in a home folder the search ends soon. */
 const DEEPEST = 3;
 const MOST_FOLDERS = 2_000;
 

@@ -1,4 +1,4 @@
-/** The proof of work that a service may ask of anonymous deploys (CONTRACT.md 10). Runs in browsers too. */
+/** The proof of work that a service may ask of anonymous deploys (CONTRACT 10). Runs in browsers too. */
 import { compress, initialState } from "./sha256.ts";
 
 export interface Challenge {
@@ -7,17 +7,17 @@ export interface Challenge {
   bits: number;
 }
 
-/** Told while it works: tries so far, and how many it takes on average. */
-export type WorkProgress = (tries: number, expected: number) => void;
+/** Called while it works, with the tries so far and how many are needed on average. */
+type WorkProgress = (tries: number, expected: number) => void;
 
 /** The nonce is a number of eight hexadecimal digits. */
 const DIGITS = 8;
 const MOST_BITS = 28;
-/** Tries between two looks at the clock, and milliseconds before others get their turn. */
+/** Tries before the clock is read again, and milliseconds before the event loop gets a turn. */
 const BATCH = 2048;
 const TURN_MS = 25;
 
-/** What is hashed for one nonce after another, with all that stays the same done once. */
+/** A function that hashes the challenge with a nonce. What is the same for every nonce is computed once. */
 function trial(challenge: string) {
   const prefix = new TextEncoder().encode(`${challenge}:`);
   const whole = prefix.length - (prefix.length % 64);
@@ -61,5 +61,5 @@ export async function solve({ challenge, bits }: Challenge, progress: WorkProgre
 /** The code of a refusal that a proof can lift. */
 export const asksForProof = (body: unknown): boolean =>
   (Object(body) as { code?: unknown }).code === "challenge_failed";
-/** A proof may come too late, or be spent by a request whose answer got lost. */
+/** A proof can arrive too late, or a request whose answer was lost can have used it. */
 export const MOST_PROOFS = 3;

@@ -1,4 +1,4 @@
-/** Where the service is when nobody says: a build for a hosted service is given its address by `--define`. */
+/** The service's URL where none is named: a build for a hosted service is given its URL by `--define`. */
 declare const SVC_DEFAULT_SERVER: string;
 
 export const BUILT_IN_SERVER =

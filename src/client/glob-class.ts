@@ -41,7 +41,7 @@ function namedMember(pattern: readonly string[], at: number): Member | null | un
   return name === undefined ? null : { accepts: (char) => name.test(char), next: close + 1 };
 }
 
-/** A character or a range. In a range that runs backwards Git still takes its first character. */
+/** A character or a range. Of a range whose end comes before its start Git matches the start alone. */
 function plainMember(pattern: readonly string[], at: number): Member | null {
   const first = charAt(pattern, at);
   if (first === null) return null;

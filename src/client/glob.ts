@@ -3,7 +3,7 @@
 import { characterClass } from "./glob-class.ts";
 
 /** One step through the pattern. */
-export type Step =
+type Step =
   /** One character. */
   | { kind: "one"; accepts(char: string): boolean }
   /** Any number of characters; those of `*` stay in their folder. */
@@ -25,7 +25,7 @@ function stars(pattern: readonly string[], start: number): { step: Step; next: n
   return { step: { kind: "folders" }, next: end + 1 };
 }
 
-/** Null for what Git takes for no pattern at all: an unclosed class, a backslash at the end. */
+/** Null where Git ignores the pattern: an unclosed class, a backslash at the end. */
 function stepAt(pattern: readonly string[], at: number): { step: Step; next: number } | null {
   const char = pattern[at]!;
   if (char === "*") return stars(pattern, at);
@@ -49,13 +49,14 @@ function stepsOf(pattern: readonly string[]): Step[] | null {
   return steps;
 }
 
-/** Places in the pattern. Inside a run of folders one may leave only behind a slash: that is a place of its own. */
+/** The places in the pattern that the text has reached. A run of folders can end only behind a slash, so being inside
+ *  one is a place of its own. */
 class Places {
   readonly at = new Set<number>();
   readonly inside = new Set<number>();
   constructor(private readonly steps: readonly Step[]) {}
 
-  /** What may match nothing is passed at once. */
+  /** A step that may match nothing is skipped at once too. */
   reach(place: number): void {
     this.at.add(place);
     const step = this.steps[place];

@@ -13,13 +13,13 @@ export interface Listed {
   bytes: number;
 }
 
-export interface Listing {
+interface Listing {
   files: Listed[];
   /** Paths left out because they are never deployed (`.env`, `.git`, …); a folder stands for all below it. */
   secrets: string[];
 }
 
-/** More than any server takes: whoever gets here pointed at the wrong folder, or at links that multiply. */
+/** More than any server takes: the path is the wrong folder, or symbolic links in it lead to ever more folders. */
 const MOST_ENTRIES = 100_000;
 
 interface Walk extends Listing {
@@ -71,7 +71,7 @@ function addFile(walk: Walk, file: Listed): void {
   walk.files.push(file);
 }
 
-/** Node reads a name that is no UTF-8 with U+FFFD in place of its bytes, and such a file cannot be opened. */
+/** Where a name is not UTF-8, Node gives U+FFFD for its bytes, and the file cannot be opened by that name. */
 async function refuseUnreadableName(path: string, location: string): Promise<void> {
   if (!path.includes("\uFFFD") || (await lstat(location).catch(() => null)) !== null) return;
   throw new Error(
@@ -79,7 +79,7 @@ async function refuseUnreadableName(path: string, location: string): Promise<voi
   );
 }
 
-/** `above`: the real folders that lead here, by which a link that goes in circles is known. */
+/** `above`: the real folders that this one lies in. A link to one of them would go in a circle. */
 async function walkFolder(walk: Walk, folder: string, real: string, above: readonly string[]): Promise<void> {
   for (const entry of await readdir(real, { withFileTypes: true })) {
     if (++walk.entries > MOST_ENTRIES) {

@@ -1,4 +1,4 @@
-/** SHA-256, block by block: trying a million nonces by WebCrypto would take half a minute of waiting for promises. */
+/** SHA-256, block by block: WebCrypto answers by promises, and a million nonces would wait for them half a minute. */
 
 const primes = (count: number): number[] => {
   const found: number[] = [];

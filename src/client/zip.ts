@@ -1,10 +1,10 @@
 /** Files into a zip. No `node:` here: the drop page bundles this module. */
 import { Zip, ZipDeflate } from "fflate";
 
-/** Equal files make equal zips, wherever and whenever. */
+/** A fixed date, so that equal files make equal zips on every machine. */
 const SOME_DAY = new Date(1980, 0, 1);
 
-/** The streaming writer takes names one by one; the one that takes an object loses `__proto__`. */
+/** Written entry by entry: the function of fflate that takes an object loses a file named `__proto__`. */
 export function zipFiles(files: Iterable<readonly [path: string, bytes: Uint8Array]>): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   const zip = new Zip((error, part) => {

@@ -1,5 +1,6 @@
-/** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT.md 1).
+/** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
  *  Nothing else reads flags or environment. */
+import { type KnownFlag, scanArguments } from "../arguments.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -20,17 +21,26 @@ export class ConfigError extends Error {
 type Key = keyof typeof SETTINGS;
 const KEYS = Object.keys(SETTINGS) as Key[];
 
+interface SettingFlag extends KnownFlag {
+  key: Key;
+}
+
+/** The settings that have a flag; each takes a value. */
+export const SETTING_FLAGS: readonly SettingFlag[] = KEYS.flatMap((key) => {
+  const { flag } = SETTINGS[key];
+  return flag === null ? [] : [{ key, name: flag.slice(2), value: "value" }];
+});
+
 /** `--flag value` and `--flag=value` as a map from key to text. */
 function readFlags(argv: readonly string[]): Map<Key, string> {
-  const byFlag = new Map<string | null, Key>(KEYS.map((key) => [SETTINGS[key].flag, key]));
   const found = new Map<Key, string>();
-  for (let i = 0; i < argv.length; i++) {
-    const [flag = "", ...rest] = argv[i]!.split("=");
-    const key = byFlag.get(flag);
-    if (!key) throw new ConfigError(`Unknown argument ${argv[i]}: see svc-server --help.`);
-    const value = rest.length > 0 ? rest.join("=") : argv[++i];
-    if (value === undefined) throw new ConfigError(`${flag} needs a value: ${SETTINGS[key].allowed}.`);
-    found.set(key, value);
+  for (const word of scanArguments(argv, SETTING_FLAGS)) {
+    if (word.kind !== "flag" || word.known === undefined) {
+      throw new ConfigError(`Unknown argument ${word.argument}: see svc-server --help.`);
+    }
+    const { key } = word.known;
+    if (word.value === undefined) throw new ConfigError(`${word.written} needs a value: ${SETTINGS[key].allowed}.`);
+    found.set(key, word.value);
   }
   return found;
 }
@@ -70,10 +80,10 @@ function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
   );
 }
 
-/** Null where an address was made while the system had yet to choose the port. */
+/** Null where the value ends in port 0: it was made before the system chose the port. */
 const settled = (address: string | null): string | null => (address?.endsWith(":0") ? null : address);
 
-/** Fills in what hangs on the port that was really bound. */
+/** Fills in base URL and sites domain, which follow the port that was bound. */
 export function withAddresses(values: Values, port: number): Config {
   const scheme = values.tls_cert === null ? "http" : "https";
   const base_url = settled(values.base_url) ?? `${scheme}://localhost:${port}`;

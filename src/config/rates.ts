@@ -1,30 +1,7 @@
-/** How often one may do what others pay for (CONTRACT.md 4.4). A setting is a variable only, without a flag. */
+/** The limits on calls as settings (CONTRACT 4.4). Each has a variable and no flag. */
 
-import type { Setting } from "./settings.ts";
-
-export interface RateWindow {
-  count: number;
-  window_ms: number;
-}
-
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const WINDOW = /^([1-9]\d{0,3})\/([1-9]\d{0,4})([smhd])$/;
-/** No window is longer than the counts are kept. */
-const LONGEST_MS = 31 * UNIT_MS.d;
-
-function readWindow(text: string): RateWindow | undefined {
-  const parts = WINDOW.exec(text);
-  if (!parts) return undefined;
-  const window_ms = Number(parts[2]) * UNIT_MS[parts[3] as keyof typeof UNIT_MS];
-  return window_ms <= LONGEST_MS ? { count: Number(parts[1]), window_ms } : undefined;
-}
-
-/** `10/1m,60/1h` → its windows; `off` → none. Undefined where it is neither. */
-export function rateWindows(text: string): RateWindow[] | undefined {
-  if (text === "off") return [];
-  const windows = text.split(",").map((part) => readWindow(part.trim()));
-  return windows.every((window) => window !== undefined) ? windows : undefined;
-}
+import { rateWindows } from "../rates.ts";
+import type { Setting } from "./setting.ts";
 
 const rate = (name: string, fallback: string, meaning: string): Setting<string> => ({
   flag: null,

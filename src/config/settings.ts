@@ -1,41 +1,8 @@
 /** The settings of svc-server, a row each. */
-import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
+import { networkList } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
-
-export interface Setting<T> {
-  /** Null: a variable only. */
-  flag: string | null;
-  /** The first that is set counts. */
-  variables: readonly string[];
-  /** Null: not set. */
-  fallback: string | null;
-  meaning: string;
-  /** Completes "it must be …". */
-  allowed: string;
-  /** Undefined: not allowed. */
-  parse: (text: string) => T | undefined;
-  secret?: true;
-}
-
-const integer = (least: number, most: number) => (text: string) => {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-  return value >= least && value <= most ? value : undefined;
-};
-const oneOf =
-  <const T extends string>(...words: T[]) =>
-  (text: string): T | undefined =>
-    words.find((word) => word === text);
-const filled = (text: string): string | undefined => text.trim() || undefined;
-
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** `30s`, `15m`, `12h`, `14d` → milliseconds, at least one second and at most a hundred years. */
-export function duration(text: string): number | undefined {
-  const parts = /^(\d{1,9})([smhd])$/.exec(text);
-  if (!parts) return undefined;
-  const ms = Number(parts[1]) * UNIT_MS[parts[2] as keyof typeof UNIT_MS];
-  return ms >= 1000 && ms <= 36_500 * UNIT_MS.d ? ms : undefined;
-}
+import { duration, filled, integer, oneOf, type Setting } from "./setting.ts";
 
 function baseUrl(text: string): string | undefined {
   const url = URL.parse(text);
@@ -48,15 +15,14 @@ const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`);
 const domain = (text: string): string | undefined =>
   DOMAIN.test(text.toLowerCase()) ? text.toLowerCase().replace(/:0*(\d+)$/, ":$1") : undefined;
 
-const CIDR = /^[0-9a-f.:]+(?:\/\d{1,3})?$/i;
-function cidrs(text: string): string[] | undefined {
+function networks(text: string): string[] | undefined {
   const list = text.split(",").map((part) => part.trim());
-  return list.every((part) => CIDR.test(part) && isNetwork(part)) ? list : undefined;
-}
-function isNetwork(part: string): boolean {
-  const [address = "", bits] = part.split("/");
-  const family = isIP(address);
-  return family !== 0 && (bits === undefined || Number(bits) <= (family === 4 ? 32 : 128));
+  try {
+    networkList(list);
+    return list;
+  } catch {
+    return undefined;
+  }
 }
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
@@ -124,7 +90,7 @@ export const SETTINGS = {
     fallback: null,
     meaning: "proxies whose X-Forwarded-For and X-Forwarded-Proto are believed",
     allowed: "addresses or CIDR ranges separated by commas, e.g. 127.0.0.1,10.0.0.0/8",
-    parse: cidrs,
+    parse: networks,
   }),
   tls_cert: setting({
     flag: "--tls-cert",

@@ -1,4 +1,4 @@
-/** The memory that one job shares between the pool and its thread. It holds whose turn it is, so that a thread is ended
+/** The memory that one job shares between the pool and its worker. It holds whose turn it is, so that a worker is ended
  *  before it publishes or not at all, never between blob and COMMIT; and where the job is, for when it hangs there. */
 
 const RUNNING = 0;
@@ -17,11 +17,11 @@ export interface Place {
 
 export interface HandOver {
   readonly memory: SharedArrayBuffer;
-  /** The thread's question. After a yes nobody ends it; after a no its job was given up. */
+  /** The worker's question. After a yes nobody ends it; after a no its job was given up. */
   startPublishing(): boolean;
   /** The pool's question. After a yes the job never publishes. */
   end(): boolean;
-  /** A Progress. */
+  /** Tells where the job is: a `Progress`. */
   at(stage: string, file?: string): void;
   place(): Place;
 }

@@ -1,12 +1,12 @@
-/** What goes into a deploy's thread and what comes out: plain data, for `structuredClone` keeps no classes. */
+/** What goes into a deploy's worker and what comes out: plain data, for `structuredClone` keeps no classes. */
 import type { PlainRefusal } from "../errors.ts";
-import type { NewToken, Published, PublishTarget } from "../store/index.ts";
+import type { NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
 interface Upload {
-  /** Handed over: its memory belongs to the thread afterwards. */
+  /** Handed over: its memory belongs to the worker afterwards. */
   zip: Bytes;
-  /** The thread reads the brands itself. */
+  /** The worker reads the brands itself. */
   site: Omit<SiteContext, "brands">;
 }
 
@@ -30,11 +30,13 @@ export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "hea
 
 export type Deployed = Published & Pick<BuiltVersion, "title" | "healed" | "warnings">;
 
-export type ThreadJob = (DeployJob | RehearsalJob) & {
+export type Job = DeployJob | RehearsalJob;
+
+export type WorkerJob = Job & {
   data_dir: string;
   limits: Limits;
-  /** Milliseconds between the service's clock and this machine's. */
-  clock_offset: number;
+  /** By the service's clock, when the job begins. */
+  now: number;
   hand_over: SharedArrayBuffer;
 };
 
@@ -48,4 +50,4 @@ export type Outcome =
   { deployed: Deployed } | { rehearsed: Rehearsed } | { refusal: PlainRefusal } | { error: PlainError };
 
 /** `close`: leave the database in order, and end. */
-export type ToThread = ThreadJob | "close";
+export type ToWorker = WorkerJob | "close";

@@ -1,6 +1,6 @@
 /** What a deploy would change, compared with what is live: uploaded files alone. */
-import type { Versions } from "../store/index.ts";
-import { refuseCollision } from "../store/sql/publish.ts";
+import { refuseCollision } from "../store/refusals.ts";
+import type { Versions } from "../store/serving.ts";
 import type { BuiltVersion, ManifestFile } from "../types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
 
@@ -18,7 +18,11 @@ export async function rehearse(
   const [before, after] = [uploaded(live?.values() ?? []), uploaded(version.manifest)];
   const paths = [...after.keys()].sort();
   return {
-    ...{ version_id, title, spa, healed, warnings },
+    version_id,
+    title,
+    spa,
+    healed,
+    warnings,
     files: {
       added: paths.filter((path) => !before.has(path)),
       changed: paths.filter((path) => before.has(path) && before.get(path) !== after.get(path)),

@@ -6,38 +6,29 @@ Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacut
 Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave
 iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml`;
 
+/** Names, each before its character. */
+const OTHERS = `amp &  AMP &  lt <  LT <  gt >  GT >  apos '  colon :  sol /  bsol \\  lpar (  rpar )  period .  num #  quest ?
+excl !  comma ,  semi ;  equals =  percnt %  commat @  lbrack [  lsqb [  rbrack ]  rsqb ]  lowbar _  hyphen ‐
+dash ‐  ast *  plus +  dollar $  verbar |  grave \`  lcub {  rcub }  fjlig fj  ndash –  mdash —  hellip …
+bull •  lsquo ‘  rsquo ’  sbquo ‚  prime ′  ldquo “  rdquo ”  bdquo „  lsaquo ‹  rsaquo ›  dagger †  Prime ″
+trade ™  euro €  larr ←  uarr ↑  rarr →  darr ↓  harr ↔  rArr ⇒  minus −  infin ∞  ne ≠  le ≤  ge ≥  asymp ≈
+star ☆  starf ★  check ✓  hearts ♥  OElig Œ  oelig œ  Scaron Š  scaron š  Yuml Ÿ  fnof ƒ  circ ˆ  tilde ˜
+quot "  QUOT "`;
+
+const INVISIBLE: readonly (readonly [name: string, character: string])[] = [
+  ["Tab", "\t"],
+  ["NewLine", "\n"],
+  ["thinsp", "\u2009"],
+  ["ensp", "\u2002"],
+  ["emsp", "\u2003"],
+  ["zwj", "\u200d"],
+  ["zwnj", "\u200c"],
+];
+
 const NAMED = new Map<string, string>([
   ...LATIN_1.split(/\s/).map((name, i) => [name, String.fromCharCode(160 + i)] as const),
-  ...Object.entries({ amp: "&", AMP: "&", lt: "<", LT: "<", gt: ">", GT: ">", quot: '"', QUOT: '"', apos: "'" }),
-  ...Object.entries({ colon: ":", sol: "/", bsol: "\\", lpar: "(", rpar: ")", period: ".", num: "#", quest: "?" }),
-  ...Object.entries({ Tab: "\t", NewLine: "\n", excl: "!", comma: ",", semi: ";", equals: "=", percnt: "%" }),
-  ...Object.entries({
-    commat: "@",
-    lbrack: "[",
-    lsqb: "[",
-    rbrack: "]",
-    rsqb: "]",
-    lowbar: "_",
-    hyphen: "‐",
-    dash: "‐",
-  }),
-  ...Object.entries({ ast: "*", plus: "+", dollar: "$", verbar: "|", grave: "`", lcub: "{", rcub: "}", fjlig: "fj" }),
-  ...Object.entries({ ndash: "–", mdash: "—", hellip: "…", bull: "•", lsquo: "‘", rsquo: "’", sbquo: "‚", prime: "′" }),
-  ...Object.entries({ ldquo: "“", rdquo: "”", bdquo: "„", lsaquo: "‹", rsaquo: "›", dagger: "†", Prime: "″" }),
-  ...Object.entries({ trade: "™", euro: "€", larr: "←", uarr: "↑", rarr: "→", darr: "↓", harr: "↔", rArr: "⇒" }),
-  ...Object.entries({
-    minus: "−",
-    infin: "∞",
-    ne: "≠",
-    le: "≤",
-    ge: "≥",
-    asymp: "≈",
-    star: "☆",
-    starf: "★",
-    check: "✓",
-  }),
-  ...Object.entries({ hearts: "♥", thinsp: "\u2009", ensp: "\u2002", emsp: "\u2003", zwj: "\u200d", zwnj: "\u200c" }),
-  ...Object.entries({ OElig: "Œ", oelig: "œ", Scaron: "Š", scaron: "š", Yuml: "Ÿ", fnof: "ƒ", circ: "ˆ", tilde: "˜" }),
+  ...OTHERS.split(/\s\s|\n/).map((pair) => pair.split(" ") as [string, string]),
+  ...INVISIBLE,
 ]);
 
 /** What browsers read for the numbers 128 to 159: Windows-1252, not C1 controls. */

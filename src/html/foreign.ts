@@ -1,6 +1,6 @@
 /** Where in a page SVG or MathML is read: there a `<style>` or `<title>` holds markup, not text, and CDATA exists. A page
  *  that hides a form so is read as a browser reads it. Only what lies inside a drawing is kept track of. */
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, closesItself } from "./attributes.ts";
 
 /** `drawing`: no HTML. `plain`: HTML, but none that holds text alone. */
 export type Kind = "html" | "drawing" | "plain";
@@ -45,76 +45,87 @@ function isGate(name: string, attributes: string, svg: boolean): boolean {
   return /^(?:text\/html|application\/xhtml\+xml)$/i.test(attributesOf(attributes).get("encoding") ?? "");
 }
 
-function breaksOut(name: string, attributes: string): boolean {
+/** Whether a start tag in a drawing ends it. */
+export function breaksOut(name: string, attributes: string): boolean {
   if (name !== "font") return BREAKOUT.has(name);
   const given = attributesOf(attributes);
   return given.has("color") || given.has("face") || given.has("size");
 }
 
-/** As a browser sees it, as far as tags that nest tell. `doubtful`: they did not, so another reading may be the true one.
- *  `leaves`: an end tag of nothing in a drawing is taken for that of an element around it, which ends the drawing too. */
-export function asBrowser(leaves = true): Namespaces & { readonly doubtful: boolean } {
-  const stack: Entry[] = [];
-  let doubtful = false;
-  const top = () => stack.at(-1);
-  const isForeign = () => top()?.kind === "foreign";
+class Browser implements Namespaces {
+  /** The tags did not nest, so that another reading may be the true one. */
+  doubtful = false;
+  private readonly stack: Entry[] = [];
 
-  function push(name: string, kind: Entry["kind"], svg = false): void {
-    if (stack.length < DEEPEST) stack.push({ name, kind, svg });
-    else doubtful = true;
+  constructor(private readonly leaves: boolean) {}
+
+  private get top(): Entry | undefined {
+    return this.stack.at(-1);
+  }
+  private get isForeign(): boolean {
+    return this.top?.kind === "foreign";
+  }
+  inside(): { foreign: boolean; xml: boolean } {
+    return { foreign: this.isForeign, xml: false };
   }
 
-  function openHtml(name: string): void {
-    if (stack.length === 0 || VOID.has(name)) return;
-    const last = top()!;
-    const ends = last.kind === "html" && (last.name === "p" ? CLOSES_PARAGRAPH.has(name) : last.name === name);
-    if (ends && IMPLIED_END.has(last.name)) stack.pop();
-    push(name, "html");
+  open(name: string, attributes: string): Kind {
+    if (this.isForeign && breaksOut(name, attributes)) this.leaveForeign();
+    const inside = this.isForeign;
+    if (!inside && name !== "svg" && name !== "math") {
+      this.openHtml(name);
+      return "html";
+    }
+    const svg = inside && this.top!.name !== "annotation-xml" ? this.top!.svg : name === "svg";
+    if (!closesItself(attributes)) this.push(name, inside && isGate(name, attributes, svg) ? "gate" : "foreign", svg);
+    return "drawing";
   }
 
-  /** Where the element of that name is open, looking from the top and no further than `kinds` go; -1: nowhere. */
-  function openAt(name: string, html: boolean): number {
-    for (let i = stack.length - 1; i >= 0; i--) {
-      if ((stack[i]!.kind === "html") !== html) return -1;
-      if (stack[i]!.name === name) return i;
+  close(name: string): void {
+    const { top, stack } = this;
+    if (!top) return;
+    const html = top.kind === "html";
+    const at = this.openAt(name, html);
+    if (at >= 0) {
+      if (html && stack.slice(at + 1).some((entry) => !IMPLIED_END.has(entry.name))) this.doubtful = true;
+      stack.length = at;
+    } else if (top.kind === "foreign" && (name === "p" || name === "br")) this.leaveForeign();
+    else {
+      this.doubtful = true;
+      if (this.leaves && !html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
+    }
+  }
+
+  private leaveForeign(): void {
+    while (this.isForeign) this.stack.pop();
+  }
+
+  private push(name: string, kind: Entry["kind"], svg = false): void {
+    if (this.stack.length < DEEPEST) this.stack.push({ name, kind, svg });
+    else this.doubtful = true;
+  }
+
+  private openHtml(name: string): void {
+    const { top, stack } = this;
+    if (!top || VOID.has(name)) return;
+    const ends = top.kind === "html" && (top.name === "p" ? CLOSES_PARAGRAPH.has(name) : top.name === name);
+    if (ends && IMPLIED_END.has(top.name)) stack.pop();
+    this.push(name, "html");
+  }
+
+  /** Where the element of that name is open, looking from the top and no further than elements of its kind go; -1: nowhere. */
+  private openAt(name: string, html: boolean): number {
+    for (let i = this.stack.length - 1; i >= 0; i--) {
+      if ((this.stack[i]!.kind === "html") !== html) return -1;
+      if (this.stack[i]!.name === name) return i;
     }
     return -1;
   }
-
-  function close(name: string): void {
-    const last = top();
-    if (!last) return;
-    const html = last.kind === "html";
-    const at = openAt(name, html);
-    if (at >= 0) {
-      if (html && stack.slice(at + 1).some((entry) => !IMPLIED_END.has(entry.name))) doubtful = true;
-      stack.length = at;
-    } else if (last.kind === "foreign" && (name === "p" || name === "br")) while (isForeign()) stack.pop();
-    else {
-      doubtful = true;
-      if (leaves && !html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
-    }
-  }
-
-  return {
-    get doubtful() {
-      return doubtful;
-    },
-    inside: () => ({ foreign: isForeign(), xml: false }),
-    open(name, attributes) {
-      if (isForeign() && breaksOut(name, attributes)) while (isForeign()) stack.pop();
-      const inside = isForeign();
-      if (!inside && name !== "svg" && name !== "math") {
-        openHtml(name);
-        return "html";
-      }
-      const svg = inside && top()!.name !== "annotation-xml" ? top()!.svg : name === "svg";
-      if (!attributes.endsWith("/")) push(name, inside && isGate(name, attributes, svg) ? "gate" : "foreign", svg);
-      return "drawing";
-    },
-    close,
-  };
 }
+
+/** As a browser sees it, as far as tags that nest tell. `leaves`: an end tag of nothing in a drawing is taken for that of
+ *  an element around it, which ends the drawing too. */
+export const asBrowser = (leaves = true): Namespaces & { readonly doubtful: boolean } => new Browser(leaves);
 
 /** Everything is HTML. */
 export const allHtml = (): Namespaces => ({

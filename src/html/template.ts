@@ -21,7 +21,7 @@ export const html = (parts: TemplateStringsArray, ...values: Value[]): Html =>
   new Html(parts.reduce((text, part, i) => text + render(values[i - 1]) + part));
 
 /** For text that is HTML already. Never for anything a person sent. */
-export const trusted = (text: string): Html => new Html(text);
+const trusted = (text: string): Html => new Html(text);
 
 /** JSON inside a script element: `</script>` and `<!--` must not end it. */
 export const scriptJson = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));

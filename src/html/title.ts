@@ -1,7 +1,7 @@
 /** What a page calls itself. */
-import { decodeHtml } from "./decode.ts";
+import { closesItself } from "./attributes.ts";
 import { decodeEntities } from "./entities.ts";
-import { markup } from "./markup.ts";
+import type { Page } from "./page.ts";
 
 const MAX_CHARACTERS = 200;
 /** Source text that is looked at: entities are longer than what they stand for. */
@@ -19,13 +19,13 @@ function oneLine(source: string): string | null {
 }
 
 /** The text of a page's first `<title>`; a drawing's title is none. Null where there is none, or nothing in it. */
-export function titleOf(page: Uint8Array): string | null {
+export function titleOf(page: Page): string | null {
   let drawings = 0;
-  for (const part of markup(decodeHtml(page))) {
+  for (const part of page.parts()) {
     if (part.kind === "text") continue;
     if (part.kind === "close") drawings -= part.name === "svg" && drawings > 0 ? 1 : 0;
-    else if (part.name === "svg") drawings += part.attributes.endsWith("/") ? 0 : 1;
-    else if (part.name === "title" && drawings === 0) return oneLine(part.raw!);
+    else if (part.name === "svg") drawings += closesItself(part.attributes) ? 0 : 1;
+    else if (part.name === "title" && drawings === 0 && part.raw !== null) return oneLine(part.raw);
   }
   return null;
 }

@@ -1,27 +1,30 @@
-/** Every answer of the API is made here: JSON, with the headers that all of them have (CONTRACT.md 3). */
+/** Every answer of the API is made here: JSON, with the headers that all answers of ours have (CONTRACT.md 3). */
 import { errorBody, type Refusal } from "../errors.ts";
-import { API_DATE, type Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 
-export function answerJson(
-  body: unknown,
-  exchange: Exchange,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const text = JSON.stringify(body);
+/** The date of the API; changes are additive (CONTRACT.md 3). */
+const API_DATE = "2026-11-21";
+
+/** Of all answers that are not a site's own; for those that are kept for several requests. */
+export const KEPT_HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "svc-version": API_DATE,
+} as const;
+
+/** The same for the answer to one request. */
+const standardHeaders = ({ request_id }: Exchange) => ({ ...KEPT_HEADERS, "x-request-id": request_id });
+
+type HeaderFields = Readonly<Record<string, string>>;
+
+/** A text of ours; its length goes to the log. */
+export function answerText(text: string, exchange: Exchange, headers: HeaderFields, status = 200): Response {
   exchange.bytes = Buffer.byteLength(text);
-  return new Response(text, {
-    status,
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-request-id": exchange.request_id,
-      "svc-version": API_DATE,
-      ...headers,
-    },
-  });
+  return new Response(text, { status, headers: { ...standardHeaders(exchange), ...headers } });
 }
+
+export const answerJson = (body: unknown, exchange: Exchange, status = 200, headers: HeaderFields = {}): Response =>
+  answerText(JSON.stringify(body), exchange, { "content-type": "application/json", ...headers }, status);
 
 export const errorJson = (refusal: Refusal, exchange: Exchange): Response =>
   answerJson(errorBody(refusal, exchange.request_id), exchange, refusal.status, {
@@ -31,12 +34,4 @@ export const errorJson = (refusal: Refusal, exchange: Exchange): Response =>
 
 /** After a form: the browser fetches the next page, and its reload sends nothing twice. */
 export const answerRedirect = (location: string, exchange: Exchange): Response =>
-  new Response(null, {
-    status: 303,
-    headers: {
-      location,
-      "cache-control": "no-store",
-      "x-request-id": exchange.request_id,
-      "svc-version": API_DATE,
-    },
-  });
+  new Response(null, { status: 303, headers: { ...standardHeaders(exchange), location } });

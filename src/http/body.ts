@@ -4,6 +4,7 @@ import type { Bytes } from "../types.ts";
 
 const TEXT_BYTES = 64 * 1024;
 const JSON_DEPTH = 32;
+const MOST_ITEMS = 100;
 
 /**
  * The whole body, at most `limit` bytes; past it what `tooLarge` says is thrown. An announced length is judged before
@@ -19,7 +20,7 @@ export async function readBody(
   try {
     return await readWhole(request, announced !== null, limit, tooLarge);
   } catch (error) {
-    // A client that went away is nobody's fault and no line in the error log.
+    // The client went away: that is no error of ours, and the log has no line of it.
     throw error instanceof Refusal ? error : new Refusal("invalid_input", "The body ended before it was complete.");
   }
 }
@@ -41,7 +42,7 @@ async function readWhole(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** A string that is never closed reaches to the end: given up there, it would be read again from each quote inside it. */
+/** A string without its closing quote ends with the text: else the search would begin again at each quote inside it. */
 const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
 
 /** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
@@ -116,6 +117,15 @@ export function stringMember(body: Readonly<Record<string, unknown>>, name: stri
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   if (typeof value === "string" && value.length > 0 && value.length <= longest) return value;
   throw new Refusal("invalid_input", `The member "${name}" must be a string of 1 to ${longest} characters.`, {
+    field: name,
+  });
+}
+
+/** A list of 1 to 100 items: more would hold the database too long. */
+export function listMember(body: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const list = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (Array.isArray(list) && list.length >= 1 && list.length <= MOST_ITEMS) return list;
+  throw new Refusal("invalid_input", `The member "${name}" must be a list of 1 to ${MOST_ITEMS} items.`, {
     field: name,
   });
 }

@@ -1,10 +1,10 @@
-/** The dashboard's session cookie (CONTRACT.md 5). It has the browser's word only: whatever it may do is csrf.ts's. */
+/** The dashboard's session cookie (CONTRACT.md 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
 const NINETY_DAYS_S = 90 * 86_400;
 
 export interface SessionCookie {
-  /** The token; null without a cookie. Several of the name that differ are one that opens nothing: a hosted page can
-   *  plant one for the parent domain where `__Host-` does not forbid it. */
-  read(request: Request): string | null;
+  /** The tokens, each once. None of several opens anything: a hosted page can plant one for the parent domain where
+   *  `__Host-` does not forbid it. */
+  read(request: Request): string[];
   /** The value of Set-Cookie. */
   set(token: string): string;
   readonly cleared: string;
@@ -27,9 +27,7 @@ export function sessionCookie(origin: string): SessionCookie {
   return {
     read(request) {
       const header = request.headers.get("cookie");
-      const values = header === null ? [] : valuesOf(header, name);
-      if (values.length === 0) return null;
-      return values.every((value) => value === values[0]) ? values[0]! : "";
+      return header === null ? [] : [...new Set(valuesOf(header, name))];
     },
     set: (token) => write(token, NINETY_DAYS_S),
     cleared: write("", 0),

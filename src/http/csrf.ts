@@ -2,7 +2,6 @@
  *  must prove that a page of our own made it (CONTRACT.md 5, RELIABILITY.md A10). */
 import { Refusal } from "../errors.ts";
 import { mediaType, readForm, readJson } from "./body.ts";
-import type { Ctx } from "../routes/table.ts";
 
 /** A page may lie open over a weekend. */
 const LIFETIME_MS = 7 * 86_400_000;
@@ -28,7 +27,7 @@ const crossOrigin = (): Refusal =>
   );
 
 /** Throws 403 where the request comes from another origin than the one it asked; without Origin, a program, it passes. */
-export function refuseForeignOrigin({ request, origin }: Pick<Ctx, "request" | "origin">): void {
+export function refuseForeignOrigin({ request, origin }: { request: Request; origin: string }): void {
   const sent = request.headers.get("origin");
   if (sent !== null && sent !== origin) throw crossOrigin();
 }

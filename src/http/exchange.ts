@@ -1,9 +1,6 @@
 /** What routes, serving and the log share of HTTP. */
 import { newRequestId } from "../tokens.ts";
 
-/** The date of the API; changes are additive (CONTRACT.md 3). */
-export const API_DATE = "2026-11-21";
-
 /** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
 export interface Peer {
   /** The address of the socket's other end; null on a unix socket. */
@@ -17,7 +14,11 @@ export class Exchange {
   /** Bytes of the body that is sent: 0 for a 304 and for HEAD. Whoever makes the Response sets it. */
   bytes = 0;
   #request_id: string | undefined;
-  constructor(readonly peer: Peer) {}
+  constructor(
+    readonly peer: Peer,
+    /** For the log: by the clock of `performance.now()`. */
+    readonly started = 0,
+  ) {}
   /** Made when first asked: most answers of a site never show it. */
   get request_id(): string {
     return (this.#request_id ??= newRequestId());
@@ -42,3 +43,13 @@ export function queryOf(url: string): string {
 
 /** A browser's navigation, as against a program: its errors are pages, not JSON. */
 export const wantsHtml = (request: Request): boolean => request.headers.get("accept")?.includes("text/html") ?? false;
+
+const LONGEST_CLIENT = 200;
+
+/** What a client calls itself, for the list of sessions and the page that approves a device: never believed. */
+export const clientOf = ({ headers }: Request): string =>
+  (headers.get("user-agent") ?? "")
+    .replace(/[\p{Cc}\p{Cf}]/gu, " ")
+    .trim()
+    .slice(0, LONGEST_CLIENT)
+    .toWellFormed() || "unknown";

@@ -2,7 +2,7 @@
 import type { Config } from "../config/index.ts";
 import { isVersionId } from "../tokens.ts";
 
-export type HostKind =
+type HostKind =
   | { kind: "api" }
   | { kind: "site"; slug: string; version_id: string | null }
   | { kind: "unknown" }
@@ -69,3 +69,6 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
     return kind;
   };
 }
+
+export const siteUrl = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">, slug: string): string =>
+  `${new URL(base_url).protocol}//${slug}.${sites_domain}`;

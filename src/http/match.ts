@@ -1,30 +1,32 @@
-/** From a method and a path to a row of the table. */
+/** From a path and a method to a row of a table. */
 import { Refusal } from "../errors.ts";
-import type { Handler, Route } from "../routes/table.ts";
 
-interface Matched {
-  handler: Handler;
-  opens: Route[3];
-  params: Readonly<Record<string, string>>;
-}
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** What every table's rows begin with; the rest is the table's own. */
+type Row = readonly [method: Method, path: string, ...rest: unknown[]];
+
+/** The rows of one path, of which the method chooses. Throws 405. */
+type AtPath<R> = (method: string) => { row: R; params: Readonly<Record<string, string>> };
 
 const pattern = (path: string): RegExp => new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[A-Za-z0-9_-]{1,64})")}$`);
 
-/** HEAD is answered by GET's row; the body is left out on the way. Throws 404 and 405. */
-export function matcher(table: readonly Route[]): (method: string, path: string) => Matched {
-  const rows = table.map(([method, path, handler, opens]) => ({
-    method: method as string,
-    path: pattern(path),
-    handler,
-    opens,
-  }));
-  return (method, path) => {
-    const fitting = rows.filter((row) => row.path.test(path));
-    if (fitting.length === 0) throw new Refusal("not_found", "There is nothing at this address of the API.");
-    const row = fitting.find((candidate) => candidate.method === (method === "HEAD" ? "GET" : method));
-    if (row) return { handler: row.handler, opens: row.opens, params: { ...row.path.exec(path)!.groups } };
-    const allow = fitting.flatMap((candidate) => (candidate.method === "GET" ? ["GET", "HEAD"] : [candidate.method]));
-    const list = [...new Set(allow)].join(", ");
-    throw new Refusal("method_not_allowed", `This address takes ${list} only.`, {}, { allow: list });
+/** HEAD is answered by GET's row; the body is left out on the way. Null where no row has the path. */
+export function matcher<R extends Row>(table: readonly R[]): (path: string) => AtPath<R> | null {
+  const rows = table.map((row) => ({ row, pattern: pattern(row[1]) }));
+  return (path) => {
+    const fitting = rows.filter((candidate) => candidate.pattern.test(path));
+    if (fitting.length === 0) return null;
+    return (method) => {
+      const found = fitting.find(({ row }) => row[0] === (method === "HEAD" ? "GET" : method));
+      if (!found) throw methodNotAllowed(fitting.map(({ row }) => row[0]));
+      return { row: found.row, params: { ...found.pattern.exec(path)!.groups } };
+    };
   };
+}
+
+function methodNotAllowed(methods: readonly Method[]): Refusal {
+  const allow = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  const list = [...new Set(allow)].join(", ");
+  return new Refusal("method_not_allowed", `This address takes ${list} only.`, {}, { allow: list });
 }

@@ -3,7 +3,7 @@
 export type Coding = "br" | "zstd" | "gzip" | "identity";
 
 /** Also the order at equal weight: smallest first. */
-export const CODINGS: readonly Coding[] = ["br", "zstd", "gzip", "identity"];
+const CODINGS: readonly Coding[] = ["br", "zstd", "gzip", "identity"];
 
 const MEMBER = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/i;
 /** Identity is always acceptable unless it is named, but any coding that is asked for goes before it. */

@@ -6,7 +6,7 @@ export interface ByteRange {
   last: number;
 }
 
-/** Fifteen digits are exact in a double; longer numbers are nobody's file. */
+/** Fifteen digits are exact in a double, and no file is longer. */
 const ONE_RANGE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
 
 /** Null: answer as if there were no Range. */

@@ -1,14 +1,13 @@
 /** Limits that all workers count alike (CONTRACT.md 4.4), and the headers that tell of them. */
-import { networkOf } from "./address.ts";
+import { networkOf } from "./client-address.ts";
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
-import { type RateRule, rateWindows } from "../config/rates.ts";
-import type { Rates, Standing } from "../store/sqlite/rates.ts";
-import type { Ctx } from "../routes/table.ts";
+import type { RateRule } from "../config/rates.ts";
+import { type Rates, rateWindows, type Standing } from "../rates.ts";
 
 export interface Counted {
   headers: Record<string, string>;
-  /** The call shall not have counted. */
+  /** Takes the count of this call back. */
   undo(): void;
 }
 
@@ -52,9 +51,16 @@ export function limiter(rates: Rates, config: Config): Limiter {
   };
 }
 
-/** Counts a call of the client's address: an IPv4 address or an IPv6 /64. */
-export async function limitAddress({ parts, address, headers }: Ctx, rule: RateRule): Promise<Counted> {
-  const counted = await parts.limit(rule, networkOf(address()));
+/** A call that is to be counted, and the headers of its answer. */
+interface Call {
+  parts: { limit: Limiter };
+  client_address(): string;
+  headers: Record<string, string>;
+}
+
+/** Counts a call of the client's network: an IPv4 address or an IPv6 /64. */
+export async function limitClient({ parts, client_address, headers }: Call, rule: RateRule): Promise<Counted> {
+  const counted = await parts.limit(rule, networkOf(client_address()));
   Object.assign(headers, counted.headers);
   return counted;
 }

@@ -1,10 +1,11 @@
-/** `account create|reset|invite`: accounts by the operator's hand, whatever SVC_SIGNUP says. */
+/** `account create|reset|invite`: the operator makes accounts, whatever SVC_SIGNUP says. */
 import { hashPassword, normalEmail } from "../passwords.ts";
 import { hashToken, newAccountId, newToken } from "../tokens.ts";
+import { UNIT_MS } from "../units.ts";
 import type { Command } from "./command.ts";
 import { readPassword } from "./password.ts";
 
-const INVITATION_MS = 7 * 86_400_000;
+const INVITATION_MS = 7 * UNIT_MS.d;
 
 const create: Command = {
   name: "account create",
@@ -12,8 +13,8 @@ const create: Command = {
   options: {},
   summary: "make an account; its password is read from stdin",
   more: "One line of at least 10 characters; on a terminal it is asked for twice and not shown.",
-  async run({ arguments: [address], open, print }) {
-    const email = normalEmail(address!);
+  async run({ arguments: [written], open, print }) {
+    const email = normalEmail(written!);
     const operations = open();
     const account_id = newAccountId();
     await operations.accounts.create({ account_id, email, password_hash: await hashPassword(await readPassword()) });
@@ -28,8 +29,8 @@ const reset: Command = {
   options: {},
   summary: "give an account a new password, read from stdin; all its sessions end",
   more: "One line of at least 10 characters; on a terminal it is asked for twice and not shown.",
-  async run({ arguments: [address], open, note }) {
-    const email = normalEmail(address!);
+  async run({ arguments: [written], open, note }) {
+    const email = normalEmail(written!);
     const operations = open();
     await operations.accounts.reset(email, await hashPassword(await readPassword()));
     note(`${email} has a new password, and all sessions have ended.`);
@@ -43,14 +44,15 @@ const invite: Command = {
   options: {},
   summary: "print a link that opens sign-up once, within 7 days, for this address",
   more: "For a server with SVC_SIGNUP=invite. The link leads to where the server was reached at its last start; --base-url (SVC_BASE_URL) says otherwise.",
-  async run({ config, arguments: [address], open, print, note }) {
-    const email = normalEmail(address!);
-    if (config().signup === "closed") {
+  async run({ config, arguments: [written], open, print, note }) {
+    const email = normalEmail(written!);
+    const { signup, base_url } = await config();
+    if (signup === "closed") {
       note("While SVC_SIGNUP is closed the link opens nothing: start the server with SVC_SIGNUP=invite.");
     }
     const token = newToken("svc_invite_");
     await open().accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
-    print(`${config().base_url}/signup?invite=${token}\n`);
+    print(`${base_url}/signup?invite=${token}\n`);
     return 0;
   },
 };

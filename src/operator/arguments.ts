@@ -1,11 +1,12 @@
 /** The words after a subcommand: its own arguments and options; all other flags are settings of the server. */
-import { ConfigError } from "../config/index.ts";
-import { SETTINGS } from "../config/settings.ts";
+import { type KnownFlag, scanArguments, type WrittenFlag } from "../arguments.ts";
+import { ConfigError, SETTING_FLAGS } from "../config/index.ts";
 import type { Command } from "./command.ts";
 
-export interface Words {
+interface Words {
   arguments: string[];
   options: Map<string, string>;
+  switches: Set<string>;
   /** Flags for `readConfig`, which knows them. */
   settings: string[];
 }
@@ -18,30 +19,37 @@ export const usageOf = ({ name, arguments: names, options }: Command): string =>
     ...Object.entries(options).map(([flag, value]) => (value === null ? `[${flag}]` : `${flag} <${value}>`)),
   ].join(" ");
 
-const SETTING_FLAGS = new Set(Object.values(SETTINGS).map((row) => row.flag));
-
-const unknownFlag = ({ name }: Command, flag: string): ConfigError =>
-  new ConfigError(`Unknown argument ${flag}: see svc-server ${name} --help.`);
+const unknownFlag = ({ name }: Command, argument: string): ConfigError =>
+  new ConfigError(`Unknown argument ${argument.split("=", 1)[0]}: see svc-server ${name} --help.`);
 const wrongUsage = (command: Command, why: string): ConfigError =>
   new ConfigError(`${why} Usage: svc-server ${usageOf(command)}`);
 
+/** A command's own options, then the settings: an option goes before a setting of the same name. */
+const tableOf = ({ options }: Command): KnownFlag[] => [
+  ...Object.entries(options).map(([flag, value]) => ({ name: flag.slice(2), ...(value !== null && { value }) })),
+  ...SETTING_FLAGS,
+];
+
+function addOption(words: Words, command: Command, { written, value }: WrittenFlag<KnownFlag>): void {
+  if (command.options[written] === null) {
+    if (value !== undefined) throw wrongUsage(command, `${written} takes no value.`);
+    words.switches.add(written);
+  } else {
+    if (value === undefined || value.trim() === "") throw wrongUsage(command, `${written} needs a value.`);
+    words.options.set(written, value);
+  }
+}
+
 /** Throws `ConfigError`: exit code 2. */
 export function readWords(command: Command, argv: readonly string[]): Words {
-  const words: Words = { arguments: [], options: new Map(), settings: [] };
-  for (let i = 0; i < argv.length; i++) {
-    const [flag = "", ...rest] = argv[i]!.split("=");
-    if (!flag.startsWith("-")) words.arguments.push(argv[i]!);
-    else if (!Object.hasOwn(command.options, flag)) {
-      if (!SETTING_FLAGS.has(flag)) throw unknownFlag(command, flag);
-      words.settings.push(argv[i]!);
-      if (rest.length === 0 && i + 1 < argv.length) words.settings.push(argv[++i]!);
-    } else if (command.options[flag] === null) {
-      if (rest.length > 0) throw wrongUsage(command, `${flag} takes no value.`);
-      words.options.set(flag, "");
-    } else {
-      const value = rest.length > 0 ? rest.join("=") : argv[++i];
-      if (value === undefined || value.trim() === "") throw wrongUsage(command, `${flag} needs a value.`);
-      words.options.set(flag, value);
+  const words: Words = { arguments: [], options: new Map(), switches: new Set(), settings: [] };
+  for (const word of scanArguments(argv, tableOf(command))) {
+    if (word.kind === "argument" && word.argument !== "-") words.arguments.push(word.argument);
+    else if (word.kind !== "flag" || word.known === undefined) throw unknownFlag(command, word.argument);
+    else if (Object.hasOwn(command.options, word.written)) addOption(words, command, word);
+    else {
+      words.settings.push(word.argument);
+      if (word.value !== undefined && !word.inline) words.settings.push(word.value);
     }
   }
   refuseUnlessComplete(command, words);

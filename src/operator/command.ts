@@ -5,11 +5,13 @@ import type { Operations } from "../store/operations.ts";
 export interface Call {
   data_dir: string;
   /** The settings; base URL and sites domain, where they are not set, are those of the server's last start. */
-  config(): Config;
+  config(): Promise<Config>;
   /** As many as the command's `arguments`. */
   arguments: readonly string[];
-  /** The command's own options: their values, or the empty string for one that takes none. */
+  /** The values of the command's own options. */
   options: ReadonlyMap<string, string>;
+  /** Those of its options that take no value and were given. */
+  switches: ReadonlySet<string>;
   print(text: string): void;
   /** For what is no result: it goes to stderr. */
   note(text: string): void;
@@ -20,13 +22,13 @@ export interface Call {
 export interface Command {
   /** One word or two. */
   name: string;
-  /** Names of its arguments, for help and for counting. */
+  /** The names of its arguments. As many must be given. */
   arguments: readonly string[];
   /** Option → the word for its value, or null where it takes none. */
   options: Readonly<Record<string, string | null>>;
   /** One line for the list of commands. */
   summary: string;
-  /** What else its own help says. */
+  /** Further sentences of its own help. */
   more?: string;
   /** Resolves to the exit code; throws an error whose message is a sentence. */
   run(call: Call): Promise<number>;

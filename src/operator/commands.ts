@@ -1,15 +1,16 @@
-/** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT.md 7). */
+/** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT 7). */
 import { ConfigError, type Env, readConfig } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
+import { visibleLine } from "../visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf } from "./arguments.ts";
 import type { Command } from "./command.ts";
-import { sentenceOf } from "./failures.ts";
+import { sentenceOf } from "./sentences.ts";
 import { LISTINGS } from "./listings.ts";
 import { TAKEDOWN } from "./takedown.ts";
 import { UPKEEP } from "./upkeep.ts";
 
-export const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly Command[] = [
   ...LISTINGS.slice(0, 1),
   ...TAKEDOWN,
   ...LISTINGS.slice(1),
@@ -39,9 +40,11 @@ function commandNamed([first = "", second = ""]: readonly string[]): Command | n
   return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`) ?? null;
 }
 
-/** What the server knew when it last started stands in for settings that this call was not given. */
-const addressVariables = ({ address }: Operations): Env =>
-  address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+/** Where this call is given no base URL and no sites domain, those of the server's last start count. */
+async function addressVariables(operations: Operations): Promise<Env> {
+  const address = await operations.serverAddress();
+  return address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
+}
 
 async function run(command: Command, argv: readonly string[], env: Env): Promise<number> {
   const { settings, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
@@ -53,9 +56,9 @@ async function run(command: Command, argv: readonly string[], env: Env): Promise
       ...words,
       open,
       data_dir,
-      config: () => readConfig(settings, { ...addressVariables(open()), ...env }),
+      config: async () => readConfig(settings, { ...(await addressVariables(open())), ...env }),
       print: (text) => void process.stdout.write(text),
-      note: (text) => void process.stderr.write(`${text}\n`),
+      note: (text) => void process.stderr.write(`${visibleLine(text)}\n`),
     });
   } catch (error) {
     throw sentenceOf(error);

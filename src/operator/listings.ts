@@ -1,12 +1,11 @@
 /** `sites`, `reports`, `audit`: what there is, what was reported, what was done. */
 import type { Config } from "../config/index.ts";
-import { siteUrl } from "../routes/sites.ts";
+import { siteUrl } from "../http/hosts.ts";
 import { siteState } from "../site-state.ts";
-import type { Quarantined } from "../store/sql/quarantine.ts";
-import type { Report } from "../store/sql/reports.ts";
-import type { ListedSite } from "../store/sql/site-listing.ts";
+import type { ListedSite, Quarantined, Report } from "../store/upkeep.ts";
+import { visible } from "../visible.ts";
 import type { Command } from "./command.ts";
-import { counted, instant, json, printable, table } from "./print.ts";
+import { counted, instant, json, table } from "./print.ts";
 
 const OPTIONS = { "--json": null };
 
@@ -30,10 +29,10 @@ const sites: Command = {
   arguments: [],
   options: OPTIONS,
   summary: "list all sites, newest last",
-  async run({ config, options, open, print }) {
-    const settings = config();
+  async run({ config, switches, open, print }) {
+    const settings = await config();
     const rows = (await open().listing()).map((site) => siteRow(settings, site));
-    if (options.has("--json")) print(json(rows));
+    if (switches.has("--json")) print(json(rows));
     else {
       print(
         table(
@@ -60,9 +59,9 @@ function reportText(report: Report, state: string): string {
   const { report_id, created_at, slug, site_id, reason, text, email } = report;
   const lines = [
     `${report_id}  ${created_at}  ${slug} (${site_id}, ${state})`,
-    `  reason: ${printable(reason)}`,
-    ...(email === null ? [] : [`  email:  ${printable(email)}`]),
-    ...(text === null ? [] : text.split(/\r?\n/).map((line) => `  | ${printable(line)}`)),
+    `  reason: ${visible(reason)}`,
+    ...(email === null ? [] : [`  email:  ${visible(email)}`]),
+    ...(text === null ? [] : text.split(/\r?\n/).map((line) => `  | ${visible(line)}`)),
   ];
   return `${lines.join("\n")}\n\n`;
 }
@@ -71,7 +70,7 @@ function reportText(report: Report, state: string): string {
 const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, state: string): string =>
   [
     `in quarantine  ${created_at}  ${slug} (${site_id}, ${state})`,
-    ...signals.map((signal) => `  signal: ${printable(signal)}`),
+    ...signals.map((signal) => `  signal: ${visible(signal)}`),
     `  svc-server clear ${slug} ends it.\n\n`,
   ].join("\n");
 
@@ -81,13 +80,13 @@ const reports: Command = {
   options: OPTIONS,
   summary: "list what visitors reported, and the sites in quarantine, newest last",
   more: "A site answers reports at POST /_svc/report. `state` is what the site is now. A site is in quarantine while its pages look suspicious: no form on them leaves the site until `clear`.",
-  async run({ options, open, print, note }) {
+  async run({ switches, open, print, note }) {
     const operations = open();
     const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
     const rows = await operations.reports();
     const held = await operations.quarantined();
     const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id) ?? "gone";
-    if (options.has("--json")) {
+    if (switches.has("--json")) {
       print(
         json([
           ...rows.map((row) => ({ kind: "report", ...row, state: stateOf(row) })),
@@ -109,9 +108,9 @@ const audit: Command = {
   options: OPTIONS,
   summary: "list what operators did and what was deleted, newest last",
   more: "The actor is `operator`, `expiry` or the account_id of the owner.",
-  async run({ options, open, print }) {
+  async run({ switches, open, print }) {
     const rows = await open().audit();
-    if (options.has("--json")) print(json(rows));
+    if (switches.has("--json")) print(json(rows));
     else {
       print(
         table(

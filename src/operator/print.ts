@@ -1,21 +1,18 @@
 /** Rows for a terminal and JSON for programs. What came from outside cannot move the cursor or add a line. */
-
-/** Control and invisible characters (also those that turn the direction of writing) become escapes. */
-export const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
+import { visible, visibleJson } from "../visible.ts";
 
 type Cell = string | number | null;
 
 /** Columns of equal width under a headline, `-` where there is nothing. */
 export function table(headline: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [headline, ...rows.map((row) => row.map((cell) => (cell === null ? "-" : printable(String(cell)))))];
+  const lines = [headline, ...rows.map((row) => row.map((cell) => (cell === null ? "-" : visible(String(cell)))))];
   const widths = headline.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   return lines
     .map((line) => `${line.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`.trimEnd() + "\n")
     .join("");
 }
 
-export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+export const json = (value: unknown): string => `${visibleJson(value, 2)}\n`;
 
 /** Epoch milliseconds as ISO 8601. */
 export const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

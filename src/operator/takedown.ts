@@ -1,7 +1,7 @@
 /** `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: what an operator does to one site. */
-import type { Act } from "../store/sql/takedown.ts";
+import type { SiteAct } from "../store/upkeep.ts";
 import type { Command } from "./command.ts";
-import { siteNamed } from "./target.ts";
+import { siteNamed } from "./site-named.ts";
 
 interface Wording {
   summary: string;
@@ -14,7 +14,7 @@ interface Wording {
 const REASON = "--reason";
 
 function command(
-  action: Act["action"],
+  action: SiteAct["action"],
   options: Command["options"],
   { summary, more, done, already }: Wording,
 ): Command {
@@ -27,8 +27,9 @@ function command(
     async run({ arguments: [named], options, open, note }) {
       const operations = open();
       const { site_id, slug } = await siteNamed(named!, operations);
-      const act: Act = action === "disable" ? { action, site_id, reason: options.get(REASON)! } : { action, site_id };
-      const changed = await operations.moderate(act);
+      const act: SiteAct =
+        action === "disable" ? { action, site_id, reason: options.get(REASON)! } : { action, site_id };
+      const changed = await operations.actOnSite(act);
       note(`${slug} (${site_id}) ${changed ? done : already}`);
       return 0;
     },

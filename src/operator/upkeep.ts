@@ -1,12 +1,11 @@
 /** `gc`, `verify`, `backup`, `restore`: the upkeep of a data directory. */
 import { resolve } from "node:path";
-import type { Operations } from "../store/operations.ts";
-import { openOperations } from "../store/operations.ts";
-import { restoreFrom } from "../store/backup/restore.ts";
+import { openOperations, type Operations, restoreFrom } from "../store/operations.ts";
 import { slotOf } from "../metrics.ts";
-import type { Checked, Damage } from "../store/backup/verify.ts";
+import type { Checked, Damage } from "../store/upkeep.ts";
+import { visible } from "../visible.ts";
 import type { Call, Command } from "./command.ts";
-import { counted, printable } from "./print.ts";
+import { counted } from "./print.ts";
 
 const gc: Command = {
   name: "gc",
@@ -14,9 +13,9 @@ const gc: Command = {
   options: { "--force": null },
   summary: "sweep now: expired sites, and files that nothing names for an hour",
   more: "--force sweeps even where the database and the files do not seem to belong together. The server does the same by itself every SVC_GC_INTERVAL.",
-  async run({ options, open, note }) {
+  async run({ switches, open, note }) {
     const operations = open();
-    const { sites, blobs } = await operations.sweep(Date.now(), options.has("--force"));
+    const { sites, blobs } = await operations.sweep(Date.now(), switches.has("--force"));
     const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}`;
     await operations.record("gc", swept);
     note(swept);
@@ -36,7 +35,7 @@ const damageText = ({ sha256, why, losses }: Damage): string =>
     `blob ${sha256} ${CONSEQUENCE[why]}`,
     ...losses.map((loss) => {
       const { slug, site_id, version_id, path, live } = loss;
-      return `  ${slug} (${site_id}) ${version_id}${live ? " [live]" : ""} ${printable(path)}`;
+      return `  ${slug} (${site_id}) ${version_id}${live ? " [live]" : ""} ${visible(path)}`;
     }),
   ].join("\n") + "\n";
 
@@ -44,7 +43,7 @@ async function verified(operations: Operations, { print, note }: Call): Promise<
   const { blobs, bytes, damages, database }: Checked = await operations.verify();
   const missing = await operations.missingBlobs();
   operations.figures.set(slotOf("svc_blobs_missing"), missing.length);
-  for (const fault of database) print(`database: ${printable(fault)}\n`);
+  for (const fault of database) print(`database: ${visible(fault)}\n`);
   for (const damage of damages) print(damageText(damage));
   const faults = damages.length + database.length;
   const outcome = `checked ${counted(blobs, "blob")}, ${bytes} bytes: ${counted(faults, "fault")}`;

@@ -11,11 +11,12 @@ import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
 import { detectSpa } from "./spa/index.ts";
+import { keepPages, type Pages } from "../html/pages.ts";
 import { titleOf } from "../html/title.ts";
 
 /** A listing names no site: its own title says nothing that the upload said. */
-const titleOfIndex = ({ files, healed }: Draft): string | null =>
-  healed.some(({ code }) => code === "index_generated") ? null : titleOf(files.get("index.html")!);
+const titleOfIndex = ({ files, healed }: Draft, pages: Pages): string | null =>
+  healed.some(({ code }) => code === "index_generated") ? null : titleOf(pages(files.get("index.html")!));
 
 /** Files and bytes as uploaded: what the service made counts towards nothing. */
 function uploaded({ files, made }: Draft): { files: number; bytes: number } {
@@ -26,10 +27,11 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
 export function build(zip: Uint8Array, limits: Limits, progress: Progress, site: SiteContext): BuiltVersion {
   const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
   const whole = ensureIndex(renderMarkdownSite(upload, progress), progress);
-  const draft = scanAbuse(whole, site, progress);
+  const pages = keepPages();
+  const draft = scanAbuse(whole, site, progress, pages);
   progress("reading the index", "index.html");
-  const title = titleOfIndex(draft);
-  const { spa, healed } = detectSpa(draft.files);
+  const title = titleOfIndex(draft, pages);
+  const { spa, healed } = detectSpa(draft.files, pages);
   return {
     version_id: versionIdOf(digest),
     digest,
@@ -38,7 +40,7 @@ export function build(zip: Uint8Array, limits: Limits, progress: Progress, site:
     ...uploaded(draft),
     ...describe(draft, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: lint(draft, spa, progress).warnings,
+    warnings: lint(draft, spa, progress, pages).warnings,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

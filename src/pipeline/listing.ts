@@ -1,6 +1,8 @@
 /** The page at `/` of an upload that has none: pictures to look at, every file to open, by folder. */
 import { document, html, type Html } from "../html/template.ts";
+import { encodePath } from "../percent.ts";
 import type { Bytes, Draft } from "../types.ts";
+import { humanSize } from "../units.ts";
 
 /** What browsers show as a picture. */
 const PICTURE = /\.(?:png|apng|jpe?g|jfif|gif|webp|avif|svg|bmp|ico)$/i;
@@ -19,16 +21,6 @@ h2{font-size:1rem;margin:2rem 0 .5rem;color:var(--dim);font-weight:600}
 a:hover .name{text-decoration:underline}.name{color:var(--accent);min-width:0}
 .size{color:var(--dim);font-size:.875rem;white-space:nowrap;font-variant-numeric:tabular-nums}`;
 
-const UNITS = ["B", "KB", "MB", "GB"];
-
-/** `0 B`, `1.5 KB`, `10 MB`: one decimal below ten. */
-export function humanSize(bytes: number): string {
-  let [size, unit] = [bytes, 0];
-  for (; Math.round(size) >= 1024 && unit < UNITS.length - 1; unit++) size /= 1024;
-  const digits = unit > 0 && size < 9.95 ? 1 : 0;
-  return `${size.toFixed(digits).replace(".0", "")} ${UNITS[unit]}`;
-}
-
 interface Entry {
   path: string;
   /** Below its folder's heading. */
@@ -36,17 +28,17 @@ interface Entry {
   bytes: number;
 }
 
-const href = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
-
 const caption = ({ name, bytes }: Entry): Html =>
   html`<span class="name" dir="auto">${name}</span> <span class="size">${humanSize(bytes)}</span>`;
 
 const picture = (entry: Entry): Html =>
   html`<li>
-    <a href="${href(entry.path)}"><img src="${href(entry.path)}" alt="" loading="lazy" />${caption(entry)}</a>
+    <a href="${encodePath(entry.path)}"
+      ><img src="${encodePath(entry.path)}" alt="" loading="lazy" />${caption(entry)}</a
+    >
   </li>`;
 
-const file = (entry: Entry): Html => html`<li><a href="${href(entry.path)}">${caption(entry)}</a></li>`;
+const file = (entry: Entry): Html => html`<li><a href="${encodePath(entry.path)}">${caption(entry)}</a></li>`;
 
 const list = (name: string, items: Html[]): Html | null =>
   items.length > 0

@@ -1,14 +1,13 @@
-/** What must not reach a terminal, a log or a page as it is: controls, line breaks, and marks that turn or hide text. */
-export const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
+/** Names out of an upload, as sentences tell them. */
+import { visible } from "../visible.ts";
 
-const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, "gu");
 const LONGEST = 120;
 
-/** A name out of an upload, safe in a sentence: unprintable characters escaped, the end of a very long one left out. */
+/** A name out of an upload, harmless in a sentence, without the end of a very long one. */
 export function show(name: string): string {
   const characters = [...name.slice(0, 2 * LONGEST)];
   const short = characters.length > LONGEST ? `${characters.slice(0, LONGEST).join("")}…` : name;
-  return short.replace(EVERY_UNPRINTABLE, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
+  return visible(short);
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

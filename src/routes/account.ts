@@ -1,12 +1,12 @@
 /** The signed-in account: itself, its sessions and its sites (CONTRACT.md 4.4 and 5). A manage_token opens none of it. */
 import { Refusal } from "../errors.ts";
-import type { SiteChange } from "../store/sql/ownership.ts";
-import { readJson } from "../http/body.ts";
+import type { SiteChange } from "../store/changes.ts";
+import { listMember, readJson } from "../http/body.ts";
 import { accountHolder, unauthorized } from "./caller.ts";
-import { listMember } from "./claim.ts";
-import { readRecord, siteUrl } from "./sites.ts";
-import { unknownSite } from "../store/sql/permission.ts";
-import type { Ctx } from "./table.ts";
+import { siteUrl } from "../http/hosts.ts";
+import { readRecord } from "./sites.ts";
+import { unknownSite } from "../store/refusals.ts";
+import type { Ctx } from "./context.ts";
 
 const LONGEST_LABEL = 80;
 

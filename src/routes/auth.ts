@@ -3,17 +3,17 @@
 import { Refusal } from "../errors.ts";
 import { hashPassword, isPassword, normalEmail } from "../passwords.ts";
 import type { Config } from "../config/index.ts";
-import { signupClosed } from "../store/sql/accounts.ts";
-import type { NewSession } from "../store/sql/sessions.ts";
+import { signupClosed } from "../store/refusals.ts";
+import type { NewSession } from "../store/people.ts";
 import { hashToken, newAccountId, newSessionId, newToken } from "../tokens.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { isForm, readFields, readForm, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
-import { clientOf } from "./client-name.ts";
+import { clientOf } from "../http/exchange.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";
-import { ownPath } from "../http/own-path.ts";
-import { type Counted, limitAddress } from "../http/rate-limit.ts";
-import type { Ctx } from "./table.ts";
+import { nextPath } from "../http/next-path.ts";
+import { type Counted, limitClient } from "../http/rate-limit.ts";
+import type { Ctx } from "./context.ts";
 
 const LONGEST_EMAIL = 300;
 const LONGEST_PASSWORD = 1024;
@@ -32,13 +32,13 @@ function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: s
   const fromPage = ctx.request.headers.has("origin");
   if (fromPage) ctx.headers["set-cookie"] = ctx.cookie.set(session_token);
   if (isForm(ctx.request) && (fromPage || fields.next !== undefined)) {
-    return answerRedirect(ownPath(fields.next), ctx.exchange);
+    return answerRedirect(nextPath(fields.next), ctx.exchange);
   }
   return { account_id, session_token };
 }
 
 /** The account whose address and password these are; null where they are none, in the same time. `counted`: the call
- *  under the address's limit, taken back where the account's refuses it. */
+ *  under the limit of the client's address, taken back where the account's refuses it. */
 export async function passwordHolder(ctx: Ctx, email: string, password: string, counted: Counted) {
   await ctx.parts.limit("rate_sign_in_account", email).catch((error: unknown) => {
     counted.undo();
@@ -60,7 +60,7 @@ export const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-m
 /** `POST /auth/login`. */
 export async function login(ctx: Ctx) {
   refuseForeignOrigin(ctx);
-  const counted = await limitAddress(ctx, "rate_sign_in");
+  const counted = await limitClient(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const { email, password } = await emailAndPassword(fields);
   const account = await passwordHolder(ctx, email, password, counted);
@@ -82,7 +82,7 @@ function invitationOf(fields: Fields, mode: Config["signup"]): string | null {
 export async function signup(ctx: Ctx) {
   const { config, store } = ctx.parts;
   refuseForeignOrigin(ctx);
-  await limitAddress(ctx, "rate_sign_in");
+  await limitClient(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const invitation_hash = invitationOf(fields, config.signup);
   const { email, password } = await emailAndPassword(fields);
@@ -100,5 +100,5 @@ export async function logout(ctx: Ctx) {
   if (by === "cookie") ctx.headers["set-cookie"] = ctx.cookie.cleared;
   if (!isForm(ctx.request)) return { ok: true };
   const { next } = await readForm(ctx.request);
-  return next === undefined ? { ok: true } : answerRedirect(ownPath(next), ctx.exchange);
+  return next === undefined ? { ok: true } : answerRedirect(nextPath(next), ctx.exchange);
 }

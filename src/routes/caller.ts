@@ -2,7 +2,8 @@
 import { Refusal } from "../errors.ts";
 import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";
-import { unknownSite, type WriteBy } from "../store/sql/permission.ts";
+import type { WriteBy } from "../store/changes.ts";
+import { unknownSite } from "../store/refusals.ts";
 import { hashToken } from "../tokens.ts";
 import type { Caller, Site } from "../types.ts";
 import type { SessionCookie } from "../http/cookies.ts";
@@ -37,8 +38,9 @@ async function bearer(header: string, store: Credentials): Promise<Caller> {
 export async function callerOf(request: Request, store: Credentials, cookie: SessionCookie): Promise<Caller> {
   const header = request.headers.get("authorization");
   if (header !== null) return bearer(header, store);
-  const token = cookie.read(request);
-  return token === null ? { kind: "anonymous" } : session(token, "cookie", store);
+  const [token, ...others] = cookie.read(request);
+  if (token === undefined) return { kind: "anonymous" };
+  return others.length > 0 ? UNKNOWN : session(token, "cookie", store);
 }
 
 const signIn = {

@@ -1,12 +1,13 @@
 /** A proof of work before anonymous deploys, where the operator asks for one (CONTRACT.md 10). A challenge is signed and
  *  stored nowhere until it is used; used ones are remembered for all workers. */
 import { Refusal } from "../errors.ts";
+import { randomKey } from "../random.ts";
 import { sameSecret } from "../tokens.ts";
-import type { Ctx, Handler } from "./table.ts";
+import type { Ctx, Handler } from "./context.ts";
 
 const LIFETIME_S = 120;
-/** 262,144 tries on average: a quarter of a second for one deploy, real money for a million. */
-export const BITS = 18;
+/** 262,144 tries on average: a quarter of a second for one deploy, three days for a million. */
+const BITS = 18;
 const CHALLENGE = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/;
 /** Clocks of workers agree, but may be set back: remembered a little longer than it could pass. */
 const REMEMBERED_MS = 2 * LIFETIME_S * 1000;
@@ -16,8 +17,7 @@ const signature = (text: string, key: string): string =>
 
 /** `POST /challenge`. */
 export const makeChallenge: Handler = async ({ parts }) => {
-  const random = crypto.getRandomValues(new Uint8Array(16)).toBase64({ alphabet: "base64url", omitPadding: true });
-  const text = `${parts.now() + LIFETIME_S * 1000}.${random}`;
+  const text = `${parts.now() + LIFETIME_S * 1000}.${randomKey(16)}`;
   return { challenge: `${text}.${signature(text, parts.secrets.challenge)}`, bits: BITS, expires_in: LIFETIME_S };
 };
 

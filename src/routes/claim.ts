@@ -1,20 +1,18 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT.md 4.4). */
-import { Refusal } from "../errors.ts";
-import type { NotAttached } from "../store/sql/ownership.ts";
+import type { NotAttached } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
-import { readJson, stringMember } from "../http/body.ts";
+import { listMember, readJson, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
-import { limitAddress } from "../http/rate-limit.ts";
-import { siteUrl } from "./sites.ts";
-import type { Ctx } from "./table.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import { siteUrl } from "../http/hosts.ts";
+import type { Ctx } from "./context.ts";
 
-const MOST_ITEMS = 100;
 const LONGEST_TOKEN = 512;
 
 /** Also for the page of `claim_url`. */
 export async function claimSite(ctx: Ctx, readToken: () => Promise<string>) {
   const by = accountHolder(ctx.caller);
-  await limitAddress(ctx, "rate_claim");
+  await limitClient(ctx, "rate_claim");
   const claim_hash = hashToken(await readToken());
   return ctx.parts.store.ownership.claim({ site_id: ctx.params.id!, claim_hash, by });
 }
@@ -25,15 +23,6 @@ export async function claim(ctx: Ctx) {
     stringMember(await readJson(ctx.request), "claim_token", LONGEST_TOKEN),
   );
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
-}
-
-/** A list of 1 to 100 items: more would hold the database too long. */
-export function listMember(body: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
-  const list = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (Array.isArray(list) && list.length >= 1 && list.length <= MOST_ITEMS) return list;
-  throw new Refusal("invalid_input", `The member "${name}" must be a list of 1 to ${MOST_ITEMS} items.`, {
-    field: name,
-  });
 }
 
 interface Item {
@@ -57,7 +46,7 @@ const idOf = (value: unknown): string | null => {
 /** `POST /account/bulk-attach`: an item that cannot be attached is skipped with its reason. */
 export async function bulkAttach(ctx: Ctx) {
   const by = accountHolder(ctx.caller);
-  await limitAddress(ctx, "rate_bulk_attach");
+  await limitClient(ctx, "rate_bulk_attach");
   const items = listMember(await readJson(ctx.request), "sites");
   const usable = items.filter(isItem);
   const wanted = usable.map(({ site_id, manage_token }) => ({ site_id, manage_hash: hashToken(manage_token) }));

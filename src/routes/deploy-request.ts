@@ -1,11 +1,11 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
-import { networkOf } from "../http/address.ts";
+import { networkOf } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { zipTooLarge } from "../over-limit.ts";
 import { hashToken } from "../tokens.ts";
 import type { Bytes } from "../types.ts";
 import { mediaType, readBody } from "../http/body.ts";
-import type { Ctx } from "./table.ts";
+import type { Ctx } from "./context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
 /** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN.md 2). */
@@ -21,7 +21,7 @@ function refuseUnlessZip(request: Request): void {
 }
 
 /** The zip, whole. Refuses in the order of CONTRACT.md 4.4: room, type, length. */
-export async function readUpload({ request, exchange, parts, address, after }: Ctx): Promise<Bytes> {
+export async function readUpload({ request, exchange, parts, client_address, after }: Ctx): Promise<Bytes> {
   const { max_bytes, max_zip_bytes } = parts.config;
   refuseUnlessZip(request);
   const tooLarge = (actual: number | undefined) => zipTooLarge(max_zip_bytes, actual);
@@ -39,7 +39,7 @@ export async function readUpload({ request, exchange, parts, address, after }: C
   }
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
   // Until the answer: zips that wait for a slot take memory, too.
-  after(parts.uploads.hold(networkOf(address())));
+  after(parts.uploads.hold(networkOf(client_address())));
   return readBody(request, max_zip_bytes, tooLarge);
 }
 

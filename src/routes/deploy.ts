@@ -1,32 +1,33 @@
 /** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). Who may deploy and what
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
-import type { Deployed } from "../deploy/pool.ts";
+import type { Deployed } from "../deploy/job.ts";
 import type { NextAction } from "../errors.ts";
-import { refuseUnlessWritable } from "../store/sql/permission.ts";
+import { refuseUnlessWritable } from "../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
-import { networkOf } from "../http/address.ts";
+import type { SiteContext } from "../types.ts";
+import { networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
 import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
-import { limitAddress } from "../http/rate-limit.ts";
-import { siteUrl } from "./sites.ts";
-import type { Ctx } from "./table.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import { siteUrl } from "../http/hosts.ts";
+import type { Ctx } from "./context.ts";
 
 /** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
-  const { request, query, caller, parts, address } = ctx;
+  const { request, query, caller, parts, client_address } = ctx;
   const owner = ownerToBe(caller);
   if (!owner) {
-    await limitAddress(ctx, "rate_deploy");
+    await limitClient(ctx, "rate_deploy");
     await refuseUnproved(ctx);
   }
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
   const key_hash = owner ? null : idempotencyKey(request);
   const zip = await readUpload(ctx);
-  const site = { ...placeOf(parts), slug: null, anonymous: !owner };
+  const site = siteContext(parts, { slug: null, anonymous: !owner });
   if (rehearsal) return dryRun(parts, { zip, site, against: null }, spa_override ?? null);
   const manage_token = newToken("svc_manage_");
   const claim_token = owner ? undefined : newToken("svc_claim_");
@@ -44,7 +45,7 @@ export async function createSite(ctx: Ctx) {
       slugs: newSlugs(),
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
-      idempotency: key_hash === null ? null : { key_hash, address: networkOf(address()) },
+      idempotency: key_hash === null ? null : { key_hash, address: networkOf(client_address()) },
     },
   });
   parts.published(deployed.site.site_id, deployed.version_id);
@@ -60,16 +61,17 @@ export async function redeploy(ctx: Ctx) {
   const rehearsal = isDryRun(query);
   const zip = await readUpload(ctx);
   const { site_id, slug, live_version_id } = site;
-  const place = { ...placeOf(parts), slug, anonymous: site.owner_account_id === null };
+  const context = siteContext(parts, { slug, anonymous: site.owner_account_id === null });
   if (rehearsal) {
     const against = { site_id, version_id: live_version_id };
-    return dryRun(parts, { zip, site: place, against }, spa_override === undefined ? site.spa_override : spa_override);
+    const setting = spa_override === undefined ? site.spa_override : spa_override;
+    return dryRun(parts, { zip, site: context, against }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
   const deployed = await parts.pool.deploy({
     zip,
-    site: place,
+    site: context,
     spa_override,
     tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],
     target: { kind: "existing", site_id, by },
@@ -78,7 +80,12 @@ export async function redeploy(ctx: Ctx) {
   return deployResult(ctx, deployed, { manage_token: fresh ?? token! });
 }
 
-const placeOf = ({ config }: Ctx["parts"]) => ({ sites_domain: config.sites_domain, contact: config.contact });
+/** What the upload is judged with beside its files. */
+const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | "anonymous">) => ({
+  sites_domain: config.sites_domain,
+  contact: config.contact,
+  ...site,
+});
 
 function deployResult(
   { parts }: Ctx,

@@ -1,30 +1,20 @@
 /** The device's half of RFC 8628: it asks for a code, shows it to a person, and asks whether they approved. The
  *  person's half is a page (src/web/device.ts). */
 import { Refusal } from "../errors.ts";
-import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/sql/device-logins.ts";
+import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/people.ts";
+import { randomText } from "../random.ts";
 import { hashToken, newToken } from "../tokens.ts";
 import { newSession } from "./auth.ts";
 import { readFields, stringMember } from "../http/body.ts";
-import { clientOf } from "./client-name.ts";
-import { limitAddress } from "../http/rate-limit.ts";
-import type { Ctx } from "./table.ts";
+import { clientOf } from "../http/exchange.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import type { Ctx } from "./context.ts";
 
 /** Neither vowels, so that no word appears, nor Y, which passes for one: 20 letters, 34.5 bits in eight. */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const CODE_LENGTH = 8;
 const ATTEMPTS = 5;
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code";
-
-/** Without bias: bytes past the last whole multiple of the letters' number are thrown away. */
-function newUserCode(): string {
-  const usable = 256 - (256 % LETTERS.length);
-  let code = "";
-  while (code.length < CODE_LENGTH) {
-    const [byte] = crypto.getRandomValues(new Uint8Array(1));
-    if (byte! < usable) code += LETTERS[byte! % LETTERS.length];
-  }
-  return code;
-}
 
 export const showUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
@@ -36,12 +26,12 @@ export function readUserCode(text: unknown): string | null {
 
 /** `POST /auth/device/code`. What a client sends along (`client_id`, `scope`) changes nothing. */
 export async function startDevice(ctx: Ctx) {
-  const { request, address, parts } = ctx;
-  await limitAddress(ctx, "rate_device_start");
+  const { request, client_address, parts } = ctx;
+  await limitClient(ctx, "rate_device_start");
   const device_code = newToken("svc_device_");
-  const login = { device_hash: hashToken(device_code), address: address(), client: clientOf(request) };
+  const login = { device_hash: hashToken(device_code), address: client_address(), client: clientOf(request) };
   for (let left = ATTEMPTS; left > 0; left--) {
-    const user_code = newUserCode();
+    const user_code = randomText(LETTERS, CODE_LENGTH);
     if (!(await parts.store.device_logins.start({ ...login, user_code }))) continue;
     const verification_uri = `${parts.config.base_url}/device`;
     return {

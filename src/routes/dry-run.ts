@@ -3,7 +3,7 @@ import type { RehearsalJob } from "../deploy/job.ts";
 import { Refusal } from "../errors.ts";
 import { effectiveSpa } from "../site-state.ts";
 import type { Site } from "../types.ts";
-import type { ApiParts } from "./table.ts";
+import type { ApiParts } from "./context.ts";
 
 /** Any other value is refused: whoever writes `dry_run=true` must not get a real deploy. */
 export function isDryRun(query: URLSearchParams): boolean {
@@ -18,8 +18,12 @@ export async function dryRun({ pool }: ApiParts, job: RehearsalJob, spa_override
   const { version_id, title, spa, healed, warnings, files } = await pool.rehearse(job);
   const detected = { spa_enabled: spa.enabled ? 1 : 0, spa_rule: spa.rule } as const;
   return {
-    ...{ dry_run: true, version_id, title },
+    dry_run: true,
+    version_id,
+    title,
     spa: effectiveSpa({ spa_override }, detected),
-    ...{ healed, warnings, files },
+    healed,
+    warnings,
+    files,
   };
 }

@@ -1,5 +1,5 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
-import { askedOrigin, clientAddress } from "../http/address.ts";
+import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
@@ -8,7 +8,7 @@ import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
 import type { Caller } from "../types.ts";
 import { matcher } from "../http/match.ts";
-import { type ApiParts, type Ctx, type Route, TABLE } from "./table.ts";
+import type { ApiParts, Ctx, Route } from "./context.ts";
 
 /** Refusals carry what a handler wanted to say in headers, too. */
 function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
@@ -16,64 +16,78 @@ function withHeaders(error: unknown, headers: Readonly<Record<string, string>>):
   return new Refusal(error.code, error.message, error.details, { ...headers, ...error.headers });
 }
 
+const nothingHere = (): Refusal => new Refusal("not_found", "There is nothing at this address of the API.");
+
 const ANONYMOUS: Caller = { kind: "anonymous" };
 
-export function createApi(parts: ApiParts, table: readonly Route[] = TABLE) {
+/** What a handler says beside its answer. */
+type Said = Pick<Ctx, "headers" | "after">;
+
+export function createApi(parts: ApiParts, table: readonly Route[]) {
+  const { trust_proxy, base_url } = parts.config;
   const match = matcher(table);
-  const addressOf = clientAddress(parts.config.trust_proxy);
-  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
-  const secret = parts.secrets.csrf;
+  const clientAddressOf = clientAddress(trust_proxy);
+  const originOf = askedOrigin(trust_proxy, base_url);
 
-  /** Who asks. A browser that is signed in proves that a page of ours makes its writes. */
-  async function admit({ request, origin, cookie }: Pick<Ctx, "request" | "origin" | "cookie">): Promise<Caller> {
-    const caller = await callerOf(request, parts.store, cookie);
-    const writes = request.method !== "GET" && request.method !== "HEAD";
-    if (writes && caller.kind === "account" && caller.by === "cookie") {
-      await refuseForged(request, caller.session_id, { origin, secret });
-    }
-    return caller;
-  }
-
-  async function run(
-    request: Request,
-    path: string,
-    exchange: Exchange,
-    { headers, after }: Pick<Ctx, "headers" | "after">,
-  ) {
-    const { handler, params, opens } = match(request.method, path);
-    const origin = originOf(request, () => exchange.peer.address());
+  async function run(request: Request, path: string, exchange: Exchange, said: Said): Promise<unknown> {
+    const atPath = match(path);
+    if (atPath === null) throw nothingHere();
+    const { row, params } = atPath(request.method);
+    const [, , handler, opens] = row;
+    const { peer } = exchange;
+    const origin = originOf(request, () => peer.address());
     const cookie = sessionCookie(origin);
-    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie });
+    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts });
+    const authorization = request.headers.get("authorization");
     // A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days.
-    if (caller.kind === "unknown" && !request.headers.has("authorization")) headers["set-cookie"] = cookie.cleared;
+    if (caller.kind === "unknown" && authorization === null) said.headers["set-cookie"] = cookie.cleared;
     return handler({
       request,
       exchange,
       params,
       query: new URLSearchParams(queryOf(request.url)),
       caller,
-      token: request.headers.get("authorization")?.replace(/^bearer +/i, "") ?? null,
-      address: () => addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
-      headers,
-      after,
+      token: authorization?.replace(/^bearer +/i, "") ?? null,
+      client_address: () => clientAddressOf(peer.address(), () => request.headers.get("x-forwarded-for")),
+      headers: said.headers,
+      after: said.after,
       cookie,
       origin,
       parts,
     });
   }
 
-  return async (request: Request, path: string, exchange: Exchange): Promise<Response> => {
-    const headers: Record<string, string> = {};
-    const endings: (() => void)[] = [];
-    try {
-      const body = await run(request, path, exchange, { headers, after: (end) => void endings.push(end) });
-      if (!(body instanceof Response)) return answerJson(body, exchange, 200, headers);
-      for (const [name, value] of Object.entries(headers)) body.headers.set(name, value);
-      return body;
-    } catch (error) {
-      throw withHeaders(error, headers);
-    } finally {
-      for (const end of endings) end();
-    }
-  };
+  return (request: Request, path: string, exchange: Exchange): Promise<Response> =>
+    answered(exchange, (said) => run(request, path, exchange, said));
+}
+
+/** Who asks. A browser that is signed in proves that a page of ours makes its writes. */
+async function admit({
+  request,
+  origin,
+  cookie,
+  parts,
+}: Pick<Ctx, "request" | "origin" | "cookie" | "parts">): Promise<Caller> {
+  const caller = await callerOf(request, parts.store, cookie);
+  const writes = request.method !== "GET" && request.method !== "HEAD";
+  if (writes && caller.kind === "account" && caller.by === "cookie") {
+    await refuseForged(request, caller.session_id, { origin, secret: parts.secrets.csrf });
+  }
+  return caller;
+}
+
+/** What `run` returns or throws, with the headers that it said, and then what it put off. */
+async function answered(exchange: Exchange, run: (said: Said) => Promise<unknown>): Promise<Response> {
+  const headers: Record<string, string> = {};
+  const endings: (() => void)[] = [];
+  try {
+    const body = await run({ headers, after: (end) => void endings.push(end) });
+    if (!(body instanceof Response)) return answerJson(body, exchange, 200, headers);
+    for (const [name, value] of Object.entries(headers)) body.headers.set(name, value);
+    return body;
+  } catch (error) {
+    throw withHeaders(error, headers);
+  } finally {
+    for (const end of endings) end();
+  }
 }

@@ -1,6 +1,7 @@
 /** `GET /metrics` (CONTRACT.md 7): for the bearer of SVC_METRICS_TOKEN, and for a program on the same machine. */
 import type { Config } from "../config/index.ts";
-import { API_DATE, type Exchange } from "../http/exchange.ts";
+import { answerText } from "../http/answers.ts";
+import type { Exchange } from "../http/exchange.ts";
 import type { Metrics, Sample } from "../metrics.ts";
 import type { Store } from "../store/index.ts";
 import { sameSecret } from "../tokens.ts";
@@ -49,15 +50,6 @@ export function createMetricsAnswer({ config, metrics, store, now }: Parts) {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     if (!isLocal(request, exchange) && !(by_token && hasToken(request, config.metrics_token))) return null;
     const text = metrics.text(await samples(store, now()));
-    exchange.bytes = Buffer.byteLength(text);
-    return new Response(text, {
-      headers: {
-        "content-type": "text/plain; version=0.0.4; charset=utf-8",
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-        "x-request-id": exchange.request_id,
-        "svc-version": API_DATE,
-      },
-    });
+    return answerText(text, exchange, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   };
 }

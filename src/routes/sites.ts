@@ -1,14 +1,12 @@
 /** Reading a site and moving its live pointer (CONTRACT.md 4.4). */
 import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
-import { refuseUnlessWritable } from "../store/sql/permission.ts";
+import { refuseUnlessWritable } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
 import { readJson, stringMember } from "../http/body.ts";
+import { siteUrl } from "../http/hosts.ts";
 import { managedSite } from "./caller.ts";
-import type { ApiParts, Ctx } from "./table.ts";
-
-export const siteUrl = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">, slug: string): string =>
-  `${new URL(base_url).protocol}//${slug}.${sites_domain}`;
+import type { ApiParts, Ctx } from "./context.ts";
 
 /** `GET /sites/:id`. */
 export async function readSite({ caller, params, parts }: Ctx) {

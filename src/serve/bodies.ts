@@ -1,38 +1,15 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
-import type { Blobs } from "../store/index.ts";
-import type { Bytes, ManifestFile } from "../types.ts";
-import type { KeptResponses } from "./responses.ts";
-import type { Budget, Kept } from "./budget.ts";
-import { type Compression, type Encode, isCoded } from "./encode.ts";
-import { attribution, inject, isHtml } from "./inject.ts";
-import type { LoadedVersion } from "./manifests.ts";
+import type { Blobs, StoredFile } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
+import type { Budget } from "./budget.ts";
+import { type Encode, isCoded } from "./encode.ts";
+import { isHtml } from "../media-types.ts";
+import { attribution, inject } from "./inject.ts";
+import type { Body, Form, LoadedVersion } from "./kept.ts";
 import type { Coding } from "../http/negotiate.ts";
 
-/** A body in one coding. */
-export interface Form extends Kept {
-  readonly coding: Coding;
-  /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
-   *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
-  readonly blob: Blob | null;
-  /** By policy. */
-  readonly responses: KeptResponses[];
-}
-
-export interface Body {
-  readonly file: ManifestFile;
-  /** Whether codings are negotiated for its type at all. */
-  readonly coded: boolean;
-  /** Too large for memory as it is: identity goes out from the disk. */
-  readonly from_disk: boolean;
-  readonly forms: Map<Coding, Form>;
-  /** What is under way: a second request waits for it. */
-  readonly making: Map<Coding, Promise<Form>>;
-  /** The stored bytes, checked, and with attribution where it is a page. */
-  read(): Promise<Bytes>;
-}
-
 export interface Bodies {
-  of(version: LoadedVersion, file: ManifestFile): Body;
+  of(version: LoadedVersion, file: StoredFile): Body;
   /** The best accepted form, if it is here. Never awaits. */
   ready(body: Body, accepted: readonly Coding[]): Form | undefined;
   /** The same, made where it is not. */
@@ -47,17 +24,6 @@ const IN_MEMORY = 1024 * 1024;
 const FORM_COST = 200;
 
 export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodies {
-  function of(version: LoadedVersion, file: ManifestFile): Body {
-    const known = version.bodies.get(file.path);
-    if (known !== undefined) return known;
-    const { site_id, version_id } = version.version;
-    const body = isHtml(file.media_type)
-      ? newBody(file, false, async () => inject(await blobs.read(file.sha256), attribution(site_id, version_id)))
-      : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file.sha256));
-    version.bodies.set(file.path, body);
-    return body;
-  }
-
   async function form(body: Body, coding: Coding): Promise<Form> {
     const known = body.forms.get(coding) ?? body.making.get(coding);
     if (known !== undefined) return known;
@@ -81,17 +47,6 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
     return made;
   }
 
-  function ready(body: Body, accepted: readonly Coding[]): Form | undefined {
-    for (const coding of accepted) {
-      const kept = body.forms.get(coding);
-      if (kept === undefined) return undefined;
-      if (!usable(kept)) continue;
-      kept.used = true;
-      return kept;
-    }
-    return undefined;
-  }
-
   async function best(body: Body, accepted: readonly Coding[]): Promise<Form> {
     for (const coding of accepted) {
       const made = await form(body, coding);
@@ -102,7 +57,29 @@ export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodi
 
   const warm = async (body: Body, coding: Coding) => void (await form(body, coding));
 
-  return { of, ready, best, warm };
+  return { of: (version, file) => bodyOf(version, file, blobs), ready, best, warm };
+}
+
+function bodyOf(version: LoadedVersion, file: StoredFile, blobs: Blobs): Body {
+  const known = version.bodies.get(file.path);
+  if (known !== undefined) return known;
+  const { site_id, version_id } = version.version;
+  const body = isHtml(file.media_type)
+    ? newBody(file, false, async () => inject(await blobs.read(file), attribution(site_id, version_id)))
+    : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file));
+  version.bodies.set(file.path, body);
+  return body;
+}
+
+function ready(body: Body, accepted: readonly Coding[]): Form | undefined {
+  for (const coding of accepted) {
+    const kept = body.forms.get(coding);
+    if (kept === undefined) return undefined;
+    if (!usable(kept)) continue;
+    kept.used = true;
+    return kept;
+  }
+  return undefined;
 }
 
 const usable = (form: Form): boolean => form.blob !== null || form.coding === "identity";
@@ -116,13 +93,10 @@ const newForm = (coding: Coding, blob: Blob | null, cost: number, drop: () => vo
   drop,
 });
 
-function newBody(file: ManifestFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
+function newBody(file: StoredFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
   const forms = new Map<Coding, Form>();
   // Takes no room, so it is never pushed out.
-  if (from_disk)
-    forms.set(
-      "identity",
-      newForm("identity", null, 0, () => {}),
-    );
+  const stored = newForm("identity", null, 0, () => {});
+  if (from_disk) forms.set("identity", stored);
   return { file, coded: isCoded(file.media_type), from_disk, forms, making: new Map(), read };
 }

@@ -6,11 +6,11 @@
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { gate } from "../gate.ts";
+import { createGate } from "../gate.ts";
 import type { Bytes } from "../types.ts";
 import type { Coding } from "../http/negotiate.ts";
 
-export type Compression = Exclude<Coding, "identity">;
+type Compression = Exclude<Coding, "identity">;
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
@@ -36,9 +36,9 @@ export type Encode = (coding: Compression, bytes: Bytes) => Promise<Bytes | null
 
 /** As many at once as there are cores: more would only hold more memory. */
 export function createEncoder(slots = Math.max(2, availableParallelism())): Encode {
-  const inTurn = gate(slots);
+  const gate = createGate(slots);
   return async (coding, bytes) => {
-    const coded = await inTurn(() => COMPRESS[coding](bytes));
+    const coded = await gate.run(() => COMPRESS[coding](bytes));
     return coded.byteLength + WORTH < bytes.byteLength ? ownBytes(coded) : null;
   };
 }

@@ -1,8 +1,8 @@
 /** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT.md 3). */
-import type { Config } from "../config/index.ts";
-import { errorBody, type ErrorCode, type Refusal } from "../errors.ts";
+import type { ErrorCode, Refusal } from "../errors.ts";
 import { document, html } from "../html/template.ts";
-import { API_DATE, type Exchange, wantsHtml } from "../http/exchange.ts";
+import { answerText, errorJson } from "../http/answers.ts";
+import { type Exchange, wantsHtml } from "../http/exchange.ts";
 
 /** What a person reads first. The refusal's sentence follows it. */
 const HEADINGS: Partial<Record<ErrorCode, string>> = {
@@ -16,29 +16,17 @@ const HEADINGS: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: "This page can only be read",
 };
 
-export function errorPage(
-  request: Request,
-  refusal: Refusal,
-  exchange: Exchange,
-  { contact }: Pick<Config, "contact">,
-): Response {
-  const page = wantsHtml(request);
-  const body = new TextEncoder().encode(
-    page ? pageText(refusal, exchange.request_id, contact) : JSON.stringify(errorBody(refusal, exchange.request_id)),
-  );
-  exchange.bytes = request.method === "HEAD" ? 0 : body.byteLength;
-  return new Response(body, {
-    status: refusal.status,
-    headers: {
-      "content-type": page ? "text/html; charset=utf-8" : "application/json",
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-request-id": exchange.request_id,
-      "svc-version": API_DATE,
-      ...(page ? { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" } : {}),
-      ...refusal.headers,
-    },
-  });
+/** Asks for nothing but the style that stands in it. */
+const HTML_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+};
+
+/** `contact`: whom to ask where the operator refused. */
+export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
+  if (!wantsHtml(request)) return errorJson(refusal, exchange);
+  const text = pageText(refusal, exchange.request_id, contact);
+  return answerText(text, exchange, { ...HTML_HEADERS, ...refusal.headers }, refusal.status);
 }
 
 function pageText(refusal: Refusal, request_id: string, contact: string | null): string {

@@ -1,18 +1,18 @@
 /** Files too large for memory go out from the disk. Bun's own Range handling is kept out of it: its 416 is cacheable
  *  and empty, and it knows neither our entity tags nor `If-Range` rules (BUN.md 2). */
-import type { Blobs } from "../store/index.ts";
-import type { ManifestFile } from "../types.ts";
+import type { Blobs, Stored } from "../store/serving.ts";
 import type { ByteRange } from "../http/ranges.ts";
 
 export async function fromDisk(
   blobs: Pick<Blobs, "open">,
   request: Request,
-  { sha256, bytes }: ManifestFile,
+  stored: Stored,
   headers: Headers,
   part: ByteRange | null,
 ): Promise<Response> {
   // For HEAD too: Bun would answer 200 for a file that is not there.
-  const file = await blobs.open(sha256);
+  const { bytes } = stored;
+  const file = await blobs.open(stored);
   if (request.method === "HEAD") {
     headers.set("content-length", String(bytes));
     return new Response(null, { headers });

@@ -3,8 +3,6 @@ import { html, scriptJson } from "../html/template.ts";
 import type { Bytes } from "../types.ts";
 import { headEnd } from "../html/head-end.ts";
 
-export const isHtml = (media_type: string): boolean => /^text\/html(?:;|$)/i.test(media_type);
-
 export function attribution(site_id: string, version_id: string): Bytes {
   const page = {
     "@context": "https://schema.org",

@@ -1,9 +1,11 @@
 /** A 404 with the site's own 404.html as its body: no validator, never cached, but with the same codings and tags. */
-import { API_DATE, type Exchange } from "../http/exchange.ts";
-import { kept, type UnmatchedAnswer } from "./responses.ts";
-import type { Bodies, Body, Form } from "./bodies.ts";
+import { KEPT_HEADERS } from "../http/answers.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Body, Form, UnmatchedAnswer } from "./kept.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
+import { keptResponse } from "./prebuilt.ts";
 
 export function ownNotFound(
   bodies: Bodies,
@@ -15,7 +17,7 @@ export function ownNotFound(
 ): Response | Promise<Response> {
   const send = (form: Form): Response => {
     if (request.method === "GET") exchange.bytes = form.blob!.size;
-    const response = kept(answer, policy, form, () => notFoundWith(page, form, policy));
+    const response = keptResponse(answer, policy, form, () => notFoundWith(page, form, policy));
     response.headers.set("x-request-id", exchange.request_id);
     return response;
   };
@@ -28,10 +30,8 @@ const notFoundWith = (page: Body, { coding, blob }: Form, policy: Policy): Respo
   new Response(blob, {
     status: 404,
     headers: {
+      ...KEPT_HEADERS,
       "content-type": page.file.media_type,
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "svc-version": API_DATE,
       vary: "Accept-Encoding",
       ...(coding === "identity" ? {} : { "content-encoding": coding }),
       ...robotsHeader(policy),

@@ -38,9 +38,6 @@ export function policyOf(site: Site, version_host: boolean): Policy {
   return (site.cleared_version_no === null ? ORDINARY : CLEARED)[base]!;
 }
 
-/** What a browser may show as a page with forms: HTML, and any XML, for it can hold XHTML. */
-export const isPage = (media_type: string): boolean => /^text\/html(?:;|$)|[/+]xml(?:;|$)|xslt/i.test(media_type);
-
 /** For the headers of answers that are made one by one. */
 export const robotsHeader = (policy: Policy): Record<string, string> =>
   policy.robots === null ? {} : { "x-robots-tag": policy.robots };

@@ -1,12 +1,13 @@
 /** A file's answer to one request: 412, 304, a range, or the whole body in the coding that was agreed on. */
 import type { Exchange } from "../http/exchange.ts";
-import type { Blobs } from "../store/index.ts";
-import { type FileAnswer, unchanged, whole, wholeHeaders } from "./responses.ts";
-import type { Bodies, Form } from "./bodies.ts";
+import type { Blobs } from "../store/serving.ts";
+import type { Bodies } from "./bodies.ts";
 import { ifMatch, ifNoneMatch } from "../http/conditional.ts";
 import { fromDisk } from "./from-disk.ts";
 import { acceptedCodings, IDENTITY_ONLY } from "../http/negotiate.ts";
+import type { FileAnswer, Form } from "./kept.ts";
 import type { Policy } from "./policy.ts";
+import { unchanged, whole, wholeHeaders } from "./prebuilt.ts";
 import { type ByteRange, parseRange } from "../http/ranges.ts";
 import { preconditionFailed, rangeNotSatisfiable } from "./refusals.ts";
 

@@ -1,8 +1,7 @@
-/** The whole way of a request, remembered by its URL: one search in place of those for host, row, path and answer, which
- *  cost more than all other work of ours. What it leads to still holds, or it leads nowhere and the request goes the
- *  long way: the row by the store's counter, the site's end by the clock, the host by the header as it was sent. */
-import type { FileAnswer } from "./responses.ts";
-import type { LoadedVersion, Row } from "./manifests.ts";
+/** The answer to a request, found by its URL in one search: those for host, row, path and answer cost more than all
+ *  other work together. What is found counts only while it still holds: the row by the store's counter, the site's end
+ *  by the clock, the host by the header as it was sent. Else the request is answered as if nothing had been found. */
+import type { FileAnswer, LoadedVersion, Row } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
 export interface Shortcut {

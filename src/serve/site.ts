@@ -1,37 +1,35 @@
-/** A request on a site's host, top to bottom: 1 the row of the slug (manifests), 2 is the site there at all, 3 the path's
- *  answer (answers, resolve), 4 the response (respond). With everything in the cache nothing awaits. */
+/** A request on a site's host, top to bottom: 1 what is shown there, if anything (locate), 2 the path's answer (by-path,
+ *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
-import type { ServingStore } from "../store/index.ts";
+import type { ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
-import type { FileAnswer, RedirectAnswer, UnmatchedAnswer } from "./responses.ts";
-import { createAnswers } from "./answers.ts";
-import { createBodies } from "./bodies.ts";
+import { createBodies, type Bodies } from "./bodies.ts";
 import { createBudget } from "./budget.ts";
+import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
-import { createManifests, type LoadedVersion, type Row } from "./manifests.ts";
+import type { FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
-import { type Policy, policyOf, robotsHeader } from "./policy.ts";
-import { disabled, expired, methodNotAllowed, notFound, unknownHost, unknownVersion } from "./refusals.ts";
-import { createRespond } from "./respond.ts";
-import { createShortcuts, type Shortcut } from "./shortcuts.ts";
+import { type Policy, robotsHeader } from "./policy.ts";
+import { methodNotAllowed, notFound } from "./refusals.ts";
+import { createRespond, type Respond } from "./respond.ts";
+import { createRows } from "./rows.ts";
+import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
+import { createVersions } from "./versions.ts";
 import { createWarm, type Warm } from "./warm.ts";
-
-/** Of `<slug>.<sites_domain>`, or `<version_id>--<slug>.<sites_domain>`. */
-export interface SiteHost {
-  slug: string;
-  version_id: string | null;
-}
 
 export interface SiteServer {
   /** Throws a Refusal for every answer that is not the site's own. */
   handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response>;
   /** The answer to a request whose way is known already, by its URL and Host; null: ask `handle`. */
   again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
+  /** The site of a host, as far as visitors may see it: throws the refusal that a page of it would get. */
+  shown(host: SiteHost): Promise<Site>;
   warm: Warm;
 }
 
-export interface SiteServerParts {
+interface SiteServerParts {
   store: ServingStore;
   now: () => number;
   base_url: string;
@@ -43,79 +41,79 @@ export interface SiteServerParts {
   cache_bytes: number;
 }
 
+/** What a request goes through once it is known what stands behind the host. */
+interface Serving {
+  bodies: Bodies;
+  answerFor: AnswerFor;
+  respond: Respond;
+  shortcuts: Shortcuts;
+}
+
 export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
   const budget = createBudget(parts.cache_bytes);
-  const manifests = createManifests(store, budget);
+  const versions = createVersions(store, budget);
   const bodies = createBodies(store.blobs, budget, createEncoder());
-  const answerFor = createAnswers(bodies, budget);
   const respond = createRespond(bodies, store.blobs);
   const shortcuts = createShortcuts();
+  const serving = { bodies, answerFor: createAnswers(bodies, budget), respond, shortcuts };
+  const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
     const found = shortcuts.find(request.url, host);
-    if (found === undefined || !holds(found, request)) return null;
+    if (found === undefined || !holds(found, request, parts)) return null;
     const { row, version, answer, policy } = found;
     row.used = version.used = answer.used = true;
     return respond(request, answer, policy, exchange);
   }
 
-  /** Whether it still leads to what the long way would find. */
-  function holds({ row, version }: Shortcut, { method }: Request): boolean {
-    if (row.generation !== store.generation.current() || row.live !== version) return false;
-    const state = siteState(row.site!, parts.now());
-    return (state === "live" || state === "frozen") && (method === "GET" || method === "HEAD");
-  }
-
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
-    const row = manifests.row(host.slug);
-    if (row === undefined) return manifests.readRow(host.slug).then((read) => visit(request, host, read, exchange));
-    row.used = true;
-    return visit(request, host, row, exchange);
+    const hosted = locate(host);
+    if (!(hosted instanceof Promise)) return answerFrom(hosted, request, exchange, serving);
+    return hosted.then((found) => answerFrom(found, request, exchange, serving));
   }
 
-  function visit(request: Request, host: SiteHost, row: Row, exchange: Exchange): Response | Promise<Response> {
-    const site = presentSite(row, parts);
-    const { version_id } = host;
-    const version = version_id === null ? row.live : manifests.version(site.site_id, version_id);
-    if (version) return answer(request, row, site, version, policyOf(site, version_id !== null), exchange);
-    return manifests.readVersion(site.site_id, version_id ?? site.live_version_id).then((read) => {
-      if (read === null) throw unknownVersion();
-      if (version_id === null) manifests.setLive(row, read);
-      return answer(request, row, site, read, policyOf(site, version_id !== null), exchange);
-    });
-  }
-
-  function answer(request: Request, row: Row, site: Site, version: LoadedVersion, policy: Policy, exchange: Exchange) {
-    if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
-    const found = answerFor(version, pathOf(request.url));
-    if (found.kind === "file") {
-      if (row.live === version) remember(request, { row, version, answer: found, policy });
-      return respond(request, found, policy, exchange);
-    }
-    if (found.kind === "redirect") return redirect(request, found, policy);
-    const shell = shellFor(request, site, version, found);
-    if (shell !== null) return respond(request, shell, policy, exchange);
-    if (found.page === null) throw notFound(policy);
-    return ownNotFound(bodies, request, found, found.page, policy, exchange);
-  }
-
-  /** Only what people ask for again: a query is seldom the same twice. */
-  function remember(request: Request, shortcut: Omit<Shortcut, "host">): void {
-    const host = request.headers.get("host");
-    if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, ...shortcut });
-  }
-
-  return { handle, again, warm: createWarm(manifests, bodies, parts.ending) };
+  return {
+    handle,
+    again,
+    shown: async (host) => (await locate(host)).site,
+    warm: createWarm(versions, bodies, parts.ending),
+  };
 }
 
-/** The site, if it is to be shown at all: asked of the clock each time, not of the sweep. */
-function presentSite({ site, tombstone }: Row, parts: SiteServerParts): Site {
-  if (site === null) throw tombstone?.reason === "expired" ? expired() : unknownHost();
-  const state = siteState(site, parts.now());
-  if (state === "expired") throw expired();
-  if (state === "disabled") throw disabled(site.disabled_reason, parts);
-  return site;
+/** Whether a shortcut still leads to what the long way would find. */
+function holds({ row, version }: Shortcut, { method }: Request, { store, now }: SiteServerParts): boolean {
+  if (row.generation !== store.generation.current(row.site!.slug) || row.live !== version) return false;
+  const state = siteState(row.site!, now());
+  return (state === "live" || state === "frozen") && (method === "GET" || method === "HEAD");
+}
+
+function answerFrom(
+  hosted: Hosted,
+  request: Request,
+  exchange: Exchange,
+  serving: Serving,
+): Response | Promise<Response> {
+  const { version, policy } = hosted;
+  const { bodies, respond } = serving;
+  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
+  const answer = serving.answerFor(version, pathOf(request.url));
+  if (answer.kind === "file") {
+    remember(request, hosted, answer, serving.shortcuts);
+    return respond(request, answer, policy, exchange);
+  }
+  if (answer.kind === "redirect") return redirect(request, answer, policy);
+  const shell = shellFor(request, hosted.site, version, answer);
+  if (shell !== null) return respond(request, shell, policy, exchange);
+  if (answer.page === null) throw notFound(policy);
+  return ownNotFound(bodies, request, answer, answer.page, policy, exchange);
+}
+
+/** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
+function remember(request: Request, { row, version, policy }: Hosted, answer: FileAnswer, shortcuts: Shortcuts): void {
+  if (row.live !== version) return;
+  const host = request.headers.get("host");
+  if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, row, version, answer, policy });
 }
 
 /** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */

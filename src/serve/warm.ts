@@ -1,7 +1,7 @@
 /** Compresses a new version ahead of its readers, one file at a time and with rests, so that no request is slower for it. */
-import type { ManifestFile } from "../types.ts";
+import type { StoredFile } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Manifests } from "./manifests.ts";
+import type { LoadedVersions } from "./versions.ts";
 import { isCoded } from "./encode.ts";
 
 export type Warm = (site_id: string, version_id: string) => Promise<void>;
@@ -13,12 +13,12 @@ const LONGEST_LINE = 20;
 const REST = 2;
 
 /** Brotli alone: every browser takes it. What another client asks for is made when it asks. */
-export function createWarm(manifests: Manifests, bodies: Bodies, ending: () => boolean): Warm {
+export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () => boolean): Warm {
   let last = Promise.resolve();
   let in_line = 0;
 
   async function warmVersion(site_id: string, version_id: string): Promise<void> {
-    const version = ending() ? null : await manifests.readVersion(site_id, version_id);
+    const version = ending() ? null : await versions.read(site_id, version_id);
     if (version === null) return;
     for (const file of indexFirst([...version.manifest.values()])) {
       if (ending()) return;
@@ -40,5 +40,5 @@ export function createWarm(manifests: Manifests, bodies: Bodies, ending: () => b
   };
 }
 
-const indexFirst = (files: ManifestFile[]): ManifestFile[] =>
+const indexFirst = (files: StoredFile[]): StoredFile[] =>
   files.sort((a, b) => Number(b.path === "index.html") - Number(a.path === "index.html"));

@@ -1,27 +1,26 @@
 /** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
 import type { Config } from "../config/index.ts";
-import { clientAddress } from "../http/address.ts";
-import { withAppeal } from "../appeal.ts";
-import { asRefusal, Refusal } from "../errors.ts";
+import { clientAddress } from "../http/client-address.ts";
+import { asRefusal, Refusal, withAppeal } from "../errors.ts";
 import { hostParser } from "../http/hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { errorJson } from "../http/answers.ts";
 import { METRICS_PATH } from "../routes/metrics.ts";
-import { REPORT_PATH } from "../routes/report.ts";
 import { errorPage } from "../serve/error-page.ts";
+import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { answerProblem } from "../web/frame.ts";
 import { isPage } from "../web/index.ts";
 
-export interface AppParts {
-  config: Config;
+interface AppParts {
+  config: Pick<Config, "base_url" | "sites_domain" | "trust_proxy" | "contact">;
   /** The API's table. */
   api(request: Request, path: string, exchange: Exchange): Promise<Response>;
   sites: Pick<SiteServer, "handle" | "again">;
-  /** Abuse reports, on the host of the site that is reported. */
-  report(request: Request, host: { slug: string }, exchange: Exchange): Promise<Response>;
+  /** What the service keeps for itself on a site's host; null where the path is the site's. */
+  ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
   /** Null where whoever asks may not know that there is anything. */
   metricsAnswer(request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null>;
   metrics: Metrics;
@@ -39,9 +38,6 @@ const invalidHost = (): Refusal =>
 const unknownHost = (): Refusal =>
   new Refusal("unknown_host", "There is no site at this address. Check the spelling of the link.");
 
-/** Asked for every page: most addresses are told apart by one search. */
-const isReport = ({ url }: Request): boolean => url.includes(REPORT_PATH) && pathOf(url) === REPORT_PATH;
-
 /** No Retry-After: a program that repeats a first deploy on its word makes a second site where the first one is there. */
 const restarting = (): Refusal =>
   new Refusal(
@@ -49,80 +45,82 @@ const restarting = (): Refusal =>
     "The server's disk failed while it wrote, and it is restarting. Look whether your change is there before you repeat it.",
   );
 
+/** What every step of a request may use. */
+interface Steps extends AppParts {
+  hostOf: ReturnType<typeof hostParser>;
+  clientAddressOf: ReturnType<typeof clientAddress>;
+}
+
 export function createApp(parts: AppParts): App {
-  const { config, api, sites, log, metrics, draining, fatal } = parts;
-  const parseHost = hostParser(config);
-  const addressOf = clientAddress(config.trust_proxy);
-
-  function route(request: Request, exchange: Exchange): Response | Promise<Response> {
-    const header = request.headers.get("host");
-    const again = sites.again(request, header, exchange);
-    if (again !== null) return again;
-    const host = parseHost(header);
-    if (host.kind === "site") {
-      return isReport(request) ? parts.report(request, host, exchange) : sites.handle(request, host, exchange);
-    }
-    const path = pathOf(request.url);
-    if (host.kind === "invalid") throw invalidHost();
-    if (path === METRICS_PATH) return figures(request, exchange, host.kind === "api");
-    if (host.kind === "api") return api(request, path, exchange);
-    // A load balancer asks by address: its health check must not need the right name.
-    if (path === "/healthz") return api(request, path, exchange);
-    throw unknownHost();
-  }
-
-  async function figures(request: Request, exchange: Exchange, on_api: boolean): Promise<Response> {
-    const answer = await parts.metricsAnswer(request, exchange, on_api);
-    if (answer) return answer;
-    if (!on_api) throw unknownHost();
-    return api(request, METRICS_PATH, exchange);
-  }
-
-  function failed(error: unknown, request: Request, exchange: Exchange): Response {
-    if (!(error instanceof Refusal)) log.error("request failed", error, exchange.request_id);
-    const unknown_outcome = error instanceof Error && error.name === "CommitUnknown"; // it may have crossed a thread
-    if (unknown_outcome) fatal(error);
-    if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
-    const refusal = unknown_outcome ? restarting() : asRefusal(error);
-    metrics.refused(refusal.code);
-    const isApi = parseHost(request.headers.get("host")).kind === "api";
-    if (isApi && isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
-    return isApi
-      ? errorJson(withAppeal(refusal, config.contact), exchange)
-      : errorPage(request, refusal, exchange, config);
-  }
-
-  function finish(request: Request, exchange: Exchange, started: number, response: Response): Response {
-    if (draining()) response.headers.set("connection", "close");
-    const bytes = request.method === "HEAD" ? 0 : exchange.bytes;
-    metrics.answered(response.status, bytes);
-    if (log.access_enabled) {
-      log.access({
-        method: request.method,
-        host: request.headers.get("host") ?? "-",
-        path: pathOf(request.url),
-        status: response.status,
-        bytes,
-        ms: performance.now() - started,
-        address: addressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
-        request_id: response.headers.get("x-request-id") ?? exchange.request_id,
-      });
-    }
-    return response;
-  }
-
+  const { config, log } = parts;
+  const steps: Steps = { ...parts, hostOf: hostParser(config), clientAddressOf: clientAddress(config.trust_proxy) };
   return (request, peer) => {
-    const exchange = new Exchange(peer);
-    const started = log.access_enabled ? performance.now() : 0;
+    const exchange = new Exchange(peer, log.access_enabled ? performance.now() : 0);
     let answer: Response | Promise<Response>;
     try {
-      answer = route(request, exchange);
+      answer = route(request, exchange, steps);
     } catch (error) {
-      answer = failed(error, request, exchange);
+      answer = failed(error, request, exchange, steps);
     }
-    if (answer instanceof Response) return finish(request, exchange, started, answer);
+    if (answer instanceof Response) return finish(answer, request, exchange, steps);
     return answer
-      .catch((error: unknown) => failed(error, request, exchange))
-      .then((response) => finish(request, exchange, started, response));
+      .catch((error: unknown) => failed(error, request, exchange, steps))
+      .then((response) => finish(response, request, exchange, steps));
   };
+}
+
+function route(request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
+  const { sites, api, ownPaths } = steps;
+  const header = request.headers.get("host");
+  const again = sites.again(request, header, exchange);
+  if (again !== null) return again;
+  const host = steps.hostOf(header);
+  if (host.kind === "site") return ownPaths(request, host, exchange) ?? sites.handle(request, host, exchange);
+  const path = pathOf(request.url);
+  if (host.kind === "invalid") throw invalidHost();
+  if (path === METRICS_PATH) return figures(request, exchange, host.kind === "api", steps);
+  // A load balancer asks by address: its health check must not need the right name.
+  if (host.kind === "api" || path === "/healthz") return api(request, path, exchange);
+  throw unknownHost();
+}
+
+async function figures(request: Request, exchange: Exchange, on_api: boolean, steps: Steps): Promise<Response> {
+  const answer = await steps.metricsAnswer(request, exchange, on_api);
+  if (answer) return answer;
+  if (!on_api) throw unknownHost();
+  return steps.api(request, METRICS_PATH, exchange);
+}
+
+function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response {
+  const { config, log, metrics } = steps;
+  if (!(error instanceof Refusal)) log.error("request failed", error, exchange.request_id);
+  const unknown_outcome = error instanceof Error && error.name === "CommitUnknown"; // it may have crossed a thread
+  if (unknown_outcome) steps.fatal(error);
+  if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
+  const refusal = unknown_outcome ? restarting() : asRefusal(error);
+  metrics.refused(refusal.code);
+  const on_api = steps.hostOf(request.headers.get("host")).kind === "api";
+  if (!on_api) return errorPage(request, refusal, exchange, config.contact);
+  if (isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
+  return errorJson(withAppeal(refusal, config.contact), exchange);
+}
+
+function finish(response: Response, request: Request, exchange: Exchange, steps: Steps): Response {
+  const { metrics, log } = steps;
+  if (steps.draining()) response.headers.set("connection", "close");
+  const bytes = request.method === "HEAD" ? 0 : exchange.bytes;
+  metrics.answered(response.status, bytes);
+  if (log.access_enabled) {
+    log.access({
+      method: request.method,
+      host: request.headers.get("host") ?? "-",
+      path: pathOf(request.url),
+      status: response.status,
+      bytes,
+      ms: performance.now() - exchange.started,
+      address: steps.clientAddressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
+      request_id: response.headers.get("x-request-id") ?? exchange.request_id,
+    });
+  }
+  return response;
 }

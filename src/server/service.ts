@@ -1,25 +1,22 @@
-/** The parts of a serving process put together: store, deploy threads, sites, API, listener; and its end, the drain. */
-import { availableParallelism } from "node:os";
+/** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
-import { keepCounting } from "../counting.ts";
 import { createLog, type Log } from "../log.ts";
-import { createMetrics, type Metrics, slotOf } from "../metrics.ts";
+import { createMetrics, keepCounting, type Metrics, slotOf } from "../metrics.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
-import { createReports } from "../routes/report.ts";
+import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
 import { TABLE } from "../routes/table.ts";
 import { uploadsInFlight } from "../routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
-import { openStore, type Store } from "../store/index.ts";
-import { prepareDataDir } from "../store/sqlite/prepare.ts";
-import { openRates, type Rates } from "../store/sqlite/rates.ts";
-import { readSecrets } from "../store/disk/secrets.ts";
+import type { Rates } from "../rates.ts";
+import { openRates, openStore, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
+import { createOwnPaths } from "./own-paths.ts";
 import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
-import { PAGES } from "../web/index.ts";
+import { WEB } from "../web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
 const GOODBYE_MS = 500;
@@ -36,14 +33,16 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface ServiceOptions {
-  now?: () => number;
+interface ServiceOptions {
+  now: () => number;
   /** One of several processes on the port: the supervisor holds the data directory and sweeps. */
   worker?: boolean;
   /** Called when only a restart into recovery can help; by default the process ends with 70 after the drain. */
   fatal?: (error: unknown) => void;
   /** How long answers say goodbye before the listener closes; with 0 a stop waits for nobody's next request. */
   goodbye_ms?: number;
+  /** How long what is in flight may take, goodbye included. */
+  drain_ms?: number;
 }
 
 interface Running {
@@ -60,7 +59,7 @@ function appFor(
   state: { draining: boolean },
   options: ServiceOptions,
 ): App {
-  const now = options.now ?? Date.now;
+  const { now } = options;
   const { base_url, contact } = config;
   const ending = () => state.draining;
   const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
@@ -75,13 +74,15 @@ function appFor(
   const uploads = uploadsInFlight();
   const api = createApi({ config, store, pool, uploads, limit, secrets, spendOnce, now, published }, [
     ...TABLE,
-    ...PAGES,
+    ...WEB,
   ]);
+  const taken = () => metrics.count("svc_abuse_reports_total");
+  const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
     config,
     api,
     sites,
-    report: createReports({ config, store, limit, now, taken: () => metrics.count("svc_abuse_reports_total") }),
+    ownPaths: createOwnPaths({ takeReport }, sites.shown),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
     metrics,
     log,
@@ -109,18 +110,13 @@ const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => Ap
 
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<Service> {
-  const { now = Date.now, goodbye_ms = GOODBYE_MS } = options;
+  const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
   const tls = readTls(config);
-  const log = createLog(config.log);
+  const log = createLog(config.log, now);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
   const rates = openRates(data_dir, now);
-  const pool = createPool({
-    data_dir,
-    limits: { max_files, max_bytes, max_zip_bytes },
-    now,
-    slots: Math.max(2, availableParallelism()),
-  });
+  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now });
   const state = { draining: false };
   let app: App;
   const server = listener(config, tls, () => app, options.worker ?? false);
@@ -129,12 +125,12 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, rates, pool, log, metrics }, state, options);
   checkBlobs(store, log);
-  store.rememberAddress(bound).catch((error) => log.error("remembering the address", error));
+  store.rememberServerAddress(bound).catch((error) => log.error("remembering the address", error));
 
   async function stop(): Promise<void> {
     state.draining = true;
     await Bun.sleep(goodbye_ms);
-    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(DRAIN_MS - goodbye_ms)]);
+    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(drain_ms - goodbye_ms)]);
     await server.stop(true);
     await pool.stop();
     counting.stop();
@@ -163,11 +159,11 @@ function checkBlobs(store: Store, log: Log): void {
 }
 
 /** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
-export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const data = prepareDataDir(config.data_dir);
   try {
     const service = await serve(config, options);
-    const sweeping = startSweeping(config, options.now ?? Date.now);
+    const sweeping = startSweeping(config, options.now);
     return {
       ...service,
       async stop() {
@@ -183,4 +179,5 @@ export async function startService(config: Config, options: ServiceOptions = {})
 }
 
 /** One of several processes on a shared port: the supervisor has prepared the data directory and sweeps it. */
-export const startWorker = (config: Config): Promise<Service> => serve(config, { worker: true });
+export const startWorker = (config: Config, now: () => number): Promise<Service> =>
+  serve(config, { now, worker: true });

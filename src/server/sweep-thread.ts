@@ -2,14 +2,20 @@
 import { workerData } from "node:worker_threads";
 import { slotOf } from "../metrics.ts";
 import { openStore } from "../store/index.ts";
-import type { SweepOrder, SweepReply } from "./sweeping.ts";
+import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 
 declare const self: Worker;
 
-const opened = openStore({ data_dir: workerData as string, now: Date.now });
+/** The time of the last order, by the service's clock: it may differ from this machine's. */
+let clock = 0;
+const opened = openStore({ data_dir: workerData as string, now: () => clock });
 const MISSING = slotOf("svc_blobs_missing");
 
-const failed = (error: unknown): SweepReply => ({ error: error instanceof Error ? error.message : String(error) });
+/** For the log: what happened, where the store put it into words for a caller. */
+function failed(thrown: unknown): SweepReply {
+  const error = thrown instanceof Error && thrown.cause ? thrown.cause : thrown;
+  return { error: error instanceof Error ? error.message : String(error) };
+}
 
 async function sweep({ now }: SweepOrder): Promise<SweepReply> {
   return { swept: await (await opened).sweep(now) };
@@ -25,6 +31,7 @@ async function verify({ interval }: SweepOrder): Promise<SweepReply> {
 }
 
 self.onmessage = async ({ data }: MessageEvent<SweepOrder>) => {
+  clock = data.now;
   self.postMessage(await sweep(data).catch(failed));
   self.postMessage({ ...(await verify(data).catch(failed)), done: true });
 };

@@ -3,24 +3,12 @@
 import type { Config } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics.ts";
-import { type Figures, openFigures } from "../store/disk/figures.ts";
-import type { Swept } from "../store/sql/sweep.ts";
-import type { Damage } from "../store/backup/verify.ts";
+import { openFigures } from "../store/index.ts";
+import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
+import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 
-export interface SweepOrder {
-  /** Epoch milliseconds. */
-  now: number;
-  /** Milliseconds until the next order. */
-  interval: number;
-}
-
-/** Two answers to each order. `missing` is null where nobody looked; the last answer says `done`. */
-export type SweepReply = ({ swept: Swept } | { damages: Damage[]; missing: number | null } | { error: string }) & {
-  done?: true;
-};
-
-function note(reply: SweepReply, log: Log, figures: Figures): void {
+function note(reply: SweepReply, log: Log, figures: Figures, now: number): void {
   const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
   if ("error" in reply) {
     log.event(`sweep: ${reply.error}`);
@@ -31,7 +19,7 @@ function note(reply: SweepReply, log: Log, figures: Figures): void {
     add("svc_sweeps_total", 1);
     add("svc_swept_sites_total", sites);
     add("svc_swept_blobs_total", blobs);
-    figures.set(slotOf("svc_last_sweep_timestamp_seconds"), Date.now() / 1000);
+    figures.set(slotOf("svc_last_sweep_timestamp_seconds"), now / 1000);
   } else {
     if (reply.missing !== null) figures.set(slotOf("svc_blobs_missing"), reply.missing);
     for (const { sha256, why, losses } of reply.damages) {
@@ -42,7 +30,7 @@ function note(reply: SweepReply, log: Log, figures: Figures): void {
 }
 
 export function startSweeping(config: Config, now: () => number): { stop(): Promise<void> } {
-  const log = createLog(config.log);
+  const log = createLog(config.log, now);
   const figures = openFigures(config.data_dir);
   const thread = new Worker(threadUrl("./src/server/sweep-thread.ts"), {
     workerData: config.data_dir,
@@ -50,7 +38,7 @@ export function startSweeping(config: Config, now: () => number): { stop(): Prom
   let busy = false;
   thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
     if (data.done) busy = false;
-    note(data, log, figures);
+    note(data, log, figures, now());
   };
   thread.onerror = (event) => {
     busy = false;

@@ -1,9 +1,9 @@
 /** Several serving processes on one port. The first process only supervises: it holds the data directory, starts the
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY.md 2, Start). */
-import { type Config, withAddresses } from "../config/index.ts";
-import { createLog } from "../log.ts";
+import { type Config, type Env, withAddresses } from "../config/index.ts";
+import { createLog, type Log } from "../log.ts";
 import { startWorker } from "./service.ts";
-import { prepareDataDir } from "../store/sqlite/prepare.ts";
+import { prepareDataDir } from "../store/index.ts";
 import { startSweeping } from "./sweeping.ts";
 
 /** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */
@@ -18,10 +18,10 @@ const command = (): string[] =>
   Bun.isStandaloneExecutable ? [process.execPath, WORKER_COMMAND] : [process.execPath, Bun.main, WORKER_COMMAND];
 
 /** Starts a worker; resolves when it serves, rejects when it ends before. */
-function spawnWorker(config: Config): Promise<Child> {
+function spawnWorker(config: Config, env: Env): Promise<Child> {
   const ready = Promise.withResolvers<Child>();
   const child: Child = Bun.spawn(command(), {
-    env: { ...process.env, [CONFIG_VARIABLE]: JSON.stringify(config) },
+    env: { ...env, [CONFIG_VARIABLE]: JSON.stringify(config) },
     stdio: ["ignore", "inherit", "inherit"],
     ipc: () => ready.resolve(child),
     onExit: (_, code) => ready.reject(new Error(`a worker ended with ${code} before it served`)),
@@ -38,79 +38,89 @@ function choosePort(config: Config): Config {
   return withAddresses(config, port!);
 }
 
-export async function supervise(
-  configured: Config,
-): Promise<{ config: Config; stop(): Promise<void>; reload(): Promise<void> }> {
-  const data = prepareDataDir(configured.data_dir);
-  const config = choosePort(configured);
-  const log = createLog(config.log);
-  const sweeping = startSweeping(config, Date.now);
+/** Lets it answer what is in flight; resolves when it has ended. */
+function end(child: Child): Promise<number> {
+  child.kill("SIGTERM");
+  return child.exited;
+}
+
+/** The workers that serve. One that dies is replaced. */
+function createCrew(config: Config, env: Env, log: Log) {
   const workers = new Set<Child>();
   let stopping = false;
 
   async function add(): Promise<void> {
-    const child = await spawnWorker(config);
+    const child = await spawnWorker(config, env);
     workers.add(child);
     void child.exited.then((code) => {
       if (!workers.delete(child) || stopping) return;
       log.event(`worker ${child.pid} ended with ${child.signalCode ?? code}: starting another`);
-      keepTrying();
+      void keepTrying();
     });
   }
-  const keepTrying = () =>
-    void Bun.sleep(RESTART_MS)
-      .then(() => (stopping ? undefined : add()))
-      .catch((error) => {
-        log.error("starting a worker", error);
-        keepTrying();
-      });
-  async function retire(child: Child): Promise<void> {
-    workers.delete(child);
-    child.kill("SIGTERM");
-    await child.exited;
+  async function keepTrying(): Promise<void> {
+    await Bun.sleep(RESTART_MS);
+    if (stopping) return;
+    await add().catch((error: unknown) => {
+      log.error("starting a worker", error);
+      void keepTrying();
+    });
   }
-  /** The new one serves before the old one drains. One that does not start leaves the rest as they are. */
-  async function replaceAll(): Promise<void> {
-    try {
+  return {
+    start: () => Promise.all(Array.from({ length: config.workers }, add)),
+    /** Each new one serves before the old one drains. */
+    async replaceAll(): Promise<void> {
       for (const old of [...workers]) {
         if (stopping) return;
         await add();
-        await retire(old);
+        workers.delete(old);
+        await end(old);
       }
-    } catch (error) {
-      log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);
-    }
-  }
-  let replaced = Promise.resolve();
-
-  try {
-    await Promise.all(Array.from({ length: config.workers }, add));
-  } catch (error) {
-    stopping = true;
-    await Promise.all([...workers].map(retire));
-    await sweeping.stop();
-    data.close();
-    throw error;
-  }
-  return {
-    config,
-    /** One after the other, however often it is asked for. */
-    reload: () => (replaced = replaced.then(replaceAll)),
-    async stop() {
+    },
+    async stop(): Promise<void> {
       stopping = true;
-      await Promise.all([...workers].map(retire));
-      await sweeping.stop();
-      await log.close();
-      data.close();
+      await Promise.all([...workers].map(end));
     },
   };
 }
 
+interface Supervisor {
+  config: Config;
+  /** Replaces all workers; one time after the other, however often it is asked for. */
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
+  const data = prepareDataDir(configured.data_dir);
+  const config = choosePort(configured);
+  const log = createLog(config.log, now);
+  const sweeping = startSweeping(config, now);
+  const crew = createCrew(config, env, log);
+  async function stop(): Promise<void> {
+    await crew.stop();
+    await sweeping.stop();
+    await log.close();
+    data.close();
+  }
+  try {
+    await crew.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const replace = () =>
+    crew.replaceAll().catch((error: unknown) => {
+      log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);
+    });
+  let replaced = Promise.resolve();
+  return { config, reload: () => (replaced = replaced.then(replace)), stop };
+}
+
 /** The process that `spawnWorker` starts. None outlives its supervisor: a closed channel ends it at once. */
-export async function runWorker(): Promise<{ stop(): Promise<void> }> {
+export async function runWorker(env: Env, now: () => number): Promise<{ stop(): Promise<void> }> {
   process.on("disconnect", () => process.exit(1));
-  const { port, ...rest } = JSON.parse(process.env[CONFIG_VARIABLE]!) as Config;
-  const service = await startWorker({ ...rest, port });
+  const service = await startWorker(JSON.parse(env[CONFIG_VARIABLE]!) as Config, now);
   process.send!("ready");
   return service;
 }

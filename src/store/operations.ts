@@ -1,29 +1,44 @@
 /** The store as an operator's subcommand opens it: the server may be running, and sees each change at its next request. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AccountOperations, accountOperations } from "./sql/account-operations.ts";
-import { readAddress, type ServerAddress } from "./sql/address.ts";
-import { auditWriter } from "./sql/audit.ts";
-import { auditReader, type AuditRow } from "./audit-log.ts";
-import { type BackupReport, backUp } from "./backup/index.ts";
-import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
-import { makingRoom } from "./disk/failures.ts";
-import { type Figures, openFigures } from "./disk/figures.ts";
-import { openGeneration, prepareGeneration } from "./sqlite/generation.ts";
-import type { Sites } from "./index.ts";
-import { missingBlobs } from "./missing.ts";
-import { type Act, moderator } from "./sql/takedown.ts";
-import { DataDirInUse, prepareDataDir, refuseHalfRestored } from "./sqlite/prepare.ts";
-import { type Quarantined, quarantineListing } from "./sql/quarantine.ts";
-import { type Report, reportStore } from "./sql/reports.ts";
-import { type ListedSite, siteListing } from "./sql/site-listing.ts";
+import type { Sites } from "./serving.ts";
+import type {
+  AccountOperations,
+  AuditRow,
+  BackedUp,
+  Checked,
+  Figures,
+  ListedSite,
+  Quarantined,
+  Report,
+  ServerAddress,
+  SiteAct,
+  Swept,
+} from "./upkeep.ts";
+import { backUp } from "./backup/index.ts";
+import { verifyAll } from "./backup/verify.ts";
+import { blobIsFound } from "./disk/blobs.ts";
+import { openFigures } from "./disk/figures.ts";
+import { accountOperations } from "./sql/account-operations.ts";
+import { auditReader, operatorRecord } from "./sql/audit.ts";
+import { missingBlobs } from "./sql/named-blobs.ts";
+import { quarantineListing } from "./sql/quarantine.ts";
+import { reportStore } from "./sql/reports.ts";
+import { readServerAddress } from "./sql/server-address.ts";
+import { siteListing } from "./sql/site-listing.ts";
 import { siteReader } from "./sql/sites.ts";
-import { sweeper, type Swept } from "./sql/sweep.ts";
-import { type Checked, verifyAll } from "./backup/verify.ts";
+import { takedown } from "./sql/takedown.ts";
+import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
+import { openDataDir } from "./sqlite/data-dir.ts";
+import { prepareGeneration } from "./sqlite/generation.ts";
+import { DataDirInUse, prepareDataDir, refuseHalfRestored } from "./sqlite/prepare.ts";
+import { sweeper } from "./sqlite/sweep.ts";
+
+export { restoreFrom } from "./backup/restore.ts";
 
 export interface Operations {
   /** Where the server was reached when it last started; null where it never did. */
-  address: ServerAddress | null;
+  serverAddress(): Promise<ServerAddress | null>;
   sites: Sites;
   listing(): Promise<ListedSite[]>;
   reports(): Promise<Report[]>;
@@ -33,12 +48,12 @@ export interface Operations {
   audit(): Promise<AuditRow[]>;
   accounts: AccountOperations;
   /** False where there was nothing to change. */
-  moderate(act: Act): Promise<boolean>;
+  actOnSite(act: SiteAct): Promise<boolean>;
   sweep(now: number, force: boolean): Promise<Swept>;
   verify(): Promise<Checked>;
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
-  backUp(folder: string): Promise<BackupReport>;
+  backUp(folder: string): Promise<BackedUp>;
   /** A line in the audit log for what concerns no single site or account. */
   record(action: string, reason: string): Promise<void>;
   figures: Figures;
@@ -76,29 +91,23 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
   refuseHalfRestored(data_dir);
   upToDate(data_dir);
   prepareGeneration(data_dir);
-  const db = openDatabase(data_dir);
-  const generation = openGeneration(data_dir, db, false);
-  const audit = auditWriter(db);
-  const parts = { db, data_dir, generation, now };
+  const parts = openDataDir(data_dir, now);
+  const { db } = parts;
   return {
-    address: readAddress(db),
+    serverAddress: () => readServerAddress(db),
     sites: siteReader(db),
     listing: siteListing(db),
     reports: reportStore(db).list,
     quarantined: quarantineListing(db),
     audit: auditReader(db),
-    accounts: accountOperations(db, now),
-    moderate: moderator(parts),
+    accounts: accountOperations(parts),
+    actOnSite: takedown(parts),
     sweep: sweeper(parts),
     verify: () => verifyAll(parts),
-    missingBlobs: () => missingBlobs(db, data_dir),
+    missingBlobs: () => missingBlobs(db, (blob) => blobIsFound(data_dir, blob)),
     backUp: (folder) => backUp(parts, folder),
-    record: async (action, reason) =>
-      makingRoom(data_dir, () => audit({ at: new Date(now()).toISOString(), actor: "operator", action, reason })),
+    record: operatorRecord(parts),
     figures: openFigures(data_dir),
-    close() {
-      generation.close();
-      db.close();
-    },
+    close: parts.close,
   };
 }

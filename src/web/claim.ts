@@ -2,17 +2,15 @@
  *  no server and no log sees; without script it is pasted. */
 import { Refusal } from "../errors.ts";
 import { html } from "../html/template.ts";
-import { API_DATE } from "../http/exchange.ts";
-import { answerRedirect } from "../http/answers.ts";
+import { answerRedirect, answerText } from "../http/answers.ts";
 import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import { claimSite } from "../routes/claim.ts";
 import { csrfToken } from "../http/csrf.ts";
-import { siteUrl } from "../routes/sites.ts";
-import type { Ctx } from "../routes/table.ts";
+import { siteUrl } from "../http/hosts.ts";
+import type { Ctx } from "../routes/context.ts";
 import claimScript from "./claim.client.js" with { type: "text" };
-import { answerPage, csrfField, problem } from "./frame.ts";
-import { signedInAs } from "./who.ts";
+import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
 
 const LONGEST_TOKEN = 512;
 export const SCRIPT_PATH = "/scripts/claim.js";
@@ -20,18 +18,11 @@ export const SCRIPT_PATH = "/scripts/claim.js";
 const script = html`<script src="${SCRIPT_PATH}" defer></script>`;
 
 /** `GET /scripts/claim.js`. */
-export const serveScript = async ({ exchange }: Ctx): Promise<Response> => {
-  exchange.bytes = Buffer.byteLength(claimScript);
-  return new Response(claimScript, {
-    headers: {
-      "content-type": "text/javascript; charset=utf-8",
-      "cache-control": "no-cache",
-      "x-content-type-options": "nosniff",
-      "x-request-id": exchange.request_id,
-      "svc-version": API_DATE,
-    },
+export const serveScript = async ({ exchange }: Ctx): Promise<Response> =>
+  answerText(claimScript, exchange, {
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": "no-cache",
   });
-};
 
 function signInFirst({ exchange, params, parts }: Ctx): Response {
   const next = new URLSearchParams({ next: `/claim/${params.id!}` }).toString();

@@ -7,11 +7,10 @@ import { readForm } from "../http/body.ts";
 import { accountHolder, type SignedInCaller } from "../routes/caller.ts";
 import { csrfToken } from "../http/csrf.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
-import { limitAddress } from "../http/rate-limit.ts";
-import type { Ctx } from "../routes/table.ts";
-import type { DeviceLogin } from "../store/sql/device-logins.ts";
-import { answerPage, csrfField, problem } from "./frame.ts";
-import { signedInAs } from "./who.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import type { Ctx } from "../routes/context.ts";
+import type { DeviceLogin } from "../store/people.ts";
+import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */
 const FRESH_MS = 60 * 60_000;
@@ -97,7 +96,7 @@ function done({ exchange }: Ctx, state: keyof typeof DONE): Response {
   return answerPage({ title, body }, exchange);
 }
 
-/** `GET /device`, with `?user_code=` what waits under it. */
+/** `GET /device`: asks for the code; with `?user_code=`, shows the login that waits under it. */
 export async function showDevice(ctx: Ctx) {
   const { caller, query, exchange, parts } = ctx;
   const state = query.get("done");
@@ -108,7 +107,7 @@ export async function showDevice(ctx: Ctx) {
     return answerRedirect(`/signin?${new URLSearchParams({ next })}`, exchange);
   }
   if (typed === null) return askForCode(ctx);
-  await limitAddress(ctx, "rate_device_code");
+  await limitClient(ctx, "rate_device_code");
   const code = readUserCode(typed);
   const login = code && (await parts.store.device_logins.pending(code));
   return login ? askToDecide(ctx, caller, login) : notWaiting(ctx);
@@ -117,7 +116,7 @@ export async function showDevice(ctx: Ctx) {
 /** Throws where the password of the account is not the one that was typed. */
 async function confirmPassword(ctx: Ctx, caller: SignedInCaller, password: string | undefined): Promise<void> {
   if (!password) throw new Refusal("invalid_input", "Give your password to approve.", { field: "password" });
-  const counted = await limitAddress(ctx, "rate_sign_in");
+  const counted = await limitClient(ctx, "rate_sign_in");
   const account = await ctx.parts.store.accounts.byId(caller.account_id);
   if (!account || !(await passwordHolder(ctx, account.email, password, counted))) throw wrongPassword();
   await ctx.parts.store.sessions.confirm(caller.session_id);
@@ -127,7 +126,7 @@ async function confirmPassword(ctx: Ctx, caller: SignedInCaller, password: strin
 export async function decideDevice(ctx: Ctx) {
   const caller = accountHolder(ctx.caller);
   const { device_logins } = ctx.parts.store;
-  await limitAddress(ctx, "rate_device_code");
+  await limitClient(ctx, "rate_device_code");
   const { user_code, decision, password } = await readForm(ctx.request);
   const code = readUserCode(user_code);
   const login = code && (await device_logins.pending(code));

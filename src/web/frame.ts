@@ -3,7 +3,10 @@
 import { createHash } from "node:crypto";
 import type { Refusal } from "../errors.ts";
 import { document, html, type Html } from "../html/template.ts";
-import { API_DATE, type Exchange } from "../http/exchange.ts";
+import { answerText } from "../http/answers.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { SignedInCaller } from "../routes/caller.ts";
+import type { Ctx } from "../routes/context.ts";
 
 /** Fields that a thumb can hit and that iOS does not zoom into. */
 const STYLE = `form{margin:1.25rem 0}label{display:block;margin:1rem 0 .25rem;font-weight:600}
@@ -15,23 +18,23 @@ button.second{background:transparent;color:var(--accent)}
 dl{margin:1rem 0}dt{color:var(--dim)}dd{margin:0 0 .5rem}`;
 
 const STYLE_ELEMENT = /<style>([\s\S]*?)<\/style>/;
-const policies = new Map<string, string>();
+const known_policies = new Map<string, string>();
 
 /** No `unsafe-inline`: the one style element of the page is named by its hash. */
-function policyOf(text: string): string {
+function cspOf(text: string): string {
   const style = STYLE_ELEMENT.exec(text)![1]!;
-  let policy = policies.get(style);
+  let policy = known_policies.get(style);
   if (!policy) {
     const hash = createHash("sha256").update(style).digest("base64");
     policy =
       `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src data:; ` +
       "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-    policies.set(style, policy);
+    known_policies.set(style, policy);
   }
   return policy;
 }
 
-export interface Page {
+interface Page {
   title: string;
   body: Html;
   status?: number;
@@ -42,20 +45,13 @@ export interface Page {
 export function answerPage({ title, body, status = 200, script }: Page, exchange: Exchange): Response {
   const head = html`<link rel="icon" href="data:," />${script}`;
   const text = document({ title: `${title} · svc`, style: STYLE, head, body });
-  exchange.bytes = Buffer.byteLength(text);
-  return new Response(text, {
-    status,
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": policyOf(text),
-      "x-frame-options": "DENY",
-      "referrer-policy": "same-origin",
-      "x-content-type-options": "nosniff",
-      "cache-control": "no-store",
-      "x-request-id": exchange.request_id,
-      "svc-version": API_DATE,
-    },
-  });
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": cspOf(text),
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+  };
+  return answerText(text, exchange, headers, status);
 }
 
 /** What went wrong with the last try, read out by screen readers. */
@@ -75,3 +71,9 @@ export function answerProblem(refusal: Refusal, exchange: Exchange): Response {
 
 /** The proof that a form is ours, for the session of whoever it is shown to. */
 export const csrfField = (token: string): Html => html`<input type="hidden" name="csrf" value="${token}" />`;
+
+/** In whose name the click will be: under plain http a hosted page can have planted a stranger's session. */
+export async function signedInAs({ parts }: Ctx, { account_id }: SignedInCaller): Promise<Html> {
+  const account = await parts.store.accounts.byId(account_id);
+  return html`<p class="dim">You are signed in as ${account?.email}. <a href="/signin">Not you?</a></p>`;
+}

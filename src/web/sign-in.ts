@@ -5,8 +5,8 @@ import { answerRedirect } from "../http/answers.ts";
 import { login, signup } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
 import { csrfToken } from "../http/csrf.ts";
-import { HOME, ownPath } from "../http/own-path.ts";
-import type { Ctx } from "../routes/table.ts";
+import { HOME, nextPath } from "../http/next-path.ts";
+import type { Ctx } from "../routes/context.ts";
 import { answerPage, csrfField, problem } from "./frame.ts";
 
 interface Shown {
@@ -76,7 +76,7 @@ async function signedInPage({ caller, exchange, parts }: Ctx & { caller: { kind:
 /** `GET /signin`, `GET /signup`: whoever is signed in already goes on. */
 const show = (page: (ctx: Ctx, shown: Shown) => Response) => async (ctx: Ctx) => {
   const { caller, query, exchange } = ctx;
-  const next = ownPath(query.get("next"));
+  const next = nextPath(query.get("next"));
   if (caller.kind !== "account") return page(ctx, { next, invite: query.get("invite") ?? undefined });
   return next === HOME ? signedInPage({ ...ctx, caller }) : answerRedirect(next, exchange);
 };
@@ -90,7 +90,7 @@ const submit =
       if (!(error instanceof Refusal) || error.code === "cross_origin") throw error;
       Object.assign(ctx.headers, error.headers);
       const { next, email, invite } = await readForm(ctx.request);
-      return page(ctx, { next: ownPath(next), email, invite, refusal: error });
+      return page(ctx, { next: nextPath(next), email, invite, refusal: error });
     }
   };
 

@@ -93,6 +93,15 @@ test("the host of a version takes reports of its site", async () => {
   expect((await reports()).at(-1)).toMatchObject({ reason: "old", site_id: site.site_id });
 });
 
+test("the host of a version that the site does not have is 404 unknown_version, to reports as to readers", async () => {
+  const host = `0123456789abcdef--${site.slug}`;
+  const before = (await reports()).length;
+  for (const answer of [await post('{"reason":"x"}', JSON_TYPE, host), await server.site(host)]) {
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([404, "unknown_version"]);
+  }
+  expect(await reports()).toHaveLength(before);
+});
+
 test("a frozen site takes reports; a disabled one is 451, an expired one 410, a deleted one 404", async () => {
   await using own = await startServer();
   const one = await own.deploy({ "index.html": "x" });

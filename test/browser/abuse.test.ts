@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { judgePage } from "../kit/abuse-site.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
+import { BAD, EVIL, FIELD, PIECES, random } from "./pieces.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -10,77 +11,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => browser.close());
 
-const EVIL = "https://collect.example/";
-const BAD = `<form action=${EVIL}>`;
-const FIELD = "<input type=password>";
-const PIECES = [
-  ...[BAD, "<form action=/ok>", "</form>", FIELD, "<svg>", "</svg>", "<math>", "</math>", "<title>", "</title>"],
-  ...["<style>", "</style>", "<textarea>", "</textarea>", "<script>", "</script>", "<!--", "-->", "--!>", "<![CDATA["],
-  ...[
-    "]]>",
-    "<p>",
-    "</p>",
-    "<div>",
-    "</div>",
-    "<b>",
-    "</b>",
-    "<foreignObject>",
-    "</foreignObject>",
-    "<desc>",
-    "</desc>",
-  ],
-  ...[
-    "<mtext>",
-    "</mtext>",
-    "<mi>",
-    "</mi>",
-    "<annotation-xml encoding='text/html'>",
-    "</annotation-xml>",
-    "<g>",
-    "</g>",
-  ],
-  ...["<table>", "</table>", "<tr>", "<td>", "<select>", "</select>", "<option>", "<li>", "</li>", "<ul>", "</ul>"],
-  ...[
-    "<a x='",
-    '<a y="',
-    "'",
-    '">',
-    "<iframe>",
-    "</iframe>",
-    "<xmp>",
-    "</xmp>",
-    "<plaintext>",
-    "<br>",
-    "</br>",
-    "<svg/>",
-  ],
-  ...[
-    "<font color=x>",
-    "<font>",
-    "<span>",
-    "</span>",
-    "<h1>",
-    "</h1>",
-    "<button>",
-    "</button>",
-    "<label>",
-    "<caption>",
-  ],
-  ...["<template>", "</template>", "<body>", "</body>", "<head>", "</head>", "</html>", "text", "<?x ", "<! ", "</ >"],
-  ...[
-    '<a =">',
-    "=",
-    "<noembed>",
-    "<noframes>",
-    "<object>",
-    "</object>",
-    "<marquee>",
-    "</marquee>",
-    "<dd>",
-    "<rt>",
-    "<nobr>",
-  ],
-];
 const BEGINNINGS = [
   "",
   "<svg>",
@@ -91,16 +21,6 @@ const BEGINNINGS = [
   "<table>",
   "<select>",
 ];
-
-/** The same pages in every run. */
-function random(seed: number): (below: number) => number {
-  return (below) => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 function pages(count: number, seed: number): string[] {
   const next = random(seed);

@@ -283,6 +283,12 @@ const OPEN = [
   ["select", "<select><option>"],
   ["plain", "<plaintext>"],
   ["title", "<title>"],
+  ["area", "<script><!--><script></script>\n\n<textarea>"],
+  ["empty-drawing", "<svg/>\n\n<textarea>"],
+  ["open-drawing", "<svg x=a/><style>p{}</style>"],
+  ["drawn-html", "<svg><foreignObject><textarea></svg>"],
+  ["cut-end", '<textarea></textarea x="<plaintext>'],
+  ["breakout", "<svg><p><style><textarea></style>"],
 ] as const;
 
 test("whatever raw HTML leaves open, the page around it stays whole", async () => {

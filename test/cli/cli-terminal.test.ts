@@ -160,7 +160,7 @@ describe("A11: text of others cannot move the terminal", () => {
     const { out, err } = await home.run(flags, { env: { DEPLOY_URL: fake.url } });
     await fake.stop();
     expect(out + err).not.toMatch(ACTIVE);
-    if (flags.length === 0) expect(err).toContain("a\\u001b[2Jb\\u009b31mc");
+    if (flags.length === 0) expect(err).toContain("a\\u{1b}[2Jb\\u{9b}31mc");
     if (flags[0] === "--json") expect(json({ out })["url"]).toBe(evil.url);
     else expect(out.trim().split("\n")).toHaveLength(1);
   });
@@ -178,7 +178,7 @@ describe("A11: text of others cannot move the terminal", () => {
     const ran = await home.run(["versions", "--site", "s", "--token", "t"], { env: { DEPLOY_URL: fake.url } });
     await fake.stop();
     expect(ran.out).not.toMatch(ACTIVE);
-    expect((await home.run(["nothing\x1b[2J"])).err).toContain("nothing\\u001b[2J");
+    expect((await home.run(["nothing\x1b[2J"])).err).toContain("nothing\\u{1b}[2J");
   });
 });
 

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { handOver } from "../../src/deploy/hand-over.ts";
-import { createPool, type Deployed, type DeployJob, type DeployPool, type PoolOptions } from "../../src/deploy/pool.ts";
-import { createSlots } from "../../src/deploy/slots.ts";
-import { startThread } from "../../src/deploy/start-thread.ts";
+import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
+import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
+import { startDeployWorker } from "../../src/deploy/start-worker.ts";
 import { Refusal } from "../../src/errors.ts";
+import { createGate } from "../../src/gate.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
 import { count, holdWrites } from "../kit/database.ts";
@@ -44,8 +45,10 @@ const page = (text: string) => job({ "index.html": `<title>${text}</title>` });
 /** Keeps the pipeline busy for many seconds: 100 MB of tags, in a zip of 100 KB. */
 const hanging = () => job({ "a.txt": "x", "index.html": "<x-y>".repeat(20 << 20) });
 
-const open = (options: Partial<PoolOptions> = {}, startOne?: () => ReturnType<typeof startThread>): DeployPool =>
-  createPool({ data_dir, limits: LIMITS, now: Date.now, ...options }, startOne);
+const open = (
+  options: Partial<Parameters<typeof createPool>[0]> = {},
+  startOne?: () => ReturnType<typeof startDeployWorker>,
+): DeployPool => createPool({ data_dir, limits: LIMITS, now: Date.now, ...options }, startOne);
 
 const sites = (): number => count(data_dir, "sites");
 
@@ -111,7 +114,7 @@ describe("a deploy in a thread", () => {
     const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(Refusal);
-    expect((error as Error).stack).toContain("thread.ts");
+    expect((error as Error).stack).toContain("worker.ts");
     const later = prepareDataDir(join(folder, "later"));
     expect(await pool.deploy(page("x"))).toMatchObject({ changed: true });
     await pool.stop();
@@ -131,6 +134,14 @@ describe("the deadline", () => {
     expect(await pool.deploy(page("by another thread"))).toMatchObject({ changed: true });
     await pool.stop();
   }, 60_000);
+
+  test("shows the file's name harmless in its sentence", async () => {
+    const pool = open({ slots: 1, deadline_ms: 500 });
+    await pool.deploy(page("warms the thread"));
+    const hung = await refusal(pool.deploy(job({ "in\u00addex.html": "<x-y>".repeat(20 << 20) })));
+    expect(hung.message).toContain(" in\\u{ad}dex.html. ");
+    await pool.stop();
+  }, 20_000);
 
   test("ends where publishing begins: a publish that waits past it is not ended", async () => {
     const pool = open({ slots: 1, deadline_ms: 1000 });
@@ -187,13 +198,15 @@ describe("slots", () => {
   });
 
   test("a slot that is given back goes to who waits longest, before any newcomer", async () => {
-    const slots = createSlots(1, 1000);
+    const slots = createGate(1);
     const order: string[] = [];
-    const release = await slots.take();
-    const waiting = ["a", "b"].map((name) => slots.take().then((next) => (order.push(name), next())));
-    release();
-    const newcomer = slots.take().then((next) => (order.push("c"), next()));
-    await Promise.all([...waiting, newcomer]);
+    const holding = Promise.withResolvers<void>();
+    const enter = (name: string) => slots.run(async () => void order.push(name));
+    const first = slots.run(() => holding.promise);
+    const waiting = ["a", "b"].map(enter);
+    holding.resolve();
+    await first;
+    await Promise.all([...waiting, enter("c")]);
     expect(order).toEqual(["a", "b", "c"]);
   });
 });
@@ -205,7 +218,7 @@ describe("a thread that crashes", () => {
   ])("that %s fails its own job with an error for the log, and is replaced", async (how, message) => {
     const crashing = pathToFileURL(join(FIXTURES, "threads", `${how}.ts`));
     let started = 0;
-    const pool = open({ slots: 1 }, () => (started++ === 0 ? startThread(crashing) : startThread()));
+    const pool = open({ slots: 1 }, () => (started++ === 0 ? startDeployWorker(crashing) : startDeployWorker()));
     const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
     expect(error).not.toBeInstanceOf(Refusal);
     expect((error as Error).message).toMatch(message);
@@ -253,7 +266,7 @@ test("a compiled program runs its threads from any working directory, and ends b
   );
   const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");
   const build = Bun.spawnSync(
-    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", ROOT, program, "src/deploy/thread.ts"],
+    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", ROOT, program, "src/deploy/worker.ts"],
     { cwd: ROOT, stderr: "pipe" },
   );
   expect(build.stderr.toString() + build.exitCode).toEndWith("0");

@@ -1,8 +1,9 @@
 /** CONTRACT.md 4.2: `/` resolves for every upload, and what the version is called. RELIABILITY.md Z73, Z74. */
 import { describe, expect, test } from "bun:test";
 import { build } from "../../src/pipeline/index.ts";
-import { humanSize } from "../../src/pipeline/listing.ts";
-import { titleOf } from "../../src/html/title.ts";
+import { humanSize } from "../../src/units.ts";
+import { keepPages } from "../../src/html/pages.ts";
+import { titleOf as titleOfPage } from "../../src/html/title.ts";
 import type { BuiltVersion } from "../../src/types.ts";
 import { contentHash } from "../../src/version-id.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
@@ -14,6 +15,7 @@ const deploy = (files: Record<string, Content>): BuiltVersion => build(zipOf(fil
 const entry = (version: BuiltVersion, path: string) => version.manifest.find((file) => file.path === path);
 const read = (version: BuiltVersion, path: string): string =>
   new TextDecoder().decode(version.blobs.get(entry(version, path)!.sha256));
+const titleOf = (page: Uint8Array): string | null => titleOfPage(keepPages()(new Uint8Array(page)));
 const codes = (notes: readonly { code: string }[]): string[] => notes.map(({ code }) => code);
 
 const HTML = "<title>Here</title><h1>Here</h1>";
@@ -154,6 +156,7 @@ describe("a version's title is its index page's", () => {
     ["<style><title>no</title></style><noscript><title>no</title></noscript><title>yes</title>", "yes"],
     ["<svg><title>drawing</title></svg><title>yes</title>", "yes"],
     ["<svg/><title>yes</title>", "yes"],
+    ["<math><title>formula</title></math><title>yes</title>", "yes"],
     ["<svg><title>drawing</title></svg>", null],
     ["<meta content='<title>no</title>'><title>yes</title>", "yes"],
     ["<a title=it's><title>yes</title>", "yes"],

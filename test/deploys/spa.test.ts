@@ -37,6 +37,9 @@ const REWRITES: [name: string, text: string][] = [
   ["vercel.json", '{"rewrites":[{"source":"/:path*","destination":"/index.html"}]}'],
   ["vercel.json", '{"routes":[{"handle":"filesystem"},{"src":"/.*","dest":"/index.html"}]}'],
   ["netlify.toml", '[build]\npublish = "dist"\n[[redirects]]\n  from = "/*"\n  to = "/index.html"\n  status = 200\n'],
+  ["netlify.toml", 'redirects = [{from = "/*", to = "/index.html", status = 200}]'],
+  ["netlify.toml", '[[redirects]]\n"from" = """/*"""\nto = \'/index.html\'\nstatus = 200 # all\n'],
+  ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 200\n[redirects.headers]\nX-From = "a"\n'],
   ["firebase.json", '{"hosting":{"public":"dist","rewrites":[{"source":"**","destination":"/index.html"}]}}'],
   [
     "firebase.json",
@@ -60,9 +63,19 @@ const NO_REWRITES: [name: string, text: string, why: string][] = [
   ["vercel.json", '{"rewrites":{"source":1,"destination":null}}', "not what it should be"],
   ["netlify.toml", '[[redirects]]\n# from = "/*"\nto = "/index.html"\nstatus = 200\n', "a comment"],
   ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 301\n', "a redirect"],
+  [
+    "netlify.toml",
+    '[[redirects]]\nfrom = "/*"\nto = "/index.html"\n[[plugins]]\nstatus = 200\n',
+    "the status of another section",
+  ],
+  ["netlify.toml", '[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 200\n= broken', "not TOML"],
+  ["netlify.toml", 'x = """\n[[redirects]]\nfrom = "/*"\nto = "/index.html"\nstatus = 200\n"""', "a text"],
+  ["netlify.toml", 'redirects = "/*"', "not what it should be"],
+  ["netlify.toml", 'redirects = [{from = "/*", to = "/", status = {toString = 1}}]', "not what it should be"],
   ["firebase.json", '{"hosting":{"rewrites":[{"source":"/api/**","function":"api"}]}}', "a function"],
   ["wrangler.jsonc", '{\n // "not_found_handling": "single-page-application"\n}', "a comment"],
   ["wrangler.toml", '# not_found_handling = "single-page-application"', "a comment"],
+  ["wrangler.toml", '[vars]\nnot_found_handling = "single-page-application"\n', "a variable of that name"],
   ["docs/_redirects", "/* /index.html 200", "not at the root"],
   ["_redirects", `${"#".repeat(70_000)}\n/* /index.html 200`, "too large to be configuration"],
 ];
@@ -166,10 +179,15 @@ describe("hostile pages stay linear", () => {
       const page = index(fillTo(size));
       return [filesOf({ "index.html": page }), filesOf(shell('<div id="app"></div>', { "other.html": page }))];
     };
-    expectLinear(HALF, draftsOf, (drafts) => drafts.forEach(detectSpa));
+    expectLinear(HALF, draftsOf, (drafts) => drafts.forEach((files) => detectSpa(files)));
   });
 
   const repeated = (piece: string) => (length: number) => fillTo(length)(piece);
+  const nested = (open: string, close: string) => (length: number) =>
+    fillTo(length / 2)(open) + fillTo(length / 2)(close);
+  /** Of about ten letters each. */
+  const lines = (line: (i: number) => string) => (length: number) =>
+    Array.from({ length: length / 10 }, (_, i) => line(i)).join("");
   test.each<[name: string, text: (length: number) => string, length: number]>([
     ["_redirects", repeated("/* "), HALF],
     ["netlify.toml", repeated("[[redirects]]\n"), 56_000],
@@ -177,6 +195,17 @@ describe("hostile pages stay linear", () => {
     ["firebase.json", repeated('"\\"'), 60_000],
     ["wrangler.jsonc", repeated("/*"), 60_000],
     ["wrangler.toml", repeated("not_found_handling "), 57_000],
+    ["netlify.toml", lines((i) => `k${i} = 1\n`), 60_000],
+    ["netlify.toml", lines((i) => `[t${i}]\n`), 60_000],
+    ["netlify.toml", (length) => `a${repeated(".a")(length)} = 1`, 60_000],
+    ["netlify.toml", (length) => `a = ${nested("[", "]")(length)}`, 60_000],
+    ["netlify.toml", (length) => `a = "${repeated("\\n")(length)}"`, 60_000],
+    ["netlify.toml", repeated("["), 10 << 20],
+    ["vercel.json", nested("[", "]"), 60_000],
+    ["vercel.json", repeated('{"a":'), 60_000],
+    ["vercel.json", repeated("["), 10 << 20],
+    ["wrangler.jsonc", (length) => `"${repeated("\\u0041")(length)}"`, 60_000],
+    ["firebase.json", (length) => `{${lines((i) => `"k${i}":1,`)(length)}"k":1}`, 60_000],
   ])("a hostile %s does too", (name, text, length) => {
     const filesFor = (size: number) => ({ ...INDEX, [name]: text(size) });
     expectLinear(length, filesFor, (files) => expect(ruleOf(files)).toBe("none"));

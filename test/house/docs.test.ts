@@ -67,7 +67,7 @@ describe("docs/self-hosting.md", () => {
 describe("docs/cli.md", () => {
   test("names every command and every flag", async () => {
     const text = await read("docs/cli.md");
-    const calls = COMMANDS.map(({ name, argument }) => `svc ${name} ${argument}`.trim().replace(/ +/g, " "));
+    const calls = COMMANDS.map(({ name, argument }) => ["svc", name, argument].filter(Boolean).join(" "));
     expect(calls.filter((call) => !text.includes(`\`${call}\``))).toEqual([]);
     const flags = COMMANDS.flatMap((command) => command.flags.map(({ name }) => `--${name}`));
     expect([...new Set(flags)].filter((flag) => !new RegExp(`\`${flag}[\` ]`).test(text))).toEqual([]);

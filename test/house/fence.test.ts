@@ -1,133 +1,191 @@
-/** The house keeps its shape: who imports whom (ARCHITECTURE.md), how long a file is, what never enters the repository. */
+/** The house keeps its shape: who imports whom (ARCHITECTURE), which built-ins belong where, how long and how tangled the
+ *  source is, what never enters the repository. Each rule is shown to fail on a made-up breach. */
 import { describe, expect, test } from "bun:test";
-import { dirname, join, posix } from "node:path";
 import packageJson from "../../package.json";
+import { globalBreaches, importBreaches, roomOf, ROWS, threadsOf } from "./fence/rights.ts";
+import { circles, fullFolders, longFiles, longFunctions, unusedExports } from "./fence/shape.ts";
+import { PRODUCT, read, type Sources, sources } from "./fence/source.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
-const SKIPPED = /(^|\/)(node_modules|dist|svc-data|\.git)\//;
+const PRODUCT_SOURCES = await sources(...PRODUCT);
+/** Whoever imports something of the product makes it needed; what only tests need is no door of the product. */
+const AROUND = await sources("test/**/*.ts", "scripts/**/*.ts", "bench/**/*.ts", "types/**/*.ts");
 
-const glob = async (pattern: string): Promise<string[]> =>
-  (await Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: ROOT, dot: true })))
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !SKIPPED.test(path))
-    .toSorted();
+const breaches = (rule: (path: string, text: string) => string[]): string[] =>
+  [...PRODUCT_SOURCES].flatMap(([path, text]) => rule(path, text));
+const made = (files: Record<string, string>): Sources => new Map(Object.entries(files));
 
-const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
-const CODE = [...(await glob("src/**/*.ts")), "server.ts", "cli.ts", "lib.ts"];
+test("the fence reads the whole product", () => {
+  expect(PRODUCT_SOURCES.size).toBeGreaterThan(250);
+});
 
-/** The station that a file belongs to: a folder of src, a door, or `vocabulary`. */
-function stationOf(path: string): string {
-  const [top, folder, file] = path.split("/");
-  if (top !== "src") return path;
-  if (file) return folder!;
-  return "vocabulary";
-}
+describe("who imports whom (ARCHITECTURE's table), values and types alike", () => {
+  test("every file stays within the rights of its room", () => {
+    expect(breaches(importBreaches)).toEqual([]);
+  });
 
-/** Station → the stations and single files that it may import beside itself. Not listed: whatever it joins. */
-const MAY: Record<string, readonly string[]> = {
-  vocabulary: [],
-  html: ["vocabulary"],
-  store: ["vocabulary"],
-  pipeline: ["vocabulary", "html"],
-  serve: ["vocabulary", "html", "http", "store"],
-  comments: ["vocabulary", "store"],
-  deploy: ["vocabulary", "store", "pipeline"],
-  routes: ["vocabulary", "config", "http", "store", "deploy", "comments"],
-  web: ["vocabulary", "html", "http", "store", "routes", "src/client/zip.ts", "src/client/challenge.ts"],
-  client: ["src/version-id.ts"],
-  cli: ["client", "src/version-id.ts"],
-  "cli.ts": ["cli", "client", "src/version-id.ts"],
-  "lib.ts": ["client"],
-};
-
-/** Packages and built-ins that belong to one station. No other package may be imported at all. */
-const OWNER: Record<string, string> = { "bun:sqlite": "store", marked: "pipeline", fflate: "client" };
-/** These run on Node 18 too. */
-const PORTABLE = new Set(["client", "cli", "cli.ts", "lib.ts"]);
-/** These run in a browser too. */
-const BROWSER = new Set(["src/client/zip.ts", "src/client/challenge.ts"]);
-
-/** Values alone: `import type` is free, and the transpiler leaves it out. It does not see threads: they are found by text. */
-function importsOf(path: string, text: string): string[] {
-  const scanned = new Bun.Transpiler({ loader: "ts" }).scanImports(text.replace(/^#!.*/, "")).map((one) => one.path);
-  const urls = [...text.matchAll(/new URL\(\s*"(\.{1,2}\/[^"]+\.ts)"/g)].map((match) => match[1]!);
-  const threads = [...text.matchAll(/threadUrl\(\s*"\.\/([^"]+\.ts)"/g)].map((match) => match[1]!);
-  const named = [...scanned, ...urls].map((name) => (name.startsWith(".") ? posix.join(dirname(path), name) : name));
-  return [...named, ...threads];
-}
-
-function mayImport(path: string, name: string): boolean {
-  const from = stationOf(path);
-  if (name.startsWith("node:")) return !BROWSER.has(path);
-  if (name in OWNER) return OWNER[name] === from;
-  if (/^bun(:|$)/.test(name)) return !PORTABLE.has(from);
-  if (name === "package.json") return true;
-  if (!name.startsWith("src/")) return false;
-  const rights = MAY[from];
-  return !rights || stationOf(name) === from || rights.includes(stationOf(name)) || rights.includes(name);
-}
-
-const breaches = (path: string, text: string): string[] =>
-  importsOf(path, text)
-    .filter((name) => !mayImport(path, name))
-    .map((name) => `${path} imports ${name}`);
-
-describe("who imports whom", () => {
-  test("every file stays within its station's rights", async () => {
-    expect(CODE.length).toBeGreaterThan(100);
-    const found = await Promise.all(CODE.map(async (path) => breaches(path, await read(path))));
-    expect(found.flat()).toEqual([]);
+  test("every room of src has a row, or joins the others", () => {
+    const rooms = new Set([...PRODUCT_SOURCES.keys()].map((path) => roomOf(path).split("/")[0]!));
+    expect([...rooms].filter((room) => !(room in ROWS) && !/^server(\.ts)?$/.test(room))).toEqual([]);
   });
 
   test.each([
-    ["src/pipeline/x.ts", 'import { openStore } from "../store/index.ts";\nopenStore();', 1],
-    ["src/pipeline/x.ts", 'import type { Store } from "../store/index.ts";', 0],
+    ["src/pipeline/x.ts", 'import { openStore } from "../store/index.ts";', 1],
+    ["src/pipeline/x.ts", 'import type { Store } from "../store/index.ts";', 1],
+    ["src/pipeline/x.ts", 'import { scan } from "./abuse/index.ts";', 0],
+    ["src/pipeline/lint/x.ts", 'import { scan } from "../abuse/index.ts";', 1],
+    ["src/pipeline/lint/x.ts", 'import { page } from "../references/page.ts";', 0],
+    ["src/pipeline/markdown/x.ts", 'import { page } from "../docs/page.ts";', 1],
+    ["src/pipeline/docs/x.ts", 'import { render } from "../markdown/render.ts";', 0],
     ["src/serve/x.ts", 'new Worker(new URL("../pipeline/index.ts", import.meta.url));', 1],
     ["src/serve/x.ts", 'new Worker(threadUrl("./src/pipeline/index.ts"));', 1],
-    ["src/serve/x.ts", 'import { Database } from "bun:sqlite";\nnew Database();', 1],
-    ["src/store/x.ts", 'import { Database } from "bun:sqlite";\nnew Database();', 0],
-    ["src/tokens.ts", 'import { app } from "./server/app.ts";\napp();', 1],
-    ["src/client/x.ts", 'import { serve } from "bun";\nserve();', 1],
-    ["src/client/zip.ts", 'import { join } from "node:path";\njoin();', 1],
-    ["src/routes/x.ts", 'import express from "express";\nexpress();', 1],
-  ])("the fence itself: %s with %j is %i breach", (path, text, count) => {
-    expect(breaches(path, text)).toHaveLength(count);
-  });
-
-  test("what runs on Node never calls Bun", async () => {
-    const calls: string[] = [];
-    for (const path of CODE.filter((one) => PORTABLE.has(stationOf(one)))) {
-      const code = new Bun.Transpiler({ loader: "ts" }).transformSync(await read(path)); // comments are gone
-      if (/(?<![\w.$"'`@])Bun\.\w/.test(code)) calls.push(path);
-    }
-    expect(calls).toEqual([]);
-  });
-
-  test("every thread is an entry of the server's binary", async () => {
-    const build = await read("scripts/build.ts");
-    const texts = (await Promise.all(CODE.map(read))).filter((text) => text.includes("new Worker("));
-    const threads = texts.flatMap((text) => [...text.matchAll(/"\.\/(src\/[^"]+\.ts)"/g)].map((match) => match[1]!));
-    expect(threads.length).toBe(texts.length);
-    expect(threads.filter((thread) => !build.includes(`"${thread}"`))).toEqual([]);
+    ["src/serve/x.ts", 'import { sites } from "../store/sql/sites.ts";', 1],
+    ["src/serve/x.ts", 'import type { Blobs } from "../store/serving.ts";', 0],
+    ["src/serve/x.ts", 'import { thread } from "../comments/threads.ts";', 1],
+    ["src/comments/x.ts", 'import { site } from "../serve/site.ts";', 1],
+    ["src/comments/widget/x.ts", 'import { anchor } from "../anchor.ts";', 0],
+    ["src/store/index.ts", 'import { driver } from "./sqlite/driver.ts";', 0],
+    ["src/store/sql/x.ts", 'import { driver } from "../sqlite/driver.ts";', 1],
+    ["src/store/sql/x.ts", 'import { openStore } from "../index.ts";', 1],
+    ["src/store/disk/x.ts", 'import type { Blobs } from "../serving.ts";', 0],
+    ["src/http/x.ts", 'import { ROUTES } from "../routes/table.ts";', 1],
+    ["src/tokens.ts", 'import { app } from "./server/app.ts";', 1],
+    ["src/tokens.ts", 'import { html } from "./html/template.ts";', 1],
+    ["src/web/browser/x.ts", 'import { html } from "../../html/template.ts";', 1],
+    ["src/client/x.ts", 'import { api } from "../cli/service/api.ts";', 1],
+    ["src/cli/service/x.ts", 'import { deploy } from "../commands/deploy.ts";', 1],
+    ["src/cli/commands/x.ts", 'import { api } from "../service/api.ts";', 0],
+    ["src/made-up/x.ts", 'import { Refusal } from "../errors.ts";', 1],
+  ])("the fence itself: %s with %s is %i breach", (path, text, count) => {
+    expect(importBreaches(path, text)).toHaveLength(count);
   });
 });
 
-test("no source file has more than 250 lines", async () => {
-  const lengths = await Promise.all(
-    CODE.map(async (path) => [path, (await read(path)).split("\n").length - 1] as const),
-  );
-  expect(lengths.filter(([, lines]) => lines > 250)).toEqual([]);
+describe("the built-ins that belong to some rooms", () => {
+  test("no module of the runtime and no package is imported elsewhere, no global used", () => {
+    expect(breaches(globalBreaches)).toEqual([]);
+  });
+
+  test.each([
+    ["src/serve/x.ts", 'import { Database } from "bun:sqlite";', 1],
+    ["src/store/sql/x.ts", 'import { Database } from "bun:sqlite";', 1],
+    ["src/store/sqlite/x.ts", 'import { Database } from "bun:sqlite";', 0],
+    ["src/client/x.ts", 'import { serve } from "bun";', 1],
+    ["src/client/zip.ts", 'import { join } from "node:path";', 1],
+    ["src/comments/anchor.ts", 'import { join } from "node:path";', 1],
+    ["src/routes/x.ts", 'import express from "express";', 1],
+    ["src/pipeline/x.ts", 'import { readFileSync } from "node:fs";', 1],
+    ["src/routes/x.ts", 'import { readFile } from "node:fs/promises";', 1],
+    ["src/store/disk/x.ts", 'import { statSync } from "node:fs";', 0],
+    ["src/serve/x.ts", 'import { marked } from "marked";', 1],
+  ])("the fence itself: %s with %s is %i breach", (path, text, count) => {
+    expect(importBreaches(path, text)).toHaveLength(count);
+  });
+
+  test.each([
+    ["src/pipeline/x.ts", "const file = Bun.file(path);", 1],
+    ["src/serve/x.ts", "const file = Bun.file(path);", 1],
+    ["src/store/disk/x.ts", "const file = Bun.file(path);", 0],
+    ["src/pipeline/x.ts", "const shout = (request: Request): string => request.url;", 1],
+    ["src/store/x.ts", "const request = new Request(url);", 1],
+    ["src/routes/x.ts", "const shout = (request: Request): string => request.url;", 0],
+    ["src/serve/x.ts", "const home = process.env.HOME;", 1],
+    ["src/serve/x.ts", "const at = Date.now();", 1],
+    ["src/pipeline/x.ts", "const now = Date.now;", 1],
+    ["src/tokens.ts", "const id = Math.random();", 1],
+    ["src/http/x.ts", 'console.log("here");', 1],
+    ["src/cli/x.ts", "await Bun.write(path, text);", 2],
+    ["src/serve/x.ts", "// Date.now() is not asked here", 0],
+    ["src/serve/x.ts", 'const sentence = "Bun.file and Date.now()";', 0],
+  ])("the fence itself: %s with %s is %i breach", (path, text, count) => {
+    expect(globalBreaches(path, text)).toHaveLength(count);
+  });
+
+  test("every thread and spawned entry is an entry of the server's binary", async () => {
+    const build = await read("scripts/build.ts");
+    const threads = threadsOf(PRODUCT_SOURCES);
+    expect(threads.length).toBeGreaterThan(0);
+    expect(threads.filter((thread) => !build.includes(`"${thread}"`))).toEqual([]);
+    const workers = [...PRODUCT_SOURCES.values()].filter((text) => text.includes("new Worker("));
+    expect(workers.every((text) => threadsOf(made({ x: text })).length === 1)).toBeTrue();
+  });
+});
+
+/** A function of `lines` lines as `bun fmt` lays it out, by its first line. */
+const long = (first: string, lines: number, last = "}"): string =>
+  [first, ...Array.from({ length: lines - 2 }, () => "  step();"), last, ""].join("\n");
+
+describe("the shape of the source", () => {
+  test("no file has more than 250 lines", () => {
+    expect(longFiles(PRODUCT_SOURCES)).toEqual([]);
+    expect(longFiles(made({ "src/a.ts": "x\n".repeat(250) }))).toEqual([]);
+    expect(longFiles(made({ "src/a.ts": "x\n".repeat(251) }))).toHaveLength(1);
+  });
+
+  test("no function has more than 40 lines", () => {
+    expect(longFunctions(PRODUCT_SOURCES)).toEqual([]);
+  });
+  test.each([
+    ["export function f(a: string): string {"],
+    ["async function f() {"],
+    ["export const f = (a: string) => {"],
+    ["export const f = async (a: string): Promise<void> => {"],
+    ["export function f(\n  a: string,\n): { b: string } {"],
+    ["  get size(): number {"],
+    ["  async take(rule, subject) {"],
+    ["  return async (request) => {"],
+  ])("the fence itself: %j of 41 lines is a breach, of 40 is none", (first) => {
+    const [head, indent] = [first.split("\n"), /^ */.exec(first)![0]];
+    const body = (lines: number) =>
+      long(first, lines - head.length + 1, `${indent}}`).replaceAll("  step", `${indent}  step`);
+    expect(longFunctions(made({ "src/a.ts": body(41) }))).toHaveLength(1);
+    expect(longFunctions(made({ "src/a.ts": body(40) }))).toEqual([]);
+  });
+
+  test("no folder has more than 24 files", async () => {
+    expect(fullFolders(PRODUCT_SOURCES.keys())).toEqual([]);
+    const files = Array.from({ length: 25 }, (_, n) => `src/a/${n}.ts`);
+    expect(fullFolders(files)).toEqual(["src/a: 25 files"]);
+    expect(fullFolders(files.slice(1))).toEqual([]);
+  });
+
+  test("no file reaches itself by its imports, of types too", () => {
+    expect(circles(PRODUCT_SOURCES)).toEqual([]);
+  });
+  test.each([
+    ["values", 'import { b } from "./b.ts";', 'import { a } from "./a.ts";', 2],
+    ["types", 'import type { B } from "./b.ts";', 'import { type A, x } from "./a.ts";', 2],
+    ["a re-export", 'export { b } from "./b.ts";', 'import { a } from "./a.ts";', 2],
+    ["no way back", 'import { b } from "./b.ts";', 'import { c } from "./c.ts";', 0],
+  ])("the fence itself: a circle of %s", (_, a, b, files) => {
+    expect(circles(made({ "src/a.ts": a, "src/b.ts": b, "src/c.ts": "" }))).toHaveLength(files);
+  });
+
+  test("nothing is exported that nobody imports", () => {
+    expect(unusedExports(PRODUCT_SOURCES, AROUND, new Set(["lib.ts"]))).toEqual([]);
+  });
+  test.each([
+    ["export const a = 1;", 'import { a } from "./a.ts";', 0],
+    ["export const a = 1;", 'import * as all from "./a.ts";', 0],
+    ["export const a = 1;", 'export { a } from "./a.ts";', 0],
+    ["export interface A {}", 'import type { A } from "./a.ts";', 0],
+    ["export interface A {}", 'import { b } from "./a.ts";', 1],
+    ["export async function a() {}", "", 1],
+    ['export { a } from "./c.ts";', "", 1],
+  ])("the fence itself: %s with %s leaves %i unused", (a, b, count) => {
+    expect(unusedExports(made({ "src/a.ts": a }), made({ "src/b.ts": b }), new Set())).toHaveLength(count);
+  });
 });
 
 describe("what never enters the repository", () => {
   const TEXT = "**/*.{ts,tsx,js,jsx,mjs,json,lock,md,toml,html,css,vue,sql,svg}";
   const REGISTRY = /registry\.(npmjs|yarnpkg)\.|npm\.pkg\.github\.com/i;
   const MACHINE = /(?<![\w.])\/((home|Users)\/(?!me\b)|root\/|work\/)\w|\/tmp\/team/;
+  const isForeign = (text: string): boolean => REGISTRY.test(text) || MACHINE.test(text);
 
   test("a package registry's host, or a path of somebody's machine", async () => {
-    const paths = [...(await glob(TEXT)), ".ci/run"].filter((path) => path !== "test/house/fence.test.ts");
-    const texts = await Promise.all(paths.map(async (path) => [path, await read(path)] as const));
-    expect(texts.filter(([, text]) => REGISTRY.test(text) || MACHINE.test(text)).map(([path]) => path)).toEqual([]);
+    const all = await sources(TEXT, ".ci/run");
+    expect(isForeign("see /home/ann/project")).toBeTrue();
+    expect([...all].filter(([path, text]) => path !== "test/house/fence.test.ts" && isForeign(text))).toEqual([]);
   });
 
   test("a package beside the four that the design allows", () => {

@@ -2,7 +2,7 @@
 import { Refusal } from "../../src/errors.ts";
 import { scanAbuse } from "../../src/pipeline/abuse/index.ts";
 import type { Bytes, SiteContext } from "../../src/types.ts";
-import { FIRST_BRANDS } from "../../src/store/disk/brands.ts";
+import FIRST_BRANDS from "../../src/store/disk/first-brands.txt" with { type: "text" };
 
 /** A new anonymous site. */
 export const NEW_SITE: SiteContext = {

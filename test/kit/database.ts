@@ -2,6 +2,7 @@
  *  itself uses the names of `TestServer`. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 
 type Value = string | number | null;
 
@@ -13,9 +14,15 @@ export function openFile(data_dir: string, name = "db", readonly = true): Databa
   return db;
 }
 
+/** Seen by a running server at its next request, as whoever commits tells it. */
 export function write(data_dir: string, statement: string, ...values: Value[]): void {
-  using db = openFile(data_dir, "db", false);
-  db.run(statement, values);
+  const { sqlite, generation, close } = openDataDir(data_dir, Date.now);
+  try {
+    sqlite.run(statement, values);
+    generation.advance();
+  } finally {
+    close();
+  }
 }
 
 export function read<T = Record<string, Value>>(data_dir: string, statement: string, ...values: Value[]): T[] {
@@ -30,8 +37,10 @@ export const auditRows = (data_dir: string) =>
   read<Record<string, string | null>>(data_dir, "select * from audit order by audit_no");
 
 /** As if a program of another version had written the database. */
-export const setSchemaVersion = (data_dir: string, version: number): void =>
-  write(data_dir, `PRAGMA user_version = ${version}`);
+export function setSchemaVersion(data_dir: string, version: number): void {
+  using db = openFile(data_dir, "db", false);
+  db.run(`PRAGMA user_version = ${version}`);
+}
 
 /** Everything that a call may change, but for when somebody was last seen. */
 export function snapshot(data_dir: string): unknown {

@@ -177,7 +177,6 @@ export class TestServer {
   }
   private write(statement: string, ...values: (string | number | null)[]): void {
     write(this.data_dir, statement, ...values);
-    this.running.store.generation.advance();
   }
 
   async stop(): Promise<void> {

@@ -149,6 +149,35 @@ describe("what raw HTML leaves open is closed at the end of its text, and nothin
       "<script><!--<script></script>b",
       "<script><!--<script></script>b\n--></script>",
     ],
+    [
+      "a text area behind a script whose comment is `<!-->`",
+      "<script><!--><script></script><textarea>",
+      "<script><!--><script></script><textarea></textarea>",
+    ],
+    [
+      "a script whose comment is `<!--->`",
+      "<script><!---><script></script><b>",
+      "<script><!---><script></script><b></b>",
+    ],
+    ["a text area behind a drawing that ends itself", "<svg/><textarea>", "<svg/><textarea></textarea>"],
+    ["a style sheet behind it, too", "<svg /><style><b>", "<svg /><style><b></style>"],
+    ["a drawing whose slash is a value's", "<svg x=a/><path/>", "<svg x=a/><path/></svg>"],
+    [
+      "a text area in a drawing's HTML",
+      "<svg><desc><textarea></svg>",
+      "<svg><desc><textarea></svg></textarea></desc></svg>",
+    ],
+    [
+      "a drawing that an element of HTML ends, before that",
+      "<math><main><div>",
+      "<math><main></main></math><div></div>",
+    ],
+    ["items in a drawing, each", "<svg><title><option><svg>", "<svg><title><option><svg></svg></option></title></svg>"],
+    [
+      "a text area whose end tag never ends",
+      '<textarea></textarea x="<b>',
+      '<textarea>&lt;/textarea x="&lt;b></textarea>',
+    ],
     ["a style sheet", "<style>a", "<style>a</style>"],
     ["a text area", "<textarea><b>", "<textarea><b></textarea>"],
     ["a tag that never ends", '<b>x <a href="y', '<b>x &lt;a href="y</b>'],
@@ -165,18 +194,25 @@ describe("what raw HTML leaves open is closed at the end of its text, and nothin
     ["a tag's > in quotes", "<a title=\"a>b\" href='c>'>x", "<a title=\"a>b\" href='c>'>x</a>"],
   ])("%s: %s", (_, open, closed) => expect(close(open)).toBe(closed));
 
-  test.each(["<div>", "<!-- x", "<script>", "<b>", "<table><tr><td>", "</article></main>", "<template>", '<a href="'])(
-    "the page's frame stands after %s",
-    (open) => {
-      const page = docs({ "a.md": `Text\n\n${open}`, "b.md": "" }).page("a.html");
-      const whole = new HTMLRewriter();
-      const seen: string[] = [];
-      for (const name of ["main > nav.turn", "main > p.source"])
-        whole.on(name, { element: () => void seen.push(name) });
-      whole.transform(page);
-      expect(seen).toEqual(["main > nav.turn", "main > p.source"]);
-    },
-  );
+  test.each([
+    "<div>",
+    "<!-- x",
+    "<script>",
+    "<b>",
+    "<table><tr><td>",
+    "</article></main>",
+    "<template>",
+    '<a href="',
+    "<script><!--><script></script>\n\n<textarea>",
+    "<svg/><textarea>",
+  ])("the page's frame stands after %s", (open) => {
+    const page = docs({ "a.md": `Text\n\n${open}`, "b.md": "" }).page("a.html");
+    const whole = new HTMLRewriter();
+    const seen: string[] = [];
+    for (const name of ["main > nav.turn", "main > p.source"]) whole.on(name, { element: () => void seen.push(name) });
+    whole.transform(page);
+    expect(seen).toEqual(["main > nav.turn", "main > p.source"]);
+  });
   test("footnotes stand outside what the text left open", () => {
     expect(rendered("a[^1] <!-- x\n\n[^1]: n").indexOf("-->")).toBe(-1); // an inline comment must be whole
     expect(rendered("a[^1]\n\n[^1]: n\n\n<!-- x")).toMatch(/--><section class="footnotes"/);

@@ -115,6 +115,12 @@ describe("a page's title", () => {
     ["the first # heading, not the first of any kind", "## Sub\n\n# The `first` *one*\n\n# Second", "The first one"],
     ["an underlined heading", "Main\n====", "Main"],
     ["a raw <h1>, as READMEs have it", '<h1 align="center"><img src="x.png"> The &amp; tool</h1>', "The &amp; tool"],
+    [
+      "not a raw <h1> in a comment or a script",
+      "<!-- <h1>No</h1> -->\n<script>'<h1>No</h1>'</script>\n",
+      "Getting started now",
+    ],
+    ["of a raw <h1> with a > in an attribute", '<h1><img alt="a > b">The tool</h1>', "The tool"],
     ["else the file name in words", "Text alone.", "Getting started now"],
     ["an empty front matter title counts as none", '---\ntitle: ""\n---\n# Heading', "Heading"],
     ["of a broken front matter, the heading", "---\ntitle: [\n: : :\n---\n# Heading", "["],
@@ -133,6 +139,7 @@ describe("a page's title", () => {
   });
   test("a page without a main heading gets its title as one", () => {
     expect(docs({ "field-notes.md": "Text." }).article()).toStartWith('<h1 dir="auto">Field notes</h1>');
+    expect(docs({ "field-notes.md": "<!-- <h1>No</h1> -->" }).article()).toStartWith('<h1 dir="auto">Field notes</h1>');
   });
   test("a title of a megabyte is cut, and markup in it is text", () => {
     const site = docs({ "a.md": `---\ntitle: <script>alert(1)</script>${"x".repeat(1e6)}\n---\n`, "b.md": "# B" });

@@ -1,5 +1,6 @@
 /** What the lint reads out of scripts, styles and pages (PIPELINE.md 4): code is told from text that only looks like it. */
 import { describe, expect, test } from "bun:test";
+import { Page } from "../../src/html/page.ts";
 import { pageReferences } from "../../src/pipeline/references/page.ts";
 import { scriptReferences } from "../../src/pipeline/references/script.ts";
 import { styleReferences } from "../../src/pipeline/references/style.ts";
@@ -113,6 +114,6 @@ describe("pages", () => {
     ],
     [`<img src="a&amp;b.png"><img src=" c.png ">`, ["a&b.png", "c.png"]],
   ])("%j names %j", (html, found) => {
-    expect(pageReferences(html).references.map(({ url }) => url)).toEqual(found);
+    expect(pageReferences(new Page(html)).references.map(({ url }) => url)).toEqual(found);
   });
 });

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { Exchange } from "../../src/http/exchange.ts";
-import type { ServingStore } from "../../src/store/index.ts";
-import type { ManifestFile, Site, Version } from "../../src/types.ts";
+import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
+import type { Site, Version } from "../../src/types.ts";
 
 const SITE_ID = "site_00000000000000000000";
 const VERSION_ID = "0123456789abcdef";
@@ -39,7 +39,8 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     spa_enabled: 0,
     spa_rule: "none",
   };
-  const file = (path: string): ManifestFile => ({
+  const file = (path: string): StoredFile => ({
+    blob_no: 1,
     path,
     sha256: path,
     bytes: bytes_each,
@@ -58,7 +59,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
       manifest: async () => manifest,
     },
     blobs: {
-      read: async (sha256) => (asked.blobs++, new Uint8Array(bytes_each).fill(sha256.length)),
+      read: async ({ sha256 }) => (asked.blobs++, new Uint8Array(bytes_each).fill(sha256.length)),
       open: () => Promise.reject(new Error("nothing here is large")),
     },
   };
@@ -176,7 +177,7 @@ test("what is asked for all the time stays, whatever else passes through", async
 test("a file that fails to be read is asked for again by the next request", async () => {
   const { store } = memoryStore(["a.bin"]);
   let failing = true;
-  const read = (sha256: string) => (failing ? Promise.reject(new Error("EIO")) : store.blobs.read(sha256));
+  const read = (file: Stored) => (failing ? Promise.reject(new Error("EIO")) : store.blobs.read(file));
   const get = serverOver({ ...store, blobs: { ...store.blobs, read } }, PLENTY);
   expect(async () => await get("/a.bin")).toThrow("EIO");
   failing = false;

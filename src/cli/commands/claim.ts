@@ -6,7 +6,8 @@ import { readHidden } from "../terminal/hidden-input.ts";
 import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
 import { requireSession, requireToken, type Credential } from "../saved/state.ts";
-import { namedSite, siteGone } from "./target.ts";
+import { namedSite, siteGone } from "./chosen-site.ts";
+import { isLinkOf } from "./find-link.ts";
 import { green, text } from "../terminal/text.ts";
 import type { Claimed } from "../service/wire.ts";
 
@@ -23,7 +24,7 @@ async function claimToken(context: Context, given: Given, site_id: string, link:
   return { token: requireToken(typed, "claim_token"), from: "what you typed" };
 }
 
-/** The sentence of the API would tell of the session, which the server took. */
+/** The API's sentence speaks of the session, which the server accepted; the claim_token is what it refused. */
 function explained(error: unknown, from: string): unknown {
   if (!(error instanceof ApiFailure) || error.code !== "invalid_claim") return error;
   const sentence = `Invalid claim: no site is waiting under this id, or the claim_token (${from}) is not its own.`;
@@ -44,9 +45,8 @@ async function run(context: Context, given: Given): Promise<void> {
     }
     throw explained(error, from);
   });
-  context.links.edit((link) =>
-    link.site_id === site_id && link.origin === server.origin ? { ...link, expires_at: null, claim_token: null } : link,
-  );
+  const isOurs = isLinkOf(site_id, server);
+  context.links.edit((link) => (isOurs(link) ? { ...link, expires_at: null, claim_token: null } : link));
   if (given.json) return context.terminal.json(body);
   context.terminal.say(text`\n  ${green("✓")} Claimed: the site is yours and does not expire`);
   context.terminal.url(body.url);

@@ -1,10 +1,15 @@
 /** What is deployed: found, measured against the server's limits, then read and zipped. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { findBuildDir } from "../../client/build-dir.ts";
 import { readFiles, type Files } from "../../client/collect.ts";
 import { listFiles, type Listed } from "../../client/list-files.ts";
 import { zipFiles } from "../../client/zip.ts";
 import { ask } from "../service/api.ts";
+import type { Context } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import { nearest } from "../../nearest.ts";
 import type { Server } from "../saved/state.ts";
 import { count, overLimit, size } from "../terminal/units.ts";
 import type { Limits } from "../service/wire.ts";
@@ -19,14 +24,24 @@ export interface Content {
   limits: Limits;
 }
 
-/** The build folder of a project. `command` is what a person would run with the right one. */
+/** Refuses a path that is not there. Where the word is near a command, the sentence names the command. */
+export function requireExisting({ cwd, words }: Context, path: string): void {
+  if (path !== "" && existsSync(resolve(cwd, path))) return;
+  if (path.includes("\uFFFD"))
+    throw new Failure("not_found", `${path} cannot be sent: its name is not UTF-8. Rename it.`);
+  const guess = /^[\w-]+$/.test(path) ? nearest(path, words) : null;
+  const hint = guess === null ? "" : ` Did you mean ${svc(guess)}?`;
+  throw new Failure("not_found", `There is no file or folder ${path === "" ? "without a name" : path}.${hint}`);
+}
+
+/** The build folder of a project. `command` is the command that a person would run with the right folder. */
 export async function findBuildFolder(project: string, command: string): Promise<string> {
   return findBuildDir(project, command).catch((error: Error) => {
     throw new Failure("no_build_directory", error.message);
   });
 }
 
-export const askLimits = (server: Server): Promise<Limits> =>
+const askLimits = (server: Server): Promise<Limits> =>
   ask<Limits>(server, { method: "GET", path: "/limits", credential: null, repeatable: true });
 
 const largest = (files: readonly { path: string; bytes: number }[]): string =>
@@ -52,7 +67,7 @@ function checkLimits(source: string, files: readonly Listed[], bytes: number, li
   }
 }
 
-/** Asks for the limits and measures before it reads: nothing is loaded that could not be sent. */
+/** Compares the sizes with the server's limits before a file is read: nothing is loaded that could not be sent. */
 export async function readContent(server: Server, location: string, source: string): Promise<Content> {
   const [limits, listing] = await Promise.all([askLimits(server), listFiles(location)]);
   const bytes = listing.files.reduce((sum, file) => sum + file.bytes, 0);

@@ -1,7 +1,7 @@
-/** The object that `--json` prints after a deploy (SPEC.md). */
+/** The object that `--json` prints after a deploy (SPEC). */
 import type { Content } from "./content.ts";
 
-export interface Published {
+interface Published {
   url: string;
   site_id: string;
   version_id: string;

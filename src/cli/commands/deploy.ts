@@ -1,16 +1,15 @@
-/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. This is the asking side, on the
- *  machine of whoever deploys; src/routes/deploy.ts answers. */
+/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. It runs on the machine of
+ *  the person who deploys; src/routes/deploy.ts answers it. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
-import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
+import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
-import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
+import { DRY_RUN_FLAG, isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
-import { reportExpiry, reportFindings } from "./report.ts";
-import type { Link } from "../saved/links.ts";
-import { requireExisting } from "../existing.ts";
+import { tellExpiry, tellReceipt } from "./receipt.ts";
+import { isSamePlace, type Link } from "../saved/links.ts";
 import { askWithProof } from "../service/proof.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import { session } from "../saved/state.ts";
@@ -48,14 +47,14 @@ async function publish<Answer>(
   return askWithProof<Answer>(server, call, spinner);
 }
 
-/** Linking is a convenience: where it fails, the token must be told now or it is lost. Returns what was linked before. */
+/** Where the link cannot be saved, the token is told now, or it would be lost. Returns what was linked before. */
 function link(context: Context, path: string | undefined, result: DeployResult): Link | undefined {
   const { url, site_id, manage_token, claim_token = null, expires_at } = result;
-  const [folder, looked_up, { origin }] = [linkKey(context.cwd, path), path === undefined, context.server];
-  const before = context.links.read().live.find((l) => l.folder === folder && l.origin === origin);
-  const place = { folder, looked_up, origin, used_at: context.now() };
+  const place = { folder: linkKey(context.cwd, path), origin: context.server.origin };
+  const before = context.links.read().live.find((other) => isSamePlace(place, other));
+  const how = { looked_up: path === undefined, used_at: context.now() };
   try {
-    context.links.save({ ...place, url, site_id, manage_token, claim_token, expires_at });
+    context.links.save({ ...place, ...how, url, site_id, manage_token, claim_token, expires_at });
     return before;
   } catch (error) {
     context.terminal.say(
@@ -67,25 +66,25 @@ function link(context: Context, path: string | undefined, result: DeployResult):
 }
 
 /** What was sent, as `3 files, 12.4 KB from dist`, and what was not. */
-export function reportContent({ terminal }: Context, { source, files, bytes, secrets }: Content): void {
+export function tellContent({ terminal }: Context, { source, files, bytes, secrets }: Content): void {
   terminal.say(text`  ${count(files.size, "file")}, ${size(bytes)} from ${source}`);
   if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
 }
 
-function report(context: Context, given: Given, content: Content, result: DeployResult, elapsed_ms: number): void {
+function tell(context: Context, given: Given, content: Content, result: DeployResult, elapsed_ms: number): void {
   const { terminal } = context;
   if (given.json) {
     terminal.json(deployJson(result, content, elapsed_ms));
-    return reportFindings(terminal, result);
+    return tellReceipt(terminal, result);
   }
   terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);
   terminal.url(result.url);
   if (given.quiet) return terminal.insist(text`${result.manage_token}`);
-  reportContent(context, content);
+  tellContent(context, content);
   if (result.owner_account_id !== undefined) terminal.say(text`  Yours: it does not expire.`);
-  reportExpiry(terminal, result, context.now());
+  tellExpiry(terminal, result, context.now());
   terminal.say();
-  reportFindings(terminal, result);
+  tellReceipt(terminal, result);
   const update = commandFor(svc("update"), given.argument);
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
@@ -99,8 +98,8 @@ async function upload<Answer>(context: Context, given: Given, path: string) {
 
 async function rehearse(context: Context, given: Given): Promise<void> {
   const { content, result } = await upload<DryRun>(context, given, withQuery("/sites", "dry_run=1"));
-  reportDryRun(context.terminal, given, result);
-  if (!given.json) reportContent(context, content);
+  tellDryRun(context.terminal, given, result);
+  if (!given.json) tellContent(context, content);
 }
 
 async function run(context: Context, given: Given): Promise<void> {
@@ -108,7 +107,7 @@ async function run(context: Context, given: Given): Promise<void> {
   const started = context.now();
   const { content, result } = await upload<DeployResult>(context, given, "/sites");
   const before = link(context, given.argument, result);
-  report(context, given, content, result, context.now() - started);
+  tell(context, given, content, result, context.now() - started);
   if (before !== undefined && !given.json) {
     context.terminal.say(dim(text`  This is a new site. The one before stays at ${before.url}\n`));
   }

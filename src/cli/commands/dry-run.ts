@@ -1,7 +1,7 @@
 /** `--dry-run`: what a deploy would do, with nothing stored. */
 import type { Flag } from "../flags.ts";
 import type { Given } from "../command.ts";
-import { reportFindings } from "./report.ts";
+import { tellReceipt } from "./receipt.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
@@ -18,10 +18,10 @@ export function withQuery(path: string, ...parameters: readonly (string | null)[
 }
 
 /** The paths go to stdout, marked as `diff` marks them; everything else to stderr. */
-export function reportDryRun(terminal: Terminal, given: Given, result: DryRun): void {
+export function tellDryRun(terminal: Terminal, given: Given, result: DryRun): void {
   if (given.json) {
     terminal.json({ ok: true, ...result });
-    return reportFindings(terminal, result, false);
+    return tellReceipt(terminal, result, false);
   }
   const { added, changed, removed } = result.files;
   for (const [mark, paths] of [
@@ -35,5 +35,5 @@ export function reportDryRun(terminal: Terminal, given: Given, result: DryRun): 
   const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
   terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
   terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
-  reportFindings(terminal, result, false);
+  tellReceipt(terminal, result, false);
 }

@@ -1,4 +1,4 @@
-/** Which folder is linked to which site, asked by a path or by where one stands. */
+/** Finds the site that a path or the current directory is linked to. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { quoted } from "../../client/build-dir.ts";
@@ -8,7 +8,8 @@ import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
 import type { Server } from "../saved/state.ts";
 
-/** What a path is called in a link: its folder's real name, so that one place has one name, and its own as given. */
+/** The name of a path in a link. Symbolic links on the way to it are followed, so that one place has one name; a link
+ *  at its end is not. */
 export function linkKey(cwd: string, path = "."): string {
   const absolute = resolve(cwd, path);
   try {
@@ -18,13 +19,26 @@ export function linkKey(cwd: string, path = "."): string {
   }
 }
 
-/** Links that count here: those of the server that DEPLOY_URL names, else those of the default one before all others. */
-export function ofServer(links: Link[], { origin, named }: Server): Link[] {
+/** Links that count here: those of the server that DEPLOY_URL names; without it those of the default server, or all
+ *  where it has none. */
+function ofServer(links: Link[], { origin, named }: Server): Link[] {
   const own = links.filter((link) => link.origin === origin);
   return named || own.length > 0 ? own : links;
 }
 
-/** Whether a link is that of a path, or without one, lies where one stands. */
+/** All links to a site that count here: it may have been deployed from several folders. */
+export const linksOfSite = ({ links, server }: Context, site_id: string): Link[] =>
+  ofServer(
+    links.read().live.filter((link) => link.site_id === site_id),
+    server,
+  );
+
+export const isLinkOf =
+  (site_id: string, { origin }: Server) =>
+  (link: Link): boolean =>
+    link.site_id === site_id && link.origin === origin;
+
+/** Whether a link is that of a path; without a path, whether it is of the current directory or below it. */
 export function liesAt({ folder }: Link, cwd: string, path: string | undefined): boolean {
   const key = linkKey(cwd, path);
   return folder === key || (path === undefined && folder.startsWith(key.endsWith(sep) ? key : key + sep));
@@ -52,7 +66,7 @@ function severalLinks(links: Link[], cwd: string): Failure {
 export const commandFor = (command: string, path: string | undefined): string =>
   path === undefined ? command : `${command} ${quoted(path)}`;
 
-/** What a place is linked to on the server that is asked; without DEPLOY_URL, failing that, on any. */
+/** The links of a place on the server in use. Where there is none and DEPLOY_URL is not set: those on any server. */
 function linksAt(links: Link[], { cwd, server }: Context, path: string | undefined): Link[] {
   const own = links.filter(({ origin }) => origin === server.origin);
   const found = atPath(own, cwd, path);

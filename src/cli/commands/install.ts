@@ -13,7 +13,8 @@ import { text } from "../terminal/text.ts";
 const flagged = (given: Given): SkillTarget[] =>
   given.has("all") ? [...TARGETS] : TARGETS.filter(({ name }) => given.has(name));
 
-/** Without flags: what a person ticks, else what is always written and what was detected. */
+/** The targets of the flags. Without flags on a terminal those that a person ticks, else those always written and
+ *  those detected. */
 async function chosen({ cwd, terminal }: Context, given: Given): Promise<SkillTarget[]> {
   const exact = flagged(given);
   if (exact.length > 0) return exact;
@@ -30,7 +31,7 @@ async function chosen({ cwd, terminal }: Context, given: Given): Promise<SkillTa
 
 const isDry = (given: Given): boolean => given.has("dry-run") || given.has("print");
 
-/** Below the home folder: what has a place there; the rest is named. */
+/** Changes below the home folder. Targets that have no place there are named to the person. */
 function globalChanges({ terminal }: Context, given: Given): Change[] {
   const exact = flagged(given);
   const wanted = exact.length > 0 ? exact : TARGETS;

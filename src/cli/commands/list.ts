@@ -13,7 +13,7 @@ async function run({ server, env, terminal }: Context): Promise<void> {
 
 export const list: Command = {
   name: "list",
-  argument: "",
+  argument: null,
   summary: "List the sites of your account as JSON",
   details: ["An array of {site_id, slug, label, url, created_at, live_version_id}, newest first."],
   flags: [{ ...JSON_FLAG, help: "print a failure as JSON too" }, QUIET_FLAG],

@@ -15,7 +15,7 @@ import { requireToken, serverAt } from "../saved/state.ts";
 import { bold, cyan, dim, text } from "../terminal/text.ts";
 import type { Account } from "../service/wire.ts";
 
-/** With `-q` too: without the code nobody can approve. */
+/** Shown with `-q` too: nobody can approve without the code. */
 async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {
   terminal.insist(text`\n  Your code: ${bold(code.user_code)}`);
   terminal.insist(text`  Approve it at ${cyan(code.verification_uri_complete)}`);
@@ -38,7 +38,7 @@ async function byBrowser(context: Context): Promise<Session> {
   return { session_token: approval.access_token, account_id: approval.account_id };
 }
 
-/** A token is saved when the server knows it, and not before. */
+/** Asks the server first: only a token that it knows is saved. */
 async function byToken({ server }: Context, token: string): Promise<Session> {
   const credential = { token: requireToken(token, "session_token"), from: "--token" };
   const account = await ask<Account>(server, { method: "GET", path: "/account", credential, repeatable: true });
@@ -88,7 +88,7 @@ async function run(context: Context, given: Given): Promise<void> {
 
 export const login: Command = {
   name: "login",
-  argument: "",
+  argument: null,
   summary: "Sign in: deploys are then yours and never expire",
   details: [
     "Shows a code and waits until you have approved it in a browser, on this machine or another.",

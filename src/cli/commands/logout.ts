@@ -16,7 +16,7 @@ async function run({ env, terminal }: Context, given: Given): Promise<void> {
 
 export const logout: Command = {
   name: "logout",
-  argument: "",
+  argument: null,
   summary: "Delete the saved session",
   details: ["Sites and links stay as they are. On the server the session ends 90 days after its last use."],
   flags: [JSON_FLAG, QUIET_FLAG],

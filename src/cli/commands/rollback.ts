@@ -3,7 +3,7 @@ import { ask } from "../service/api.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
-import { findTarget, openTarget, rollbackCommand, touchLink } from "./target.ts";
+import { chooseSite, openSite, rollbackCommand, touchLink } from "./chosen-site.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import type { RolledBack, SiteRecord } from "../service/wire.ts";
 
@@ -28,7 +28,7 @@ function previous({ versions, live_version_id }: SiteRecord): string {
 }
 
 async function run(context: Context, given: Given): Promise<void> {
-  const opened = await openTarget(context, findTarget(context, given, undefined));
+  const opened = await openSite(context, chooseSite(context, given, undefined));
   const { record, server, credential } = opened;
   const version_id = given.argument === undefined ? previous(record) : named(record, given.argument);
   const path = `/sites/${opened.site_id}/rollback`;

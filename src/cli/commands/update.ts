@@ -3,26 +3,34 @@ import { resolve } from "node:path";
 import { uploadIdentity } from "../../client/upload-identity.ts";
 import { ApiFailure, ask } from "../service/api.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
-import { findBuildFolder, readContent, zipContent, type Content } from "./content.ts";
-import { reportContent } from "./deploy.ts";
+import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
+import { tellContent } from "./deploy.ts";
 import { deployJson } from "./deploy-json.ts";
-import { DRY_RUN_FLAG, isDryRun, reportDryRun, withQuery } from "./dry-run.ts";
-import { requireExisting } from "../existing.ts";
+import { DRY_RUN_FLAG, isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { usage } from "../failure.ts";
 import { liesAt, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
-import { reportExpiry, reportFindings } from "./report.ts";
+import { tellExpiry, tellReceipt } from "./receipt.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
-import { findTarget, openTarget, rollbackCommand, siteGone, touchLink, type Opened, type Target } from "./target.ts";
+import {
+  chooseSite,
+  openSite,
+  rollbackCommand,
+  siteGone,
+  touchLink,
+  type OpenedSite,
+  type ChosenSite,
+} from "./chosen-site.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { count, seconds } from "../terminal/units.ts";
 import { zipBody } from "../service/upload.ts";
 import type { DeployResult, DryRun } from "../service/wire.ts";
 
-/** What the link of this place remembers, looked up anew where it was looked up before; else the path given. */
+/** What to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
+ *  then is looked up again. */
 async function contentOf(
   context: Context,
-  { server, link, site_id }: Target,
+  { server, link, site_id }: ChosenSite,
   path: string | undefined,
 ): Promise<Content> {
   const { cwd } = context;
@@ -43,7 +51,7 @@ function spaQuery(given: Given): string | null {
 
 async function publish<Answer>(
   context: Context,
-  opened: Opened,
+  opened: OpenedSite,
   content: Content,
   given: Given,
   spinner: Spinner,
@@ -55,7 +63,7 @@ async function publish<Answer>(
       path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
       credential: opened.credential,
       zip: zipBody(zipContent(content), spinner),
-      // Equal content is one version, however often it arrives.
+      // Equal content is one version, also where it arrives twice.
       repeatable: true,
     });
   } catch (error) {
@@ -63,8 +71,8 @@ async function publish<Answer>(
   }
 }
 
-/** What `update` would have been answered, where nothing had to be sent. */
-function unchanged({ record, credential, link }: Opened) {
+/** In place of the server's answer, where nothing had to be sent. */
+function unchanged({ record, credential, link }: OpenedSite) {
   const manages = credential.from === "--token" || credential.token === link?.manage_token;
   return {
     url: record.url,
@@ -84,7 +92,7 @@ interface Outcome {
   elapsed_ms: number;
 }
 
-function report(context: Context, given: Given, opened: Opened, content: Content, outcome: Outcome): void {
+function tell(context: Context, given: Given, opened: OpenedSite, content: Content, outcome: Outcome): void {
   const { terminal } = context;
   const { result, changed, elapsed_ms } = outcome;
   const claim_token = result.owner_account_id === undefined ? opened.link?.claim_token : null;
@@ -93,21 +101,21 @@ function report(context: Context, given: Given, opened: Opened, content: Content
   if (given.has("no-spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with 404`);
   if (given.json) {
     terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed });
-    return reportFindings(terminal, result);
+    return tellReceipt(terminal, result);
   }
   if (changed) terminal.say(text`\n  ${green("✓")} Updated in ${seconds(elapsed_ms)}`);
   terminal.url(result.url);
   if (given.quiet) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
-  if (!changed) return reportFindings(terminal, result);
-  reportContent(context, content);
-  reportExpiry(terminal, { expires_at: result.expires_at }, context.now());
+  if (!changed) return tellReceipt(terminal, result);
+  tellContent(context, content);
+  tellExpiry(terminal, { expires_at: result.expires_at }, context.now());
   terminal.say();
-  reportFindings(terminal, result);
+  tellReceipt(terminal, result);
   terminal.say(dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`));
 }
 
 /** Nothing is sent where the content is live already and no setting is asked for. */
-async function send(context: Context, opened: Opened, given: Given, spinner: Spinner) {
+async function send(context: Context, opened: OpenedSite, given: Given, spinner: Spinner) {
   const content = await contentOf(context, opened, given.argument);
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
   const idle = isLive && spaQuery(given) === null;
@@ -115,28 +123,28 @@ async function send(context: Context, opened: Opened, given: Given, spinner: Spi
   return { content, result: await publish<DeployResult>(context, opened, content, given, spinner) };
 }
 
-async function rehearse(context: Context, target: Target, given: Given): Promise<void> {
+async function rehearse(context: Context, site: ChosenSite, given: Given): Promise<void> {
   const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
-    const opened = await openTarget(context, target);
+    const opened = await openSite(context, site);
     const content = await contentOf(context, opened, given.argument);
     return { content, result: await publish<DryRun>(context, opened, content, given, spinner) };
   });
-  reportDryRun(context.terminal, given, result);
-  if (!given.json) reportContent(context, content);
+  tellDryRun(context.terminal, given, result);
+  if (!given.json) tellContent(context, content);
 }
 
 async function run(context: Context, given: Given): Promise<void> {
   const started = context.now();
   spaQuery(given);
-  const target = findTarget(context, given, given.argument);
-  if (isDryRun(given)) return rehearse(context, target, given);
+  const site = chooseSite(context, given, given.argument);
+  if (isDryRun(given)) return rehearse(context, site, given);
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
-    const opened = await openTarget(context, target);
+    const opened = await openSite(context, site);
     return { opened, ...(await send(context, opened, given, spinner)) };
   });
   touchLink(context, opened, result);
   const changed = result.version_id !== opened.record.live_version_id;
-  report(context, given, opened, content, { result, changed, elapsed_ms: context.now() - started });
+  tell(context, given, opened, content, { result, changed, elapsed_ms: context.now() - started });
 }
 
 export const update: Command = {

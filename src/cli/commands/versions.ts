@@ -1,9 +1,9 @@
 /** `svc versions`: what can be rolled back to, newest first. */
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
-import { findTarget, openTarget, touchLink } from "./target.ts";
+import { chooseSite, openSite, touchLink } from "./chosen-site.ts";
 
 async function run(context: Context, given: Given): Promise<void> {
-  const opened = await openTarget(context, findTarget(context, given, given.argument));
+  const opened = await openSite(context, chooseSite(context, given, given.argument));
   touchLink(context, opened, opened.record);
   const { site_id, live_version_id, versions } = opened.record;
   if (given.json) {

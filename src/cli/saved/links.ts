@@ -15,7 +15,7 @@ export interface Link {
   claim_token: string | null;
   /** Epoch milliseconds; null when owned. */
   expires_at: number | null;
-  /** Epoch milliseconds: the links unused for longest go when there are too many. */
+  /** Epoch milliseconds. Where there are too many links, those that were used longest ago are removed. */
   used_at: number;
 }
 
@@ -35,16 +35,20 @@ function isLink(value: unknown): value is Link {
   );
 }
 
+/** One folder has one link for each server. */
+export const isSamePlace = (a: Pick<Link, "folder" | "origin">, b: Pick<Link, "folder" | "origin">): boolean =>
+  a.folder === b.folder && a.origin === b.origin;
+
 const isExpired = (link: Link, now: number): boolean => link.expires_at !== null && link.expires_at <= now;
 
 export interface Links {
-  /** All links, the one used last first; those of sites that have expired are told apart. */
+  /** All links, the one used last first; those of expired sites are in a list of their own. */
   read(): { live: Link[]; expired: Link[]; /** The file, where it cannot be read. */ broken: string | null };
   /** Adds a link or replaces the one of the same folder and server. */
   save(link: Link): void;
-  /** Replaces each link by what is made of it; null removes it. When it was used last stays. */
+  /** Replaces each link by what `change` returns; null removes it. `used_at` stays. */
   edit(change: (link: Link) => Link | null): void;
-  /** Removes what matches, and tells what that was. */
+  /** Removes the links that match and returns them. */
   remove(matches: (link: Link) => boolean): Link[];
 }
 
@@ -63,7 +67,7 @@ function nameAside(file: string): string {
   }
 }
 
-/** Tokens cannot be had again: a file that cannot be read is put aside, never written over. */
+/** Lost tokens cannot be made again: a file that cannot be read is renamed, never written over. */
 function readToChange(file: string): Link[] {
   try {
     return readAll(file);
@@ -93,8 +97,7 @@ export function openLinks(file: string, now: () => number): Links {
       const live = all.filter((link) => !isExpired(link, now())).sort((a, b) => b.used_at - a.used_at);
       return { live, expired: all.filter((link) => !live.includes(link)), broken };
     },
-    save: (link) =>
-      change((links) => [link, ...links.filter((l) => l.folder !== link.folder || l.origin !== link.origin)]),
+    save: (link) => change((links) => [link, ...links.filter((other) => !isSamePlace(link, other))]),
     edit: (edited) => change((links) => links.map(edited).filter((link) => link !== null)),
     remove: (matches) => {
       const removed = readable(file).all.filter(matches);

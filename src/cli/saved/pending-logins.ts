@@ -4,9 +4,9 @@ import { pendingLoginsFile } from "./config-dir.ts";
 import { changeShared, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
 
-export interface PendingLogin {
+interface PendingLogin {
   id: string;
-  /** The base address of the server that was asked. */
+  /** The base URL of the server that was asked. */
   server: string;
   device_code: string;
   /** Epoch milliseconds. */
@@ -18,7 +18,7 @@ function isPendingLogin(value: unknown): value is PendingLogin {
   return [id, server, device_code].every((part) => typeof part === "string") && Number.isFinite(expires_at);
 }
 
-/** What cannot be read is no login: it can be begun again. */
+/** A file that cannot be read counts as empty: a login can be begun again. */
 function readAll(file: string, now: number): PendingLogin[] {
   try {
     const { logins } = Object(readShared(file)) as { logins?: unknown };

@@ -11,15 +11,14 @@ import {
   fsyncSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf } from "../failure.ts";
+import { sleepSync } from "../sleep-sync.ts";
 
 /** A lock older than this belongs to a process that was killed: a change takes milliseconds. */
 const STALE_MS = 2_000;
 const PATIENCE_MS = 10_000;
 
-const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
-const sleep = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-
-/** The parsed content; null where there is no file. Throws on what is no JSON. */
+/** The parsed content; null where there is no file. Throws where it is not JSON. */
 export function readShared(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, "")) as unknown;
@@ -37,9 +36,9 @@ function isStale(lock: string): boolean {
   }
 }
 
-/** The lock is the next content of the file, as in Git: whoever could create it may write. */
+/** The lock is also the file's next content, as in Git. The process that could create it may write. */
 function openLock(lock: string): number {
-  for (const started = Date.now(); ; sleep(10)) {
+  for (const started = Date.now(); ; sleepSync(10)) {
     try {
       return openSync(lock, "wx", 0o600);
     } catch (error) {
@@ -49,14 +48,14 @@ function openLock(lock: string): number {
   }
 }
 
-/** Windows refuses to replace a file while another program has it open, which is never for long. */
+/** Windows refuses to replace a file while another program has it open; a CLI has it open for milliseconds. */
 function replace(from: string, to: string): void {
   for (let tries = 0; ; tries++) {
     try {
       return renameSync(from, to);
     } catch (error) {
       if (tries === 20 || !["EPERM", "EACCES", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
-      sleep(10);
+      sleepSync(10);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Who the CLI is to whom: the server it talks to, and the credentials it may show it. */
+/** The server that the CLI talks to, and the credentials that it may send to it. */
 import { BUILT_IN_SERVER } from "../../client/default-server.ts";
 import { sessionFile } from "./config-dir.ts";
 import { Failure, usage } from "../failure.ts";
@@ -7,19 +7,19 @@ import { changeShared, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
 
 export interface Server {
-  /** What paths are added to: no slash at its end. */
+  /** Paths are appended to it: it has no slash at its end. */
   base: string;
-  /** What stored tokens are bound to. */
+  /** Stored tokens are sent to this origin alone. */
   origin: string;
-  /** Named by DEPLOY_URL, so that no link to another server counts. */
+  /** Whether DEPLOY_URL names it: links to other servers then do not count. */
   named: boolean;
 }
 
-export function serverAt(address: string, named: boolean): Server {
-  const url = URL.canParse(address) ? new URL(address) : null;
+export function serverAt(base_url: string, named: boolean): Server {
+  const url = URL.canParse(base_url) ? new URL(base_url) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw usage(
-      `DEPLOY_URL is "${address}", but must be the http(s) address of a server, such as http://localhost:8787.`,
+      `DEPLOY_URL is "${base_url}", but must be the http(s) address of a server, such as http://localhost:8787.`,
     );
   }
   return { base: url.origin + url.pathname.replace(/\/+$/, ""), origin: url.origin, named };
@@ -29,7 +29,7 @@ export const serverFrom = (env: Env): Server => serverAt(env["DEPLOY_URL"] || BU
 
 export interface Credential {
   token: string;
-  /** Named in the sentence that tells that the server did not take it. */
+  /** Where it came from, for the sentence that the server did not accept it. */
   from: string;
 }
 
@@ -57,14 +57,14 @@ export function session(env: Env, origin: string): Credential | null {
   return env["SVC_API_KEY"] ? { token: env["SVC_API_KEY"], from: "SVC_API_KEY" } : null;
 }
 
-/** For what only an account may do. */
+/** For commands that need an account. */
 export function requireSession(env: Env, { origin }: Server, command: string): Credential {
   const credential = session(env, origin);
   if (credential !== null) return credential;
   throw new Failure("unauthorized", `${svc(command)} needs your account: run ${svc("login")}, or set SVC_TOKEN.`);
 }
 
-/** What a header cannot carry was never a token. */
+/** Refuses characters that no header can carry: no token has them. */
 export function requireToken(token: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw usage(`That is no ${name}: it has characters that no token has.`);

@@ -10,13 +10,13 @@ import { VERSION } from "../version.ts";
 /** What `fetch` sends: the bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
-export interface Call {
+export interface ApiCall {
   method: "GET" | "POST";
   /** Below the server's base, query included. */
   path: string;
   credential: Credential | null;
   json?: unknown;
-  /** Made anew for each try; with its length, since a stream does not tell. */
+  /** `body` is made anew for each try. A stream does not tell its length, so `bytes` does. */
   zip?: { bytes: number; body(): Body };
   idempotency_key?: string;
   /** The solved challenge of an anonymous deploy. */
@@ -39,7 +39,7 @@ export class ApiFailure extends Failure {
 const LONGEST_WAIT_S = 10;
 const ANSWER_TIMEOUT_MS = 30_000;
 
-function requestInit({ base }: Server, call: Call): BunFetchRequestInit & { duplex?: "half" } {
+function requestInit({ base }: Server, call: ApiCall): BunFetchRequestInit & { duplex?: "half" } {
   const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
@@ -56,10 +56,10 @@ function requestInit({ base }: Server, call: Call): BunFetchRequestInit & { dupl
   return { ...init, signal, body: JSON.stringify(call.json) };
 }
 
-/** It would not connect to the server. */
+/** The code of Bun's error where the proxy refuses to connect to the server. */
 const REFUSED_BY_PROXY = "ERR_PROXY_TUNNEL";
 
-/** The ways in which nothing was ever sent, so that trying again at once is idle. */
+/** In these cases nothing was sent, and a second try at once would fail in the same way. */
 const NO_CONNECTION = new Set([
   "ConnectionRefused",
   "ECONNREFUSED",
@@ -69,17 +69,15 @@ const NO_CONNECTION = new Set([
   REFUSED_BY_PROXY,
 ]);
 
-/** OpenSSL's words for a certificate that is not to be believed. */
+/** Parts of OpenSSL's codes for a certificate that cannot be trusted. */
 const UNTRUSTED = /CERT|SIGNATURE|CRL|ALTNAME/;
 
-/** ` through the proxy …` where there is one: what fails may be the proxy's doing. */
-function throughProxy({ base }: Server): string {
-  const proxy = proxyFor(base, process.env);
-  return proxy === null ? "" : ` through the proxy ${proxy}`;
-}
+/** Where there is a proxy, it may be what failed. */
+const throughProxy = (proxy: string | null): string => (proxy === null ? "" : ` through the proxy ${proxy}`);
 
 function unreachable(server: Server, error: unknown): Failure {
-  const via = throughProxy(server);
+  const proxy = proxyFor(server.base, process.env);
+  const via = throughProxy(proxy);
   const { code, name, message } = Object(error) as { code?: string; name?: string; message?: string };
   const reason = code ?? name ?? message ?? "no answer";
   if (UNTRUSTED.test(reason)) {
@@ -92,19 +90,19 @@ function unreachable(server: Server, error: unknown): Failure {
     return new Failure("unreachable", `The connection to ${server.origin}${via} broke (${reason}). Try again.`);
   }
   const way = server.named
-    ? `Check DEPLOY_URL${via === "" ? "" : ", the proxy"} and the network.`
+    ? `Check DEPLOY_URL${proxy === null ? "" : ", the proxy"} and the network.`
     : `Start one in another terminal with ${svcServer()}, or name yours: DEPLOY_URL=https://… ${svc()}`;
   return new Failure("unreachable", `No server answers at ${server.origin}${via}. ${way}`);
 }
 
-/** Seconds to wait before the one further try that a busy server asked for; null where there is to be none. */
+/** A busy server asks for one more try after so many seconds. Null: it asked for none, or for a long wait. */
 function pauseAskedFor(response: Response): number | null {
   const after = response.headers.get("retry-after");
   const seconds = after === null || !/^\d+$/.test(after) ? null : Number(after);
   return response.status === 503 && seconds !== null && seconds <= LONGEST_WAIT_S ? seconds : null;
 }
 
-async function send(server: Server, call: Call): Promise<Response> {
+async function send(server: Server, call: ApiCall): Promise<Response> {
   const once = () => fetch(server.base + call.path, requestInit(server, call));
   let response: Response;
   try {
@@ -120,21 +118,19 @@ async function send(server: Server, call: Call): Promise<Response> {
   return once().catch((error: unknown) => Promise.reject(unreachable(server, error)));
 }
 
-/** These say nothing of who asked. */
+/** Refusals of 401 or 403 that are about the content, not about the credential. */
 const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed"]);
 
-function refusal(server: Server, call: Call, response: Response, body: unknown): ApiFailure {
+function refusal(server: Server, call: ApiCall, response: Response, body: unknown): ApiFailure {
   const { error, code } = Object(body) as { error?: unknown; code?: unknown };
   const { status } = response;
   if (typeof error !== "string" || typeof code !== "string") {
     const moved = response.headers.get("location");
+    const via = throughProxy(proxyFor(server.base, process.env));
     const hint =
       moved === null ? "Is it the address of an svc server?" : `It points to ${moved}: set DEPLOY_URL to that.`;
-    return new ApiFailure(
-      status,
-      "unexpected_answer",
-      `${server.origin} answered ${status}${throughProxy(server)} without saying why. ${hint}`,
-    );
+    const sentence = `${server.origin} answered ${status}${via} without saying why. ${hint}`;
+    return new ApiFailure(status, "unexpected_answer", sentence);
   }
   const later = response.headers.get("retry-after");
   const parts = [error];
@@ -146,8 +142,8 @@ function refusal(server: Server, call: Call, response: Response, body: unknown):
   return new ApiFailure(status, code, parts.join(" "));
 }
 
-/** The body of a success. Every other outcome is a Failure with a sentence. */
-export async function ask<Answer>(server: Server, call: Call): Promise<Answer> {
+/** Resolves to the body of a success; every other outcome throws a Failure with a sentence. */
+export async function ask<Answer>(server: Server, call: ApiCall): Promise<Answer> {
   const response = await send(server, call);
   let body: unknown = null;
   try {

@@ -47,7 +47,7 @@ function updateLinks({ links }: Context, origin: string, { attached, skipped }: 
   });
 }
 
-/** Attaches in slices that the server takes. Where one fails, those before it are attached all the same. */
+/** Attaches as many at once as the server takes. Where one request fails, what the earlier ones attached stays so. */
 export async function attachRemembered(context: Context, server: Server, credential: Credential): Promise<Attached> {
   const sites = rememberedSites(context, server.origin);
   const done: Attached = { attached: [], skipped: [] };
@@ -66,7 +66,7 @@ export async function attachRemembered(context: Context, server: Server, credent
   return done;
 }
 
-export function reportAttached({ terminal }: Context, before: readonly Link[], { attached, skipped }: Attached): void {
+export function tellAttached({ terminal }: Context, before: readonly Link[], { attached, skipped }: Attached): void {
   const nameOf = (site_id: string) => before.find((link) => link.site_id === site_id)?.url ?? site_id;
   if (attached.length > 0) {
     terminal.say(text`  ${green("✓")} ${count(attached.length, "site")} deployed here before: yours now, for good`);

@@ -14,12 +14,12 @@ export interface DeviceCode {
   interval?: number;
 }
 
-export interface Approval {
+interface Approval {
   access_token: string;
   account_id: string;
 }
 
-export interface Clock {
+interface Clock {
   now(): number;
   wait(ms: number): Promise<void>;
 }
@@ -50,7 +50,7 @@ export const askForCode = (server: Server): Promise<DeviceCode> =>
     repeatable: true,
   });
 
-/** Not repeatable: an approval is told once. */
+/** Not repeatable: the server gives an approval out once. */
 export async function askForApproval(server: Server, device_code: string): Promise<Approval> {
   try {
     return await ask<Approval>(server, {
@@ -66,7 +66,8 @@ export async function askForApproval(server: Server, device_code: string): Promi
   }
 }
 
-/** The pause before the next try (RFC 8628, 3.5); throws what ends the waiting. A server that is away may come back. */
+/** The pause before the next try (RFC 8628, 3.5). Throws an error that ends the waiting; a server that does not answer
+ *  is asked again, for it may be restarting. */
 function nextInterval(error: unknown, interval: number): number {
   const { code } = Object(error) as { code?: string };
   if (code === "authorization_pending") return interval;

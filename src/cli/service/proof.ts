@@ -1,15 +1,15 @@
-/** A call that the service may want a proof of work for: solved by itself, with progress on a terminal. */
+/** A call for which the service may demand a proof of work. The CLI makes the proof and shows its progress. */
 import { MOST_PROOFS, solve, type Challenge } from "../../client/challenge.ts";
-import { ApiFailure, ask, type Call } from "./api.ts";
+import { ApiFailure, ask, type ApiCall } from "./api.ts";
 import type { Spinner } from "../terminal/spinner.ts";
 import type { Server } from "../saved/state.ts";
 
 const isAsked = (error: unknown): boolean => error instanceof ApiFailure && error.code === "challenge_failed";
 
-/** How likely it is that so many tries were enough. */
+/** Per cent: how likely it is that this many tries are enough. */
 const done = (tries: number, expected: number): number => Math.floor(100 * (1 - Math.exp(-tries / expected)));
 
-export async function askWithProof<Answer>(server: Server, call: Call, spinner: Spinner): Promise<Answer> {
+export async function askWithProof<Answer>(server: Server, call: ApiCall, spinner: Spinner): Promise<Answer> {
   let proof: string | undefined;
   for (let left = MOST_PROOFS; ; left--) {
     try {

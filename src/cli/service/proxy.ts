@@ -1,4 +1,4 @@
-/** The proxy that the environment names for an address, as Bun's fetch reads it. */
+/** The proxy that the environment names for a URL, as Bun's fetch reads it. */
 import { isLoopback } from "../../client/loopback.ts";
 import type { Env } from "../terminal/index.ts";
 
@@ -10,10 +10,10 @@ function isExempt({ hostname, port, protocol }: URL, entry: string): boolean {
   return hostname === host || hostname.endsWith(`.${host}`);
 }
 
-/** How a person knows it, without the password that it may hold; null where a request goes straight there.
+/** The proxy as a person knows it, without its password; null where a request uses none.
  *  Node's fetch takes no proxy from the environment. */
-export function proxyFor(address: string, env: Env): string | null {
-  const url = new URL(address);
+export function proxyFor(base: string, env: Env): string | null {
+  const url = new URL(base);
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const variables = [name, name.toUpperCase(), "all_proxy", "ALL_PROXY"];
   const variable = variables.find((one) => env[one]);

@@ -1,5 +1,5 @@
-/** What every way of signing in ends with: the session is saved, and the sites of before come along. */
-import { attachRemembered, reportAttached } from "./attach.ts";
+/** The end of every way to sign in: the session is saved, and the sites deployed before become the account's. */
+import { attachRemembered, tellAttached } from "./attach.ts";
 import { sessionFile } from "../saved/config-dir.ts";
 import type { Context } from "../command.ts";
 import { asFailure, Failure } from "../failure.ts";
@@ -23,12 +23,12 @@ function save({ env }: Context, { origin }: Server, { session_token, account_id 
   }
 }
 
-/** Being signed in does not hang on the attaching: where that fails, it is told and can be made up for. */
+/** The person is signed in even where attaching fails: the failure is told, with the command that tries again. */
 async function attach(context: Context, server: Server, token: string) {
   const before = context.links.read().live;
   try {
     const attachment = await attachRemembered(context, server, { token, from: "the new session" });
-    reportAttached(context, before, attachment);
+    tellAttached(context, before, attachment);
     return attachment;
   } catch (error) {
     const why = asFailure(error).message;

@@ -1,11 +1,11 @@
-/** A zip on its way to the server, told to whoever watches. */
+/** The upload of a zip, with its progress on the spinner. */
 import type { Body } from "./api.ts";
 import type { Spinner } from "../terminal/spinner.ts";
 import { size } from "../terminal/units.ts";
 
 const CHUNK = 64 * 1024;
 
-/** How much was handed to the network, in pieces, so that progress is that of the upload and not of a buffer. */
+/** Hands the zip to the network in small pieces: handed over whole, it would lie in a buffer and count as sent. */
 function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void): ReadableStream<Uint8Array> {
   let sent = 0;
   return new ReadableStream<Uint8Array>(
@@ -21,7 +21,7 @@ function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void):
   );
 }
 
-/** The body of the upload for `ask`. Without anyone watching the bytes go as they are. */
+/** The body of the upload for `ask`. Where no progress is shown, the bytes are sent as they are. */
 export const zipBody = (zip: Uint8Array<ArrayBuffer>, spinner: Spinner) => ({
   bytes: zip.length,
   body: (): Body =>

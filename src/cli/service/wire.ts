@@ -1,4 +1,4 @@
-/** The answers of the API that the CLI reads (CONTRACT.md 4.3, 4.4). */
+/** The API's answers, with the members that the CLI reads (CONTRACT 4.3, 4.4). */
 import type { DeployResult } from "../../client/deploy-site.ts";
 
 export type { DeployResult } from "../../client/deploy-site.ts";
@@ -10,7 +10,7 @@ export interface Limits {
   anonymous_ttl_ms: number;
 }
 
-export interface VersionRow {
+interface VersionRow {
   version_id: string;
   title: string | null;
   created_at: string;

@@ -5,7 +5,7 @@ const END = "<!-- svc:end -->";
 const IS_BEGIN = /^[ \t]*<!-- svc:begin\b.*-->[ \t]*$/;
 const IS_END = /^[ \t]*<!-- svc:end\b.*-->[ \t]*$/;
 
-/** Lines with their ends, whichever those are. */
+/** Lines, each with its own line end. */
 const linesOf = (text: string): string[] => text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
 const bare = (line: string): string => line.replace(/[\r\n]+$/, "");
 
@@ -16,8 +16,8 @@ export function lineEndOf(text: string): string {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "\n";
 }
 
-/** How many lines at the start of `lines` are the skill's own: those of a block that has lost a marker. A blank line may
- *  be anybody's, so the last ones stay. */
+/** Of a block that has lost a marker: how many lines at the start of `lines` are the skill's. Blank lines at their end
+ *  may belong to the file's owner and do not count. */
 function ownLines(lines: readonly string[], skill: readonly string[]): number {
   let own = 0;
   while (own < lines.length && own < skill.length && bare(lines[own]!) === skill[own]) own++;
@@ -31,7 +31,7 @@ interface Span {
   to: number;
 }
 
-/** Every block, whole or torn. */
+/** Every block, also one that has lost a marker. */
 function findBlocks(lines: readonly string[], skill: readonly string[]): Span[] {
   const isMarker = (line: string) => IS_BEGIN.test(bare(line)) || IS_END.test(bare(line));
   const spans: Span[] = [];
@@ -74,6 +74,6 @@ export function withBlock(text: string, skill: string): string {
     at = to;
   }
   const rest = lines.slice(at).join("");
-  // A file that ended with the block, without a line end, goes on doing so.
+  // A file that ended with the block and without a line end keeps it so.
   return rest === "" && !/[\r\n]$/.test(text) && spans.length === 1 ? bare(result) : result + rest;
 }

@@ -1,6 +1,6 @@
-/** Bytes as text and back without the loss of any: what is not the block may be in any encoding. */
+/** Turns bytes into text and back without losing one: what stands around the block may be in any encoding. */
 
-export interface Encoding {
+interface Encoding {
   /** What the file began with. */
   bom: Buffer;
   decode(bytes: Buffer): string;
@@ -31,7 +31,7 @@ const ENCODINGS: readonly Encoding[] = [
   },
 ];
 
-export const encodingOf = (bytes: Buffer): Encoding =>
+const encodingOf = (bytes: Buffer): Encoding =>
   ENCODINGS.find(({ bom }) => bytes.subarray(0, bom.length).equals(bom)) ?? bytewise(NONE);
 
 /** The same file with its text changed. */

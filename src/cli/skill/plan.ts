@@ -1,7 +1,7 @@
-/** What would stand in each file afterwards. Nothing is written before all of it is known. */
+/** The new content of each file. Nothing is written before all of them are known. */
 import { existsSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { Failure } from "../failure.ts";
+import { codeOf, Failure } from "../failure.ts";
 import { lineEndOf, withBlock } from "./block.ts";
 import { changeText } from "./encoding.ts";
 import { SKILL, type SkillTarget } from "./targets.ts";
@@ -10,7 +10,7 @@ export interface Change {
   target: SkillTarget;
   /** As it is shown. */
   file: string;
-  /** The file itself, past all links. */
+  /** The file itself, with all symbolic links followed. */
   location: string;
   status: "written" | "updated" | "unchanged";
   bytes: Buffer;
@@ -18,11 +18,11 @@ export interface Change {
 
 export interface Place {
   root: string;
-  /** No link may lead out of it; null: wherever the owner's links lead. */
+  /** No symbolic link may lead out of it; null: they may lead anywhere. */
   boundary: string | null;
 }
 
-/** The repository that a folder lies in, else the folder: what a project's own links may reach. */
+/** The repository that a folder lies in, else the folder itself: links in a project may lead no further. */
 export function boundaryOf(root: string): string {
   const real = realpathSync(root);
   for (let at = real; ; at = dirname(at)) {
@@ -31,9 +31,7 @@ export function boundaryOf(root: string): string {
   }
 }
 
-const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
-
-/** Where a link leads that leads to nothing yet; null where there is no link. */
+/** Where a symbolic link points whose file is not there yet; null where there is no link. */
 function danglingLink(location: string): string | null {
   try {
     return resolve(dirname(location), readlinkSync(location));
@@ -68,9 +66,9 @@ function read(location: string, file: string): Buffer | null {
   }
 }
 
-/** A file of the agent's own is rewritten whole, but keeps the line ends that a checkout gave it. */
-function contentFor({ heading }: SkillTarget, before: Buffer | null): Buffer {
-  if (heading === null) return changeText(before ?? Buffer.alloc(0), (text) => withBlock(text, SKILL));
+/** A file that holds the skill alone is written anew, with the line ends that it had. */
+function contentFor({ shared, heading }: SkillTarget, before: Buffer | null): Buffer {
+  if (shared) return changeText(before ?? Buffer.alloc(0), (text) => withBlock(text, SKILL));
   const end = before === null ? "\n" : lineEndOf(before.toString("latin1"));
   return Buffer.from((heading + SKILL).replaceAll("\n", end));
 }
@@ -92,10 +90,11 @@ function planOne(target: SkillTarget, file: string, { root, boundary }: Place): 
   return { target, file, location, status, bytes };
 }
 
-/** Names that lead to one file (`GEMINI.md` as a link to `AGENTS.md`) change it once, and shared files come first. */
+/** Where two names lead to one file (`GEMINI.md` as a link to `AGENTS.md`), the first changes it and the other is told
+ *  as unchanged. Shared files are first. */
 export function plan(targets: readonly SkillTarget[], place: Place, fileOf: (target: SkillTarget) => string): Change[] {
   const seen = new Set<string>();
-  const sharedFirst = [...targets].sort((a, b) => Number(a.heading !== null) - Number(b.heading !== null));
+  const sharedFirst = [...targets].sort((a, b) => Number(b.shared) - Number(a.shared));
   const changes = sharedFirst.map((target) => {
     const change = planOne(target, fileOf(target), place);
     const isSecond = seen.has(change.location);

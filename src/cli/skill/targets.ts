@@ -12,43 +12,39 @@ export interface SkillTarget {
   global: string | null;
   /** What shows that the agent is used here; null: written always. */
   sign: { folder: string } | { file: string } | null;
-  /** What the agent wants ahead of the text in a file of its own; null: the file is shared with others. */
-  heading: string | null;
+  /** The file is written by others too: the text stands in it as a block. */
+  shared: boolean;
+  /** What the agent wants ahead of the text in a file of its own. */
+  heading: string;
 }
 
 const WHEN =
   "Publish static files (HTML, a built front end, a folder of Markdown) at a live URL with svc, update and roll back that site. Use when asked to deploy, publish, host, share or preview a site or page.";
 
 const frontMatter = (...lines: string[]): string => `---\n${lines.join("\n")}\n---\n\n`;
-const OWN = frontMatter("name: svc", `description: ${WHEN}`);
+const SKILL_FILE = frontMatter("name: svc", `description: ${WHEN}`);
 const CURSOR = frontMatter(`description: ${WHEN}`, "globs:", "alwaysApply: false");
 const WINDSURF = frontMatter("trigger: model_decision", `description: ${WHEN}`);
 const CLAUDE = ".claude/skills/svc/SKILL.md";
 const COPILOT = ".github/copilot-instructions.md";
 
-/** [name, file, below the home folder, sign, heading] */
-const ROWS: [string, string, string | null, SkillTarget["sign"], string | null][] = [
-  ["agents", "AGENTS.md", null, null, null],
-  ["claude", CLAUDE, CLAUDE, null, OWN],
-  ["cursor", ".cursor/rules/svc.mdc", null, { folder: ".cursor" }, CURSOR],
-  ["copilot", COPILOT, null, { file: COPILOT }, null],
-  ["windsurf", ".windsurf/rules/svc.md", null, { folder: ".windsurf" }, WINDSURF],
-  ["cline", ".clinerules/svc.md", null, { folder: ".clinerules" }, ""],
-  ["roo", ".roo/rules/svc.md", null, { folder: ".roo" }, ""],
-  ["gemini", "GEMINI.md", null, { file: "GEMINI.md" }, null],
-];
+const own = (heading: string) => ({ shared: false, heading });
+const SHARED = { shared: true, heading: "" };
 
-export const TARGETS: readonly SkillTarget[] = ROWS.map(([name, file, global, sign, heading]) => ({
-  name,
-  file,
-  global,
-  sign,
-  heading,
-}));
+export const TARGETS: readonly SkillTarget[] = [
+  { name: "agents", file: "AGENTS.md", global: null, sign: null, ...SHARED },
+  { name: "claude", file: CLAUDE, global: CLAUDE, sign: null, ...own(SKILL_FILE) },
+  { name: "cursor", file: ".cursor/rules/svc.mdc", global: null, sign: { folder: ".cursor" }, ...own(CURSOR) },
+  { name: "copilot", file: COPILOT, global: null, sign: { file: COPILOT }, ...SHARED },
+  { name: "windsurf", file: ".windsurf/rules/svc.md", global: null, sign: { folder: ".windsurf" }, ...own(WINDSURF) },
+  { name: "cline", file: ".clinerules/svc.md", global: null, sign: { folder: ".clinerules" }, ...own("") },
+  { name: "roo", file: ".roo/rules/svc.md", global: null, sign: { folder: ".roo" }, ...own("") },
+  { name: "gemini", file: "GEMINI.md", global: null, sign: { file: "GEMINI.md" }, ...SHARED },
+];
 
 export const SKILL: string = skill;
 
-export type Found = "always" | "detected" | "not detected";
+type Found = "always" | "detected" | "not detected";
 
 export function findSign({ sign }: SkillTarget, root: string): Found {
   if (sign === null) return "always";

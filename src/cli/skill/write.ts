@@ -13,7 +13,7 @@ function open(location: string, isNew: boolean): number {
 function write({ location, bytes, status }: Change): void {
   const descriptor = open(location, status === "written");
   try {
-    // Cut last: what was there is never shorter than what replaces it for longer than a write takes.
+    // Written over, then cut to length: a crash between the two loses no byte of the new content.
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at, at);
     ftruncateSync(descriptor, bytes.length);
     fsyncSync(descriptor);

@@ -1,23 +1,26 @@
 /** The two streams of the CLI: the result goes to stdout, everything a person is told to stderr. */
 import { writeSync } from "node:fs";
+import { codeOf } from "../failure.ts";
+import { sleepSync } from "../sleep-sync.ts";
 import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
-import { bold, cyan, inert, inertJson, type Text } from "./text.ts";
+import { visibleJson, visibleLine } from "../../visible.ts";
+import { bold, cyan, type Text } from "./text.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface Terminal {
   /** A line on stderr for a person; nothing with `-q`. */
   say(line?: Text): void;
-  /** A line on stderr that counts with `-q` too. */
+  /** A line on stderr that is shown with `-q` too. */
   insist(line: Text): void;
   /** A line of the result. */
   result(line: string): void;
   /** The site's URL, the result of most commands: easy to find on a terminal, bare in a pipe. */
   url(url: string): void;
   json(value: unknown): void;
-  /** Starts showing that something is going on, where that can be shown. */
+  /** Shows that work is going on, where stdout and stderr are a terminal. */
   spinner(label: string): Spinner;
-  /** Shows these lines in place of those drawn before, the cursor behind the last one; none: wipes them. */
+  /** Replaces the lines drawn before by these and leaves the cursor behind the last one. No lines: only removes. */
   draw(lines: readonly Text[]): void;
   /** Whether there is a person who reads and types. */
   readonly interactive: boolean;
@@ -40,8 +43,8 @@ function write(descriptor: 1 | 2, line: string): void {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
-      if ((error as { code?: string }).code !== "EAGAIN") return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      if (codeOf(error) !== "EAGAIN") return;
+      sleepSync(5);
     }
   }
 }
@@ -68,10 +71,10 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
     draw,
     say: (line) => (quiet ? undefined : toErr(line)),
     insist: toErr,
-    result: (line) => write(1, `${inert(line)}\n`),
-    json: (value) => write(1, `${inertJson(value)}\n`),
+    result: (line) => write(1, `${visibleLine(line)}\n`),
+    json: (value) => write(1, `${visibleJson(value)}\n`),
     url: (url) =>
-      write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${inert(url)}\n`),
+      write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${visibleLine(url)}\n`),
     spinner: (label) =>
       animated ? (spinner = startSpinner(label, (frame) => write(2, frame), columns!, errColors)) : noSpinner,
     restore: () => {

@@ -1,7 +1,7 @@
 /** Single keys from a terminal, without their echo. */
 import { emitKeypressEvents } from "node:readline";
 
-export interface Key {
+interface Key {
   /** `up`, `return`, `space`, `a` … */
   name: string;
   /** What it types. */
@@ -14,8 +14,8 @@ interface Pressed {
   ctrl?: boolean;
 }
 
-/** Hands over each key until one gives a result. The question is shown once nothing is echoed any more. Ctrl-C is what
- *  it is everywhere else: an interruption. */
+/** Calls `onKey` for each key until it returns a result. The terminal's echo is off before `show` shows the question.
+ *  Ctrl-C interrupts the program, as it does everywhere else. */
 export function readKeys<Result>(show: () => void, onKey: (key: Key) => Result | undefined): Promise<Result> {
   const { stdin } = process;
   return new Promise((resolve) => {

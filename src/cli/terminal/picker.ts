@@ -3,13 +3,13 @@ import { readKeys } from "./keys.ts";
 import type { Terminal } from "./index.ts";
 import { bold, cyan, dim, text, type Text } from "./text.ts";
 
-export interface Choice {
+interface Choice {
   label: string;
   note: string;
   ticked: boolean;
 }
 
-/** A line that wraps could not be drawn over. */
+/** Cut to one line of the terminal: a longer one could not be drawn over. */
 function row({ label, note, ticked }: Choice, isHere: boolean, width: number): Text {
   const mark = `${isHere ? ">" : " "} [${ticked ? "x" : " "}] ${label}`.slice(0, width);
   const rest = note.slice(0, Math.max(0, width - mark.length - 2));
@@ -18,7 +18,7 @@ function row({ label, note, ticked }: Choice, isHere: boolean, width: number): T
 
 const MOVES: Readonly<Record<string, number>> = { up: -1, k: -1, down: 1, j: 1 };
 
-/** The indexes of what is ticked in the end. */
+/** Resolves to the indexes of the choices that are ticked at the end. */
 export async function pick(terminal: Terminal, question: string, choices: readonly Choice[]): Promise<number[]> {
   const rows = choices.map((choice) => ({ ...choice }));
   let here = 0;

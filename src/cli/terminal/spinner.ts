@@ -1,4 +1,4 @@
-/** One moving line that says what is going on. It is gone without a trace when it stops. */
+/** One moving line that says what is going on. When it stops, it is removed. */
 import { cyan, dim, text } from "./text.ts";
 
 export interface Spinner {
@@ -8,10 +8,10 @@ export interface Spinner {
   readonly visible: boolean;
 }
 
-/** Where nobody watches. */
+/** For a pipe, a file and `-q`: shows nothing. */
 export const noSpinner: Spinner = { label() {}, stop() {}, visible: false };
 
-/** Shows that something is going on until it has ended, well or badly. */
+/** Shows the spinner until `work` has succeeded or failed. */
 export async function whileSpinning<Result>(
   terminal: { spinner(label: string): Spinner },
   work: (spinner: Spinner) => Promise<Result>,
@@ -31,7 +31,7 @@ const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_LINE] = ["\x1b[?25l", "\x1b[?25h", "\r\x1
 export function startSpinner(first: string, write: (frame: string) => void, columns: number, colors: boolean): Spinner {
   let [label, frame, running] = [first, 0, true];
   const paint = () => {
-    // A line that wraps could not be cleared again.
+    // A line that is wider than the terminal could not be removed again.
     const line = text`  ${cyan(FRAMES[frame++ % FRAMES.length]!)} ${dim(label.slice(0, columns - 6))}`;
     write(CLEAR_LINE + line.render(colors));
   };

@@ -1,16 +1,6 @@
-/** What the terminal shows. Every value that enters a text is made inert first: a server's sentence or a file's name
+/** What the terminal shows. Every value that enters a text is made harmless first: a server's sentence or a file's name
  *  must not move the cursor, change the title or look like something else. */
-
-/** Control characters, and the marks that reorder or hide text. */
-const ACTIVE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
-/** Text of others, on one line and harmless; what was active is shown as its code. */
-export const inert = (value: string): string => value.replace(/\s*[\r\n]+\s*/g, " ").replace(ACTIVE, escaped);
-
-/** JSON escapes only half of the control characters; the rest are as harmful on a terminal. */
-export const inertJson = (value: unknown): string => JSON.stringify(value).replace(ACTIVE, escaped);
+import { visibleLine } from "../../visible.ts";
 
 export class Text {
   constructor(readonly render: (colors: boolean) => string) {}
@@ -18,9 +8,9 @@ export class Text {
 
 type Value = Text | string | number;
 
-const asText = (value: Value): Text => (value instanceof Text ? value : new Text(() => inert(String(value))));
+const asText = (value: Value): Text => (value instanceof Text ? value : new Text(() => visibleLine(String(value))));
 
-/** A line. Values are made inert unless they are texts themselves. */
+/** A line. Values are made harmless unless they are texts themselves. */
 export const text = (parts: TemplateStringsArray, ...values: Value[]): Text => {
   const texts = values.map(asText);
   return new Text((colors) => parts.reduce((line, part, i) => line + texts[i - 1]!.render(colors) + part));
@@ -40,12 +30,11 @@ export const red = style("31", 39);
 export const green = style("32", 39);
 export const yellow = style("33", 39);
 export const cyan = style("36", 39);
-export const underline = style("4", 24);
 
-/** Words on lines of at most `width` characters. A word that is longer (a URL) stays whole. */
+/** Parts words into lines of at most `width` characters. A longer word (a URL) gets a line of its own, uncut. */
 export function wrapped(words: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of inert(words).split(" ")) {
+  for (const word of visibleLine(words).split(" ")) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);

@@ -8,7 +8,7 @@ export function size(bytes: number): string {
   return `${amount < 10 ? Number(amount.toFixed(1)) : Math.round(amount)} ${unit}`;
 }
 
-/** A size and the limit it passed, told apart also where both round to the same. */
+/** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
 export const overLimit = (bytes: number, limit: number): [string, string] =>
   size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
 
@@ -20,13 +20,13 @@ const STEPS = [
   ["minute", 60_000],
 ] as const;
 
-/** `14 days`, `3 hours`: the largest unit of which there are at least one and a half. */
+/** `14 days`, `3 hours`: in the largest unit that fits at least one and a half times. */
 export function duration(ms: number): string {
   const [noun, step] = STEPS.find(([, length]) => ms >= length * 1.5) ?? ["minute", 60_000];
   return count(Math.max(1, Math.round(ms / step)), noun);
 }
 
-/** `5 December 2026`, or with the hour where the day alone says too little. */
+/** `5 December 2026`; with hour and minute where it is less than two days away. */
 export function moment(epoch_ms: number, now: number): string {
   const near = epoch_ms - now < 2 * 86_400_000;
   const time = near ? ({ hour: "2-digit", minute: "2-digit" } as const) : {};

@@ -64,6 +64,18 @@ export class Unreadable extends Error {}
 export const MOST = { bases: 20, open_forms: 20, templates: 100, controls: 20_000, pictures: 50_000 };
 
 export const emptyFacts = (): PageFacts => ({
-  ...{ bases: [], forms: [], controls: [], labels: new Map(), title: "", text: "", pictures: [], icons: [] },
-  ...{ links: [], refreshes: [], code: [], scripts: [], events: [], frames: [] },
+  bases: [],
+  forms: [],
+  controls: [],
+  labels: new Map(),
+  title: "",
+  text: "",
+  pictures: [],
+  icons: [],
+  links: [],
+  refreshes: [],
+  code: [],
+  scripts: [],
+  events: [],
+  frames: [],
 });

@@ -4,16 +4,15 @@ import type { Control, PageFacts } from "./facts.ts";
 import { type Risk, risksIn, risksInAutocomplete, risksInName } from "./words.ts";
 
 /** Nobody types a secret into these. */
-const NOT_TYPED = new Set([
-  ...["hidden", "submit", "button", "image", "reset", "checkbox", "radio", "file", "range", "color"],
-  ...["date", "datetime-local", "month", "week", "time"],
-]);
+const NOT_TYPED = new Set(
+  "hidden submit button image reset checkbox radio file range color date datetime-local month week time".split(" "),
+);
 
 /** As browsers read it: any word that is no type means text. */
 export const typeOf = ({ name, attributes }: Control): string =>
   name === "textarea" ? "textarea" : decodeEntities(attributes.get("type") ?? "").toLowerCase();
 
-export const isTyped = (control: Control): boolean => control.name !== "button" && !NOT_TYPED.has(typeOf(control));
+const isTyped = (control: Control): boolean => control.name !== "button" && !NOT_TYPED.has(typeOf(control));
 
 export const isSubmit = (control: Control): boolean => {
   const type = typeOf(control);

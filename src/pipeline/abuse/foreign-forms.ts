@@ -1,6 +1,7 @@
 /** Reject 1: a form that asks for a secret and sends it to another domain. */
 import type { Warning } from "../../types.ts";
-import { basesOf, type Destination, destinationOf, type OwnHost } from "./destinations.ts";
+import type { OwnHost } from "../../html/addresses.ts";
+import { basesOf, type Destination, destinationOf } from "./destinations.ts";
 import { isSubmit } from "./fields.ts";
 import { type Control, type Form, MOST, type PageFacts } from "./facts.ts";
 import { type Risk, RISK_NAMES } from "./words.ts";

@@ -4,13 +4,6 @@
 import { type Form, MOST, Unreadable } from "./facts.ts";
 import { IMPLIED_END, VOID } from "../../html/foreign.ts";
 
-export interface FormOwners {
-  form(form: Form): void;
-  open(name: string): void;
-  close(name: string): void;
-  owners(): readonly Form[];
-}
-
 interface OpenForm {
   form: Form;
   /** How many elements were open when it began. */
@@ -30,57 +23,63 @@ interface Scope {
 const FORMATTING = new Set("a b big code em font i nobr s small span strike strong tt u label button".split(" "));
 const DEEPEST = 1000;
 
-/** `nested`: XML, where elements end where they say. */
-export function formOwners(nested: boolean): FormOwners {
-  const scopes: Scope[] = [{ forms: [], stack: [] }];
-  const scope = () => scopes.at(-1)!;
+/** Forms that ended are left with the last element that was open in them. */
+function leave(at: Scope, length: number): void {
+  at.forms = at.forms.filter(({ ended, from }) => !ended || length > from);
+  if (at.forms.length === 0) at.stack.length = 0;
+}
 
-  function endForm({ forms, stack }: Scope): void {
-    if (nested) forms.pop();
-    for (const form of forms) form.ended = true;
-    leave(scope(), stack.length);
+function closeElement(name: string, at: Scope): void {
+  const index = at.stack.lastIndexOf(name);
+  if (index < 0) return;
+  const holds_blocks = at.stack.slice(index + 1).some((inner) => !FORMATTING.has(inner));
+  if (FORMATTING.has(name) && holds_blocks) at.stack.splice(index, 1);
+  else at.stack.length = index;
+  leave(at, at.stack.length);
+}
+
+export class FormOwners {
+  private readonly scopes: Scope[] = [{ forms: [], stack: [] }];
+
+  /** `nested`: XML, where elements end where they say. */
+  constructor(private readonly nested: boolean) {}
+
+  private get scope(): Scope {
+    return this.scopes.at(-1)!;
   }
 
-  /** Forms that ended are left with the last element that was open in them. */
-  function leave(at: Scope, length: number): void {
-    at.forms = at.forms.filter(({ ended, from }) => !ended || length > from);
-    if (at.forms.length === 0) at.stack.length = 0;
+  form(form: Form): void {
+    const { forms, stack } = this.scope;
+    if (forms.push({ form, from: stack.length, ended: false }) > MOST.open_forms) {
+      throw new Unreadable("it nests too many forms");
+    }
   }
 
-  function closeElement(name: string, at: Scope): void {
-    const index = at.stack.lastIndexOf(name);
-    if (index < 0) return;
-    const holds_blocks = at.stack.slice(index + 1).some((inner) => !FORMATTING.has(inner));
-    if (FORMATTING.has(name) && holds_blocks) at.stack.splice(index, 1);
-    else at.stack.length = index;
-    leave(at, at.stack.length);
+  open(name: string): void {
+    if (name === "template" && this.scopes.push({ forms: [], stack: [] }) > MOST.templates) {
+      throw new Unreadable("it nests too many templates");
+    }
+    const { forms, stack } = this.scope;
+    if (forms.length > 0 && name !== "form" && !VOID.has(name) && !IMPLIED_END.has(name) && stack.length < DEEPEST) {
+      stack.push(name);
+    }
   }
 
-  return {
-    form(form) {
-      const { forms, stack } = scope();
-      if (forms.push({ form, from: stack.length, ended: false }) > MOST.open_forms) {
-        throw new Unreadable("it nests too many forms");
-      }
-    },
-    open(name) {
-      if (name === "template" && scopes.push({ forms: [], stack: [] }) > MOST.templates) {
-        throw new Unreadable("it nests too many templates");
-      }
-      const { forms, stack } = scope();
-      if (forms.length > 0 && name !== "form" && !VOID.has(name) && !IMPLIED_END.has(name) && stack.length < DEEPEST) {
-        stack.push(name);
-      }
-    },
-    close(name) {
-      if (name === "form") endForm(scope());
-      else if (name !== "template") closeElement(name, scope());
-      else if (scopes.length > 1) scopes.pop();
-    },
-    owners() {
-      const { forms } = scope();
-      const open = forms.filter(({ ended }) => !ended);
-      return (open.length > 0 ? open : forms).map(({ form }) => form);
-    },
-  };
+  close(name: string): void {
+    if (name === "form") this.endForm(this.scope);
+    else if (name !== "template") closeElement(name, this.scope);
+    else if (this.scopes.length > 1) this.scopes.pop();
+  }
+
+  owners(): readonly Form[] {
+    const { forms } = this.scope;
+    const open = forms.filter(({ ended }) => !ended);
+    return (open.length > 0 ? open : forms).map(({ form }) => form);
+  }
+
+  private endForm(scope: Scope): void {
+    if (this.nested) scope.forms.pop();
+    for (const form of scope.forms) form.ended = true;
+    leave(scope, scope.stack.length);
+  }
 }

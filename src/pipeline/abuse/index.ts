@@ -1,17 +1,18 @@
 /** The abuse scan (PIPELINE.md 3), over every file that a browser may show as a page. A form that sends secrets to another
  *  domain is refused; what is only suspicious is warned of, and the store quarantines an anonymous site for it. */
 import { Refusal } from "../../errors.ts";
+import { keepPages, type Pages } from "../../html/pages.ts";
 import type { Bytes, Draft, Progress, SiteContext, Warning } from "../../types.ts";
 import { parseBrands } from "./brands.ts";
-import { pageCode } from "./page-code.ts";
+import { PageCode } from "./page-code.ts";
 import { foreignForm, localForms, secretsSent } from "./foreign-forms.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
-import { isPage, readings } from "./readings.ts";
+import { isMarkup, mediaType } from "../../media-types.ts";
+import { readings } from "./readings.ts";
 import { isProgram, programSignal } from "./programs.ts";
 import type { Judged, Signal } from "./signal.ts";
 import { SIGNALS } from "./suspicions.ts";
 import { leak } from "./sinks.ts";
-import { mediaType } from "../media-types.ts";
 import { show } from "../show.ts";
 
 const howToAppeal = (contact: string | null): string => (contact === null ? "whoever runs this server" : contact);
@@ -27,9 +28,9 @@ const unreadable = (path: string, why: string): Refusal =>
     path,
   });
 
-function readingsOf(path: string, bytes: Bytes, media_type: string): PageFacts[] {
+function readingsOf(path: string, bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
   try {
-    return readings(bytes, media_type);
+    return readings(bytes, media_type, pages);
   } catch (error) {
     throw error instanceof Unreadable ? unreadable(path, error.message) : error;
   }
@@ -57,18 +58,18 @@ function firstOfEach(found: readonly { path: string; signal: Signal }[], site: S
 const MOST_LOCAL = 20;
 
 /** Throws `abuse_rejected` and `too_complex`. */
-export function scanAbuse(draft: Draft, site: SiteContext, progress: Progress): Draft {
+export function scanAbuse(draft: Draft, site: SiteContext, progress: Progress, pages: Pages = keepPages()): Draft {
   const { files } = draft;
-  const code = pageCode(files, site);
+  const code = new PageCode(files, site);
   const brands = parseBrands(site.brands);
   const found: { path: string; signal: Signal }[] = [];
   const local = new Map<string, Warning>();
   for (const [path, bytes] of files) {
     if (site.anonymous && isProgram(path)) found.push({ path, signal: programSignal("is a program for download") });
     const media_type = mediaType(path, bytes);
-    if (!isPage(media_type)) continue;
+    if (!isMarkup(media_type)) continue;
     progress("looking for abuse in", path);
-    for (const page of readingsOf(path, bytes, media_type)) {
+    for (const page of readingsOf(path, bytes, media_type, pages)) {
       const sent = secretsSent(page, path, site);
       const reason = foreignForm(sent) ?? leak(page, path, site, code);
       if (reason !== null) throw rejected(path, reason, site);

@@ -3,15 +3,17 @@
 import type { Files } from "../../types.ts";
 import type { PageFacts } from "./facts.ts";
 import { codeAt } from "./readings.ts";
-import { addressOfPage, basesOf, type OwnHost, ownFile } from "./destinations.ts";
+import { baseOf, type OwnHost } from "../../html/addresses.ts";
+import { basesOf, ownFile } from "./destinations.ts";
 import { decodeScript } from "../../html/decode.ts";
 
 /** What is looked for in code; null where it is not there. Each file is looked at once for each probe. */
-export type Probe = (code: string) => string | null;
+type Probe<Found> = (code: string) => Found | null;
 
-export interface PageCode {
-  find(page: PageFacts, path: string, probe: Probe): string | null;
-}
+export const probeFor =
+  (pattern: RegExp): Probe<true> =>
+  (code) =>
+    pattern.test(code) || null;
 
 const IMPORT = /\b(?:import\s{0,9}\(?|from)\s{0,9}["'`]([^"'`\n]{1,500})["'`]/g;
 /** A script's name in a string: what names it in order to load it (a worker, an import map, an element) is all alike. */
@@ -22,55 +24,56 @@ const importsIn = (code: string): Set<string> =>
 /** Nothing else is run: `nosniff` sees to it. */
 const isCode = (path: string): boolean => /\.[cm]?js$/i.test(path);
 
-export function pageCode(files: Files, own: OwnHost): PageCode {
-  const texts = new Map<string, string>();
-  const results = new Map<Probe, Map<string, string | null>>();
-  const paths = [...files.keys()].filter(isCode);
+export class PageCode {
+  private readonly texts = new Map<string, string>();
+  private readonly results = new Map<Probe<unknown>, ReadonlyMap<string, unknown>>();
+  private readonly paths: readonly string[];
 
-  function read(path: string): string {
-    const bytes = files.get(path);
-    if (!bytes || !isCode(path)) return "";
-    if (!texts.has(path)) texts.set(path, decodeScript(bytes));
-    return texts.get(path)!;
+  constructor(
+    private readonly files: Files,
+    private readonly own: OwnHost,
+  ) {
+    this.paths = [...files.keys()].filter(isCode);
+  }
+
+  find<Found>(page: PageFacts, path: string, probe: Probe<Found>): Found | null {
+    const data = page.scripts.flatMap((address) => codeAt(address) ?? []);
+    const inline = probe([...page.code, ...page.events, ...data].join("\n"));
+    if (inline !== null) return inline;
+    const inFiles = this.resultsOf(probe);
+    if (inFiles.size === 0) return null;
+    for (const file of this.loadedBy(page, path)) if (inFiles.has(file)) return inFiles.get(file)!;
+    return null;
+  }
+
+  private read(path: string): string {
+    const bytes = this.files.get(path);
+    return bytes && isCode(path) ? this.texts.getOrInsertComputed(path, () => decodeScript(bytes)) : "";
   }
 
   /** What the probe says of each file. Almost always that there is nothing: then no page needs to be followed. */
-  function resultsOf(probe: Probe): ReadonlyMap<string, string | null> {
-    const known = results.get(probe);
-    if (known) return known;
-    const found = new Map(
-      paths.map((path) => [path, probe(read(path))] as const).filter(([, result]) => result !== null),
-    );
-    results.set(probe, found);
-    return found;
+  private resultsOf<Found>(probe: Probe<Found>): ReadonlyMap<string, Found | null> {
+    const results = this.results.getOrInsertComputed(probe, () => {
+      const found = this.paths.map((path) => [path, probe(this.read(path))] as const);
+      return new Map(found.filter(([, result]) => result !== null));
+    });
+    return results as ReadonlyMap<string, Found | null>;
   }
 
-  function loadedBy(page: PageFacts, path: string): Set<string> {
+  private loadedBy(page: PageFacts, path: string): Set<string> {
     const addresses = [...page.scripts, ...page.code.flatMap((code) => [...importsIn(code)])];
     const bases = basesOf(page.bases, path);
-    const entries = bases.flatMap((base) => addresses.flatMap((address) => ownFile(address, base, own) ?? []));
+    const entries = bases.flatMap((base) => addresses.flatMap((address) => ownFile(address, base, this.own) ?? []));
     const seen = new Set(entries);
     for (const file of seen) {
-      for (const address of importsIn(read(file))) {
+      for (const address of importsIn(this.read(file))) {
         // A module is looked for beside its importer, what a script adds to the page beside the page.
-        for (const base of [addressOfPage(file), ...bases]) {
-          const next = ownFile(address, base, own);
-          if (next !== null && files.has(next)) seen.add(next);
+        for (const base of [baseOf(file), ...bases]) {
+          const next = ownFile(address, base, this.own);
+          if (next !== null && this.files.has(next)) seen.add(next);
         }
       }
     }
     return seen;
   }
-
-  return {
-    find(page, path, probe) {
-      const data = page.scripts.flatMap((address) => codeAt(address) ?? []);
-      const inline = probe([...page.code, ...page.events, ...data].join("\n"));
-      if (inline !== null) return inline;
-      const inFiles = resultsOf(probe);
-      if (inFiles.size === 0) return null;
-      for (const file of loadedBy(page, path)) if (inFiles.has(file)) return inFiles.get(file)!;
-      return null;
-    },
-  };
 }

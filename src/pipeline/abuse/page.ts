@@ -2,12 +2,12 @@
  *  scripts, links and words. One pass; what the facts mean is judged elsewhere. */
 import { risksOf } from "./fields.ts";
 import { type Control, emptyFacts, type Form, MOST, type PageFacts, type Pressable, Unreadable } from "./facts.ts";
-import { type FormOwners, formOwners } from "./form-owner.ts";
+import { FormOwners } from "./form-owner.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import type { Namespaces } from "../../html/foreign.ts";
-import { attributesOf, markup, type Markup } from "../../html/markup.ts";
+import { attributesOf, closesItself } from "../../html/attributes.ts";
+import type { Part } from "../../html/page.ts";
 
-type Opened = Extract<Markup, { kind: "open" }>;
+type Opened = Extract<Part, { kind: "open" }>;
 type Attributes = ReadonlyMap<string, string>;
 const value = (attributes: Attributes, name: string): string => decodeEntities(attributes.get(name) ?? "");
 
@@ -145,8 +145,9 @@ function open(place: Place, opened: Opened): void {
   if (RUNS.test(attributes) || (name !== "a" && NAMES.test(attributes)))
     place.facts.events.push(decodeEntities(attributes));
   const local = is === "plain" ? name.slice(name.indexOf(":") + 1) : name;
-  if (local === "svg") place.drawings += attributes.endsWith("/") ? 0 : 1;
-  if (!attributes.endsWith("/") || is === "html") place.owners.open(local);
+  const empty = is !== "html" && closesItself(attributes);
+  if (local === "svg" && !empty) place.drawings++;
+  if (!empty) place.owners.open(local);
   // There are many, and few of them are looked at.
   if (local === "a") return press(place, "a", attributes);
   const reads = is === "drawing" && !DRAWN.has(name) ? undefined : READERS[local];
@@ -165,21 +166,19 @@ function close(place: Place, name: string): void {
 }
 
 /** `nested`: XML, where a form in a form is one. */
-export function readPage(html: string, namespaces: Namespaces, nested = false): PageFacts {
+export function readPage(parts: Iterable<Part>, nested = false): PageFacts {
   const facts = emptyFacts();
   const place: Place = {
-    ...{
-      facts,
-      owners: formOwners(nested),
-      label: null,
-      pressable: null,
-      text: [],
-      length: 0,
-      drawings: 0,
-      titled: null,
-    },
+    facts,
+    owners: new FormOwners(nested),
+    label: null,
+    pressable: null,
+    text: [],
+    length: 0,
+    drawings: 0,
+    titled: null,
   };
-  for (const part of markup(html, namespaces)) {
+  for (const part of parts) {
     if (part.kind === "open") open(place, part);
     else if (part.kind === "close") close(place, part.name);
     else {

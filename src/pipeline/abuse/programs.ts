@@ -1,8 +1,10 @@
 /** Programs for download: what an anonymous site has no name to stand for. */
 import type { Look, Signal } from "./signal.ts";
+import { type Address, addressOf } from "../../html/addresses.ts";
 import { basesOf, destination } from "./destinations.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
+import { decodePercent } from "../../percent.ts";
 
 const PROGRAM = /\.(?:exe|scr|iso|apk|hta|lnk)$/i;
 export const isProgram = (path: string): boolean => PROGRAM.test(path);
@@ -14,16 +16,14 @@ function programAt(written: string, base: string): string | null {
   if (!MAY_BE_PROGRAM.test(written)) return null;
   const attributes = attributesOf(written);
   const address = decodeEntities(attributes.get("href") ?? "");
-  const path = URL.parse(address, base)?.pathname ?? "";
-  return isProgram(decoded(path)) || isProgram(decodeEntities(attributes.get("download") ?? "")) ? address : null;
+  return isProgram(pathOf(addressOf(address, base))) || isProgram(decodeEntities(attributes.get("download") ?? ""))
+    ? address
+    : null;
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+function pathOf(address: Address): string {
+  const path = address.kind === "own" ? address.path : "url" in address ? (address.url?.pathname ?? "") : "";
+  return decodePercent(path) ?? path;
 }
 
 export const program: Look = ({ page, path, own, anonymous }) => {

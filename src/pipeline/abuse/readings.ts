@@ -2,16 +2,15 @@
  *  with the pages that its frames hold. What is found in any of them counts. */
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../types.ts";
+import { decodePercent } from "../../percent.ts";
+import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
+import { type Page, partsOf } from "../../html/page.ts";
+import type { Pages } from "../../html/pages.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
 import { readPage } from "./page.ts";
 import { xmlText } from "../../html/xml-text.ts";
-
-const XML = /^[\w.-]+\/(?:[\w.-]+\+)?xml(?:;|$)|xslt/i;
-
-/** Whether a browser may show a file of this type as a page with forms: any XML can hold XHTML. */
-export const isPage = (media_type: string): boolean => /^text\/html(?:;|$)/i.test(media_type) || XML.test(media_type);
 
 /** Frames in frames; the page itself is the first. */
 const DEEPEST = 4;
@@ -23,39 +22,50 @@ function utf16(bytes: Bytes): string | null {
   return a === 0 && b === 0x3c ? new TextDecoder("utf-16be").decode(bytes) : null;
 }
 
-/** Its own encoding, and byte for byte where that is not certain: some encodings hide ASCII in other letters. */
-function textsOf(bytes: Bytes, is_xml: boolean): string[] {
+const byteForByte = (bytes: Bytes): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** In its own encoding, and byte for byte where that is not certain: some encodings hide ASCII in other letters. */
+function xmlTexts(bytes: Bytes): string[] {
   const text = decodeHtml(bytes);
-  if (isUtf8(bytes)) return is_xml && bytes[1] === 0 ? [text, utf16(bytes) ?? text] : [text];
-  const other =
-    (is_xml && utf16(bytes)) || Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  return [text, other];
+  if (isUtf8(bytes)) return bytes[1] === 0 ? [text, utf16(bytes) ?? text] : [text];
+  return [text, utf16(bytes) ?? byteForByte(bytes)];
+}
+
+/** The other ways in which a page may be mended whose tags do not nest. */
+const otherReadings = (html: string): PageFacts[] =>
+  [asBrowser(false), allHtml(), plainAfterDrawing()].map((namespaces) => readPage(partsOf(html, namespaces)));
+
+function readingsOfPage(page: Page): PageFacts[] {
+  const first = readPage(page.parts());
+  return page.doubtful ? [first, ...otherReadings(page.text)] : [first];
 }
 
 function readingsOfHtml(html: string): PageFacts[] {
   const browser = asBrowser();
-  const first = readPage(html, browser);
-  if (!browser.doubtful) return [first];
-  return [first, ...[asBrowser(false), allHtml(), plainAfterDrawing()].map((one) => readPage(html, one))];
+  const first = readPage(partsOf(html, browser));
+  return browser.doubtful ? [first, ...otherReadings(html)] : [first];
 }
+
+const readingsOfBytes = (bytes: Bytes, pages: Pages): PageFacts[] => [
+  ...readingsOfPage(pages(bytes)),
+  ...(isUtf8(bytes) ? [] : readingsOfHtml(byteForByte(bytes))),
+];
 
 function readingsOfXml(source: string): PageFacts[] {
   const text = xmlText(source);
   if (text === null) throw new Unreadable("its document type makes markup of its own");
-  return [readPage(text, xml(), true)];
+  return [readPage(partsOf(text, xml()), true)];
 }
 
 /** A page in a `data:` address; null for all else. */
 function inAddress(address: string): { type: string; text: string } | null {
   const [, type = "", head = "", data = ""] = /^[\s\0]*data:([\w.+/-]*)([^,]*),([\s\S]*)$/i.exec(address) ?? [];
   if (!data) return null;
-  try {
-    const plain = decodeURIComponent(data.replace(/[\t\n\r]/g, ""));
-    const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
-    return { type: type || "text/plain", text };
-  } catch {
-    return { type, text: data };
-  }
+  const plain = decodePercent(data.replace(/[\t\n\r]/g, ""));
+  if (plain === null) return { type, text: data };
+  const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
+  return { type: type || "text/plain", text };
 }
 
 /** The code of a script at a `data:` address. */
@@ -65,10 +75,10 @@ function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
   return pages.flatMap((page) => {
     const inner = page.frames.flatMap(({ address, page: text }) => {
       const data = address === null ? null : inAddress(address);
-      if (text === null && !(data && isPage(data.type))) return [];
+      if (text === null && !(data && isMarkup(data.type))) return [];
       if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
       const own = text === null ? [] : readingsOfHtml(text);
-      const linked = data && isPage(data.type) ? readingsOf(data.text, XML.test(data.type)) : [];
+      const linked = data && isMarkup(data.type) ? readingsOf(data.text, isXml(data.type)) : [];
       // A page in a page has its base.
       return withFrames([...own, ...linked], depth + 1).map((found) => ({
         ...found,
@@ -83,10 +93,7 @@ const readingsOf = (text: string, is_xml: boolean): PageFacts[] =>
   is_xml ? readingsOfXml(text) : readingsOfHtml(text);
 
 /** Throws `Unreadable`. */
-export function readings(bytes: Bytes, media_type: string): PageFacts[] {
-  const is_xml = XML.test(media_type);
-  return withFrames(
-    textsOf(bytes, is_xml).flatMap((text) => readingsOf(text, is_xml)),
-    1,
-  );
+export function readings(bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
+  const found = isXml(media_type) ? xmlTexts(bytes).flatMap(readingsOfXml) : readingsOfBytes(bytes, pages);
+  return withFrames(found, 1);
 }

@@ -2,7 +2,7 @@
 import type { Brand } from "./brands.ts";
 import type { PageCode } from "./page-code.ts";
 import type { PageFacts } from "./facts.ts";
-import type { OwnHost } from "./destinations.ts";
+import type { OwnHost } from "../../html/addresses.ts";
 
 export interface Judged {
   path: string;

@@ -2,6 +2,7 @@
 import { borrowedBrand } from "./borrowed-brand.ts";
 import { isBelow } from "./brands.ts";
 import { typeOf } from "./fields.ts";
+import { probeFor } from "./page-code.ts";
 import { program } from "./programs.ts";
 import type { Look } from "./signal.ts";
 import { basesOf, destination, hostOf } from "./destinations.ts";
@@ -45,27 +46,10 @@ const recoveryPhrase: Look = ({ page }) => {
   };
 };
 
-const PAYMENT = [
-  ...[
-    "stripe.com",
-    "stripe.network",
-    "paypal.com",
-    "paypalobjects.com",
-    "paddle.com",
-    "braintreegateway.com",
-    "adyen.com",
-  ],
-  ...["braintree-api.com", "squareup.com", "squarecdn.com", "checkout.com", "mollie.com", "klarna.com", "razorpay.com"],
-  ...[
-    "worldpay.com",
-    "authorize.net",
-    "2checkout.com",
-    "lemonsqueezy.com",
-    "recurly.com",
-    "chargebee.com",
-    "gocardless.com",
-  ],
-];
+const PAYMENT =
+  `stripe.com stripe.network paypal.com paypalobjects.com paddle.com braintreegateway.com adyen.com braintree-api.com
+  squareup.com squarecdn.com checkout.com mollie.com klarna.com razorpay.com worldpay.com authorize.net
+  2checkout.com lemonsqueezy.com recurly.com chargebee.com gocardless.com`.split(/\s+/);
 
 const cardFields: Look = ({ page }) => {
   const asked = new Set(page.controls.flatMap(({ risks }) => risks));
@@ -112,9 +96,8 @@ const fastRedirect: Look = ({ page, path, own }) => {
 
 const HUMAN =
   /verify (?:that )?you(?:'|’| a)re (?:a )?human|verify you are not a robot|prove (?:that )?you(?:'|’| a)re (?:a )?human|human verification|i(?:'|’| a)m not a robot/i;
-const writesClipboard = (code: string): string | null =>
-  /clipboard\s*(?:\?\.|\.)\s*write|execCommand\s*\(\s*["'`]copy/.test(code) ? "" : null;
-const asksForHuman = (code: string): string | null => (HUMAN.test(code) ? "" : null);
+const writesClipboard = probeFor(/clipboard\s*(?:\?\.|\.)\s*write|execCommand\s*\(\s*["'`]copy/);
+const asksForHuman = probeFor(HUMAN);
 
 const fakeCheck: Look = ({ page, path, code }) => {
   const asks = HUMAN.test(page.text) || HUMAN.test(page.title) || code.find(page, path, asksForHuman) !== null;
@@ -126,18 +109,12 @@ const fakeCheck: Look = ({ page, path, code }) => {
   };
 };
 
-const hidesCode = (code: string): string | null =>
-  /\beval\s*\(\s*(?:window\s*\.\s*)?atob\s*\(|\bFunction\s*\(\s*(?:window\s*\.\s*)?atob\s*\(|\bunescape\s*\(\s*["'`][^"'`]{300}/.test(
-    code,
-  )
-    ? ""
-    : null;
-const blocksMenu = (code: string): string | null =>
-  /oncontextmenu\s*=\s*["'`]?[^>]{0,100}(?:return\s+false|preventDefault|=>\s*false)|["'`]contextmenu["'`]\s*,[\s\S]{0,200}?(?:preventDefault|return\s+false)|\.button\s*===?\s*2\b/i.test(
-    code,
-  )
-    ? ""
-    : null;
+const hidesCode = probeFor(
+  /\beval\s*\(\s*(?:window\s*\.\s*)?atob\s*\(|\bFunction\s*\(\s*(?:window\s*\.\s*)?atob\s*\(|\bunescape\s*\(\s*["'`][^"'`]{300}/,
+);
+const blocksMenu = probeFor(
+  /oncontextmenu\s*=\s*["'`]?[^>]{0,100}(?:return\s+false|preventDefault|=>\s*false)|["'`]contextmenu["'`]\s*,[\s\S]{0,200}?(?:preventDefault|return\s+false)|\.button\s*===?\s*2\b/i,
+);
 
 const hiddenCode: Look = ({ page, path, code }) => {
   if (code.find(page, path, hidesCode) === null || code.find(page, path, blocksMenu) === null) return null;

@@ -20,7 +20,7 @@ export function plainWords(text: string): string {
 }
 
 /** The same for names in code: ` credit card no 2 ` for `creditCard-no2`. */
-export const wordsOf = (text: string): string =>
+const wordsOf = (text: string): string =>
   plainWords(
     text
       .slice(0, LONGEST)

@@ -1,14 +1,17 @@
 /** Judges one name at a time: what a path of a site may look like. */
-import { show, UNPRINTABLE } from "../show.ts";
+import { show } from "../show.ts";
 import { refuseEntry } from "./refusals.ts";
 
-export interface CleanPath {
+interface CleanPath {
   /** Without a leading `./` or a trailing slash; empty for the root folder itself. */
   path: string;
   folder: boolean;
   backslashes: boolean;
 }
 
+/** What no path of a site may hold: controls, line breaks, and marks that turn or hide text. Narrower than what is
+ *  escaped where a name is shown: a soft hyphen or a joiner in a name is no reason to refuse an upload. */
+const REFUSED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
 const LONGEST_PATH = 512;
 const LONGEST_SEGMENT = 255;
 const MOST_LEVELS = 64;
@@ -27,7 +30,7 @@ export function cleanPath(name: string): CleanPath {
 
 function whyUnsafe(path: string): string | null {
   if (path === "") return "is empty";
-  if (UNPRINTABLE.test(path)) return "holds a control character or an invisible one";
+  if (REFUSED.test(path)) return "holds a control character or an invisible one";
   if (path.startsWith("/")) return "is absolute";
   if (/^[a-z]:/i.test(path)) return "starts with a drive letter";
   if (Buffer.byteLength(path) > LONGEST_PATH) return `is longer than ${LONGEST_PATH} bytes`;

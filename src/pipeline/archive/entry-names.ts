@@ -16,7 +16,7 @@ function decodeUtf8(bytes: Uint8Array): string | null {
 }
 
 /** `guessed`: nothing says which characters the bytes are. */
-export interface EntryName {
+interface EntryName {
   name: string;
   guessed: boolean;
 }

@@ -36,7 +36,7 @@ function take(found: Extra, id: number, data: Buffer, name: Buffer): boolean {
 }
 
 /** A header's field, and how many bytes the ZIP64 field has for it where the header holds all ones. */
-export interface Narrow {
+interface Narrow {
   value: number;
   all_ones: number;
   wide: 4 | 8;

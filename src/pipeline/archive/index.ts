@@ -9,7 +9,7 @@ import { droppedSecrets, guessedName, reservedPath, windowsUnsafe } from "./path
 import { unpack } from "./unpack.ts";
 import { chooseUploads, type Upload } from "./uploads.ts";
 
-export interface Ingested {
+interface Ingested {
   draft: Draft;
   /** Over the uploaded names after clean-up and strip: the index copies of `draft.made` do not count. */
   digest: string;

@@ -21,7 +21,7 @@ export interface Upload {
   backslashes: boolean;
 }
 
-export interface Uploads {
+interface Uploads {
   files: Upload[];
   /** Paths that were left out because they may hold secrets. */
   secrets: string[];

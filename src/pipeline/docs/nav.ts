@@ -16,7 +16,7 @@ const bdi = (text: string): string => `<bdi>${escape(text)}</bdi>`;
 const costOf = ({ title, address }: DocsPage): number => title.length + 3 * address.length + 80;
 
 /** All pages, or as many around the current one as there is room for. */
-export function shownPages(pages: readonly DocsPage[], current: DocsPage): ReadonlySet<DocsPage> {
+function shownPages(pages: readonly DocsPage[], current: DocsPage): ReadonlySet<DocsPage> {
   const total = pages.reduce((sum, page) => sum + costOf(page), 0);
   if (total <= LONGEST) return new Set(pages);
   const shown = new Set([current]);

@@ -27,7 +27,7 @@ function section(
 }
 
 /** The tree's folder of that path. */
-export function folderIn(tree: Folder, path: string): Folder {
+function folderIn(tree: Folder, path: string): Folder {
   const next = tree.entries.filter(isFolder).find((folder) => path.startsWith(folder.path));
   return tree.path === path || !next ? tree : folderIn(next, path);
 }

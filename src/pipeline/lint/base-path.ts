@@ -1,11 +1,12 @@
 /** Was the site made for another folder? Then the addresses that begin with a slash have a prefix too much or too little,
  *  all of them the same: one finding for each prefix. */
 import { extraPrefix, type Finding, lackingPrefix } from "./findings.ts";
-import { encodePath, type SiteNames } from "./site-names.ts";
+import { encodePath } from "../../percent.ts";
+import type { SiteNames } from "./site-names.ts";
 import { isScript, type Unanswered } from "./unanswered.ts";
 
 /** What other findings have said already. */
-export interface Said {
+interface Said {
   /** The folder to deploy instead, where the index lies. */
   elsewhere: string | null;
   /** The project is to be built: a build copies what lies in public/, and is itself what is to be deployed. */
@@ -39,7 +40,7 @@ function strip(names: SiteNames, item: Unanswered): Stripped | null {
   for (const prefix of beginnings(name)) {
     const there = name.slice(prefix.length + 1);
     if (names.folder(prefix) || there === "" || there === "index.html") continue;
-    if (names.answer(encodePath(there), false)) return { item, prefix, there };
+    if (names.answer(`/${encodePath(there)}`, false)) return { item, prefix, there };
   }
   return null;
 }
@@ -67,7 +68,7 @@ function lacking(
   if (!name || !may_exist) return null;
   const segments = origin.file.split("/").slice(0, -1);
   const around = segments.map((_, index) => segments.slice(0, index + 1).join("/"));
-  return [...around, ...published].find((folder) => names.answer(encodePath(`${folder}/${name}`), false)) ?? null;
+  return [...around, ...published].find((folder) => names.answer(`/${encodePath(`${folder}/${name}`)}`, false)) ?? null;
 }
 
 /** Takes what a wrong base path explains out of `items`. */
@@ -84,7 +85,7 @@ export function judgeBasePath(
     const name = item.name ?? "";
     const prefix = beginnings(name).find((each) => prefixes.has(each));
     const there = prefix === undefined ? null : name.slice(prefix.length + 1);
-    if (prefix === undefined || !(there === "" || names.answer(encodePath(there!), false))) return false;
+    if (prefix === undefined || !(there === "" || names.answer(`/${encodePath(there!)}`, false))) return false;
     const example = prefixes.get(prefix)!;
     findings.getOrInsertComputed(`-${prefix}`, () =>
       extraPrefix(example.item.origin.file, prefix, example.item.url, example.there),

@@ -1,9 +1,11 @@
 /** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
-import type { Files } from "../../types.ts";
+import type { Draft, Files } from "../../types.ts";
+import { humanSize } from "../../units.ts";
 import type { Finding } from "./findings.ts";
-import type { Page, Walk } from "./walk.ts";
+import type { PageFile, Walk } from "./walk.ts";
 import { findSecrets } from "./secrets.ts";
 import { show } from "../show.ts";
+import type { Pages } from "../../html/pages.ts";
 import { titleOf } from "../../html/title.ts";
 
 /** Pages, and what was meant as the site's first one. */
@@ -13,8 +15,6 @@ const SERVER_CODE = /\.(?:php\d?|phtml|aspx?|ashx|jspx?|cfm)$/i;
 /** No token of ours is found in these, and many are large. */
 const BINARY =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|flac|mov|zip|gz|br|7z|pdf|wasm|glb)$/i;
-
-const megabytes = (bytes: number): string => `${(bytes / (1 << 20)).toFixed(1)} MB`;
 
 function serverCode(uploaded: readonly string[], { actions }: Walk): Finding[] {
   const beside_pages = uploaded.some((path) => PAGE.test(path));
@@ -50,13 +50,13 @@ const hugeAssets = (files: Files, { loaded }: Walk): Finding[] =>
       code: "huge_asset",
       path,
       target: path,
-      message: `${show(path)} has ${megabytes(files.get(path)!.length)}, and ${show(by)} makes every visitor load it.`,
+      message: `${show(path)} has ${humanSize(files.get(path)!.length)}, and ${show(by)} makes every visitor load it.`,
       fix_recipe: `Shrink ${show(path)} below 4 MB, or have ${show(by)} load it only when a visitor asks for it.`,
     }));
 
-function missingTitle(files: Files, pages: readonly Page[], { sets_title }: Walk): Finding[] {
+function missingTitle(files: Files, pages: readonly PageFile[], read: Pages, { sets_title }: Walk): Finding[] {
   const index = pages.find(({ path }) => path === "index.html");
-  if (!index || sets_title || titleOf(files.get("index.html")!) !== null) return [];
+  if (!index || sets_title || titleOf(read(files.get("index.html")!)) !== null) return [];
   return [
     {
       code: "missing_title",
@@ -68,12 +68,12 @@ function missingTitle(files: Files, pages: readonly Page[], { sets_title }: Walk
   ];
 }
 
-export function lintContent(files: Files, made: ReadonlySet<string>, pages: readonly Page[], walked: Walk): Finding[] {
+export function lintContent({ files, made }: Draft, pages: readonly PageFile[], read: Pages, walked: Walk): Finding[] {
   const uploaded = [...files.keys()].filter((path) => !made.has(path));
   return [
     ...secrets(files, uploaded),
     ...serverCode(uploaded, walked),
     ...hugeAssets(files, walked),
-    ...missingTitle(files, pages, walked),
+    ...missingTitle(files, pages, read, walked),
   ];
 }

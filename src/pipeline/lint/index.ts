@@ -1,11 +1,12 @@
 /** The receipt's warnings (PIPELINE.md 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
  *  load ask for (lint-references), 3 what of it nothing answers (judge-references), 4 what files tell by themselves
  *  (lint-content), 5 one entry for each file and target, the gravest first. */
+import { keepPages, type Pages } from "../../html/pages.ts";
 import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
 import type { Finding } from "./findings.ts";
 import { Judge } from "./judge.ts";
 import { lintContent } from "./content.ts";
-import { type Page, Walk } from "./walk.ts";
+import { type PageFile, Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
 
 const MOST = 100;
@@ -29,7 +30,7 @@ const GRAVEST_FIRST: readonly WarningCode[] = [
 const IS_PAGE = /\.(?:html?|xhtml|xht|shtml)$/i;
 
 /** Pages that somebody wrote. What the service made of nothing, a list of files, is not theirs to change. */
-function pagesOf({ files, made }: Draft): Page[] {
+function pagesOf({ files, made }: Draft): PageFile[] {
   const uploaded = new Map([...files].filter(([path]) => !made.has(path)).map(([path, bytes]) => [bytes, path]));
   return [...files].flatMap(([path, bytes]) => {
     if (!IS_PAGE.test(path)) return [];
@@ -38,7 +39,7 @@ function pagesOf({ files, made }: Draft): Page[] {
     return source === null || (source !== path && IS_PAGE.test(source)) ? copyOf(path, source) : [{ path, source }];
   });
 }
-const copyOf = (path: string, source: string | null): Page[] =>
+const copyOf = (path: string, source: string | null): PageFile[] =>
   source !== null && path === "index.html" ? [{ path, source }] : [];
 
 /** The Markdown that became a page: it has the page's name, or is the README of the folder whose index it became. */
@@ -69,15 +70,20 @@ function shownOf(findings: readonly Finding[]): Warning[] {
   return warnings;
 }
 
-export function lint(draft: Draft, spa: { enabled: boolean; rule: SpaRule }, progress: Progress): Draft {
-  const { files, made, warnings } = draft;
+export function lint(
+  draft: Draft,
+  spa: { enabled: boolean; rule: SpaRule },
+  progress: Progress,
+  read: Pages = keepPages(),
+): Draft {
+  const { files, warnings } = draft;
   progress("following references");
   const elsewhere =
     warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
   const pages = pagesOf(draft);
   const judge = new Judge(siteNames(files, spa), elsewhere);
-  const walked = new Walk(files, judge, progress);
+  const walked = new Walk(files, read, judge, progress);
   walked.run(pages);
-  const findings = distinct([...judge.findings(), ...lintContent(files, made, pages, walked)]);
+  const findings = distinct([...judge.findings(), ...lintContent(draft, pages, read, walked)]);
   return { ...draft, warnings: [...warnings, ...shownOf(findings)] };
 }

@@ -1,11 +1,12 @@
 /** Which references nothing answers, and why: each is asked once, then those without an answer are judged together, for a
  *  wrong base path shows in many. */
-import { type Address, addressOf } from "../references/addresses.ts";
+import { type Address, addressOf, isOfHost } from "../../html/addresses.ts";
+import { decodePath } from "../../percent.ts";
 import * as says from "./findings.ts";
 import type { Finding } from "./findings.ts";
 import { judgeBasePath } from "./base-path.ts";
 import type { Reference, Use } from "../references/reference.ts";
-import { decodePath, type SiteNames } from "./site-names.ts";
+import type { SiteNames } from "./site-names.ts";
 import { isScript, type Origin, type Unanswered } from "./unanswered.ts";
 
 /** Only where the address is no valid percent-encoding: `%A4BER%20` is a word with an umlaut. */
@@ -13,7 +14,8 @@ const PERCENT_PLACEHOLDER = /%[A-Z][A-Z\d_]{2,60}%/;
 const PLACEHOLDER =
   /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
 /** What browsers load over https alone on an https page. */
-const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "manifest"]);
+const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "web_manifest"]);
+const OVER_HTTP = new Set(["http:", "ws:"]);
 const SOURCE_CODE = /\.(?:tsx?|jsx|mts|cts|vue|svelte|astro|coffee)$/i;
 const SOURCE_STYLE = /\.(?:scss|sass|less|styl|stylus|pcss)$/i;
 /** Endings that a bundler adds to imports. */
@@ -30,10 +32,10 @@ const isSource = (use: Use, path: string): boolean =>
 
 function judgeHost(address: Address, { url, use }: Reference, { file }: Origin): Finding | null {
   if (address.kind === "disk") return says.ownDisk(file, url, use === "link");
-  if (use === "link" || !("plain" in address)) return null;
+  if (use === "link" || !isOfHost(address) || address.url.protocol === "ftp:") return null;
   if (address.kind === "loopback") return says.localhostUrl(file, url);
   if (address.kind === "private") return says.privateUrl(file, url);
-  return address.plain && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
+  return OVER_HTTP.has(address.url.protocol) && BLOCKED.has(use) ? says.mixedContent(file, url) : null;
 }
 
 /** The file that would answer a link: clean URLs and folders name no file themselves. */
@@ -74,7 +76,8 @@ export class Judge {
   /** A browser takes the first of a list that it can read, so the others are never asked for. */
   private isThere(url: string, base: string): boolean {
     const address = addressOf(url, base);
-    return address.kind === "own" ? this.names.answer(address.path, false) !== null : /^data:/i.test(url);
+    if (address.kind !== "own") return /^data:/i.test(url);
+    return this.names.ours(address.path) || this.names.answer(address.path, false) !== null;
   }
 
   /** The file that answers; null: none, or none of this site's business. */
@@ -94,13 +97,15 @@ export class Judge {
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
     if (answer !== undefined) this.note(says.sourceLoaded(file, url));
-    else this.keep(reference, origin, first.path);
+    else if (!addresses.some((one) => one.kind === "own" && this.names.ours(one.path))) {
+      this.keep(reference, origin, first.path);
+    }
     return null;
   }
 
   private keep(reference: Reference, origin: Origin, path: string): void {
     const may_exist = this.names.mayExist(path);
-    this.unanswered.push({ ...reference, origin, path, name: decodePath(path), may_exist });
+    this.unanswered.push({ ...reference, origin, path, name: decodePath(path.slice(1)), may_exist });
   }
 
   /** Source that is missing, or that only a bundler finds. */

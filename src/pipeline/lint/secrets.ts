@@ -1,14 +1,14 @@
 /** Private keys and tokens in files that everybody could read: forms that their issuers made recognisable, and nothing
  *  that merely looks random. Keys made for browsers (`AIza…`, `pk_live_…`) are none. */
 
-export interface Secret {
+interface Secret {
   /** "a GitHub token" */
   kind: string;
   /** Its beginning, to find it by. */
   hint: string;
 }
 
-interface Form {
+interface TokenForm {
   kind: string;
   /** Plain text that every such token has: looked for first, as bytes. */
   mark: string;
@@ -16,9 +16,9 @@ interface Form {
   token: RegExp;
 }
 
-const form = (kind: string, mark: string, token: RegExp): Form => ({ kind, mark, token });
+const form = (kind: string, mark: string, token: RegExp): TokenForm => ({ kind, mark, token });
 
-const FORMS: readonly Form[] = [
+const FORMS: readonly TokenForm[] = [
   form("an AWS access key", "AKIA", /^AKIA[A-Z0-9]{16}$/),
   form("a GitHub token", "ghp_", /^ghp_[A-Za-z0-9]{36}$/),
   form("a GitHub token", "gho_", /^gho_[A-Za-z0-9]{36}$/),
@@ -57,7 +57,7 @@ function runAround(bytes: Buffer, at: number): { token: string; end: number } {
 }
 
 /** The first token of this form. Goes on behind each run, so that hostile input costs no more than its length. */
-function findToken(bytes: Buffer, { mark, token: whole }: Form): string | null {
+function findToken(bytes: Buffer, { mark, token: whole }: TokenForm): string | null {
   for (let at = bytes.indexOf(mark); at >= 0;) {
     const { token, end } = runAround(bytes, at);
     // Code has its own dots and colons around a token without quotes.

@@ -1,11 +1,12 @@
 /** What this site would answer: the same question as serving asks, of the names alone. */
+import { decodePath, encodePath } from "../../percent.ts";
 import { resolve } from "../../resolve.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Files, SpaRule } from "../../types.ts";
 
 export interface SiteNames {
-  /** The file that answers an encoded path; null: none does, and a visitor sees 404 or 400. `navigates`: by a link or in a
-   *  frame, so that the page for unknown paths of a single-page app counts. */
+  /** The file that answers an encoded path; null: none does. `navigates`: by a link or in a frame, so that the page for
+   *  unknown paths of a single-page app counts. */
   answer(path: string, navigates: boolean): string | null;
   /** The same in whatever letter case. */
   anyCase(path: string): string | null;
@@ -13,66 +14,67 @@ export interface SiteNames {
   mayExist(path: string): boolean;
   /** Whether a file lies in this folder. */
   folder(name: string): boolean;
+  /** Whether the service itself answers. */
+  ours(path: string): boolean;
 }
 
-/** Answered by the service itself. */
 const OURS = /^\/(?:_svc(?:\/|$)|(?:[^/]+\/)*(?:[^/]*\.)?comments\.json$)/;
 
-export const encodePath = (name: string): string => `/${name.split("/").map(encodeURIComponent).join("/")}`;
+function foldersOf(paths: Iterable<string>): Set<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+      const folder = path.slice(0, at);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
+}
 
-/** Null: no valid percent-encoding. */
-export function decodePath(path: string): string | null {
+/** Of a file or a folder, in lower case and without `.html`. */
+const lastName = (path: string): string =>
+  /([^/]*)\/?$/
+    .exec(path)![1]!
+    .toLowerCase()
+    .replace(/\.html$/, "");
+
+/** `fallback`: the file for unknown paths, null where there is none. */
+function answerOf(
+  files: ReadonlyMap<string, string>,
+  path: string,
+  navigates: boolean,
+  fallback: string | null,
+): string | null {
   try {
-    return decodeURIComponent(path).slice(1).normalize("NFC");
+    const found = resolve(files, path);
+    if (found.kind === "file") return found.file;
+    if (found.kind === "redirect") return answerOf(files, found.location, navigates, fallback);
+    return found.fallback && navigates ? fallback : null;
   } catch {
-    return null;
+    return null; // not a path that can be asked for
   }
 }
 
 export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }): SiteNames {
   const names = new Map([...files.keys()].map((path) => [path, path]));
   const lower = new Map([...files.keys()].map((path) => [path.toLowerCase(), path]));
-  const folders = new Set<string>();
-  const last_names = new Set<string>();
-  for (const path of files.keys()) {
-    for (
-      let at = path.lastIndexOf("/");
-      at > 0 && !folders.has(path.slice(0, at));
-      at = path.lastIndexOf("/", at - 1)
-    ) {
-      folders.add(path.slice(0, at));
-    }
-  }
-  const lastName = (path: string): string => /([^/]*)\/?$/.exec(path)![1]!.toLowerCase();
-  for (const path of [...files.keys(), ...folders]) last_names.add(lastName(path).replace(/\.html$/, ""));
+  const folders = foldersOf(files.keys());
+  const last_names = new Set([...files.keys(), ...folders].map(lastName));
+  const fallback = spa.enabled ? fallbackPath(spa.rule, (name) => files.has(name)) : null;
   const known = new Map<string, string | null>();
-
-  function ask(from: ReadonlyMap<string, string>, path: string, navigates: boolean): string | null {
-    try {
-      const found = resolve(from, path);
-      if (found.kind === "file") return found.file;
-      if (found.kind === "redirect") return ask(from, found.location, navigates);
-      if (!found.fallback || !navigates || !spa.enabled) return null;
-      return fallbackPath(spa.rule, (name) => files.has(name));
-    } catch {
-      return null; // not a path that can be asked for
-    }
-  }
   return {
     answer(path, navigates) {
-      if (OURS.test(path)) return "";
+      if (OURS.test(path)) return null;
       const key = navigates ? `>${path}` : path;
-      const before = known.get(key);
-      if (before !== undefined) return before;
-      const found = ask(names, path, navigates);
-      known.set(key, found);
-      return found;
+      return known.getOrInsertComputed(key, () => answerOf(names, path, navigates, fallback));
     },
     anyCase(path) {
-      const name = decodePath(path);
-      return name === null ? null : ask(lower, encodePath(name.toLowerCase()), false);
+      const name = decodePath(path.slice(1));
+      return name === null ? null : answerOf(lower, `/${encodePath(name.toLowerCase())}`, false, null);
     },
-    mayExist: (path) => last_names.has(lastName(path).replace(/\.html$/, "")),
+    mayExist: (path) => last_names.has(lastName(path)),
     folder: (name) => folders.has(name),
+    ours: (path) => OURS.test(path),
   };
 }

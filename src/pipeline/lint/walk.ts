@@ -1,21 +1,21 @@
 /** Follows every page of a site to what it loads, and that to what it loads in turn, as a browser would: pages, then
  *  stylesheets and scripts, each once. What no page reaches is not judged. */
 import type { Files, Progress } from "../../types.ts";
-import { addressOf, baseOf, ROOT } from "../references/addresses.ts";
+import { addressOf, baseOf, fileAt, movedBase, ROOT } from "../../html/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
+import type { Pages } from "../../html/pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";
-import { mediaType } from "../media-types.ts";
+import { mediaType } from "../../media-types.ts";
 import { type PageReferences, pageReferences, type PageScript } from "../references/page.ts";
 import type { Reference } from "../references/reference.ts";
 import { scriptReferences, type ScriptReferences } from "../references/script.ts";
-import { decodePath } from "./site-names.ts";
 import { styleReferences } from "../references/style.ts";
 import type { Origin } from "./unanswered.ts";
-import { manifestReferences } from "../references/web-manifest.ts";
+import { webManifestReferences } from "../references/web-manifest.ts";
 
-export interface Page {
+export interface PageFile {
   path: string;
   /** The uploaded file to change: the service may have made `path` of it. */
   source: string;
@@ -66,11 +66,12 @@ export class Walk {
 
   constructor(
     private readonly files: Files,
+    private readonly pages: Pages,
     private readonly judge: Judge,
     private readonly progress: Progress,
   ) {}
 
-  run(pages: readonly Page[]): void {
+  run(pages: readonly PageFile[]): void {
     for (const page of pages) {
       this.progress(STAGE, page.path);
       this.readPage(page);
@@ -107,7 +108,7 @@ export class Walk {
     if (NOT_LOADED.has(reference.use)) return path;
     if (!this.loaded.has(path)) this.loaded.set(path, origin.file);
     if (reference.use === "style" && this.once(`style ${path}`)) this.sheets.push(path);
-    if (reference.use === "manifest" && this.once(`manifest ${path}`)) this.readManifest(path);
+    if (reference.use === "web_manifest" && this.once(`web_manifest ${path}`)) this.readWebManifest(path);
     return path;
   }
 
@@ -121,8 +122,8 @@ export class Walk {
     return path;
   }
 
-  private readPage(page: Page): void {
-    const found = pageReferences(this.text(page.path));
+  private readPage(page: PageFile): void {
+    const found = pageReferences(this.pages(this.files.get(page.path)!));
     const origin = originOf(page, found, this.judge);
     const running: Running = {
       kind: "module",
@@ -157,14 +158,13 @@ export class Walk {
   }
 
   private noteAction(action: string, origin: Origin): void {
-    const address = addressOf(action, origin.bases[0]!);
-    const path = address.kind === "own" ? decodePath(address.path) : null;
+    const path = fileAt(addressOf(action, origin.bases[0]!));
     if (path !== null && this.files.has(path)) this.actions.add(path);
   }
 
-  private readManifest(path: string): void {
+  private readWebManifest(path: string): void {
     const origin = { file: path, bases: [baseOf(path)] };
-    for (const reference of manifestReferences(this.text(path))) this.load(reference, origin);
+    for (const reference of webManifestReferences(this.text(path))) this.load(reference, origin);
   }
 
   private readStyle(css: string, origin: Origin): void {
@@ -215,18 +215,18 @@ export class Walk {
 }
 
 /** The Markdown stage has judged the links between its files. */
-const isOwnLink = ({ source }: Page, { url, use }: Reference): boolean =>
+const isOwnLink = ({ source }: PageFile, { url, use }: Reference): boolean =>
   use === "link" && MARKDOWN.test(source) && MARKDOWN.test(url.replace(/[?#].*/, ""));
 
 /** Pages of one folder resolve alike. */
 const folderOf = (base: string): string => base.replace(/[?#].*/, "").replace(/[^/]*$/, "");
 
-function originOf({ path, source }: Page, found: PageReferences, judge: Judge): Origin {
+function originOf({ path, source }: PageFile, found: PageReferences, judge: Judge): Origin {
   const own = baseOf(path);
   const origin = { file: source, bases: [own], filled_in: found.filled_in };
   if (found.base !== null) {
     judge.ask({ url: found.base, use: "base" }, origin);
-    const moved = URL.parse(found.base, own)?.href;
+    const moved = movedBase(found.base, own);
     return moved ? { ...origin, bases: [moved], moved: true } : origin;
   }
   // A part of a page stands in another: its addresses may be meant from there.

@@ -10,7 +10,7 @@ const KINDS = new Map([
 ]);
 const FIRST_LINE = /^\[!([a-z]{3,9})\][ \t]*(?:\n|$)/i;
 
-export interface Alert {
+interface Alert {
   /** As a class name. */
   kind: string;
   title: string;

@@ -42,51 +42,54 @@ function listItem(note: Note, html: string): string {
 
 const referenceId = (number: number, nth: number): string => `fnref:${number}${nth > 1 ? `-${nth}` : ""}`;
 
-export interface Footnotes {
+type Notes = Map<string, Note>;
+
+const definitions = (notes: Notes): TokenizerAndRendererExtension => ({
+  name: "footnote_definition",
+  level: "block",
+  start: (src) => (/\n {0,3}\[\^[^\]\s^]+\]:/.exec(src)?.index ?? -2) + 1 || undefined,
+  tokenizer(src) {
+    const [marker, name] = DEFINITION.exec(src) ?? [];
+    if (marker === undefined) return undefined;
+    const lines = bodyLines(src);
+    const raw = src.slice(0, lines.join("\n").length + 1);
+    const [first = "", ...rest] = lines;
+    const text = [first.slice(marker.length), ...rest.map((line) => line.replace(INDENT, ""))].join("\n");
+    const tokens: Token[] = [];
+    const key = name!.toLowerCase();
+    if (!notes.has(key)) notes.set(key, { tokens: this.lexer.blockTokens(text, tokens), number: 0, references: 0 });
+    return { type: "footnote_definition", raw, tokens };
+  },
+  renderer: () => "",
+});
+
+const references = (notes: Notes, shown: Note[]): TokenizerAndRendererExtension => ({
+  name: "footnote_reference",
+  level: "inline",
+  start: (src) => src.indexOf("[^"),
+  tokenizer(src): Tokens.Generic | undefined {
+    const [raw, name] = REFERENCE.exec(src) ?? [];
+    const note = name === undefined ? undefined : notes.get(name.toLowerCase());
+    return note && { type: "footnote_reference", raw: raw!, note };
+  },
+  renderer(token) {
+    const note = token.note as Note;
+    if (note.number === 0) note.number = shown.push(note);
+    const { number } = note;
+    const id = referenceId(number, ++note.references);
+    return `<sup class="ref"><a id="${id}" href="#fn:${number}" aria-label="Footnote ${number}">${number}</a></sup>`;
+  },
+});
+
+interface Footnotes {
   extension: MarkedExtension;
   /** The list below the page, once the page itself is written. */
   list(write: (tokens: Token[]) => string): string;
 }
 
 export function createFootnotes(): Footnotes {
-  const notes = new Map<string, Note>();
+  const notes: Notes = new Map();
   const shown: Note[] = [];
-  const definition: TokenizerAndRendererExtension = {
-    name: "footnote_definition",
-    level: "block",
-    start: (src) => (/\n {0,3}\[\^[^\]\s^]+\]:/.exec(src)?.index ?? -2) + 1 || undefined,
-    tokenizer(src) {
-      const [marker, name] = DEFINITION.exec(src) ?? [];
-      if (marker === undefined) return undefined;
-      const lines = bodyLines(src);
-      const raw = src.slice(0, lines.join("\n").length + 1);
-      const text = [lines[0]!.slice(marker.length), ...lines.slice(1).map((line) => line.replace(INDENT, ""))].join(
-        "\n",
-      );
-      const tokens: Token[] = [];
-      const key = name!.toLowerCase();
-      if (!notes.has(key)) notes.set(key, { tokens: this.lexer.blockTokens(text, tokens), number: 0, references: 0 });
-      return { type: "footnote_definition", raw, tokens };
-    },
-    renderer: () => "",
-  };
-  const reference: TokenizerAndRendererExtension = {
-    name: "footnote_reference",
-    level: "inline",
-    start: (src) => src.indexOf("[^"),
-    tokenizer(src): Tokens.Generic | undefined {
-      const [raw, name] = REFERENCE.exec(src) ?? [];
-      const note = name === undefined ? undefined : notes.get(name.toLowerCase());
-      return note && { type: "footnote_reference", raw: raw!, note };
-    },
-    renderer(token) {
-      const note = token.note as Note;
-      if (note.number === 0) note.number = shown.push(note);
-      const { number } = note;
-      const id = referenceId(number, ++note.references);
-      return `<sup class="ref"><a id="${id}" href="#fn:${number}" aria-label="Footnote ${number}">${number}</a></sup>`;
-    },
-  };
   const list = (write: (tokens: Token[]) => string): string => {
     const bodies: string[] = [];
     // Counted, not iterated: a footnote may be the first to refer to another.
@@ -94,5 +97,5 @@ export function createFootnotes(): Footnotes {
     const items = shown.map((note, i) => listItem(note, bodies[i]!)).join("");
     return items && `<section class="footnotes" aria-label="Footnotes">\n<ol>\n${items}</ol>\n</section>\n`;
   };
-  return { extension: { extensions: [definition, reference] }, list };
+  return { extension: { extensions: [definitions(notes), references(notes, shown)] }, list };
 }

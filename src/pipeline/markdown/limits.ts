@@ -3,6 +3,7 @@
  *  (docs/decisions/markdown.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadUrl } from "../../thread-url.ts";
+import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
 import type { Rendered, RenderJob } from "./render.ts";
 import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./task.ts";
@@ -14,7 +15,7 @@ export interface TimeLimits {
   page: number;
 }
 
-export const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
+const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
 
 /** A thread is there in 30 ms; a machine that needs this long has other troubles. */
 const START_MS = 5000;
@@ -35,13 +36,13 @@ interface Run {
 /** Waits for the counter to move on from `seen`. Time is what this process worked, so that a page does not pay for a
  *  machine that works for others; past twice the time on the clock it is up in any case. */
 function waitFor(count: Int32Array, seen: number, ms: number): boolean {
-  const [cpu, clock] = [process.cpuUsage(), performance.now()];
+  const elapsed = stopwatch();
   const moved = () => Atomics.load(count, 0) !== seen;
   // Woken is not told: the call may be the one for what was heard already.
   for (let left = ms; left > 0 && !moved();) {
     if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") continue;
-    const { user, system } = process.cpuUsage(cpu);
-    left = Math.min(ms - (user + system) / 1000, 2 * ms - (performance.now() - clock));
+    const { cpu_ms, clock_ms } = elapsed();
+    left = Math.min(ms - cpu_ms, 2 * ms - clock_ms);
   }
   return moved();
 }

@@ -1,5 +1,7 @@
 /** Links as the author wrote them, for the repository, turned into links of the site. */
+import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeEntities } from "../../html/entities.ts";
+import { encodePath } from "../../percent.ts";
 import { folderOf } from "./words.ts";
 import type { Rewrite } from "../../html/close-html.ts";
 import { isMarkdownName } from "./source.ts";
@@ -22,33 +24,12 @@ const OTHER_PLACE = /^(?:[a-z][a-z\d+.-]*:|[\\/]{2})/i;
 /** What a browser takes for the URL: no white space around it, no line breaks or tabs inside. */
 const cleaned = (url: string): string => url.replace(/^[\0- ]+|[\0- ]+$/g, "").replace(/[\t\n\r]/g, "");
 
-function decoded(path: string): string | null {
-  try {
-    return decodeURIComponent(path).replaceAll("\\", "/").normalize("NFC");
-  } catch {
-    return null;
-  }
-}
-
-/** `..` at the root stays at the root, as in a browser. */
-function resolve(folder: string, path: string): string {
-  const segments: string[] = [];
-  for (const segment of (path.startsWith("/") ? path : folder + path).split("/")) {
-    if (segment === "..") segments.pop();
-    else if (segment !== "" && segment !== ".") segments.push(segment);
-  }
-  return segments.join("/");
-}
-
-const encoded = (path: string): string =>
-  /^[\w./-]*$/.test(path) ? path : path.split("/").map(encodeURIComponent).join("/");
-
 /** A relative URL from a page in `folder` to an address; both with `/` behind folders. */
 export function relativeUrl(folder: string, address: string): string {
   const [from, to] = [folder.split("/").slice(0, -1), address.split("/")];
   let shared = 0;
   while (shared < from.length && shared < to.length - 1 && from[shared] === to[shared]) shared++;
-  return "../".repeat(from.length - shared) + encoded(to.slice(shared).join("/")) || "./";
+  return "../".repeat(from.length - shared) + encodePath(to.slice(shared).join("/")) || "./";
 }
 
 interface Url {
@@ -73,7 +54,7 @@ function otherCase(files: ReadonlySet<string>, path: string): string | null {
 /** Attributes that hold one URL. */
 const URLS = new Set(["href", "src", "poster", "data", "xlink:href"]);
 
-export interface Linker {
+interface Linker {
   rewrite: Rewrite;
   broken(): BrokenLink[];
 }
@@ -81,12 +62,14 @@ export interface Linker {
 /** For the page of `source` as it stands in `folder` (its own, or the root where a lone page is the site's index). */
 export function createLinker(source: string, folder: string, targets: LinkTargets): Linker {
   const home = folderOf(source);
+  const base = baseOf(source);
   const broken = new Map<string, BrokenLink>();
 
   function toMarkdown({ path, suffix }: Url): string | null {
-    const target = decoded(path);
-    if (target === null || !isMarkdownName(target)) return null;
-    const file = resolve(home, target);
+    const named = fileAt(addressOf(path, base));
+    if (named === null || !isMarkdownName(named)) return null;
+    // No file's name has a backslash or an empty folder: whoever writes them means this.
+    const file = named.replace(/[\\/]+/g, "/").replace(/^\//, "");
     const address = targets.addresses.get(file);
     if (address !== undefined)
       return file === source && suffix.startsWith("#") ? suffix : relativeUrl(folder, address) + suffix;

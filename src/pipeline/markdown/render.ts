@@ -1,10 +1,12 @@
 /** One Markdown text as HTML, and what its page needs to know of it. Runs under a time limit, in a thread of its own. */
 import { Marked, type RendererObject, type Token, type Tokens } from "marked";
 import { alertOf } from "./alerts.ts";
+import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { createAnchors } from "./anchors.ts";
 import { createFootnotes } from "./footnotes.ts";
 import { highlight } from "./highlight.ts";
+import { partsOf } from "../../html/page.ts";
 import { plainText } from "./text.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
@@ -45,6 +47,16 @@ const cell = ({ header, align, tokens }: Tokens.TableCell, inline: (tokens: Toke
   return `<${name}${align ? ` class="${align}"` : ""}>${inline(tokens)}</${name}>\n`;
 };
 
+function codeBlock({ text, lang }: Tokens.Code): string {
+  const language = LANGUAGE.exec(lang ?? "")?.[0];
+  const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
+  const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
+  return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
+}
+
+const checkBox = ({ checked }: Tokens.Checkbox): string =>
+  `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
+
 /** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
 function renderer(headings: Heading[], anchor: (text: string) => string, rewrite: Rewrite): RendererObject {
   return {
@@ -63,12 +75,7 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
       const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
     },
-    code({ text, lang }) {
-      const language = LANGUAGE.exec(lang ?? "")?.[0];
-      const name = language ? ` class="language-${Bun.escapeHTML(language)}"` : "";
-      const shown = language ? ` data-language="${Bun.escapeHTML(language)}"` : "";
-      return `<div class="code"${shown}><pre tabindex="0"><code${name}>${highlight(text, language)}\n</code></pre></div>\n`;
-    },
+    code: codeBlock,
     blockquote(token) {
       const alert = alertOf(token);
       if (!alert) return `<blockquote>\n${this.parser.parse(token.tokens)}</blockquote>\n`;
@@ -84,13 +91,9 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
     listitem({ task, tokens }) {
       return `<li${task ? ' class="task"' : ""}>${this.parser.parse(tokens)}</li>\n`;
     },
-    checkbox({ checked }) {
-      return `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
-    },
+    checkbox: checkBox,
   };
 }
-
-const ID = /<[a-z][^<>]*?\sid\s*=\s*["']?([^\s"'<>]+)/gi;
 
 /** The author's own HTML. A stack instead of `marked`'s walk, whose time is the square of the depth. */
 function* rawHtml(tokens: readonly Token[]): Generator<string> {
@@ -108,16 +111,26 @@ function childrenOf(token: Token): readonly Token[] {
   return [...header, ...rows.flat()].flatMap((each) => each.tokens);
 }
 
-const MAIN_HEADING = /<h1[\s>]/i;
+function* idsIn(html: string): Generator<string> {
+  for (const part of partsOf(html)) {
+    const id = part.kind === "open" ? attributesOf(part.attributes).get("id") : undefined;
+    if (id) yield id;
+  }
+}
+
 /** Of a raw `<h1>` that is looked at: badges and a logo come before its words. */
 const LONGEST_HEADING = 4000;
 
-/** What `<h1>…</h1>` in raw HTML says; many a README's title is centred that way. */
-function rawTitle(html: string): string {
-  const from = html.search(MAIN_HEADING);
-  const heading = from < 0 ? "" : html.slice(from, from + LONGEST_HEADING);
-  const end = heading.search(/<\/h1/i);
-  return end < 0 ? "" : decodeEntities(heading.slice(0, end).replace(/<[^>]*>/g, "")).trim();
+/** What the first `<h1>…</h1>` says, many a README's title being centred that way; null where there is none. */
+function mainHeading(html: string): string | null {
+  let words: string | null = null;
+  for (const part of partsOf(html)) {
+    if (part.kind === "text") words = words === null ? null : words + part.text;
+    else if (part.name === "h1" && part.kind === "open") words ??= "";
+    else if (part.name === "h1" && words !== null) return decodeEntities(words).trim();
+    if (words !== null && words.length > LONGEST_HEADING) return "";
+  }
+  return words === null ? null : "";
 }
 
 export function renderMarkdown({ source, text, folder }: RenderJob, targets: LinkTargets): Rendered {
@@ -134,14 +147,15 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const tokens = marked.lexer(text);
   for (const html of rawHtml(tokens)) {
     raw = true;
-    for (const [, id] of html.matchAll(ID)) ids.add(id!);
+    for (const id of idsIn(html)) ids.add(id);
   }
   const write = (inside: Token[]): string => (raw ? closeHtml(marked.parser(inside), rewrite) : marked.parser(inside));
   const body = write(tokens);
   const notes = footnotes.list(write);
   const heading = headings.find(({ depth, text: words }) => depth === 1 && words !== "")?.text;
-  const title = heading ?? (rawTitle(body) || null);
-  const titled = MAIN_HEADING.test(body);
+  const main = heading ?? mainHeading(body);
+  const title = main || null;
+  const titled = main !== null;
   const banner = heading === undefined && title !== null;
   return { html: body + notes, headings, title, banner, titled, excerpt: firstParagraph(tokens), broken: broken() };
 }

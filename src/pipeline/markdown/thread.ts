@@ -1,6 +1,7 @@
 /** The thread that `marked` runs in, because only a thread can be stopped: texts in, pages out, one after the other. It
  *  waits for a next deploy a while, since code that has run before runs twice as fast. */
 import { parentPort, workerData } from "node:worker_threads";
+import { threadStopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
 import { type Rendered, renderMarkdown, type RenderJob } from "./render.ts";
 import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./task.ts";
@@ -25,10 +26,9 @@ function run({ port, said, jobs, targets }: ThreadTask): void {
   };
   tell();
   for (const job of jobs) {
-    const before = process.threadCpuUsage();
+    const elapsed = threadStopwatch();
     const rendered = render(job, targets);
-    const { user, system } = process.threadCpuUsage(before);
-    port.postMessage({ rendered, cpu_ms: (user + system) / 1000 } satisfies ThreadReply);
+    port.postMessage({ rendered, cpu_ms: elapsed() } satisfies ThreadReply);
     tell();
   }
   port.close();

@@ -4,7 +4,7 @@
 const LONGEST_TITLE = 150;
 const LONGEST_EXCERPT = 220;
 
-export function cut(text: string, longest: number): string {
+function cut(text: string, longest: number): string {
   const line = text
     .slice(0, longest * 8)
     .replace(/[\s\p{Cc}]+/gu, " ")

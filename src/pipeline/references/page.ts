@@ -1,6 +1,7 @@
 /** What a page loads and where it leads: one pass over its tags. Comments, templates and text hold no references. */
 import { decodeEntities } from "../../html/entities.ts";
-import { attributesOf, markup, type Markup } from "../../html/markup.ts";
+import { attributesOf } from "../../html/attributes.ts";
+import type { Page, Part } from "../../html/page.ts";
 import { distinctReferences, LONGEST_URL, type Reference, type Use } from "./reference.ts";
 
 export interface PageScript {
@@ -28,7 +29,7 @@ export interface PageReferences {
 }
 
 type Attributes = ReadonlyMap<string, string>;
-type Opened = Extract<Markup, { kind: "open" }>;
+type Opened = Extract<Part, { kind: "open" }>;
 
 const DRAWING: Record<string, Use> = { href: "image", "xlink:href": "image" };
 const BACKGROUND: Record<string, Use> = { background: "image" };
@@ -84,7 +85,7 @@ function candidates(srcset: string): string[] {
 function linkUse(found: Attributes): Use | null {
   const rel = (found.get("rel") ?? "").toLowerCase().split(/\s+/);
   if (rel.includes("stylesheet")) return found.has("disabled") ? null : "style";
-  if (rel.includes("manifest")) return "manifest";
+  if (rel.includes("manifest")) return "web_manifest";
   if (rel.includes("modulepreload")) return "module";
   if (rel.includes("preload") || rel.includes("prefetch"))
     return PRELOADED[(found.get("as") ?? "").toLowerCase()] ?? "data";
@@ -169,11 +170,11 @@ class PageReader {
 
 const READ = new Set([...Object.keys(ADDRESSES), "script", "link", "meta", "base", "form", "input", "button"]);
 
-export function pageReferences(html: string): PageReferences {
+export function pageReferences(page: Page): PageReferences {
   const reader = new PageReader();
-  reader.whole = /^\s*<!doctype/i.test(html);
+  reader.whole = /^\s*<!doctype/i.test(page.text);
   let templates = 0; // what a template holds is neither shown nor loaded
-  for (const part of markup(html)) {
+  for (const part of page.parts()) {
     if (part.kind === "text") continue;
     if (part.name === "template") templates = Math.max(0, templates + (part.kind === "open" ? 1 : -1));
     else if (part.kind === "open" && templates === 0) reader.open(part);

@@ -13,7 +13,7 @@ export type Use =
   | "font"
   | "image"
   | "film"
-  | "manifest"
+  | "web_manifest"
   | "preview"
   | "data";
 

@@ -39,51 +39,75 @@ function urlAt(css: string, from: number): { url: string; end: number } {
   return { url: css.slice(at, end).trim(), end };
 }
 
-function read(css: string): Reference[] {
-  const found: Reference[] = [];
-  let importing = false;
-  let font = false;
-  let sources: string[] = []; // of the font's declaration that is being read
-  const add = (url: string, end: number) => {
-    if (url.length > LONGEST_URL || url === "") return;
-    const address = unescape(url);
-    if (importing) found.push({ url: address, use: "style" });
-    else if (!font) found.push({ url: address, use: "image" });
-    else {
-      FORMAT.lastIndex = end + 1;
-      const format = FORMAT.exec(css)?.[1] ?? (/\.eot(?:[?#]|$)/i.test(address) ? "embedded-opentype" : "");
-      if (FORGOTTEN.test(format)) return;
-      found.push({ url: address, use: "font", earlier: [...sources] });
-      if (sources.length < MOST_EARLIER) sources.push(address);
+/** Only old Internet Explorer knows this property. */
+const FORGOTTEN_PROPERTY = /behavior\s{0,9}:\s{0,9}$/i;
+
+class StyleReader {
+  readonly found: Reference[] = [];
+  private importing = false;
+  private font = false;
+  /** Of the font's declaration that is being read. */
+  private sources: string[] = [];
+
+  constructor(private readonly css: string) {}
+
+  run(): Reference[] {
+    MARK.lastIndex = 0;
+    for (let mark = MARK.exec(this.css); mark; mark = MARK.exec(this.css)) {
+      MARK.lastIndex = this.read(mark[0].toLowerCase(), mark.index, mark.index + mark[0].length);
     }
-    importing = false;
-  };
-  MARK.lastIndex = 0;
-  for (let mark = MARK.exec(css); mark; mark = MARK.exec(css)) {
-    const after = mark.index + mark[0].length;
-    const sign = mark[0].toLowerCase();
-    if (sign === "/*") {
-      const end = css.indexOf("*/", after);
-      if (end < 0) return found;
-      MARK.lastIndex = end + 2;
-    } else if (sign === '"' || sign === "'") {
-      const end = stringEnd(css, after, sign);
-      if (importing) add(css.slice(after, end), end);
-      MARK.lastIndex = end + 1;
-    } else if (sign === "url(") {
-      const { url, end } = urlAt(css, after);
-      // Only old Internet Explorer knows this property.
-      if (!/behavior\s{0,9}:\s{0,9}$/i.test(css.slice(Math.max(0, mark.index - 30), mark.index))) add(url, end);
-      MARK.lastIndex = end;
-    } else if (sign === "@import") importing = true;
-    else if (sign === "@font-face") font = true;
-    else {
-      importing = false;
-      sources = [];
-      if (sign === "}") font = false;
-    }
+    return this.found;
   }
-  return found;
+
+  /** What begins with the sign at `at`. Tells where to go on. */
+  private read(sign: string, at: number, after: number): number {
+    if (sign === "/*") return this.comment(after);
+    if (sign === '"' || sign === "'") return this.string(after, sign);
+    if (sign === "url(") return this.url(at, after);
+    if (sign === "@import") this.importing = true;
+    else if (sign === "@font-face") this.font = true;
+    else this.endDeclaration(sign === "}");
+    return after;
+  }
+
+  private comment(after: number): number {
+    const end = this.css.indexOf("*/", after);
+    return end < 0 ? this.css.length : end + 2;
+  }
+
+  private string(after: number, quote: string): number {
+    const end = stringEnd(this.css, after, quote);
+    if (this.importing) this.add(this.css.slice(after, end), end);
+    return end + 1;
+  }
+
+  private url(at: number, after: number): number {
+    const { url, end } = urlAt(this.css, after);
+    if (!FORGOTTEN_PROPERTY.test(this.css.slice(Math.max(0, at - 30), at))) this.add(url, end);
+    return end;
+  }
+
+  private endDeclaration(last: boolean): void {
+    this.importing = false;
+    this.sources = [];
+    if (last) this.font = false;
+  }
+
+  private add(written: string, end: number): void {
+    if (written.length > LONGEST_URL || written === "") return;
+    const url = unescape(written);
+    if (!this.importing && this.font) return this.addFont(url, end);
+    this.found.push({ url, use: this.importing ? "style" : "image" });
+    this.importing = false;
+  }
+
+  private addFont(url: string, end: number): void {
+    FORMAT.lastIndex = end + 1;
+    const format = FORMAT.exec(this.css)?.[1] ?? (/\.eot(?:[?#]|$)/i.test(url) ? "embedded-opentype" : "");
+    if (FORGOTTEN.test(format)) return;
+    this.found.push({ url, use: "font", earlier: [...this.sources] });
+    if (this.sources.length < MOST_EARLIER) this.sources.push(url);
+  }
 }
 
-export const styleReferences = (css: string): Reference[] => distinctReferences(read(css));
+export const styleReferences = (css: string): Reference[] => distinctReferences(new StyleReader(css).run());

@@ -1,7 +1,6 @@
 /** What a web app's manifest names: pictures, and where the app begins. */
+import { type Json, member } from "../../json.ts";
 import { LONGEST_URL, type Reference } from "./reference.ts";
-
-type Json = { [member: string]: Json } | Json[] | string | number | boolean | null | undefined;
 
 function parse(text: string): Json {
   try {
@@ -10,11 +9,9 @@ function parse(text: string): Json {
     return null;
   }
 }
-const member = (value: Json, name: string): Json =>
-  value && typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
 const list = (value: Json): Json[] => (Array.isArray(value) ? value : []);
 
-export function manifestReferences(text: string): Reference[] {
+export function webManifestReferences(text: string): Reference[] {
   const manifest = parse(text);
   const shortcuts = list(member(manifest, "shortcuts"));
   const pictures = [manifest, ...shortcuts].flatMap((part) => [

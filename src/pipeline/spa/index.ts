@@ -1,7 +1,8 @@
 /** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE.md 2, in their order. */
 import { fallbackPath } from "../../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
-import { decodeHtml } from "../../html/decode.ts";
+import type { Page } from "../../html/page.ts";
+import { keepPages, type Pages } from "../../html/pages.ts";
 import { hasCatchAll } from "./config.ts";
 import { bareBody, loadedBy, type Loaded } from "./shell.ts";
 
@@ -45,25 +46,25 @@ const otherPages = (files: Files, index: Bytes): [path: string, page: Bytes][] =
       /\.html?$/i.test(path) && path !== "index.html" && !HELPER_PAGE.test(path) && !isCopy(page, index),
   );
 
-function shellRule(files: Files, index: Bytes, html: string): SpaRule {
-  const body = bareBody(html);
+function shellRule(files: Files, index: Bytes, page: Page, pages: Pages): SpaRule {
+  const body = bareBody(page);
   if (!body) return "none";
-  const code = loadedBy(html, "index.html");
+  const code = loadedBy(page, "index.html");
   if (code.own.size === 0 && !mountsFromAfar(code)) return "none";
   const others = otherPages(files, index);
   if (others.length === 0) return body.mount || bootsFlutter(code) || pushesState(files, code) ? "shell" : "none";
-  const same = ([path, page]: [string, Bytes]) => code.entries.isSubsetOf(loadedBy(decodeHtml(page), path).entries);
+  const same = ([path, other]: [string, Bytes]) => code.entries.isSubsetOf(loadedBy(pages(other), path).entries);
   return code.entries.size > 0 && others.every(same) && pushesState(files, code) ? "prerendered_shell" : "none";
 }
 
-function ruleFor(files: Files, index: Bytes): SpaRule {
+function ruleFor(files: Files, index: Bytes, pages: Pages): SpaRule {
   if (hasCatchAll(files)) return "config";
   const not_found = files.get("404.html");
   if (not_found) return isCopy(not_found, index) || has(not_found, "pathSegmentsToKeep") ? "copied_404" : "own_404";
   if (files.has("200.html")) return "fallback_200";
-  const html = decodeHtml(index);
-  if (HISTORY.test(html)) return "history_router";
-  return VIEWER.test(html) ? "none" : shellRule(files, index, html);
+  const page = pages(index);
+  if (HISTORY.test(page.text)) return "history_router";
+  return VIEWER.test(page.text) ? "none" : shellRule(files, index, page, pages);
 }
 
 /** Why unknown paths get the index. A rule without a sentence says no. */
@@ -77,9 +78,12 @@ const BECAUSE: Partial<Record<SpaRule, string>> = {
 };
 
 /** The rule that decided, and what it means for the deploy's result where it says yes. */
-export function detectSpa(files: Files): { spa: { enabled: boolean; rule: SpaRule }; healed: Healed[] } {
+export function detectSpa(
+  files: Files,
+  pages: Pages = keepPages(),
+): { spa: { enabled: boolean; rule: SpaRule }; healed: Healed[] } {
   const index = files.get("index.html");
-  const rule = index ? ruleFor(files, index) : "none";
+  const rule = index ? ruleFor(files, index, pages) : "none";
   const because = BECAUSE[rule];
   if (!because) return { spa: { enabled: false, rule }, healed: [] };
   const page = fallbackPath(rule, (path) => files.has(path));

@@ -1,6 +1,8 @@
 /** What a page shows and what it loads: the two things that tell an app's shell from a document. */
+import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { attributesOf, markup, type Markup } from "../../html/markup.ts";
+import { attributesOf } from "../../html/attributes.ts";
+import type { Page, Part } from "../../html/page.ts";
 
 /** Visible characters beside which a page is no longer a shell: enough for "Loading …" and an apology. */
 const MAX_TEXT = 120;
@@ -10,7 +12,7 @@ const DOCUMENT_PARTS = new Set(["form", "table", "canvas", "iframe", "video"]);
 const MOUNT =
   /^(?:_*(?:root|app|application|mount|nuxt|next|gatsby|svelte|react|vue|solid|preact|lit|elm|ember)(?:[-_](?:root|app|mount|container))?|q-app)$/i;
 
-type Opened = Extract<Markup, { kind: "open" }>;
+type Opened = Extract<Part, { kind: "open" }>;
 
 const visibleLength = (text: string): number =>
   text
@@ -32,13 +34,13 @@ const isDocumentPart = ({ name, attributes }: Opened): boolean =>
   DOCUMENT_PARTS.has(name) || (name === "a" && !/^\.?\/?$/.test(attributesOf(attributes).get("href") ?? ""));
 
 /** The body of a page that shows next to nothing, and whether it has a node for an app to mount on. Null: a document. */
-export function bareBody(html: string): { mount: boolean } | null {
+export function bareBody(page: Page): { mount: boolean } | null {
   let parts = 0;
   let text = 0;
   let mount = false;
   let templates = 0; // what a template holds is not shown
   let elements = 0; // open custom elements: a heading inside is their fallback
-  for (const part of markup(html)) {
+  for (const part of page.parts()) {
     if (++parts > MAX_PARTS) return null;
     const step = part.kind === "open" ? 1 : -1;
     if (part.kind !== "text" && part.name === "template") templates = Math.max(0, templates + step);
@@ -66,16 +68,8 @@ const RUNS = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\
 const IMPORT = /\b(?:import\s{0,9}\(?|from)\s{0,9}["'`]([^"'`\n]{1,500})["'`]/g;
 
 /** The path on this site that `address` on `page` names; null where it is another host's, or none. */
-function ownPath(address: string, page: string): string | null {
-  const root = "http://site.invalid/";
-  const url = URL.parse(decodeEntities(address).trim(), root + page.split("/").map(encodeURIComponent).join("/"));
-  if (!url || !url.href.startsWith(root)) return null;
-  try {
-    return decodeURIComponent(url.pathname.slice(1)).normalize("NFC");
-  } catch {
-    return null;
-  }
-}
+const ownPath = (address: string, page: string): string | null =>
+  fileAt(addressOf(decodeEntities(address).trim(), baseOf(page)));
 
 /** Addresses that an inline script imports; a bare name is a package, not a path. */
 const importsIn = (code: string): string[] =>
@@ -96,24 +90,24 @@ function codeIn({ name, attributes, raw }: Opened): { addresses: string[]; runs:
 
 const LOADING = new Set(["script", "link", "base"]);
 
-/** The code that `page` loads. */
-export function loadedBy(html: string, page: string): Loaded {
-  let base = page;
+/** The code that the page at `path` loads. */
+export function loadedBy(page: Page, path: string): Loaded {
+  let base = path;
   const entries = new Set<string>();
   const own = new Set<string>();
   const foreign: string[] = [];
   const inline: string[] = [];
-  for (const part of markup(html)) {
+  for (const part of page.parts()) {
     if (part.kind !== "open" || !LOADING.has(part.name)) continue;
     if (part.name === "base") {
-      base = ownPath(attributesOf(part.attributes).get("href") ?? "", page) ?? base;
+      base = ownPath(attributesOf(part.attributes).get("href") ?? "", path) ?? base;
       continue;
     }
     const { addresses, runs } = codeIn(part);
     for (const address of addresses) {
-      const path = ownPath(address, base);
-      if (path === null) foreign.push(address);
-      else if (path !== page) (runs ? entries : own).add(path);
+      const file = ownPath(address, base);
+      if (file === null) foreign.push(address);
+      else if (file !== path) (runs ? entries : own).add(file);
     }
     if (runs && part.raw) inline.push(part.raw);
   }

@@ -1,34 +1,23 @@
-/** A copy of a data directory that is in use: the database first, then the blobs which that copy names, the manifest
- *  last (RELIABILITY.md 2). Deploys go on meanwhile; only the sweep waits. */
+/** A copy of a data directory that is in use: the database first, then the blobs which that copy names, the list of
+ *  checksums last (RELIABILITY.md 2). Deploys go on meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
 import { chmodSync, existsSync } from "node:fs";
 import { readdir, realpath, rmdir, unlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
-import { type BackupEntry, writeManifest } from "./manifest.ts";
+import { type CopiedFile, writeChecksums } from "./checksums.ts";
 import { blobFolder, blobPath, hashOfFile, inParallel } from "../disk/blobs.ts";
 import { copyFlushed, copyImmutable, flushFile } from "../disk/copies.ts";
-import { schemaOf } from "../sqlite/database.ts";
 import { flushFolder, makeFolder } from "../disk/durable.ts";
 import { takeHold } from "../sql/holds.ts";
 import { type BlobRow, blobPages } from "../sql/named-blobs.ts";
+import type { DataDir } from "../sqlite/data-dir.ts";
+import { schemaOf } from "../sqlite/database.ts";
+import { sqliteDb } from "../sqlite/driver.ts";
+import type { BackedUp } from "../upkeep.ts";
 
 const COPIERS = 8;
 /** Beside the database and the blobs: every HMAC key, and the operator's own list. */
 const SINGLE_FILES = ["secrets", "brands.txt"];
-
-export interface BackupReport {
-  created_at: string;
-  blobs: number;
-  bytes: number;
-  /** Blobs that could not be copied whole: the backup is complete but for them. */
-  damaged: string[];
-}
-
-interface Parts {
-  db: Database;
-  data_dir: string;
-  now: () => number;
-}
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
   const isNew = !existsSync(folder);
@@ -67,53 +56,57 @@ async function copyBlob(data_dir: string, folder: string, { sha256, bytes }: Blo
   return false;
 }
 
-type Manifest = Awaited<ReturnType<typeof writeManifest>>;
+type List = Awaited<ReturnType<typeof writeChecksums>>;
 
-async function copyBlobs(data_dir: string, folder: string, manifest: Manifest, report: BackupReport): Promise<void> {
+async function copyBlobs(data_dir: string, folder: string, list: List, done: BackedUp): Promise<void> {
   for (let n = 0; n < 256; n++) makeFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
   using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
-  for (const page of blobPages(copy)) {
-    const entries: BackupEntry[] = [];
+  for await (const page of blobPages(sqliteDb(copy, () => {}))) {
+    const copied: CopiedFile[] = [];
     await inParallel(page, COPIERS, async (blob) => {
-      if (!(await copyBlob(data_dir, folder, blob))) return void report.damaged.push(blob.sha256);
-      report.blobs++;
-      report.bytes += blob.bytes;
-      entries.push({ path: `blobs/${blob.sha256.slice(0, 2)}/${blob.sha256}`, sha256: blob.sha256 });
+      if (!(await copyBlob(data_dir, folder, blob))) return void done.damaged.push(blob.sha256);
+      done.blobs++;
+      done.bytes += blob.bytes;
+      copied.push({ path: `blobs/${blob.sha256.slice(0, 2)}/${blob.sha256}`, sha256: blob.sha256 });
     });
-    await manifest.add(entries);
+    await list.add(copied);
   }
   for (let n = 0; n < 256; n++) await flushFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
   await flushFolder(join(folder, "blobs"));
 }
 
-async function copySingles(data_dir: string, folder: string): Promise<BackupEntry[]> {
-  const entries = [{ path: "db", sha256: await hashOfFile(join(folder, "db")) }];
+async function copySingles(data_dir: string, folder: string): Promise<CopiedFile[]> {
+  const copied = [{ path: "db", sha256: await hashOfFile(join(folder, "db")) }];
   for (const path of SINGLE_FILES) {
     if (!(await Bun.file(join(data_dir, path)).exists())) continue;
     await copyFlushed(join(data_dir, path), join(folder, path));
-    entries.push({ path, sha256: await hashOfFile(join(folder, path)) });
+    copied.push({ path, sha256: await hashOfFile(join(folder, path)) });
   }
-  return entries;
+  return copied;
+}
+
+async function copyAll({ sqlite, data_dir, now }: DataDir, folder: string): Promise<BackedUp> {
+  const created_at = new Date(now()).toISOString();
+  const done: BackedUp = { created_at, blobs: 0, bytes: 0, damaged: [] };
+  await copyDatabase(sqlite, join(folder, "db"));
+  const list = await writeChecksums(folder, { schema: schemaOf(sqlite), created_at });
+  try {
+    await list.add(await copySingles(data_dir, folder));
+    await copyBlobs(data_dir, folder, list, done);
+    await list.finish();
+  } finally {
+    await list.close();
+  }
+  return done;
 }
 
 /** Throws a sentence, or what the disk says; what was copied until then stays, and no restore takes it. */
-export async function backUp({ db, data_dir, now }: Parts, folder: string): Promise<BackupReport> {
-  await readyFolder(data_dir, folder);
-  const hold = takeHold(db, now);
+export async function backUp(parts: DataDir, folder: string): Promise<BackedUp> {
+  await readyFolder(parts.data_dir, folder);
+  const hold = await takeHold(parts);
   try {
-    const created_at = new Date(now()).toISOString();
-    const report: BackupReport = { created_at, blobs: 0, bytes: 0, damaged: [] };
-    await copyDatabase(db, join(folder, "db"));
-    const manifest = await writeManifest(folder, { schema: schemaOf(db), created_at });
-    try {
-      await manifest.add(await copySingles(data_dir, folder));
-      await copyBlobs(data_dir, folder, manifest, report);
-      await manifest.finish();
-    } finally {
-      await manifest.close();
-    }
-    return report;
+    return await copyAll(parts, folder);
   } finally {
-    hold.release();
+    await hold.release();
   }
 }

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type BackupEntry, type BackupManifest, MANIFEST, readManifest } from "./manifest.ts";
+import { CHECKSUMS, type Checksums, type CopiedFile, readChecksums } from "./checksums.ts";
 import { blobFolder, hashOfFile, inParallel } from "../disk/blobs.ts";
 import { copyFlushed } from "../disk/copies.ts";
 import { refuseNewer } from "../sqlite/database.ts";
@@ -11,10 +11,10 @@ import { flushFolder, makeFolder } from "../disk/durable.ts";
 import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
 
 const COPIERS = 8;
-/** A fresh file system is empty although it has this. */
+/** A new file system has this folder and is empty all the same. */
 const LOST_AND_FOUND = "lost+found";
 
-const isBlob = ({ path }: BackupEntry): boolean => path.startsWith("blobs/");
+const isBlob = ({ path }: CopiedFile): boolean => path.startsWith("blobs/");
 
 async function refuseUnlessEmpty(data_dir: string): Promise<void> {
   const found = (await readdir(data_dir).catch(() => [])).filter((name) => name !== LOST_AND_FOUND);
@@ -27,7 +27,7 @@ async function refuseUnlessEmpty(data_dir: string): Promise<void> {
 }
 
 /** Everything that the list names is there, and what is not checked by its own name has the right hash. */
-async function refuseUnlessWhole(folder: string, { schema, entries }: BackupManifest): Promise<void> {
+async function refuseUnlessWhole(folder: string, { schema, entries }: Checksums): Promise<void> {
   refuseNewer(schema);
   await inParallel(entries, COPIERS, async (entry) => {
     const path = join(folder, entry.path);
@@ -37,7 +37,7 @@ async function refuseUnlessWhole(folder: string, { schema, entries }: BackupMani
     if (!found.isFile())
       throw new Error(`The backup in ${folder} is damaged: ${entry.path} is not a file. Use another.`);
     if (isBlob(entry) || (await hashOfFile(path)) === entry.sha256) return;
-    throw new Error(`The backup in ${folder} is damaged: ${entry.path} does not match ${MANIFEST}. Use another.`);
+    throw new Error(`The backup in ${folder} is damaged: ${entry.path} does not match ${CHECKSUMS}. Use another.`);
   });
 }
 
@@ -48,7 +48,7 @@ async function setMarker(data_dir: string): Promise<void> {
   await flushFolder(data_dir);
 }
 
-async function copyAll(folder: string, data_dir: string, entries: readonly BackupEntry[]): Promise<void> {
+async function copyAll(folder: string, data_dir: string, entries: readonly CopiedFile[]): Promise<void> {
   for (let n = 0; n < 256; n++) makeFolder(blobFolder(data_dir, n.toString(16).padStart(2, "0")));
   await inParallel(entries, COPIERS, ({ path }) => copyFlushed(join(folder, path), join(data_dir, path)));
   const folders = new Set(entries.map(({ path }) => join(data_dir, dirname(path))));
@@ -56,16 +56,16 @@ async function copyAll(folder: string, data_dir: string, entries: readonly Backu
 }
 
 /** Throws a sentence, or what the disk says. When it resolves, a server can start on `data_dir`. */
-export async function restoreFrom(folder: string, data_dir: string): Promise<BackupManifest> {
+export async function restoreFrom(folder: string, data_dir: string): Promise<Checksums> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
   await refuseUnlessEmpty(data_dir);
-  const manifest = await readManifest(folder);
-  await refuseUnlessWhole(folder, manifest);
+  const checksums = await readChecksums(folder);
+  await refuseUnlessWhole(folder, checksums);
   makeFolder(data_dir);
   await setMarker(data_dir);
-  await copyAll(folder, data_dir, manifest.entries);
+  await copyAll(folder, data_dir, checksums.entries);
   await unlink(join(data_dir, RESTORING));
   await flushFolder(data_dir);
   prepareDataDir(data_dir).close();
-  return manifest;
+  return checksums;
 }

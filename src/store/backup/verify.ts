@@ -5,42 +5,18 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { blobFolder, blobPath, fingerprint, hashOfFile } from "../disk/blobs.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
-import { type BlobRow, blobPages } from "../sql/named-blobs.ts";
+import { type Op, statement } from "../sql/db.ts";
+import { type BlobRow, blobPages, blobsAfter } from "../sql/named-blobs.ts";
+import type { DataDir } from "../sqlite/data-dir.ts";
+import type { Checked, Damage, Loss } from "../upkeep.ts";
 
-/** A file of a stored version that cannot be served. */
-export interface Loss {
-  site_id: string;
-  slug: string;
-  version_id: string;
-  path: string;
-  /** Whether visitors see this version now. */
-  live: boolean;
-}
+/** The folder of blobs that no request and no deploy shall find. */
+const SET_ASIDE = "quarantine";
 
-/** A blob that is not what it was. Damaged and unreadable ones have been moved to DATA/quarantine. */
-export interface Damage {
-  sha256: string;
-  why: "missing" | "damaged" | "unreadable";
-  losses: Loss[];
-}
+type Bad = { why: "missing" } | { why: "damaged" | "unreadable"; seen: string };
+type Condition = { why: "whole" } | Bad;
 
-export interface Checked {
-  blobs: number;
-  bytes: number;
-  damages: Damage[];
-  /** What SQLite itself finds wrong with the database; empty where it is sound. */
-  database: string[];
-}
-
-interface Parts {
-  db: Database;
-  data_dir: string;
-}
-
-type Condition =
-  { why: "whole" } | { why: "missing" } | { why: "damaged"; seen: string } | { why: "unreadable"; seen: string };
-
-/** Says `unreadable` only where the file itself is to blame: too many open files is nobody's bit rot. */
+/** Says `unreadable` only where the file itself is to blame: too many open files say nothing about it. */
 async function conditionOf(path: string, sha256: string): Promise<Condition> {
   const found = await stat(path).catch(() => null);
   if (!found) return { why: "missing" };
@@ -56,41 +32,37 @@ async function conditionOf(path: string, sha256: string): Promise<Condition> {
   }
 }
 
-function lossesOf(db: Database) {
-  const losses = db.prepare<Omit<Loss, "live"> & { live: number }, [number]>(
-    `select sites.site_id as site_id, slug, version_id, path, live_version_id = version_id as live
-     from files join versions using (version_no) join sites on sites.site_id = versions.site_id
-     where blob_no = ? order by live desc, slug, version_no desc, path`,
-  );
-  return (blob_no: number): Loss[] => losses.all(blob_no).map((loss) => ({ ...loss, live: loss.live === 1 }));
+const lossesBy = statement<Omit<Loss, "live"> & { live: number }>(
+  `select sites.site_id as site_id, slug, version_id, path,
+     case when live_version_id = version_id then 1 else 0 end as live
+   from files join versions using (version_no) join sites on sites.site_id = versions.site_id
+   where blob_no = ? order by live desc, slug, version_no desc, path`,
+);
+
+function setAside(data_dir: string, sha256: string): void {
+  makeFolder(join(data_dir, SET_ASIDE));
+  renameSync(blobPath(data_dir, sha256), join(data_dir, SET_ASIDE, sha256));
+  flushFolderSync(join(data_dir, SET_ASIDE));
+  flushFolderSync(blobFolder(data_dir, sha256));
 }
 
 /** Decides under the write lock, where no deploy can be about to name the file: one that puts the blob anew at this
  *  very moment looks for it inside its own transaction, afterwards. Null: it was healed or swept meanwhile. */
-function settler({ db, data_dir }: Parts) {
-  const losses = lossesOf(db);
-  return db.transaction(({ blob_no, sha256 }: BlobRow, condition: Condition): Damage | null => {
-    const path = blobPath(data_dir, sha256);
-    const found = statSync(path, { throwIfNoEntry: false });
-    const lost = losses(blob_no);
-    if (condition.why === "whole" || lost.length === 0) return null;
-    if (condition.why === "missing") return found ? null : { sha256, why: "missing", losses: lost };
-    if (!found || fingerprint(found) !== condition.seen) return null;
-    makeFolder(join(data_dir, "quarantine"));
-    renameSync(path, join(data_dir, "quarantine", sha256));
-    flushFolderSync(join(data_dir, "quarantine"));
-    flushFolderSync(blobFolder(data_dir, sha256));
-    return { sha256, why: condition.why, losses: lost };
-  });
+function* settle(data_dir: string, { blob_no, sha256 }: BlobRow, condition: Bad): Op<Damage | null> {
+  const losses = (yield* lossesBy.all(blob_no)).map((loss) => ({ ...loss, live: loss.live === 1 }));
+  const found = statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false });
+  const { why } = condition;
+  if (losses.length === 0) return null;
+  if (why === "missing") return found ? null : { sha256, why, losses };
+  if (!found || fingerprint(found) !== condition.seen) return null;
+  setAside(data_dir, sha256);
+  return { sha256, why, losses };
 }
 
-/** Checks one blob; what is bad is moved to quarantine, where no request and no deploy finds it. */
-function blobChecker(parts: Parts) {
-  const settle = settler(parts);
-  return async (blob: BlobRow): Promise<Damage | null> => {
-    const condition = await conditionOf(blobPath(parts.data_dir, blob.sha256), blob.sha256);
-    return condition.why === "whole" ? null : settle.immediate(blob, condition);
-  };
+/** Checks one blob; what is bad is set aside. */
+async function check({ db, data_dir }: DataDir, blob: BlobRow): Promise<Damage | null> {
+  const condition = await conditionOf(blobPath(data_dir, blob.sha256), blob.sha256);
+  return condition.why === "whole" ? null : db.write(() => settle(data_dir, blob, condition));
 }
 
 function databaseFaults(db: Database): string[] {
@@ -103,12 +75,11 @@ function databaseFaults(db: Database): string[] {
 }
 
 /** All of it, as fast as the disk can. */
-export async function verifyAll(parts: Parts): Promise<Checked> {
-  const check = blobChecker(parts);
-  const checked: Checked = { blobs: 0, bytes: 0, damages: [], database: databaseFaults(parts.db) };
-  for (const page of blobPages(parts.db)) {
+export async function verifyAll(parts: DataDir): Promise<Checked> {
+  const checked: Checked = { blobs: 0, bytes: 0, damages: [], database: databaseFaults(parts.sqlite) };
+  for await (const page of blobPages(parts.db)) {
     for (const blob of page) {
-      const damage = await check(blob);
+      const damage = await check(parts, blob);
       if (damage) checked.damages.push(damage);
       checked.blobs++;
       checked.bytes += blob.bytes;
@@ -120,24 +91,26 @@ export async function verifyAll(parts: Parts): Promise<Checked> {
 const TURN_MS = 30 * 86_400_000;
 const BYTES_PER_MS = 10_000;
 
+const turn = statement<{ blob_no: number; blobs: number }>(
+  "select blob_no, (select count(*) from blobs) as blobs from verify_turn",
+);
+const moveTurn = statement("update verify_turn set blob_no = ?");
+
 /** A slice of the slow turn: called every `interval` milliseconds, it has seen every blob after 30 days. It reads no
  *  faster than 10 MB/s, and remembers in the database how far it came. */
-export function verifyTurn(parts: Parts): (interval: number) => Promise<Damage[]> {
-  const { db } = parts;
-  const check = blobChecker(parts);
-  const position = db.prepare<{ blob_no: number }, []>("select blob_no from verify_turn");
-  const move = db.prepare<unknown, [number]>("update verify_turn set blob_no = ?");
-  const count = db.prepare<{ n: number }, []>("select count(*) as n from blobs");
-  return async (interval) => {
-    const share = Math.ceil((count.get()!.n * interval) / TURN_MS);
-    const [page = []] = blobPages(db, position.get()!.blob_no, share);
+export const verifyTurn =
+  (parts: DataDir) =>
+  async (interval: number): Promise<Damage[]> => {
+    const { db } = parts;
+    const { blob_no, blobs } = (await db.read(turn.get()))!;
+    const share = Math.ceil((blobs * interval) / TURN_MS);
+    const slice = await blobsAfter(db, blob_no, share);
     const damages: Damage[] = [];
-    for (const blob of page) {
-      const damage = await check(blob);
+    for (const blob of slice) {
+      const damage = await check(parts, blob);
       if (damage) damages.push(damage);
       await Bun.sleep(blob.bytes / BYTES_PER_MS);
     }
-    move.run(page.at(-1)?.blob_no ?? 0);
+    await db.write(() => moveTurn.do(slice.at(-1)?.blob_no ?? 0));
     return damages;
   };
-}

@@ -1,4 +1,5 @@
-/** 16 MiB to throw overboard: on a full disk SQLite cannot even DELETE, so room must be made first. */
+/** A file of 16 MiB that is given up when the disk is full: SQLite can then not even DELETE, so room must be made
+ *  first. */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +13,7 @@ export const freeBytes = (data_dir: string): number => {
   return bavail * bsize;
 };
 
-/** W0: room for `upload_bytes` three times over (blobs, write-ahead log, database) beside the reserve. */
+/** W0: whether `upload_bytes` fit in three times (blobs, write-ahead log, database) beside the reserve. */
 export const hasRoomFor = (data_dir: string, upload_bytes: number): boolean =>
   freeBytes(data_dir) >= RESERVE_BYTES + 3 * upload_bytes;
 

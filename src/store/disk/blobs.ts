@@ -5,9 +5,10 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bytes } from "../../types.ts";
 import { contentHash } from "../../version-id.ts";
-import { randomName } from "../../tokens.ts";
+import { randomName } from "../../random.ts";
 import { flushFolder, writeWhole } from "./durable.ts";
-import { type Blobs, DamagedBlob } from "../index.ts";
+import { DamagedBlob } from "../refusals.ts";
+import type { Blobs } from "../serving.ts";
 
 /** One by one 200 files take up to five times as long. */
 const WRITERS = 8;
@@ -54,6 +55,12 @@ export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, B
 export const blobIsThere = (data_dir: string, sha256: string, bytes: number): boolean =>
   statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false })?.size === bytes;
 
+/** Whether a file of this size is there, asked without holding the thread. */
+export async function blobIsFound(data_dir: string, { sha256, bytes }: { sha256: string; bytes: number }) {
+  const found = await stat(blobPath(data_dir, sha256)).catch(() => null);
+  return found?.size === bytes;
+}
+
 /** Inside the sweep's transaction, under the write lock. */
 export function removeBlob(data_dir: string, sha256: string): void {
   try {
@@ -76,26 +83,26 @@ export async function hashOfFile(path: string): Promise<string> {
   return whole.digest("hex");
 }
 
+const unreadable =
+  (sha256: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
+  };
+const changed = (sha256: string): DamagedBlob => new DamagedBlob(sha256, "does not match its hash");
+
 export function readBlobs(data_dir: string): Blobs {
   const checked = new Map<string, string>(); // sha256 → what the file looked like when its hash was right
   return {
-    async read(sha256) {
-      const bytes = await readFile(blobPath(data_dir, sha256)).catch((error) => {
-        throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
-      });
-      if (contentHash(bytes) !== sha256) throw new DamagedBlob(sha256, "does not match its hash");
+    async read({ sha256 }) {
+      const bytes = await readFile(blobPath(data_dir, sha256)).catch(unreadable(sha256));
+      if (contentHash(bytes) !== sha256) throw changed(sha256);
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) as Bytes;
     },
-    async open(sha256) {
+    async open({ sha256 }) {
       const path = blobPath(data_dir, sha256);
-      const found = await stat(path).catch((error) => {
-        throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
-      });
+      const found = await stat(path).catch(unreadable(sha256));
       if (checked.get(sha256) !== fingerprint(found)) {
-        const hash = await hashOfFile(path).catch((error) => {
-          throw new DamagedBlob(sha256, `cannot be read (${error.code})`);
-        });
-        if (hash !== sha256) throw new DamagedBlob(sha256, "does not match its hash");
+        if ((await hashOfFile(path).catch(unreadable(sha256))) !== sha256) throw changed(sha256);
         if (checked.size >= REMEMBERED) checked.clear();
         checked.set(sha256, fingerprint(found));
       }

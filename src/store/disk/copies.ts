@@ -13,7 +13,7 @@ export async function flushFile(path: string): Promise<void> {
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
 
-/** True where the file system shares the blocks and copies them on write: no time, no room. */
+/** True where the file system shares the blocks and copies them on write: it takes neither time nor room. */
 async function cloned(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);

@@ -2,22 +2,13 @@
  *  `DATA/metrics`. Losing them in a crash harms nobody. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Figures } from "../upkeep.ts";
 
 const PAGE = 8192; // mapped, so it never shrinks: else SIGBUS
 const BYTES_PER_SLOT = 8;
 /** From here on pairs of (process id, resident bytes), one for each process that serves. */
 const FIRST_PROCESS = 512;
 const LAST = PAGE / BYTES_PER_SLOT;
-
-export interface Figures {
-  add(slot: number, amount: number): void;
-  set(slot: number, value: number): void;
-  get(slot: number): number;
-  /** Says how much memory this process holds. */
-  putMemory(bytes: number): void;
-  /** What each process that is alive said last. */
-  memories(): number[];
-}
 
 const fileOf = (data_dir: string): string => join(data_dir, "metrics");
 
@@ -36,7 +27,7 @@ function pageOf(data_dir: string): BigInt64Array {
   return new BigInt64Array(bytes.buffer, bytes.byteOffset, LAST);
 }
 
-/** All counts begin at nothing when a server starts; a scraper expects that. */
+/** Every count begins at zero when a server starts; a scraper expects that. */
 export const prepareFigures = (data_dir: string): void => void pageOf(data_dir).fill(0n);
 
 function isAlive(pid: bigint): boolean {

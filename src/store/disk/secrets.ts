@@ -1,7 +1,8 @@
-/** `DATA/secrets`: the keys that the service signs with, random, one a purpose. Losing them ends open forms; leaking
- *  them lets forged ones pass. */
+/** `DATA/secrets`: the random keys that the service signs with, one for each purpose. Whoever loses them ends the
+ *  forms that are open; whoever leaks them lets forged ones pass. */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { randomKey } from "../../random.ts";
 import { flushFolderSync } from "./durable.ts";
 
 /** A purpose that a newer version adds gets its key at the next start. */
@@ -10,8 +11,6 @@ const PURPOSES = ["csrf", "challenge"] as const;
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
 
 const fileOf = (data_dir: string): string => join(data_dir, "secrets");
-const newKey = (): string =>
-  crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
 
 /** All keys of the file, also those of purposes that this version does not know. */
 function readAll(data_dir: string): Record<string, string> {
@@ -43,7 +42,7 @@ function write(data_dir: string, keys: Record<string, string>): void {
 export function prepareSecrets(data_dir: string): void {
   const keys = readAll(data_dir);
   const missing = PURPOSES.filter((purpose) => !Object.hasOwn(keys, purpose));
-  for (const purpose of missing) keys[purpose] = newKey();
+  for (const purpose of missing) keys[purpose] = randomKey(32);
   if (missing.length > 0 || !existsSync(fileOf(data_dir))) write(data_dir, keys);
   chmodSync(fileOf(data_dir), 0o600);
 }

@@ -1,92 +1,67 @@
 /** Accounts: an address, a password's hash, and what ends with them. */
-import type { Database } from "bun:sqlite";
 import { Refusal } from "../../errors.ts";
-import { auditWriter } from "./audit.ts";
-import type { Commit } from "./commit.ts";
-import { type NewSession, sessionWriter, type SignedIn } from "./sessions.ts";
-import { siteRemover } from "./sweep.ts";
+import type { Account, Accounts, NewAccount, SignedIn } from "../people.ts";
+import { signupClosed } from "../refusals.ts";
+import { audit } from "./audit.ts";
+import { type Op, statement } from "./db.ts";
+import { makingRoom } from "./frame.ts";
+import type { Parts } from "./parts.ts";
+import { addSession, refuseUnlessHeld } from "./sessions.ts";
+import { removeSite } from "./sites.ts";
 
-export interface Account {
-  account_id: string;
-  email: string;
-  created_at: string;
+const byId = statement<Account>("select account_id, email, created_at from accounts where account_id = ?");
+const byEmail = statement<Account & { password_hash: string }>(
+  "select account_id, email, created_at, password_hash from accounts where email = ?",
+);
+const insert = statement("insert into accounts (account_id, email, password_hash, created_at) values (?, ?, ?, ?)");
+const redeem = statement(
+  "update invitations set used_at = ? where hash = ? and email = ? and used_at is null and expires_at > ?",
+);
+
+function* create(account: NewAccount, now: number): Op<void> {
+  const { account_id, email, password_hash, session, invitation_hash } = account;
+  const at = new Date(now).toISOString();
+  if (invitation_hash !== null) {
+    const { changes } = yield* redeem.run(at, invitation_hash, email, now);
+    if (changes === 0) throw signupClosed();
+  }
+  if ((yield* byEmail.get(email)) !== null) {
+    throw new Refusal("email_taken", "There is an account with this e-mail address already: sign in instead.");
+  }
+  yield* insert.do(account_id, email, password_hash, at);
+  yield* addSession(session, account_id, at, at);
 }
 
-export interface NewAccount {
-  account_id: string;
-  /** Normalised. */
-  email: string;
-  password_hash: string;
-  session: NewSession;
-  /** The hash of the invitation that opens sign-up; null where it is open to all. */
-  invitation_hash: string | null;
+const sitesOf = statement<{ site_id: string; slug: string }>(
+  "select site_id, slug from sites where owner_account_id = ?",
+);
+const deleteAccount = statement("delete from accounts where account_id = ?");
+
+/** Ends with the sites that went along. */
+function* remove(by: SignedIn, at: string): Op<{ site_id: string; slug: string }[]> {
+  yield* refuseUnlessHeld(by);
+  const { account_id } = by;
+  const sites = yield* sitesOf.all(account_id);
+  for (const { site_id } of sites) {
+    yield* removeSite(site_id, "deleted", at);
+    yield* audit({ at, actor: account_id, action: "delete", site_id, account_id, reason: "the account was deleted" });
+  }
+  yield* deleteAccount.do(account_id);
+  yield* audit({ at, actor: account_id, action: "delete-account", account_id });
+  return sites;
 }
 
-export interface Accounts {
-  byId(account_id: string): Promise<Account | null>;
-  byEmail(email: string): Promise<(Account & { password_hash: string }) | null>;
-  /** Throws `email_taken`, or `signup_closed` where the invitation is none for this address. */
-  create(account: NewAccount): Promise<void>;
-  /** The account, its sessions and all its sites, whose ids it returns. */
-  remove(by: SignedIn): Promise<string[]>;
-}
-
-export const signupClosed = (): Refusal =>
-  new Refusal("signup_closed", "Sign-up needs an invitation on this server: ask its operator for one.");
-
-function creator(db: Database, now: () => number) {
-  const taken = db.prepare<unknown, [string]>("select 1 from accounts where email = ?");
-  const insert = db.prepare<unknown, [string, string, string, string]>(
-    "insert into accounts (account_id, email, password_hash, created_at) values (?, ?, ?, ?)",
-  );
-  const redeem = db.prepare<{ hash: string }, [string, string, string, number]>(
-    `update invitations set used_at = ? where hash = ? and email = ? and used_at is null and expires_at > ?
-     returning hash`,
-  );
-  const sessions = sessionWriter(db);
-  return db.transaction(({ account_id, email, password_hash, session, invitation_hash }: NewAccount): void => {
-    const at = new Date(now()).toISOString();
-    if (invitation_hash !== null && redeem.get(at, invitation_hash, email, now()) === null) throw signupClosed();
-    if (taken.get(email) !== null) {
-      throw new Refusal("email_taken", "There is an account with this e-mail address already: sign in instead.");
-    }
-    insert.run(account_id, email, password_hash, at);
-    sessions.add(session, account_id, at, at);
-  });
-}
-
-function remover(db: Database, now: () => number) {
-  const sitesOf = db.prepare<{ site_id: string }, [string]>("select site_id from sites where owner_account_id = ?");
-  const remove = db.prepare<unknown, [string]>("delete from accounts where account_id = ?");
-  const sessions = sessionWriter(db);
-  const removeSite = siteRemover(db);
-  const audit = auditWriter(db);
-  return db.transaction((by: SignedIn): string[] => {
-    sessions.refuseUnlessHeld(by);
-    const { account_id } = by;
-    const at = new Date(now()).toISOString();
-    const deleted = sitesOf.all(account_id).map((site) => site.site_id);
-    for (const site_id of deleted) {
-      removeSite(site_id, "deleted", at);
-      audit({ at, actor: account_id, action: "delete", site_id, account_id, reason: "the account was deleted" });
-    }
-    remove.run(account_id);
-    audit({ at, actor: account_id, action: "delete-account", account_id });
-    return deleted;
-  });
-}
-
-export function accountStore(db: Database, { quiet, deletion }: Commit, now: () => number): Accounts {
-  const byId = db.prepare<Account, [string]>("select account_id, email, created_at from accounts where account_id = ?");
-  const byEmail = db.prepare<Account & { password_hash: string }, [string]>(
-    "select account_id, email, created_at, password_hash from accounts where email = ?",
-  );
-  const create = creator(db, now);
-  const remove = remover(db, now);
-  return {
-    byId: async (account_id) => byId.get(account_id),
-    byEmail: async (email) => byEmail.get(email),
-    create: async (account) => quiet(() => create.immediate(account)),
-    remove: async (by) => deletion(() => remove.immediate(by)),
-  };
-}
+export const accountStore = ({ db, place, now }: Parts): Accounts => ({
+  byId: (account_id) => db.read(byId.get(account_id)),
+  byEmail: (email) => db.read(byEmail.get(email)),
+  create: (account) => db.write(() => create(account, now())),
+  async remove(by) {
+    const removed = await makingRoom(place, () =>
+      db.change(
+        () => remove(by, new Date(now()).toISOString()),
+        (sites) => sites.map(({ slug }) => slug),
+      ),
+    );
+    return removed.map(({ site_id }) => site_id);
+  },
+});

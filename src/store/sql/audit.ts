@@ -1,23 +1,31 @@
 /** What was done to sites and accounts, and by whom: one row each, written in the transaction that does it. */
-import type { Database } from "bun:sqlite";
+import type { AuditRow } from "../upkeep.ts";
+import { type Db, type Op, statement } from "./db.ts";
+import { makingRoom } from "./frame.ts";
+import type { Parts } from "./parts.ts";
 
-export interface AuditEntry {
-  /** ISO 8601. */
-  at: string;
-  /** `operator`, `expiry`, or the account_id of who did it. */
-  actor: string;
-  /** `delete`, `expire`, `disable` …: a verb. */
-  action: string;
+/** What is left out is null. */
+type AuditEntry = Pick<AuditRow, "at" | "actor" | "action"> & {
   site_id?: string;
   account_id?: string;
   reason?: string;
-}
+};
 
-/** For use inside a transaction. */
-export function auditWriter(db: Database): (entry: AuditEntry) => void {
-  const insert = db.prepare<unknown, (string | null)[]>(
-    "insert into audit (at, actor, action, site_id, account_id, reason) values (?, ?, ?, ?, ?, ?)",
-  );
-  return ({ at, actor, action, site_id = null, account_id = null, reason = null }) =>
-    void insert.run(at, actor, action, site_id, account_id, reason);
-}
+const COLUMNS = "at, actor, action, site_id, account_id, reason";
+const insert = statement(`insert into audit (${COLUMNS}) values (?, ?, ?, ?, ?, ?)`);
+
+export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditEntry): Op<void> =>
+  insert.do(at, actor, action, site_id ?? null, account_id ?? null, reason ?? null);
+
+const all = statement<AuditRow>(`select ${COLUMNS} from audit order by audit_no`);
+
+/** Oldest first: in the order in which it was written, whatever the clock said. */
+export const auditReader = (db: Db) => (): Promise<AuditRow[]> => db.read(all.all());
+
+/** For what an operator did that concerns no single site or account. */
+export const operatorRecord =
+  ({ db, place, now }: Parts) =>
+  (action: string, reason: string): Promise<void> => {
+    const at = new Date(now()).toISOString();
+    return makingRoom(place, () => db.write(() => audit({ at, actor: "operator", action, reason })));
+  };

@@ -1,29 +1,35 @@
 /** While a backup copies blobs, none may be swept. A hold that nobody renews lapses after an hour. */
-import type { Database } from "bun:sqlite";
-import { randomName } from "../../tokens.ts";
+import { randomName } from "../../random.ts";
+import { type Op, statement } from "./db.ts";
+import { ifDiskAllows } from "./frame.ts";
+import type { Parts } from "./parts.ts";
 
 const HOLD_MS = 60 * 60_000;
 const RENEW_MS = 10 * 60_000;
 
-/** For use inside the sweep's transaction. */
-export function holdReader(db: Database): (now: number) => boolean {
-  const held = db.prepare<unknown, [number]>("select 1 from holds where expires_at > ? limit 1");
-  return (now) => held.get(now) !== null;
+const live = statement("select 1 from holds where expires_at > ? limit 1");
+
+/** Inside the sweep's transaction. */
+export function* isHeld(now: number): Op<boolean> {
+  return (yield* live.get(now)) !== null;
 }
 
-/** Takes a hold and renews it until it is released. */
-export function takeHold(db: Database, now: () => number): { release(): void } {
-  const put = db.prepare<unknown, [string, number]>(
-    "insert into holds (hold_id, expires_at) values (?, ?) on conflict do update set expires_at = excluded.expires_at",
-  );
-  const remove = db.prepare<unknown, [string, number]>("delete from holds where hold_id = ? or expires_at <= ?");
+const put = statement(
+  `insert into holds (hold_id, expires_at) values (?, ?)
+   on conflict (hold_id) do update set expires_at = excluded.expires_at`,
+);
+const remove = statement("delete from holds where hold_id = ? or expires_at <= ?");
+
+/** Takes a hold and renews it until it is released. One that cannot be renewed now is renewed the next time. */
+export async function takeHold({ db, now }: Pick<Parts, "db" | "now">): Promise<{ release(): Promise<void> }> {
   const hold_id = `hold_${randomName(20)}`;
-  put.run(hold_id, now() + HOLD_MS);
-  const timer = setInterval(() => put.run(hold_id, now() + HOLD_MS), RENEW_MS);
+  const renew = () => db.write(() => put.do(hold_id, now() + HOLD_MS));
+  await renew();
+  const timer = setInterval(() => void ifDiskAllows(renew()), RENEW_MS);
   return {
     release() {
       clearInterval(timer);
-      remove.run(hold_id, now());
+      return ifDiskAllows(db.write(() => remove.do(hold_id, now()))); // else it lapses
     },
   };
 }

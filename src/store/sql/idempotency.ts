@@ -1,6 +1,6 @@
-/** `Idempotency-Key` of anonymous deploys (CONTRACT.md 4.3): for use inside the publishing transaction. */
-import type { Database } from "bun:sqlite";
+/** `Idempotency-Key` of anonymous deploys (CONTRACT.md 4.3), inside the publishing transaction. */
 import { Refusal } from "../../errors.ts";
+import { type Op, statement } from "./db.ts";
 
 const LIFETIME_MS = 10 * 60_000;
 
@@ -10,30 +10,27 @@ interface Key {
   address: string;
 }
 
-export function idempotencyKeys(db: Database) {
-  const find = db.prepare<{ site_id: string; version_id: string }, [string, string]>(
-    "select site_id, version_id from idempotency_keys where key_hash = ? and address = ?",
+const find = statement<{ site_id: string; version_id: string }>(
+  "select site_id, version_id from idempotency_keys where key_hash = ? and address = ?",
+);
+const insert = statement(
+  "insert into idempotency_keys (key_hash, address, site_id, version_id, created_at) values (?, ?, ?, ?, ?)",
+);
+const prune = statement("delete from idempotency_keys where created_at <= ?");
+
+export const idempotencyConflict = (): Refusal =>
+  new Refusal(
+    "idempotency_conflict",
+    "This Idempotency-Key was used for another deploy in the last 10 minutes. Send a fresh random key.",
   );
-  const insert = db.prepare<unknown, [string, string, string, string, number]>(
-    "insert into idempotency_keys (key_hash, address, site_id, version_id, created_at) values (?, ?, ?, ?, ?)",
-  );
-  const prune = db.prepare<unknown, [number]>("delete from idempotency_keys where created_at <= ?");
-  const conflict = (): Refusal =>
-    new Refusal(
-      "idempotency_conflict",
-      "This Idempotency-Key was used for another deploy in the last 10 minutes. Send a fresh random key.",
-    );
-  return {
-    conflict,
-    /** The site that this key made. Another content under the same key is a conflict. */
-    find({ key_hash, address }: Key, version_id: string, now: number): { site_id: string } | null {
-      prune.run(now - LIFETIME_MS);
-      const found = find.get(key_hash, address);
-      if (found && found.version_id !== version_id) throw conflict();
-      return found;
-    },
-    add({ key_hash, address }: Key, site_id: string, version_id: string, now: number): void {
-      insert.run(key_hash, address, site_id, version_id, now);
-    },
-  };
+
+/** The site that this key made; null where it made none. Another content under the same key is a conflict. */
+export function* siteOfKey({ key_hash, address }: Key, version_id: string, now: number): Op<string | null> {
+  yield* prune.do(now - LIFETIME_MS);
+  const found = yield* find.get(key_hash, address);
+  if (found && found.version_id !== version_id) throw idempotencyConflict();
+  return found && found.site_id;
 }
+
+export const rememberKey = ({ key_hash, address }: Key, site_id: string, version_id: string, now: number): Op<void> =>
+  insert.do(key_hash, address, site_id, version_id, now);

@@ -1,72 +1,70 @@
 /** Sites, their tombstones and their tokens. */
-import type { Database } from "bun:sqlite";
+import type { KnownToken, NewToken, Tokens } from "../changes.ts";
+import type { Sites } from "../serving.ts";
 import type { Site, TokenKind, Tombstone } from "../../types.ts";
-import type { NewToken, Sites } from "../index.ts";
+import { type Db, type Op, statement } from "./db.ts";
 
 /** Never used ones go first, then the one used longest ago (CONTRACT.md 4.3). */
 const MANAGE_TOKENS_KEPT = 20;
 
-export interface KnownToken {
-  site_id: string;
-  kind: TokenKind;
-  /** The site it was for is gone: the token learns that, and opens nothing. */
-  gone: boolean;
+const bySlug = statement<Site>("select * from sites where slug = ?");
+export const siteById = statement<Site>("select * from sites where site_id = ?");
+const tombstone = statement<Tombstone>("select * from tombstones where slug = ?");
+
+export const siteReader = (db: Db): Sites => ({
+  bySlug: (slug) => db.read(bySlug.get(slug)),
+  byId: (site_id) => db.read(siteById.get(site_id)),
+  tombstone: (slug) => db.read(tombstone.get(slug)),
+});
+
+const bury = statement(
+  "insert into tombstones (slug, site_id, reason, gone_at) select slug, site_id, ?, ? from sites where site_id = ?",
+);
+const buryTokens = statement(
+  "insert into tombstone_tokens (hash, site_id, kind) select hash, site_id, kind from tokens where site_id = ?",
+);
+const deleteSite = statement("delete from sites where site_id = ?");
+
+/** The site goes, its slug and the hashes of its tokens stay (RELIABILITY.md 2, D1). */
+export function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
+  yield* bury.do(reason, at, site_id);
+  yield* buryTokens.do(site_id);
+  yield* deleteSite.do(site_id);
 }
 
-export function siteReader(db: Database): Sites {
-  const bySlug = db.prepare<Site, [string]>("select * from sites where slug = ?");
-  const byId = db.prepare<Site, [string]>("select * from sites where site_id = ?");
-  const tombstone = db.prepare<Tombstone, [string]>("select * from tombstones where slug = ?");
-  return {
-    bySlug: async (slug) => bySlug.get(slug),
-    byId: async (site_id) => byId.get(site_id),
-    tombstone: async (slug) => tombstone.get(slug),
-  };
-}
-
-export interface Tokens {
-  /** By the token's hash; null where it never was one. */
-  find(hash: string): Promise<KnownToken | null>;
-}
+const findToken = statement<{ site_id: string; kind: TokenKind; gone: number }>(
+  `select site_id, kind, 0 as gone from tokens where hash = ?1
+   union all select site_id, kind, 1 as gone from tombstone_tokens where hash = ?1`,
+);
 
 /** By a token's hash, also of a site that is gone. */
-export function knownToken(db: Database): (hash: string) => KnownToken | null {
-  const find = db.prepare<{ site_id: string; kind: TokenKind; gone: number }, [string]>(
-    `select site_id, kind, 0 as gone from tokens where hash = ?1
-     union all select site_id, kind, 1 as gone from tombstone_tokens where hash = ?1`,
-  );
-  return (hash) => {
-    const row = find.get(hash);
-    return row && { ...row, gone: row.gone === 1 };
-  };
+export function* knownToken(hash: string): Op<KnownToken | null> {
+  const row = yield* findToken.get(hash);
+  return row && { ...row, gone: row.gone === 1 };
 }
 
-export function tokenReader(db: Database): Tokens {
-  const find = knownToken(db);
-  return { find: async (hash) => find(hash) };
+export const tokenReader = (db: Db): Tokens => ({ find: (hash) => db.read(knownToken(hash)) });
+
+const insertToken = statement("insert into tokens (hash, site_id, kind, created_at) values (?, ?, ?, ?)");
+const trimTokens = statement(
+  `delete from tokens where site_id = ?1 and kind = 'manage' and hash not in (
+     select hash from tokens where site_id = ?1 and kind = 'manage'
+     order by used_at is null, used_at desc, created_at desc limit ?2)`,
+);
+
+export function* addTokens(site_id: string, tokens: readonly NewToken[], at: string): Op<void> {
+  const fresh = tokens.filter((token) => token.kind === "manage").length;
+  if (fresh > 0) yield* trimTokens.do(site_id, Math.max(0, MANAGE_TOKENS_KEPT - fresh));
+  yield* insertToken.each(
+    tokens.map(({ hash, kind }) => [hash, site_id, kind, at]),
+    "text text text text",
+  );
 }
 
-/** For use inside a transaction. */
-export function tokenWriter(db: Database) {
-  const insert = db.prepare<unknown, [string, string, string, string]>(
-    "insert into tokens (hash, site_id, kind, created_at) values (?, ?, ?, ?)",
-  );
-  const trim = db.prepare<unknown, [string, number]>(
-    `delete from tokens where hash in (
-       select hash from tokens where site_id = ? and kind = 'manage'
-       order by used_at is null, used_at desc, created_at desc limit -1 offset ?)`,
-  );
-  const use = db.prepare<unknown, [string, string]>("update tokens set used_at = ? where hash = ?");
-  const holds = db.prepare<{ hash: string }, [string, string]>(
-    "select hash from tokens where hash = ? and site_id = ? and kind = 'manage'",
-  );
-  return {
-    add(site_id: string, tokens: readonly NewToken[], at: string): void {
-      const fresh = tokens.filter((token) => token.kind === "manage").length;
-      if (fresh > 0) trim.run(site_id, MANAGE_TOKENS_KEPT - fresh);
-      for (const { hash, kind } of tokens) insert.run(hash, site_id, kind, at);
-    },
-    used: (hash: string, at: string): void => void use.run(at, hash),
-    manages: (hash: string, site_id: string): boolean => holds.get(hash, site_id) !== null,
-  };
+const useToken = statement("update tokens set used_at = ? where hash = ?");
+export const noteTokenUse = (hash: string, at: string): Op<void> => useToken.do(at, hash);
+
+const managing = statement("select 1 from tokens where hash = ? and site_id = ? and kind = 'manage'");
+export function* manages(hash: string, site_id: string): Op<boolean> {
+  return (yield* managing.get(hash, site_id)) !== null;
 }

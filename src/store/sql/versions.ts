@@ -1,52 +1,53 @@
 /** Stored versions and their manifests: nothing here ever changes once it is written. */
-import type { Database } from "bun:sqlite";
-import type { BuiltVersion, ManifestFile, Version } from "../../types.ts";
-import type { Versions } from "../index.ts";
+import type { Publish } from "../changes.ts";
+import type { StoredFile, StoredManifest, Versions } from "../serving.ts";
+import type { Version } from "../../types.ts";
+import { type Db, type Op, statement } from "./db.ts";
 
 const COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule";
 
-export function versionReader(db: Database): Versions {
-  const get = db.prepare<Version, [string, string]>(
-    `select ${COLUMNS} from versions where site_id = ? and version_id = ?`,
-  );
-  const list = db.prepare<Version, [string]>(
-    `select ${COLUMNS} from versions where site_id = ? order by version_no desc`,
-  );
-  const manifest = db.prepare<Omit<ManifestFile, "made"> & { made: number }, [string, string]>(
-    `select path, sha256, blobs.bytes as bytes, media_type, made from versions
-     join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
-  );
-  return {
-    get: async (site_id, version_id) => get.get(site_id, version_id),
-    list: async (site_id) => list.all(site_id),
-    manifest: async (site_id, version_id) => {
-      const rows = manifest.all(site_id, version_id);
-      return rows.length === 0 ? null : new Map(rows.map((row) => [row.path, { ...row, made: row.made === 1 }]));
-    },
-  };
+const byId = statement<Version>(`select ${COLUMNS} from versions where site_id = ? and version_id = ?`);
+const ofSite = statement<Version>(`select ${COLUMNS} from versions where site_id = ? order by version_no desc`);
+const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>(
+  `select path, sha256, blobs.bytes as bytes, media_type, made, blob_no from versions
+   join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
+);
+
+function* manifestOf(site_id: string, version_id: string): Op<StoredManifest | null> {
+  const files = new Map<string, StoredFile>();
+  for (const row of yield* filesOf.all(site_id, version_id)) {
+    row.made = row.made === 1;
+    files.set(row.path, row as StoredFile); // not a copy: 200 of them would cost a tenth of the read
+  }
+  return files.size === 0 ? null : files;
 }
 
-/** For use inside a transaction that ends by making the site name the version. */
-export function versionWriter(db: Database) {
-  const insertVersion = db.prepare<{ version_no: number }, (string | number | null)[]>(
-    `insert into versions (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
+export const versionReader = (db: Db): Versions => ({
+  get: (site_id, version_id) => db.read(byId.get(site_id, version_id)),
+  list: (site_id) => db.read(ofSite.all(site_id)),
+  manifest: (site_id, version_id) => db.read(manifestOf(site_id, version_id)),
+});
+
+const insertVersion = statement<{ version_no: number }>(
+  `insert into versions (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
+);
+const insertBlob = statement("insert into blobs (sha256, bytes) values (?, ?) on conflict (sha256) do nothing");
+const insertFile = statement(
+  `insert into files (version_no, path, blob_no, media_type, made)
+   values (?, ?, (select blob_no from blobs where sha256 = ?), ?, ?)`,
+);
+
+/** For a transaction that ends by making the site name the version. */
+export function* addVersion(site_id: string, version: Publish["version"], created_at: string): Op<void> {
+  const { version_id, digest, title, files, bytes, spa, manifest } = version;
+  const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule];
+  const { version_no } = (yield* insertVersion.get(...row))!;
+  yield* insertBlob.each(
+    manifest.map((file) => [file.sha256, file.bytes]),
+    "text int8",
   );
-  const insertBlob = db.prepare<unknown, [string, number]>(
-    "insert into blobs (sha256, bytes) values (?, ?) on conflict (sha256) do nothing",
+  yield* insertFile.each(
+    manifest.map(({ path, sha256, media_type, made }) => [version_no, path, sha256, media_type, made ? 1 : 0]),
+    "int8 text text text int8",
   );
-  const insertFile = db.prepare<unknown, [number, string, string, string, number]>(
-    `insert into files (version_no, path, blob_no, media_type, made)
-     values (?, ?, (select blob_no from blobs where sha256 = ?), ?, ?)`,
-  );
-  return {
-    add(site_id: string, version: Omit<BuiltVersion, "healed" | "warnings">, created_at: string): void {
-      const { version_id, digest, title, files, bytes, spa, manifest } = version;
-      const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule];
-      const { version_no } = insertVersion.get(...row)!;
-      for (const file of manifest) {
-        insertBlob.run(file.sha256, file.bytes);
-        insertFile.run(version_no, file.path, file.sha256, file.media_type, file.made ? 1 : 0);
-      }
-    },
-  };
 }

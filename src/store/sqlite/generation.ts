@@ -2,7 +2,13 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Generation } from "../index.ts";
+import type { Generation } from "../serving.ts";
+
+export interface Counter extends Generation {
+  /** After COMMIT and before the answer. */
+  advance(): void;
+  close(): void;
+}
 
 const fileOf = (data_dir: string): string => join(data_dir, "generation");
 const PAGE = 4096; // the file gets its full size before it is mapped and never shrinks: else SIGBUS
@@ -20,7 +26,7 @@ function dataVersion(db: Database): () => number {
 }
 
 /** `watch`: for a process that serves; it asks the database ten times a second. */
-export function openGeneration(data_dir: string, db: Database, watch: boolean): Generation & { close(): void } {
+export function openGeneration(data_dir: string, db: Database, watch: boolean): Counter {
   const committed = dataVersion(db);
   if (process.platform === "win32") {
     let own = 0;

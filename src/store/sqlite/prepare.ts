@@ -16,7 +16,7 @@ export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
 }
 
-/** There while a restore is writing the data directory. */
+/** The name of a file that is there while a restore writes the data directory. */
 export const RESTORING = "restoring";
 
 /** Throws a sentence: what is there may be any part of a backup. */
@@ -31,7 +31,7 @@ const BEGUN = new Set(["blobs", "tmp", "lost+found"]);
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-/** Somebody's home or project would be closed to others, and what lies in its `tmp` would be cleared away. */
+/** A start would close somebody's home or project to others, and clear away what lies in its `tmp`. */
 function refuseForeign(data_dir: string): void {
   if (isFile(join(data_dir, "lock.db")) || isFile(join(data_dir, "db"))) return;
   const temporary = namesIn(join(data_dir, "tmp")).map((name) => `tmp/${name}`);
@@ -70,7 +70,7 @@ function lock(data_dir: string): Database {
   return holder;
 }
 
-/** Files that a deploy of an earlier start never finished: their names never became a blob's. */
+/** Removes the files that a deploy before this start did not finish: no blob has their names. */
 function clearTemporary(data_dir: string): void {
   for (const name of readdirSync(join(data_dir, "tmp"))) rmSync(join(data_dir, "tmp", name), { force: true });
 }

@@ -1,31 +1,13 @@
-/** `DATA/rates.db`: who did what how often, for all workers alike. Its own file without fsync: what a power cut takes
- *  harms nobody. A call that is refused writes nothing. */
+/** `DATA/rates.db`: who did what how often, for all workers alike. A file of its own without fsync: what a power
+ *  cut takes from it harms nobody. A call that is refused writes nothing. */
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { RateWindow } from "../../config/rates.ts";
-import { diskRefusal } from "../disk/failures.ts";
-
-/** How a window stands: for a call that was counted, after it. */
-export interface Standing extends RateWindow {
-  remaining: number;
-  /** Until one more call fits (refused), or until the oldest one counted leaves the window. */
-  reset_ms: number;
-}
-
-export interface Taken {
-  allowed: boolean;
-  windows: Standing[];
-  /** As if the call had never been: for one that another rule refuses. */
-  undo(): void;
-}
-
-export interface Rates {
-  /** Counts a call of `subject` under `rule` where every window has room; where one is full, nothing is counted. */
-  take(rule: string, subject: string, windows: readonly RateWindow[]): Promise<Taken>;
-  close(): void;
-}
+import type { Rates, RateWindow, Standing, Taken } from "../../rates.ts";
+import { diskRefusal } from "../refusals.ts";
+import { type Op, statement } from "../sql/db.ts";
+import { sqliteDb } from "./driver.ts";
 
 const SCHEMA = `
 create table if not exists hits (hit_no integer primary key, key text not null, at integer not null, ends_at integer not null) strict;
@@ -44,7 +26,7 @@ function open(data_dir: string): Database {
   return db;
 }
 
-/** For the one process that prepares the data directory: a file that a power cut tore is made anew. */
+/** For the one process that prepares the data directory: it makes a file anew that a power cut has damaged. */
 export function prepareRates(data_dir: string): void {
   try {
     using db = open(data_dir);
@@ -59,69 +41,76 @@ export function prepareRates(data_dir: string): void {
   chmodSync(fileOf(data_dir), 0o600);
 }
 
-/** Names and addresses of people are nobody's business here: only their hashes are kept. */
+/** The names and addresses of people are not kept, only their hashes. */
 const keyOf = (rule: string, subject: string): string =>
   `${rule} ${createHash("sha256").update(subject).digest("base64url").slice(0, 22)}`;
 
-function windowReader(db: Database) {
-  const hits = db.prepare<{ n: number; oldest: number | null }, [string, number, number]>(
-    "select count(*) as n, min(at) as oldest from hits where key = ? and at > ? and at <= ?",
-  );
-  const nth = db.prepare<{ at: number }, [string, number, number]>(
-    "select at from hits where key = ? and at <= ? order by at desc limit 1 offset ?",
-  );
-  /** `taken`: calls that are about to be counted. */
-  return (key: string, { count, window_ms }: RateWindow, now: number, taken: 0 | 1): Standing & { full: boolean } => {
-    const { n, oldest } = hits.get(key, now - window_ms, now + AHEAD_MS)!;
-    const full = n >= count;
-    const leaves = full ? nth.get(key, now + AHEAD_MS, count - 1)!.at : (oldest ?? now);
-    const remaining = Math.max(0, count - n - taken);
-    return { count, window_ms, remaining, reset_ms: leaves + window_ms - now, full };
-  };
+const inWindow = statement<{ n: number; oldest: number | null }>(
+  "select count(*) as n, min(at) as oldest from hits where key = ? and at > ? and at <= ?",
+);
+const nth = statement<{ at: number }>(
+  "select at from hits where key = ? and at <= ? order by at desc limit 1 offset ?",
+);
+const insert = statement<{ hit_no: number }>("insert into hits (key, at, ends_at) values (?, ?, ?) returning hit_no");
+const remove = statement("delete from hits where hit_no = ?");
+const prune = statement("delete from hits where ends_at <= ?");
+
+type Stands = Standing & { full: boolean };
+
+/** `taken`: calls that are about to be counted. */
+function* standingOf(key: string, { count, window_ms }: RateWindow, now: number, taken: 0 | 1): Op<Stands> {
+  const { n, oldest } = (yield* inWindow.get(key, now - window_ms, now + AHEAD_MS))!;
+  const full = n >= count;
+  const leaves = full ? (yield* nth.get(key, now + AHEAD_MS, count - 1))!.at : (oldest ?? now);
+  const remaining = Math.max(0, count - n - taken);
+  return { count, window_ms, remaining, reset_ms: leaves + window_ms - now, full };
+}
+
+function* standings(key: string, windows: readonly RateWindow[], now: number, taken: 0 | 1): Op<Stands[]> {
+  const all: Stands[] = [];
+  for (const window of windows) all.push(yield* standingOf(key, window, now, taken));
+  return all;
+}
+
+interface Counted {
+  standing: Stands[];
+  /** Null where there was no room. */
+  hit_no: number | null;
+}
+
+function* countHit(key: string, windows: readonly RateWindow[], at: number, prunes: boolean): Op<Counted> {
+  const standing = yield* standings(key, windows, at, 1);
+  if (standing.some((window) => window.full)) return { standing, hit_no: null };
+  const longest = Math.max(...windows.map((window) => window.window_ms));
+  const { hit_no } = (yield* insert.get(key, at, at + longest))!;
+  if (prunes) yield* prune.do(at);
+  return { standing, hit_no };
 }
 
 export function openRates(data_dir: string, now: () => number): Rates {
-  const db = open(data_dir);
-  const stands = windowReader(db);
-  const insert = db.prepare<{ hit_no: number }, [string, number, number]>(
-    "insert into hits (key, at, ends_at) values (?, ?, ?) returning hit_no",
-  );
-  const remove = db.prepare<unknown, [number]>("delete from hits where hit_no = ?");
-  const prune = db.prepare<unknown, [number]>("delete from hits where ends_at <= ?");
+  const file = open(data_dir);
+  const db = sqliteDb(file, () => {});
   let pruned = 0;
 
-  const read = (key: string, windows: readonly RateWindow[], at: number, taken: 0 | 1) =>
-    windows.map((window) => stands(key, window, at, taken));
-  const count = db.transaction((key: string, windows: readonly RateWindow[], at: number) => {
-    const standing = read(key, windows, at, 1);
-    if (standing.some((window) => window.full)) return { standing, hit_no: null };
-    const longest = Math.max(...windows.map((window) => window.window_ms));
-    const { hit_no } = insert.get(key, at, at + longest)!;
-    if (at - pruned > PRUNE_EVERY_MS || at < pruned) {
-      prune.run(at);
-      pruned = at;
-    }
-    return { standing, hit_no };
-  });
-
-  function take(rule: string, subject: string, windows: readonly RateWindow[]): Taken {
-    const key = keyOf(rule, subject);
-    const at = now();
-    const before = read(key, windows, at, 0);
-    if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: () => {} };
-    const { standing, hit_no } = count.immediate(key, windows, at);
-    const undo = () => void (hit_no !== null && remove.run(hit_no));
-    return { allowed: hit_no !== null, windows: standing, undo };
+  async function count(key: string, windows: readonly RateWindow[], at: number): Promise<Counted> {
+    const prunes = at - pruned > PRUNE_EVERY_MS || at < pruned;
+    const counted = await db.write(() => countHit(key, windows, at, prunes));
+    if (prunes && counted.hit_no !== null) pruned = at;
+    return counted;
   }
+  /** Where the disk takes no write the call stays counted: that harms less than an error after the answer is known. */
+  const undo = (hit_no: number | null) => () =>
+    void (hit_no !== null && db.write(() => remove.do(hit_no)).catch(() => {}));
 
   return {
-    async take(rule, subject, windows) {
-      try {
-        return take(rule, subject, windows);
-      } catch (error) {
-        throw diskRefusal(error);
-      }
+    async take(rule, subject, windows): Promise<Taken> {
+      const key = keyOf(rule, subject);
+      const at = now();
+      const before = await db.read(standings(key, windows, at, 0)).catch((error) => Promise.reject(diskRefusal(error)));
+      if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: () => {} };
+      const { standing, hit_no } = await count(key, windows, at);
+      return { allowed: hit_no !== null, windows: standing, undo: undo(hit_no) };
     },
-    close: () => db.close(),
+    close: () => file.close(),
   };
 }

@@ -1,0 +1,76 @@
+/** The words of a command line, told apart in one way for svc, for svc-server and for its subcommands. What they mean,
+ *  and the sentence where they mean nothing, is each program's own. Runs on Node 18.7+ and Bun alike. */
+import { parseArgs } from "node:util";
+
+export interface KnownFlag {
+  /** Without the dashes. */
+  name: string;
+  /** One letter, for a flag that takes no value. */
+  short?: string;
+  /** What its value is called; a flag without is on or off. */
+  value?: string;
+}
+
+/** A flag as it was written, whether it is known or not. */
+export interface WrittenFlag<Known extends KnownFlag> {
+  kind: "flag";
+  /** Undefined: the table does not have it. */
+  known: Known | undefined;
+  /** `--site` of `--site=x`, `-q` of `-qv`. */
+  written: string;
+  /** The argument that it stands in. */
+  argument: string;
+  /** Behind `=`, or for a flag that takes a value the next argument, whatever that is. */
+  value: string | undefined;
+  /** Whether the value stood behind `=`. */
+  inline: boolean;
+}
+
+type Word<Known extends KnownFlag> =
+  | { kind: "argument"; argument: string; behindDashes: boolean }
+  /** `--`: no flag stands behind it. */
+  | { kind: "dashes"; argument: string }
+  | WrittenFlag<Known>;
+
+/** Of two rows with one name the first counts. */
+function optionsOf(table: readonly KnownFlag[]) {
+  const options: Record<string, { type: "string" | "boolean" }> = Object.create(null);
+  for (const { name, value } of table) options[name] ??= { type: value === undefined ? "boolean" : "string" };
+  return options;
+}
+
+const isLetters = (argument: string): boolean => /^-[^-]/.test(argument);
+
+/** Each letter of `-qv`. */
+function* lettersOf<Known extends KnownFlag>(argument: string, table: readonly Known[]): Generator<WrittenFlag<Known>> {
+  for (const letter of argument.slice(1)) {
+    const known = table.find(({ short }) => short === letter);
+    yield { kind: "flag", known, written: `-${letter}`, argument, value: undefined, inline: false };
+  }
+}
+
+/** In their order. A flag that is given twice comes twice. */
+export function* scanArguments<Known extends KnownFlag>(
+  args: readonly string[],
+  table: readonly Known[],
+): Generator<Word<Known>> {
+  // Letters go in as one: the runtimes part `-q-x` and what is beyond the first 65,536 characters in different ways.
+  const masked = args.map((argument) => (isLetters(argument) ? "-?" : argument));
+  const options = optionsOf(table);
+  const { tokens } = parseArgs({ args: masked, options, tokens: true, strict: false, allowPositionals: true });
+  let behindDashes = false;
+  for (const token of tokens) {
+    const argument = args[token.index]!;
+    if (token.kind === "option-terminator") {
+      behindDashes = true;
+      yield { kind: "dashes", argument };
+    } else if (token.kind === "positional") yield { kind: "argument", argument, behindDashes };
+    else if (isLetters(argument)) yield* lettersOf(argument, table);
+    else {
+      const known = table.find(({ name }) => name === token.name);
+      const inline = token.inlineValue === true;
+      const value = inline || token.value === undefined ? token.value : args[token.index + 1];
+      yield { kind: "flag", known, written: argument.split("=", 1)[0]!, argument, value, inline };
+    }
+  }
+}

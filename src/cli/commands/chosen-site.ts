@@ -1,0 +1,117 @@
+/** Which site a command is about, and with which credentials. */
+import { ApiFailure, ask } from "../service/api.ts";
+import type { Context, Given } from "../command.ts";
+import { Failure, usage } from "../failure.ts";
+import { commandFor, findLink, isLinkOf, linkKey, linksOfSite, shownFrom } from "./find-link.ts";
+import { svc } from "../invocation.ts";
+import type { Link } from "../saved/links.ts";
+import { serverAt, session, type Credential, type Server } from "../saved/state.ts";
+import type { SiteRecord } from "../service/wire.ts";
+
+export interface ChosenSite {
+  site_id: string;
+  /** The link it was found by, or one that this machine has of the site named by `--site`. */
+  link: Link | null;
+  server: Server;
+  /** The narrowest first. */
+  credentials: Credential[];
+}
+
+/** A site with a credential that the server took, and what it said of the site. */
+export interface OpenedSite extends ChosenSite {
+  credential: Credential;
+  record: SiteRecord;
+}
+
+function credentialsFor(context: Context, server: Server, flag: string | undefined, link: Link | null): Credential[] {
+  if (flag !== undefined) return [{ token: flag, from: "--token" }];
+  const own = link?.manage_token ? [{ token: link.manage_token, from: "the link of this folder" }] : [];
+  const account = session(context.env, server.origin);
+  return account === null ? own : [...own, account];
+}
+
+/** A site named by its id: its link, where this machine has one, gives the token. */
+export function namedSite(context: Context, site_id: string, asked = "--site"): { link: Link | null; server: Server } {
+  if (!/^[\w-]+$/.test(site_id)) throw usage(`${asked} wants an id such as site_…, not ${site_id}.`);
+  const known = linksOfSite(context, site_id);
+  const here = linkKey(context.cwd);
+  const link = known.find(({ folder }) => folder === here) ?? known[0] ?? null;
+  return { link, server: link === null ? context.server : serverOf(context, link) };
+}
+
+const serverOf = (context: Context, link: Link): Server =>
+  link.origin === context.server.origin ? context.server : serverAt(link.origin, false);
+
+export function chooseSite(context: Context, given: Given, path: string | undefined): ChosenSite {
+  const named = given.value("site");
+  const token = given.value("token");
+  if (named !== undefined) {
+    const { link, server } = namedSite(context, named);
+    return { site_id: named, link, server, credentials: credentialsFor(context, server, token, link) };
+  }
+  const link = findLink(context, path);
+  const server = serverOf(context, link);
+  return { site_id: link.site_id, link, server, credentials: credentialsFor(context, server, token, link) };
+}
+
+/** Removes the links to a site that is gone; the failure names the command of a fresh deploy. */
+export function siteGone({ links, cwd }: Context, { site_id, server }: ChosenSite): Failure {
+  let dropped: Link[] = [];
+  try {
+    dropped = links.remove(isLinkOf(site_id, server));
+  } catch {
+    // The links may stay: the person must get the sentence.
+  }
+  const link = dropped[0];
+  const command = commandFor(svc(), link === undefined || link.looked_up ? undefined : shownFrom(cwd, link.folder));
+  const forgotten = link === undefined ? "" : " The link to it was dropped.";
+  return new Failure(
+    "unknown_site",
+    `The site is gone: it has expired or was deleted.${forgotten} Deploy it afresh: ${command}`,
+  );
+}
+
+/** Asks for the site with each credential in turn, until one is taken. */
+export async function openSite(context: Context, site: ChosenSite): Promise<OpenedSite> {
+  const path = `/sites/${site.site_id}`;
+  if (site.credentials.length === 0) {
+    const message =
+      "This needs the site's manage_token: give --token <manage_token>, or run it where the site was deployed.";
+    throw new Failure("unauthorized", message);
+  }
+  let refused: unknown;
+  for (const credential of site.credentials) {
+    try {
+      const record = await ask<SiteRecord>(site.server, { method: "GET", path, credential, repeatable: true });
+      return { ...site, credential, record };
+    } catch (error) {
+      refused ??= error;
+      if (!(error instanceof ApiFailure)) throw error;
+      if (error.code === "unknown_site") throw siteGone(context, site);
+      if (error.status !== 401) throw error;
+    }
+  }
+  throw refused;
+}
+
+/** Saves that the link was used, and what the server says of the site: one claimed elsewhere no longer expires. */
+export function touchLink(
+  context: Context,
+  { link }: OpenedSite,
+  fresh: { url: string; expires_at: number | null; manage_token?: string | null },
+): void {
+  if (link === null) return;
+  const { url, expires_at } = fresh;
+  const manage_token = link.manage_token ?? fresh.manage_token ?? null;
+  try {
+    context.links.save({ ...link, manage_token, url, expires_at, used_at: context.now() });
+  } catch {
+    // The command itself has done its work: a link that cannot be saved is no failure of it.
+  }
+}
+
+/** As it is typed from here. The site of this folder needs no `--site`. */
+export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite, version?: string): string {
+  const site = link?.folder === linkKey(cwd) ? undefined : `--site ${site_id}`;
+  return svc(["rollback", version, site].filter((word) => word !== undefined).join(" "));
+}

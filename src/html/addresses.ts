@@ -1,0 +1,76 @@
+/** Where an address leads that stands in a page, a stylesheet or a script: as a browser resolves it there. What that means
+ *  is judged elsewhere. */
+import { decodePath, encodePath } from "../percent.ts";
+import { type HostKind, hostKind } from "./host-kind.ts";
+
+/** Stands for the site's own host wherever a page does not name it. Judged as if it were served over https. */
+const OWN_HOST = "site.invalid";
+export const ROOT = `https://${OWN_HOST}/`;
+
+/** A new site's own name is drawn after its files were read, so that no file can name it: relative addresses alone are
+ *  its own. */
+export interface OwnHost {
+  slug: string | null;
+  sites_domain: string;
+}
+
+export type Address =
+  /** `path` begins with a slash and is still percent-encoded; query and fragment are gone. */
+  | { kind: "own"; path: string }
+  | { kind: HostKind; url: URL }
+  /** The author's own disk. */
+  | { kind: "disk" }
+  | { kind: "mail" }
+  /** `javascript:` in the place of an address. */
+  | { kind: "script"; code: string }
+  /** Nothing that is asked of a server (`data:` and the like); or null, nothing that our parser can read. */
+  | { kind: "none"; url: URL | null };
+
+/** What addresses in the file at `path` are resolved against. */
+export const baseOf = (path: string): string => ROOT + encodePath(path);
+
+const VERSION_LABEL = /^[0-9a-f]{16}--/;
+
+/** The label before the sites domain; null for a host that is no site's. */
+function labelOf(hostname: string, { sites_domain }: OwnHost): string | null {
+  const [name, domain] = [hostname.replace(/\.$/, ""), `.${sites_domain.replace(/:\d+$/, "")}`];
+  return name.endsWith(domain) ? name.slice(0, -domain.length) : null;
+}
+
+function ofHost(url: URL, own: OwnHost | null): Address {
+  if (url.hostname === OWN_HOST) return { kind: "own", path: url.pathname };
+  const label = own && labelOf(url.hostname, own);
+  if (label === null) return { kind: hostKind(url.hostname), url };
+  if (own!.slug !== null && label.replace(VERSION_LABEL, "") === own!.slug) return { kind: "own", path: url.pathname };
+  // Another site also where sites live below localhost.
+  return { kind: "public", url };
+}
+
+/** Addresses that a parser would leave as they are: most of them, at a tenth of its cost. */
+const PLAIN = /^\/(?![/.])[\w~-]+(?:[/.][\w~-]+)*\/?$/;
+/** A drive letter would be a scheme of one letter. */
+const ON_DISK = /^[\s\0]*(?:file|[a-z]):/i;
+const OF_SERVERS = /^(?:https?|wss?|ftp):$/;
+
+/** `own`: the site, where its own name may stand in its pages. */
+export function addressOf(address: string, base: string, own: OwnHost | null = null): Address {
+  if (PLAIN.test(address) && base.startsWith(ROOT)) return { kind: "own", path: address };
+  if (ON_DISK.test(address)) return { kind: "disk" };
+  const url = URL.parse(address, base);
+  if (url === null) return { kind: "none", url };
+  const { protocol } = url;
+  if (OF_SERVERS.test(protocol)) return ofHost(url, own);
+  if (protocol === "mailto:") return { kind: "mail" };
+  if (protocol === "javascript:") return { kind: "script", code: url.href.slice(protocol.length) };
+  return { kind: "none", url };
+}
+
+/** The file of the site that an address names; null: none. */
+export const fileAt = (address: Address): string | null =>
+  address.kind === "own" ? decodePath(address.path.slice(1)) : null;
+
+/** What addresses are resolved against behind a `<base>` with this address; null where it has none that can be read. */
+export const movedBase = (address: string, base: string): string | null => URL.parse(address, base)?.href ?? null;
+
+export const isOfHost = (address: Address): address is Extract<Address, { kind: HostKind }> =>
+  address.kind === "public" || address.kind === "loopback" || address.kind === "private";

@@ -1,0 +1,104 @@
+/** A page as a row of tags and texts, cut once for all who ask it: what it shows, loads and sends. */
+import { asciiLower } from "./ascii.ts";
+import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";
+import { Tokenizer } from "./tokenizer.ts";
+
+export type Part =
+  /** `attributes` as written. `raw` is the content of an element that holds no markup (script, style, title …), closed or
+   *  not; else null. */
+  | { kind: "open"; name: string; attributes: string; raw: string | null; is: Kind }
+  | { kind: "close"; name: string }
+  | { kind: "text"; text: string };
+
+const [TEXT, CLOSE] = [0, 1];
+/** What stands behind them. */
+const OPEN: readonly Kind[] = ["html", "drawing", "plain"];
+const FIRST_OPEN = 2;
+/** Of a part: its kind, where it or its name begins, where its attributes begin, where it ends, where its raw text ends. */
+const NUMBERS = 5;
+/** Parts in a block: a page of 10 MB may have three million, and an array that grows would be copied again and again. */
+const BLOCK = 1024;
+
+/** Places alone are kept: an object for each part would take ten times as much. */
+class Places {
+  length = 0;
+  private readonly blocks: Int32Array[] = [];
+
+  add(kind: number, from: number, inside: number, to: number, raw_end: number): void {
+    const at = (this.length % BLOCK) * NUMBERS;
+    if (at === 0) this.blocks.push(new Int32Array(BLOCK * NUMBERS));
+    const block = this.blocks.at(-1)!;
+    block[at] = kind;
+    block[at + 1] = from;
+    block[at + 2] = inside;
+    block[at + 3] = to;
+    block[at + 4] = raw_end;
+    this.length++;
+  }
+
+  part(text: string, index: number): Part {
+    const block = this.blocks[Math.floor(index / BLOCK)]!;
+    const at = (index % BLOCK) * NUMBERS;
+    return partOf(text, block[at]!, block[at + 1]!, block[at + 2]!, block[at + 3]!, block[at + 4]!);
+  }
+}
+
+function partOf(text: string, kind: number, from: number, inside: number, to: number, raw_end: number): Part {
+  if (kind === TEXT) return { kind: "text", text: text.slice(from, to) };
+  const name = asciiLower(text.slice(from, inside));
+  if (kind === CLOSE) return { kind: "close", name };
+  const raw = raw_end < 0 ? null : text.slice(to, raw_end);
+  return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
+}
+
+/** The number for the kind of the token at hand; null where it is no part. */
+function kindOf({ kind, is }: Tokenizer): number | null {
+  if (kind === "open") return FIRST_OPEN + OPEN.indexOf(is);
+  return kind === "text" ? TEXT : kind === "close" ? CLOSE : null;
+}
+
+/** Where a part that is told by its text, or by its name, begins. */
+const startOf = ({ from }: Tokenizer, kind: number): number =>
+  kind === TEXT ? from : kind === CLOSE ? from + 2 : from + 1;
+
+/** For one look alone: nothing is kept. */
+export function* partsOf(text: string, namespaces: Namespaces = asBrowser()): Generator<Part> {
+  const token = new Tokenizer(text, namespaces);
+  while (token.next()) {
+    const kind = kindOf(token);
+    if (kind !== null) yield partOf(text, kind, startOf(token, kind), token.inside, token.to, token.raw_end);
+  }
+}
+
+export class Page {
+  private readonly places = new Places();
+  private readonly browser = asBrowser();
+  private readonly token: Tokenizer;
+
+  constructor(readonly text: string) {
+    this.token = new Tokenizer(text, this.browser);
+  }
+
+  /** Its tags did not nest, so that another reading may be the true one. */
+  get doubtful(): boolean {
+    while (this.cut());
+    return this.browser.doubtful;
+  }
+
+  /** Each part is cut when somebody first comes to it: who stops early pays for no more. */
+  *parts(): Generator<Part> {
+    for (let i = 0; i < this.places.length || this.cut(); i++) yield this.places.part(this.text, i);
+  }
+
+  /** One part more; false at the page's end. */
+  private cut(): boolean {
+    const { places, token } = this;
+    while (token.next()) {
+      const kind = kindOf(token);
+      if (kind === null) continue;
+      places.add(kind, startOf(token, kind), token.inside, token.to, token.raw_end);
+      return true;
+    }
+    return false;
+  }
+}

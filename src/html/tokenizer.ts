@@ -1,0 +1,120 @@
+/** HTML cut into tags, texts and comments where a browser cuts it (HTML, 13.2.5), in one pass whose time grows with the
+ *  length alone. No tree, no repair. Whatever asks what a page shows, loads, sends or leaves open stands on this. */
+import { asciiLower } from "./ascii.ts";
+import { isSpace, tagEnd } from "./attributes.ts";
+import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";
+import { holdsText, rawEnd } from "./raw-text.ts";
+
+const [BANG, SLASH, LESS, GREATER, QUESTION] = [33, 47, 60, 62, 63];
+const COMMENT_END = /--!?>/g;
+
+type TokenKind =
+  | "open"
+  | "close"
+  | "text"
+  /** A comment, a document type, an instruction, a CDATA section. */
+  | "comment"
+  /** A tag inside which the text ends: a browser drops it. */
+  | "cut";
+
+/** The token at hand is told by these fields: an object for each of a million tags would cost more than to cut them. */
+export class Tokenizer {
+  kind: TokenKind = "text";
+  /** The place of its first character. */
+  from = 0;
+  /** The place behind its last one. */
+  to = 0;
+  /** Of a tag, in lower case. */
+  name = "";
+  /** Where a tag's attributes begin. They end before its `>`. */
+  inside = 0;
+  /** How a start tag is read. */
+  is: Kind = "html";
+  /** Of a start tag whose element holds text alone: where this ends, at the end tag or with the page; else -1. */
+  raw_end = -1;
+  /** What ends a comment; empty where it did end. */
+  closer = "";
+
+  constructor(
+    private readonly html: string,
+    private readonly namespaces: Namespaces = asBrowser(),
+  ) {}
+
+  /** To the next token; false at the end. */
+  next(): boolean {
+    const { html } = this;
+    const from = this.raw_end < 0 ? this.to : this.raw_end;
+    if (from >= html.length) return false;
+    this.from = from;
+    this.raw_end = -1;
+    if (html.charCodeAt(from) !== LESS) return this.text(html.indexOf("<", from));
+    const sign = html.charCodeAt(from + 1);
+    if (isLetter(sign)) return this.tag("open", from + 1);
+    if (sign === SLASH && isLetter(html.charCodeAt(from + 2))) return this.tag("close", from + 2);
+    return sign === BANG || sign === QUESTION || sign === SLASH ? this.declaration(sign) : this.text(from + 1);
+  }
+
+  /** Goes on at `at`, as if what stands there were no part of a tag, a comment or a raw text. */
+  goOnAt(at: number): void {
+    this.to = at;
+    this.raw_end = -1;
+  }
+
+  private text(end: number): true {
+    this.kind = "text";
+    this.to = end < 0 ? this.html.length : end;
+    return true;
+  }
+
+  private tag(kind: "open" | "close", name_from: number): true {
+    const { html } = this;
+    let at = name_from + 1;
+    while (at < html.length && !endsName(html.charCodeAt(at))) at++;
+    this.name = asciiLower(html.slice(name_from, at));
+    this.inside = at;
+    const end = tagEnd(html, at);
+    this.kind = end < 0 ? "cut" : kind;
+    this.to = end < 0 ? html.length : end + 1;
+    if (this.kind === "open") this.open(html.slice(at, end));
+    else if (this.kind === "close") this.namespaces.close(this.name);
+    return true;
+  }
+
+  private open(attributes: string): void {
+    const { name } = this;
+    this.is = this.namespaces.open(name, attributes);
+    if (this.is === "html" && holdsText(name)) this.raw_end = rawEnd(this.html, name, this.to);
+  }
+
+  private declaration(sign: number): true {
+    const { html, from } = this;
+    const { foreign, xml } = this.namespaces.inside();
+    this.kind = "comment";
+    if (sign === BANG && html.startsWith("--", from + 2)) return this.comment(from + 4);
+    if (foreign && html.startsWith("<![CDATA[", from)) return this.upTo("]]>", from + 9);
+    return this.upTo(xml && sign === QUESTION ? "?>" : ">", from + 2);
+  }
+
+  private upTo(closer: string, from: number): true {
+    const end = this.html.indexOf(closer, from);
+    return this.endComment(closer, end < 0 ? -1 : end + closer.length);
+  }
+
+  /** `<!-->` and `<!--->` are whole comments. */
+  private comment(inside: number): true {
+    const { html } = this;
+    if (html.charCodeAt(inside) === GREATER) return this.endComment("-->", inside + 1);
+    if (html.startsWith("->", inside)) return this.endComment("-->", inside + 2);
+    COMMENT_END.lastIndex = inside;
+    return this.endComment("-->", COMMENT_END.test(html) ? COMMENT_END.lastIndex : -1);
+  }
+
+  private endComment(closer: string, end: number): true {
+    this.closer = end < 0 ? closer : "";
+    this.to = end < 0 ? this.html.length : end;
+    return true;
+  }
+}
+
+const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+const endsName = (code: number): boolean => code === GREATER || code === SLASH || isSpace(code);

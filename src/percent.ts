@@ -1,0 +1,22 @@
+/** Percent-encoding of paths. Names of files in a site are NFC. */
+
+/** Null: no valid encoding of UTF-8. */
+export function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The name that a path means, decoded once. */
+export function decodePath(path: string): string | null {
+  const name = decodePercent(path);
+  return name !== null && /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
+}
+
+/** Most names need none. */
+const PLAIN = /^[\w./-]*$/;
+
+export const encodePath = (name: string): string =>
+  PLAIN.test(name) ? name : name.split("/").map(encodeURIComponent).join("/");

@@ -1,0 +1,52 @@
+/** What a handler of the API is given, and what a row of the API's table is. */
+import type { Config } from "../config/index.ts";
+import type { DeployPool } from "../deploy/pool.ts";
+import type { SessionCookie } from "../http/cookies.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Method } from "../http/match.ts";
+import type { Limiter } from "../http/rate-limit.ts";
+import type { Secrets, Store } from "../store/index.ts";
+
+import type { Caller } from "../types.ts";
+import type { uploadsInFlight } from "./uploads.ts";
+
+/** What handlers are given of the server around them. */
+export interface ApiParts {
+  config: Config;
+  store: Store;
+  pool: DeployPool;
+  uploads: ReturnType<typeof uploadsInFlight>;
+  limit: Limiter;
+  secrets: Secrets;
+  /** Whether it is the first time within `for_ms` that any worker is asked this. */
+  spendOnce(secret: string, for_ms: number): Promise<boolean>;
+  now: () => number;
+  /** A version may have gone live: whoever serves it can make its coded bodies now. */
+  published(site_id: string, version_id: string): void;
+}
+
+export interface Ctx {
+  request: Request;
+  exchange: Exchange;
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  caller: Caller;
+  /** The bearer token as it was sent; null without one. */
+  token: string | null;
+  /** Behind trusted proxies too. */
+  client_address(): string;
+  /** Headers of the answer, whatever it will be. */
+  headers: Record<string, string>;
+  /** What is to be done once the request is answered or refused. */
+  after(end: () => void): void;
+  cookie: SessionCookie;
+  /** Of the API, as the client asked it. */
+  origin: string;
+  parts: ApiParts;
+}
+
+/** What a handler returns is the JSON body of a 200, or a whole answer of another kind. */
+export type Handler = (ctx: Ctx) => Promise<unknown>;
+
+/** `no_session`: whoever asks, their session is not looked at, so that a write by cookie needs no proof either. */
+export type Route = readonly [method: Method, path: string, handler: Handler, opens?: "no_session"];

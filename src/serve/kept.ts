@@ -1,0 +1,81 @@
+/** What serving keeps, as a chain: the row of a slug → a version of the site → what a path of it is answered with → the
+ *  body of a file → that body in one coding. */
+import type { Coding } from "../http/negotiate.ts";
+import type { StoredFile, StoredManifest } from "../store/serving.ts";
+import type { Bytes, Site, Tombstone, Version } from "../types.ts";
+import type { Kept } from "./budget.ts";
+
+/** What a slug means. It holds for as long as the store's counter stays at `generation`. */
+export interface Row extends Kept {
+  readonly generation: number;
+  readonly site: Site | null;
+  /** Of a site that is gone. */
+  readonly tombstone: Tombstone | null;
+  /** Null where there is no site, and once the version was pushed out. */
+  live: LoadedVersion | null;
+}
+
+/** A version never changes, so nothing here is ever invalidated; what hangs on it goes with it. */
+export interface LoadedVersion extends Kept {
+  readonly version: Version;
+  readonly manifest: StoredManifest;
+  /** By path of the file. Two sites with equal files have other attribution, so bodies belong to the version. */
+  readonly bodies: Map<string, Body>;
+  /** By path of the request. */
+  readonly answers: Map<string, Answer>;
+  /** The row it is live in, which must not hold on to it once it is pushed out. */
+  row: Row | null;
+}
+
+export interface FileAnswer extends Kept {
+  readonly kind: "file";
+  readonly body: Body;
+  readonly etag: string;
+  /** Null where the answer hangs on the path alone. */
+  readonly vary: string | null;
+  /** The 304, by policy. */
+  readonly unchanged: ResponseInit[];
+  /** Takes away the shortcut that leads here. */
+  forget?: () => void;
+}
+
+export interface RedirectAnswer extends Kept {
+  readonly kind: "redirect";
+  readonly location: string;
+}
+
+export interface UnmatchedAnswer extends Kept {
+  readonly kind: "unmatched";
+  /** The fallback document, where the path may be a route of a single-page app. */
+  readonly shell: FileAnswer | null;
+  /** The site's own 404 page: HTML by its name, so it is always coded and in memory. */
+  readonly page: Body | null;
+}
+
+export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
+
+export interface Body {
+  readonly file: StoredFile;
+  /** Whether codings are negotiated for its type at all. */
+  readonly coded: boolean;
+  /** Too large for memory as it is: identity goes out from the disk. */
+  readonly from_disk: boolean;
+  readonly forms: Map<Coding, Form>;
+  /** What is under way: a second request waits for it. */
+  readonly making: Map<Coding, Promise<Form>>;
+  /** The stored bytes, checked, and with attribution where it is a page. */
+  read(): Promise<Bytes>;
+}
+
+/** A body in one coding. */
+export interface Form extends Kept {
+  readonly coding: Coding;
+  /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
+   *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
+  readonly blob: Blob | null;
+  /** Whole responses with this form, by policy. */
+  readonly responses: KeptResponses[];
+}
+
+/** By answer: whole bodies of one form under one policy. They go with the form whose body they share, and with the answer. */
+type KeptResponses = WeakMap<Answer, Response>;

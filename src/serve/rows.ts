@@ -1,0 +1,57 @@
+/** Site rows by slug: what a request needs to know of a site before it can look for a version. */
+import type { ServingStore } from "../store/serving.ts";
+import type { Site } from "../types.ts";
+import type { Budget } from "./budget.ts";
+import type { LoadedVersion, Row } from "./kept.ts";
+import type { LoadedVersions } from "./versions.ts";
+
+export interface Rows {
+  /** The row if it is here and still holds. Never awaits. */
+  ready(slug: string): Row | undefined;
+  read(slug: string): Promise<Row>;
+}
+
+const ROW_COST = 800;
+
+export function createRows(store: ServingStore, budget: Budget, versions: LoadedVersions): Rows {
+  const rows = new Map<string, Row>();
+
+  async function read(slug: string): Promise<Row> {
+    // Before the row: read after it, an old row would pass for a new one.
+    const generation = store.generation.current(slug);
+    const site = await store.sites.bySlug(slug);
+    const tombstone = site === null ? await store.sites.tombstone(slug) : null;
+    const live = site === null ? null : await versions.read(site.site_id, site.live_version_id);
+    if (site !== null && live === null) return readAgain(site, generation);
+    const drop = () => void rows.delete(slug);
+    return keep(slug, { generation, site, tombstone, live, cost: ROW_COST, used: false, drop });
+  }
+
+  /** A site may go between two reads; one that stays and has no live version is broken. */
+  function readAgain(site: Site, generation: number): Promise<Row> {
+    if (store.generation.current(site.slug) !== generation) return read(site.slug);
+    throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
+  }
+
+  function keep(slug: string, row: Row): Row {
+    const before = rows.get(slug);
+    if (before !== undefined) budget.release(before);
+    rows.set(slug, row);
+    if (row.live !== null) setLive(row, row.live);
+    budget.keep(row);
+    return row;
+  }
+
+  function ready(slug: string): Row | undefined {
+    const kept = rows.get(slug);
+    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
+  }
+
+  return { ready, read };
+}
+
+/** The live version of a row, also when it was read again after it was pushed out. */
+export function setLive(row: Row, version: LoadedVersion): void {
+  row.live = version;
+  version.row = row;
+}

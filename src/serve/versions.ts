@@ -1,0 +1,79 @@
+/** Versions with their manifests, and all that hangs on them. */
+import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { Version } from "../types.ts";
+import type { Budget } from "./budget.ts";
+import type { Answer, LoadedVersion } from "./kept.ts";
+
+export interface LoadedVersions {
+  /** The version if it is here. Never awaits. */
+  ready(site_id: string, version_id: string): LoadedVersion | undefined;
+  /** Null where the site has no such version. */
+  read(site_id: string, version_id: string): Promise<LoadedVersion | null>;
+}
+
+const VERSION_COST = 1000;
+const FILE_COST = 400;
+
+export function createVersions(store: Pick<ServingStore, "versions">, budget: Budget): LoadedVersions {
+  const versions = new Map<string, LoadedVersion>();
+  const reading = new Map<string, Promise<LoadedVersion | null>>();
+  const keyOf = (site_id: string, version_id: string) => `${site_id}/${version_id}`;
+
+  function read(site_id: string, version_id: string): Promise<LoadedVersion | null> {
+    const key = keyOf(site_id, version_id);
+    const kept = versions.get(key);
+    if (kept !== undefined) return Promise.resolve(kept);
+    const under_way = reading.get(key) ?? load(key, site_id, version_id).finally(() => reading.delete(key));
+    reading.set(key, under_way);
+    return under_way;
+  }
+
+  async function load(key: string, site_id: string, version_id: string): Promise<LoadedVersion | null> {
+    const version = await store.versions.get(site_id, version_id);
+    const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
+    if (version === null || manifest === null) return null;
+    const loaded = newVersion(version, manifest, (it) => {
+      versions.delete(key);
+      discard(it, budget);
+    });
+    versions.set(key, loaded);
+    budget.keep(loaded);
+    return loaded;
+  }
+
+  return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read };
+}
+
+/** Gives back the room of all that hangs on the version. */
+function discard(loaded: LoadedVersion, budget: Budget): void {
+  if (loaded.row !== null) loaded.row.live = null;
+  for (const body of loaded.bodies.values()) for (const form of body.forms.values()) budget.release(form);
+  for (const answer of loaded.answers.values()) {
+    budget.release(answer);
+    if (answer.kind === "file") answer.forget?.();
+  }
+  loaded.bodies.clear();
+  loaded.answers.clear();
+}
+
+function newVersion(version: Version, manifest: StoredManifest, discarded: (it: LoadedVersion) => void): LoadedVersion {
+  let used = true;
+  const answers = new Map<string, Answer>();
+  const loaded: LoadedVersion = {
+    version,
+    manifest,
+    bodies: new Map(),
+    answers,
+    row: null,
+    cost: VERSION_COST + FILE_COST * manifest.size,
+    // It takes all its bodies along, so it stays until they have gone one by one.
+    get used() {
+      return used || answers.size > 0;
+    },
+    set used(now) {
+      used = now;
+    },
+    drop: () => discarded(loaded),
+  };
+  return loaded;
+}

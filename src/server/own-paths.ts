@@ -1,0 +1,28 @@
+/** The paths on every site's host that the service keeps for itself, whatever the site holds: a row each. They are there
+ *  as long as the site is: whoever asks on the host of one that visitors cannot see gets what a page would get. */
+import { type Exchange, pathOf } from "../http/exchange.ts";
+import { matcher, type Method } from "../http/match.ts";
+import type { SiteHost } from "../serve/locate.ts";
+import type { Site } from "../types.ts";
+
+type SiteHandler = (request: Request, site: Site, exchange: Exchange) => Promise<Response>;
+type OwnPath = readonly [method: Method, path: string, handler: SiteHandler];
+
+interface Handlers {
+  takeReport: SiteHandler;
+}
+
+const tableOf = ({ takeReport }: Handlers): readonly OwnPath[] => [["POST", "/_svc/report", takeReport]];
+
+/** Null where the path is the site's to answer. `shown`: the site of a host, or the refusal that visitors get. */
+export function createOwnPaths(handlers: Handlers, shown: (host: SiteHost) => Promise<Site>) {
+  const match = matcher(tableOf(handlers));
+  return (request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null => {
+    const atPath = match(pathOf(request.url));
+    if (atPath === null) return null;
+    return shown(host).then((site) => {
+      const [, , handler] = atPath(request.method).row;
+      return handler(request, site, exchange);
+    });
+  };
+}

@@ -1,0 +1,98 @@
+/** What changes a site: deploys, rollbacks, a change of hands, and the tokens that open it. */
+import type { SignedIn } from "./people.ts";
+import type { BuiltVersion, Site, TokenKind } from "../types.ts";
+
+/** The credential that was accepted before a slow step; it must still hold when the change commits. */
+export type WriteBy = { token_hash: string } | SignedIn;
+
+export interface NewToken {
+  hash: string;
+  kind: TokenKind;
+}
+
+/** Where a deploy goes. */
+export type PublishTarget =
+  | {
+      kind: "new";
+      site_id: string;
+      /** Null: an anonymous site, which expires. */
+      owner: SignedIn | null;
+      expires_at: number | null;
+      /** Tried in order until one was never given out. */
+      slugs: string[];
+      idempotency: { key_hash: string; address: string } | null;
+    }
+  | { kind: "existing"; site_id: string; by: WriteBy };
+
+export interface Publish {
+  target: PublishTarget;
+  version: Pick<
+    BuiltVersion,
+    "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs" | "suspicions"
+  >;
+  tokens: NewToken[];
+  /** The owner's setting that came with the deploy; undefined leaves it as it is. */
+  spa_override?: 0 | 1 | null;
+}
+
+export interface Published {
+  site: Site;
+  version_id: string;
+  /** False where the content was live already. */
+  changed: boolean;
+}
+
+export interface Rollback {
+  site_id: string;
+  by: WriteBy;
+  version_id: string;
+}
+
+export interface RolledBack {
+  site: Site;
+  previous_version_id: string;
+}
+
+export interface KnownToken {
+  site_id: string;
+  kind: TokenKind;
+  /** The site it was for is gone: the token learns that, and opens nothing. */
+  gone: boolean;
+}
+
+export interface Tokens {
+  /** By the token's hash; null where it never was one. */
+  find(hash: string): Promise<KnownToken | null>;
+}
+
+export interface Claim {
+  site_id: string;
+  claim_hash: string;
+  by: SignedIn;
+}
+
+export interface Attach {
+  site_id: string;
+  manage_hash: string;
+}
+export type NotAttached = "not_found" | "invalid_token" | "already_yours" | "already_owned";
+export type NotRemoved = "not_found" | "not_owned";
+
+/** What is undefined stays as it is. */
+export interface SiteChange {
+  label?: string | null;
+  spa_override?: 0 | 1 | null;
+}
+
+export interface Ownership {
+  /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
+  claim(claim: Claim): Promise<Site>;
+  /** One answer for each, in their order; null: attached. */
+  attach(items: readonly Attach[], by: SignedIn): Promise<(NotAttached | null)[]>;
+  /** Newest first. */
+  list(account_id: string): Promise<Site[]>;
+  /** Throws `unknown_site` for a site that is not the account's. */
+  change(site_id: string, change: SiteChange, by: SignedIn): Promise<Site>;
+  /** One answer for each, in their order; null: deleted. */
+  remove(site_ids: readonly string[], by: SignedIn): Promise<(NotRemoved | null)[]>;
+}

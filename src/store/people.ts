@@ -1,0 +1,88 @@
+/** Accounts, and how people and their programs are signed in. */
+
+export interface Account {
+  account_id: string;
+  email: string;
+  created_at: string;
+}
+
+export interface NewSession {
+  session_id: string;
+  hash: string;
+  client: string;
+}
+
+export interface NewAccount {
+  account_id: string;
+  /** Normalised. */
+  email: string;
+  password_hash: string;
+  session: NewSession;
+  /** The hash of the invitation that opens sign-up; null where it is open to all. */
+  invitation_hash: string | null;
+}
+
+/** A session that was accepted, to be asked again inside the transaction that acts on it. */
+export interface SignedIn {
+  account_id: string;
+  session_id: string;
+}
+
+export interface Accounts {
+  byId(account_id: string): Promise<Account | null>;
+  byEmail(email: string): Promise<(Account & { password_hash: string }) | null>;
+  /** Throws `email_taken`, or `signup_closed` where the invitation is none for this address. */
+  create(account: NewAccount): Promise<void>;
+  /** The account, its sessions and all its sites, whose ids it returns. */
+  remove(by: SignedIn): Promise<string[]>;
+}
+
+export interface Session {
+  session_id: string;
+  account_id: string;
+  /** ISO 8601, like all here. */
+  created_at: string;
+  last_used_at: string;
+  /** When the password was last given; null where a device got the session. */
+  signed_in_at: string | null;
+  client: string;
+}
+
+export interface Sessions {
+  /** By the token's hash; null where there is none or it has ended. Counts as a use. */
+  find(hash: string): Promise<Session | null>;
+  /** False where the account's password is no longer the one that was checked. */
+  start(session: NewSession, account: { account_id: string; password_hash: string }): Promise<boolean>;
+  /** The password was given once more. */
+  confirm(session_id: string): Promise<void>;
+  /** Newest first. */
+  list(account_id: string): Promise<Session[]>;
+  /** False where the account has no such session. */
+  end(session: SignedIn): Promise<boolean>;
+}
+
+export const DEVICE_LIFETIME_MS = 900_000;
+export const DEVICE_INTERVAL_S = 5;
+
+export interface DeviceLogin {
+  user_code: string;
+  /** The client's, who asks. */
+  address: string;
+  client: string;
+  /** ISO 8601. */
+  created_at: string;
+}
+
+export type Polled =
+  { state: "pending" | "slow_down" | "denied" | "unknown" } | { state: "approved"; account_id: string };
+
+export interface DeviceLogins {
+  /** False where the user code is in use: draw another. */
+  start(login: Omit<DeviceLogin, "created_at"> & { device_hash: string }): Promise<boolean>;
+  /** One that waits to be decided; null for an unknown, decided, used or expired code alike. */
+  pending(user_code: string): Promise<DeviceLogin | null>;
+  /** False where it no longer waits. */
+  decide(user_code: string, decision: "approved" | "denied", by: SignedIn): Promise<boolean>;
+  /** The device asks. An approved login gives `session` to it, once. */
+  poll(device_hash: string, session: Omit<NewSession, "client">): Promise<Polled>;
+}

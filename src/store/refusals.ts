@@ -1,0 +1,97 @@
+/** What every backend says in the same words: of a site that takes no change, and of a disk that takes no write. */
+import { Refusal } from "../errors.ts";
+import { siteState } from "../site-state.ts";
+import type { Site } from "../types.ts";
+
+export const unknownSite = (): Refusal =>
+  new Refusal("unknown_site", "This site is gone. Deploy it afresh to get a new one.", {
+    next_actions: [
+      {
+        action: "deploy",
+        description: "Deploy the folder as a new site.",
+        command: "svc",
+        method: "POST",
+        url: "/sites",
+      },
+    ],
+  });
+
+/** A site that is not live takes no deploy and no rollback (CONTRACT.md 7). Shared by routes and the transaction. */
+export function refuseUnlessWritable(site: Site, now: number): void {
+  const state = siteState(site, now);
+  if (state === "expired") throw unknownSite();
+  if (state === "disabled") {
+    throw new Refusal("site_disabled", `This site was disabled by the operator: ${site.disabled_reason}`);
+  }
+  if (state === "frozen") {
+    throw new Refusal(
+      "site_frozen",
+      "This site is frozen by the operator: it is served, but takes no changes for now.",
+    );
+  }
+}
+
+/** `stored`: the digest of the site's version of that id, if it has one. */
+export function refuseCollision(
+  stored: string | undefined,
+  { version_id, digest }: { version_id: string; digest: string },
+): void {
+  if (stored === undefined || stored === digest) return;
+  throw new Refusal(
+    "version_collision",
+    `Another content of this site already has the version id ${version_id}. Change any byte of any file and deploy again.`,
+  );
+}
+
+export const signupClosed = (): Refusal =>
+  new Refusal("signup_closed", "Sign-up needs an invitation on this server: ask its operator for one.");
+
+/** A blob that is missing or damaged: the answer is a 500, never a short 200 (RELIABILITY.md, P5). */
+export class DamagedBlob extends Error {
+  override readonly name = "DamagedBlob";
+  constructor(
+    readonly sha256: string,
+    why: string,
+  ) {
+    super(`blob ${sha256} ${why}`);
+  }
+}
+
+/** A COMMIT whose outcome nobody knows: the process must restart into recovery before it writes again. */
+class CommitUnknown extends Error {
+  override readonly name = "CommitUnknown";
+}
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
+
+export const isDiskFull = (error: unknown): boolean =>
+  ["ENOSPC", "EDQUOT", "SQLITE_FULL", "storage_full"].includes(codeOf(error));
+
+const storageFull = (): Refusal =>
+  new Refusal(
+    "storage_full",
+    "The server's disk is full, so nothing was stored. Sites stay online; try again later or tell the operator.",
+    {},
+    { "retry-after": "60" },
+  );
+
+const unavailable = (why: string): Refusal =>
+  new Refusal("unavailable", `${why} Nothing was stored; try again in a moment.`, {}, { "retry-after": "1" });
+
+const FAILING = ["EIO", "EMFILE", "ENFILE", "ENOMEM", "EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
+
+function answerTo(error: unknown): Error | null {
+  const code = codeOf(error);
+  if (isDiskFull(error)) return storageFull();
+  if (code.startsWith("SQLITE_IOERR")) return new CommitUnknown(`the database could not be written: ${code}`);
+  if (code.startsWith("SQLITE_BUSY")) return unavailable("The server is busy.");
+  return FAILING.includes(code) ? unavailable("The server's disk did not take the write.") : null;
+}
+
+/** What a full or failing disk means for the caller (RELIABILITY.md 2): writing stops, serving never does. The answer
+ *  keeps what happened as its `cause`; what is no fault of the disk comes back as it is. */
+export function diskRefusal(error: unknown): unknown {
+  if (error instanceof Refusal || error instanceof CommitUnknown) return error;
+  const answer = answerTo(error);
+  return answer === null ? error : Object.assign(answer, { cause: error });
+}

@@ -1,0 +1,50 @@
+/** A stranger's text made harmless, in one way for a terminal, a log and a message. What would move the cursor, break
+ *  the line, turn the writing round or hide is shown as its code, `\u{202e}`. All other text stays as it is: letters of
+ *  every script, also those from right to left, and emoji. A joiner is escaped wherever it stands, so an emoji that is
+ *  joined of several is shown as those; between letters it would make two names look alike.
+ *  Runs in browsers and on Node 18: no look-behind, nothing imported. */
+
+/** Controls, lone halves of pairs, line ends, what turns the direction, and what shows nothing at all. */
+const ACTIVE = String.raw`\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb`;
+
+/** A selector behind an emoji says in which of two forms it is drawn; anywhere else it hides. */
+const EMOJI = String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]|[0-9#*]\ufe0f\u20e3`;
+
+/** Marks that stand on one letter: no writing needs more, and a flood of them covers the lines around. */
+const MOST_MARKS = 8;
+const FLOOD = String.raw`[\p{Mn}\p{Me}]{${MOST_MARKS + 1},}`;
+
+const PATTERN = new RegExp(`(${EMOJI})|[${ACTIVE}]|${FLOOD}`, "gu");
+const IS_ACTIVE = new RegExp(`[${ACTIVE}]`, "u");
+const PLAIN = /^[\x20-\x7e]*$/;
+
+const code = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`;
+
+/** As JSON has it: a character beyond the first 65,536 is two. */
+const jsonCode = (char: string): string =>
+  Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
+
+/** What `PATTERN` found: an emoji is kept, of a flood the first marks are. */
+const harmless =
+  (escape: (char: string) => string) =>
+  (found: string, emoji: string | undefined): string => {
+    if (emoji !== undefined) return emoji;
+    return Array.from(found, (char, i) => (IS_ACTIVE.test(char) || i >= MOST_MARKS ? escape(char) : char)).join("");
+  };
+
+const asText = harmless(code);
+const asJson = harmless(jsonCode);
+
+/** Never holds a line end. */
+export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(PATTERN, asText));
+
+/** Prose on one line: the line ends in it become spaces. */
+export const visibleLine = (text: string): string =>
+  visible(text.replace(/\s+/g, (space) => (/[\r\n]/.test(space) ? " " : space)));
+
+/** The same JSON value, in characters that are harmless themselves. With `indent` the line ends are its own. */
+export function visibleJson(value: unknown, indent = 0): string {
+  const json = JSON.stringify(value, null, indent);
+  if (PLAIN.test(json)) return json;
+  return json.replace(PATTERN, (found, emoji: string | undefined) => (found === "\n" ? found : asJson(found, emoji)));
+}

@@ -1,0 +1,149 @@
+/** Who may import whom, by the rows of docs/design/architecture.md, and which built-ins belong to which rooms. */
+import { codeOf, importsOf, type Sources } from "./source.ts";
+
+/** A room is a folder of src (`store/sql`), `vocabulary` (the files of src itself), or a door (`cli.ts`). A right is a
+ *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
+const VOCABULARY = "vocabulary";
+/** What the store shows to others beside its doors. */
+const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "refusals"].map((name) => `src/store/${name}.ts`);
+const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
+const JUDGED = [VOCABULARY, "html", "pipeline"];
+const CLIENT = ["client", "src/version-id.ts", "src/visible.ts", "src/arguments.ts", "src/nearest.ts"];
+
+export const ROWS: Readonly<Record<string, readonly string[]>> = {
+  [VOCABULARY]: [],
+  config: [VOCABULARY],
+  html: [VOCABULARY],
+  http: [VOCABULARY, "config"],
+  store: [VOCABULARY, "config", "store/sql", "store/sqlite", "store/disk", "store/backup"],
+  "store/sql": [VOCABULARY, ...INTERFACE],
+  "store/sqlite": [VOCABULARY, "store/sql", "store/disk", ...INTERFACE],
+  "store/disk": [VOCABULARY, ...INTERFACE],
+  "store/backup": [VOCABULARY, "store/sql", "store/sqlite", "store/disk", ...INTERFACE],
+  pipeline: [...JUDGED, ...["archive", "docs", "spa", "abuse", "lint", "rules"].map((stage) => `pipeline/${stage}`)],
+  "pipeline/archive": JUDGED,
+  "pipeline/markdown": JUDGED,
+  "pipeline/docs": [...JUDGED, "pipeline/markdown"],
+  "pipeline/spa": JUDGED,
+  "pipeline/references": JUDGED,
+  "pipeline/abuse": [...JUDGED, "pipeline/references"],
+  "pipeline/lint": [...JUDGED, "pipeline/references"],
+  "pipeline/rules": JUDGED,
+  serve: [VOCABULARY, "html", "http", ...STORE],
+  comments: [VOCABULARY, "html", "http", ...STORE],
+  deploy: [VOCABULARY, "pipeline", "src/comments/carry.ts", ...STORE],
+  domains: [VOCABULARY, "http", ...STORE],
+  webhooks: [VOCABULARY, "http", ...STORE],
+  render: [VOCABULARY, "http", ...STORE],
+  routes: [VOCABULARY, "config", "http", "deploy", "comments", "domains", ...STORE],
+  web: [VOCABULARY, "html", "http", "routes", "comments", ...STORE],
+  "web/browser": ["src/client/zip.ts", "src/client/challenge.ts", "src/client/ignore.ts"],
+  operator: [VOCABULARY, "config", "http", ...STORE],
+  client: CLIENT,
+  cli: [...CLIENT, "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  "cli/commands": [...CLIENT, "cli", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  "cli/service": [...CLIENT, "cli", "cli/saved", "cli/terminal"],
+  "cli/saved": [...CLIENT, "cli", "cli/terminal"],
+  "cli/terminal": [...CLIENT, "cli"],
+  "cli/skill": [...CLIENT, "cli"],
+  "cli.ts": [...CLIENT, "cli", "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  "lib.ts": CLIENT,
+};
+
+/** These join the parts: whatever they name. */
+const JOIN = new Set(["server", "server.ts"]);
+
+export function roomOf(path: string): string {
+  const parts = path.split("/");
+  if (parts[0] !== "src") return path;
+  return parts.length === 2 ? VOCABULARY : parts.slice(1, -1).join("/");
+}
+
+/** The room whose row speaks for `path`; null where none does. */
+function rowOf(path: string): string | null {
+  for (let room = roomOf(path); ; room = room.slice(0, room.lastIndexOf("/"))) {
+    if (room in ROWS || JOIN.has(room)) return room;
+    if (!room.includes("/")) return null;
+  }
+}
+
+function mayName(path: string, target: string): boolean {
+  const room = rowOf(path);
+  if (room === null) return false;
+  if (JOIN.has(room) || target === "package.json") return true;
+  const theirs = rowOf(target);
+  return theirs === room || ROWS[room]!.some((right) => right === target || right === theirs);
+}
+
+/** Anywhere, or in the rooms named here and below them; a path is a file's own right. */
+type Where = readonly string[];
+const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
+/** These run in a browser too. */
+const BROWSER: Where = [
+  "src/client/zip.ts",
+  "src/client/challenge.ts",
+  "src/comments/anchor.ts",
+  "src/comments/text.ts",
+];
+
+/** Whether `where` has the file, its room or a room around it. */
+function within(path: string, where: Where): boolean {
+  const room = roomOf(path);
+  return where.some((one) => one === path || one === room || room.startsWith(`${one}/`));
+}
+
+/** Packages and modules of the runtime → where they may be imported. What is not listed may be imported nowhere. */
+const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
+  [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
+  [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
+  [/^fflate$/, (path) => within(path, ["client"])],
+  [
+    /^node:fs(\/promises)?$/,
+    (path) => within(path, ["config", "store", "operator", "server", "server.ts", "src/log.ts", ...PORTABLE]),
+  ],
+  [
+    /^node:(http|https|http2|tls|child_process|cluster|dgram|dns)(\/promises)?$/,
+    (path) => !within(path, ["pipeline", "html", "store"]),
+  ],
+  [/^node:/, (path) => !within(path, BROWSER)],
+  [/^bun$/, (path) => !within(path, PORTABLE)],
+];
+
+function mayImport(path: string, name: string): boolean {
+  if (name === "package.json" || name.startsWith("src/") || /^(server|cli|lib)\.ts$/.test(name))
+    return mayName(path, name);
+  const rule = MODULES.find(([pattern]) => pattern.test(name));
+  return rule !== undefined && rule[1](path) && !(name.startsWith("node:") && within(path, BROWSER));
+}
+
+/** Types count too: what a file names, it hangs on. */
+export const importBreaches = (path: string, text: string): string[] =>
+  importsOf(path, text)
+    .filter(({ name }) => !mayImport(path, name))
+    .map(({ name }) => `${path} imports ${name}`);
+
+/** Globals → where they may stand. */
+const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
+  ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store"]],
+  ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
+  ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
+  ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
+  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts"]],
+  ["Math.random", /\bMath\.random\b/, []],
+  ["console", /\bconsole\.\w/, []],
+];
+
+/** Where `Bun` itself may stand: everywhere but in what runs on Node. */
+const mayCall = (path: string, name: string, where: Where): boolean =>
+  name === "Bun" ? !within(path, [...PORTABLE, ...BROWSER]) : within(path, where);
+
+export function globalBreaches(path: string, text: string): string[] {
+  const code = codeOf(text);
+  return GLOBALS.filter(([name, pattern, where]) => pattern.test(code) && !mayCall(path, name, where)).map(
+    ([name]) => `${path} uses ${name}`,
+  );
+}
+
+/** Threads and spawned entries are entries of the server's binary, by these very paths. */
+export const threadsOf = (all: Sources): string[] =>
+  [...all].flatMap(([, text]) => [...text.matchAll(/threadUrl\(\s*"\.\/(src\/[^"]+\.ts)"/g)].map((match) => match[1]!));

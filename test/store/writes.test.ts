@@ -1,0 +1,268 @@
+/** RELIABILITY.md 2, "Full disk": every write goes through one frame, which turns what a disk or another process prevents
+ *  into an answer and tells whoever serves of what changed. */
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Refusal } from "../../src/errors.ts";
+import type { NewToken, Publish, PublishTarget } from "../../src/store/changes.ts";
+import { accountOperations } from "../../src/store/sql/account-operations.ts";
+import { accountStore } from "../../src/store/sql/accounts.ts";
+import { operatorRecord } from "../../src/store/sql/audit.ts";
+import { deviceLoginStore } from "../../src/store/sql/device-logins.ts";
+import { takeHold } from "../../src/store/sql/holds.ts";
+import { ownershipStore } from "../../src/store/sql/ownership.ts";
+import type { Parts } from "../../src/store/sql/parts.ts";
+import { publisher } from "../../src/store/sql/publish.ts";
+import { reportStore } from "../../src/store/sql/reports.ts";
+import { rollbacker } from "../../src/store/sql/rollback.ts";
+import { rememberServerAddress } from "../../src/store/sql/server-address.ts";
+import { sessionStore } from "../../src/store/sql/sessions.ts";
+import { expireSites, forgetUnused } from "../../src/store/sql/sweep.ts";
+import { takedown } from "../../src/store/sql/takedown.ts";
+import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
+import { sqliteDb } from "../../src/store/sqlite/driver.ts";
+import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
+import { operator } from "../kit/operator.ts";
+import { startServer } from "../kit/server.ts";
+
+const NOW = Date.parse("2031-05-01T00:00:00Z");
+const HOUR = 3_600_000;
+/** More than what is left in the pages that a small database has. */
+const LONG = "x".repeat(200_000);
+
+let data_dir: string;
+let sqlite: Database;
+/** How often whoever serves was told. */
+let heard: number;
+let made_room: number;
+let parts: Parts;
+
+beforeEach(async () => {
+  data_dir = await mkdtemp(join(tmpdir(), "svc-test-"));
+  sqlite = openDatabase(data_dir);
+  migrate(sqlite);
+  sqlite.run("PRAGMA busy_timeout = 0"); // else each refusal takes five seconds
+  [heard, made_room] = [0, 0];
+  parts = {
+    db: sqliteDb(sqlite, () => void heard++),
+    place: {
+      put: async () => {},
+      *allThere() {
+        return true;
+      },
+      makeRoom: () => void made_room++,
+    },
+    now: () => NOW,
+  };
+  await deploy("one", newSite("site_a", "slug-a"));
+  await deploy("two", { kind: "existing", site_id: "site_a", by: { token_hash: "token-site_a" } });
+  heard = 0;
+});
+afterEach(async () => {
+  sqlite.close();
+  await rm(data_dir, { recursive: true, force: true });
+});
+
+const newSite = (site_id: string, slug: string): PublishTarget => ({
+  kind: "new",
+  site_id,
+  owner: null,
+  expires_at: NOW + HOUR,
+  slugs: [slug],
+  idempotency: null,
+});
+
+function deploy(content: string, target: PublishTarget) {
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  const version: Publish["version"] = {
+    version_id: sha256.slice(0, 16),
+    digest: sha256,
+    title: content,
+    spa: { enabled: false, rule: "none" },
+    files: 1,
+    bytes: 3,
+    manifest: [{ path: "index.html", sha256, bytes: 3, media_type: "text/html", made: false }],
+    blobs: new Map(),
+    suspicions: [],
+  };
+  const tokens: NewToken[] = target.kind === "new" ? [{ hash: `token-${target.site_id}`, kind: "manage" }] : [];
+  return publisher(parts)({ target, version, tokens });
+}
+
+const by = { token_hash: "token-site_a" };
+const one = new Bun.CryptoHasher("sha256").update("one").digest("hex").slice(0, 16);
+const report = (text: string) => ({
+  report_id: "rep_1",
+  site_id: "site_a",
+  slug: "slug-a",
+  reason: "spam",
+  text,
+  email: null,
+  created_at: "2031-05-01T00:00:00.000Z",
+});
+const person = { account_id: "acct_a", session_id: "sess_a" };
+const session = { session_id: "sess_a", hash: "hash", client: "" };
+const account = { account_id: "acct_a", email: "a@example.org", password_hash: "-" };
+
+/** Each write, and how often serving is to hear of it. */
+const WRITES: [name: string, write: () => Promise<unknown>, told: 0 | 1][] = [
+  ["a deploy", () => deploy("three", newSite("site_b", "slug-b")), 1],
+  ["a rollback", () => rollbacker(parts)({ site_id: "site_a", by, version_id: one }), 1],
+  ["a takedown", () => takedown(parts)({ action: "disable", site_id: "site_a", reason: "spam" }), 1],
+  ["a deletion by the operator", () => takedown(parts)({ action: "delete", site_id: "site_a" }), 1],
+  ["an expiry", () => expireSites(parts, NOW + HOUR), 1],
+  ["the sweep of sessions", () => forgetUnused(parts, NOW), 0],
+  ["a report", () => reportStore(parts.db).add(report("bad")), 0],
+  ["a sign-up", () => accountStore(parts).create({ ...account, session, invitation_hash: null }), 0],
+  ["a sign-in", () => sessionStore(parts).start(session, account), 0],
+  ["an account by the operator", () => accountOperations(parts).create(account), 0],
+  ["a line in the audit log", () => operatorRecord(parts)("gc", "swept"), 0],
+  [
+    "a device login",
+    () => deviceLoginStore(parts).start({ device_hash: "d", user_code: "AAAAAAAA", address: "", client: "" }),
+    0,
+  ],
+  ["a backup's hold", async () => (await takeHold(parts)).release(), 0],
+  [
+    "the server's address",
+    () => rememberServerAddress(parts.db, { base_url: "https://a.example", sites_domain: "a.example" }),
+    0,
+  ],
+];
+
+const refused = async (write: Promise<unknown>): Promise<Refusal> => {
+  const error = await write.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Refusal);
+  return error as Refusal;
+};
+
+function holdDatabase(folder = data_dir): () => void {
+  const other = openDatabase(folder);
+  other.run("BEGIN IMMEDIATE");
+  return () => {
+    other.run("ROLLBACK");
+    other.close();
+  };
+}
+
+describe("while another process holds the database", () => {
+  test.each(WRITES)("%s is refused with 503 unavailable, and changes nothing", async (_, write) => {
+    const letGo = holdDatabase();
+    const { code, status, headers, cause } = await refused(write());
+    expect({ code, status, headers }).toEqual({ code: "unavailable", status: 503, headers: { "retry-after": "1" } });
+    expect(cause).toMatchObject({ code: "SQLITE_BUSY" });
+    expect([heard, made_room]).toEqual([0, 0]);
+    letGo();
+    await write();
+  });
+
+  test("what is only noted down refuses nobody", async () => {
+    await accountStore(parts).create({ ...account, session, invitation_hash: null });
+    const later: Parts = { ...parts, now: () => NOW + HOUR };
+    const letGo = holdDatabase();
+    expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T00:00:00.000Z" });
+    letGo();
+    await sessionStore(later).find("hash");
+    expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T01:00:00.000Z" });
+  });
+
+  test("a backup that is whole does not fail because its hold cannot be dropped: it lapses", async () => {
+    const hold = await takeHold(parts);
+    const letGo = holdDatabase();
+    await hold.release();
+    letGo();
+    expect(sqlite.query("select expires_at from holds").all()).toEqual([{ expires_at: NOW + HOUR }]);
+  });
+
+  test("a call that cannot be taken back from the counts stays counted, and nobody is refused for it", async () => {
+    prepareRates(data_dir);
+    const rates = openRates(data_dir, () => NOW);
+    const take = () => rates.take("claim", "ann", [{ count: 2, window_ms: HOUR }]);
+    const { undo } = await take();
+    const other = new Database(join(data_dir, "rates.db"));
+    other.run("BEGIN IMMEDIATE");
+    expect(undo).not.toThrow();
+    expect(await refused(take())).toMatchObject({ code: "unavailable", status: 503 });
+    other.run("ROLLBACK");
+    other.close();
+    expect((await take()).windows).toMatchObject([{ remaining: 0 }]);
+    rates.close();
+  });
+});
+
+describe("when the disk is full", () => {
+  const fill = () => {
+    const { page_count } = sqlite.query<{ page_count: number }, []>("PRAGMA page_count").get()!;
+    sqlite.run(`PRAGMA max_page_count = ${page_count}`);
+  };
+
+  test.each<[string, () => Promise<unknown>]>([
+    ["a report", () => reportStore(parts.db).add(report(LONG))],
+    ["a deploy", () => deploy(LONG, newSite("site_b", "slug-b"))],
+    ["an account by the operator", () => accountOperations(parts).create({ ...account, password_hash: LONG })],
+  ])("%s is refused with 507 storage_full", async (_, write) => {
+    fill();
+    const { code, status, headers } = await refused(write());
+    expect({ code, status, headers }).toEqual({ code: "storage_full", status: 507, headers: { "retry-after": "60" } });
+    expect(heard).toBe(0);
+  });
+
+  test.each<[string, () => Promise<unknown>, number]>([
+    ["a takedown", () => takedown(parts)({ action: "disable", site_id: "site_a", reason: LONG }), 1],
+    ["a line in the audit log", () => operatorRecord(parts)("gc", LONG), 0],
+  ])("%s makes room and is done all the same", async (_, write, told) => {
+    fill();
+    parts.place.makeRoom = () => {
+      made_room++;
+      sqlite.run("PRAGMA max_page_count = 1000000");
+    };
+    await write();
+    expect([heard, made_room]).toEqual([told, 1]);
+  });
+
+  test("a deploy that is refused gives the room back to what must go on", async () => {
+    fill();
+    await refused(deploy(LONG, newSite("site_b", "slug-b")));
+    expect(made_room).toBe(1);
+  });
+});
+
+describe("whoever serves", () => {
+  test.each(WRITES)("hears of %s only where it changes sites", async (_, write, told) => {
+    await write();
+    expect(heard).toBe(told);
+  });
+
+  test("hears nothing of an act that changed nothing", async () => {
+    expect(await takedown(parts)({ action: "enable", site_id: "site_a" })).toBe(false);
+    expect(
+      await ownershipStore(parts)
+        .remove([], person)
+        .catch((error) => error.code),
+    ).toBe("unauthorized");
+    expect(heard).toBe(0);
+  });
+});
+
+test("a rollback over HTTP and a takedown at the terminal say that the database is busy, each in its own words", async () => {
+  await using server = await startServer();
+  const site = await server.deploy({ "index.html": "one" });
+  await server.redeploy(site, { "index.html": "two" });
+  const letGo = holdDatabase(server.data_dir);
+  const acting = operator(server.data_dir, ["freeze", site.slug]);
+  const answer = await server.api(`/sites/${site.site_id}/rollback`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${site.manage_token}`, "content-type": "application/json" },
+    body: JSON.stringify({ version_id: site.version_id }),
+  });
+  const { code, stderr } = await acting;
+  letGo();
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await answer.json()).toMatchObject({ code: "unavailable", error: expect.stringContaining("busy") });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("The database was busy for 5 seconds: try again.")]);
+}, 30_000);

@@ -4,7 +4,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../src/log.ts";
-import { fakeServer, Home } from "../kit/cli.ts";
+import { Home } from "../kit/cli.ts";
+import { fakeServer } from "../kit/fake-server.ts";
 import { operate } from "../kit/operator.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { buildZip } from "../kit/zip.ts";

@@ -18,7 +18,7 @@ import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
 import { WEB } from "../web/index.ts";
 
-/** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
+/** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
 const GOODBYE_MS = 500;
 const DRAIN_MS = 10_000;
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */

@@ -176,6 +176,13 @@ describe("sessions", () => {
     expect(JSON.stringify(body)).not.toContain(login.body.session_token.slice(12));
   });
 
+  test("show what hides in the name of a client", async () => {
+    const person = await signUp(server);
+    await post("/auth/login", { email: person.email, password: PASSWORD }, { "user-agent": "svc\u00ad/0.3.0" });
+    const { body } = await call(server, "GET", "/account/sessions", undefined, person.bearer);
+    expect(body.sessions.map(({ client }) => client)).toContain("svc\\u{ad}/0.3.0");
+  });
+
   test("end one by one; another account's is 404", async () => {
     const person = await signUp(server);
     const other = await post("/auth/login", { email: person.email, password: PASSWORD });

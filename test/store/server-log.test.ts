@@ -68,8 +68,10 @@ describe("the access log", () => {
     const server = await startProcess(["--data-dir", dir.path]);
     await fetch(`${local(server)}/a%0a2026-01-01T00:00:00Z%1b[31m`, { headers: { host: "x\u00e9.localhost" } });
     await ended(server, "SIGTERM");
-    expect(server.stderr()).toMatch(/^[\x20-\x7e\n]*$/);
-    expect(server.stderr().trim().split("\n")).toHaveLength(1);
+    const [line, ...more] = server.stderr().split("\n");
+    expect(more).toEqual([""]);
+    expect(line).toContain("/a%0a2026-01-01T00:00:00Z%1b[31m");
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u); // letters of every script stay as they are
   });
 
   test("off: answers are not logged", async () => {

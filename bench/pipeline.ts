@@ -9,7 +9,8 @@ import { keepPages } from "../src/html/pages.ts";
 import { titleOf } from "../src/html/title.ts";
 import type { Bytes, Draft, Files } from "../src/types.ts";
 import { NEW_SITE } from "../test/kit/abuse-site.ts";
-import { APPS, DOCUMENTS, type Shape } from "../test/kit/spa-shapes.ts";
+import { DOCUMENTS } from "../test/kit/spa-documents.ts";
+import { APPS, type Shape } from "../test/kit/spa-shapes.ts";
 import { zipOf } from "../test/kit/zip.ts";
 
 const LIMITS = { max_files: 200, max_bytes: 10 << 20, max_zip_bytes: 5 << 20 };

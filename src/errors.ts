@@ -103,7 +103,7 @@ export const asRefusal = (error: unknown): Refusal =>
     ? error
     : new Refusal("internal", "Something went wrong on our side. Try again; if it stays, send us the request id.");
 
-/** The JSON body of every API error (CONTRACT.md 3). */
+/** The JSON body of every API error (CONTRACT 3). */
 export const errorBody = (refusal: Refusal, request_id: string) => ({
   error: refusal.message,
   code: refusal.code,
@@ -114,7 +114,7 @@ export const errorBody = (refusal: Refusal, request_id: string) => ({
 /** Refusals that are the operator's doing. */
 const BY_OPERATOR: ReadonlySet<ErrorCode> = new Set(["site_disabled", "site_frozen", "signup_closed"]);
 
-/** Whom to ask about those (`SVC_CONTACT`, CONTRACT.md 1): in the sentence, for a person at a command line, and as
+/** Whom to ask about those (`SVC_CONTACT`, CONTRACT 1): in the sentence, for a person at a command line, and as
  *  `appeal`, for a program. */
 export function withAppeal(refusal: Refusal, contact: string | null): Refusal {
   const { code, message, details, headers } = refusal;

@@ -1,4 +1,4 @@
-/** The access log and the server's own events: one line each; no answer waits for them (CONTRACT.md 3). */
+/** The access log and the server's own events: one line each; no answer waits for them (CONTRACT 3). */
 import { write } from "node:fs";
 import { visible, visibleJson } from "./visible.ts";
 

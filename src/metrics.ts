@@ -1,4 +1,4 @@
-/** What `/metrics` shows (CONTRACT.md 7): counted in plain numbers where requests are answered, added up once a second
+/** What `/metrics` shows (CONTRACT 7): counted in plain numbers where requests are answered, added up once a second
  *  in a page that all processes share, written out in Prometheus' text format when somebody asks. */
 import { ERROR_CODES, type ErrorCode } from "./errors.ts";
 import type { Log } from "./log.ts";

@@ -1,5 +1,5 @@
 /** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
- *  two at once are all that run (RELIABILITY.md A6). */
+ *  two at once are all that run (RELIABILITY A6). */
 import { Refusal } from "./errors.ts";
 import { createGate } from "./gate.ts";
 

@@ -1,7 +1,7 @@
 /** What a site is right now. Asked by serving, routes and the store alike, so that they cannot disagree. */
 import type { Site, Spa, SpaRule, Version } from "./types.ts";
 
-/** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT.md 7). */
+/** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT 7). */
 type SiteState = "live" | "frozen" | "disabled" | "expired";
 
 /** A site is expired from the very millisecond it names, whether or not the sweep has run. */
@@ -23,7 +23,7 @@ export const effectiveSpa = (
     ? { enabled: version.spa_enabled === 1, rule: version.spa_rule }
     : { enabled: site.spa_override === 1, rule: "setting" };
 
-/** The document that answers unknown paths of a single-page app: a `200.html` is made for that (PIPELINE.md 2, rule 3),
+/** The document that answers unknown paths of a single-page app: a `200.html` is made for that (PIPELINE 2, rule 3),
  *  unless the upload's own configuration names the index. */
 export const fallbackPath = (rule: SpaRule, has: (path: string) => boolean): string =>
   rule !== "config" && has("200.html") ? "200.html" : "index.html";

@@ -1,5 +1,5 @@
-/** `<adjective>-<noun>-<4 of 0-9a-z>`: easy to read aloud, guessable by design (no secrecy is promised, RELIABILITY.md A22).
- *  None of the reserved names of CONTRACT.md 2 has this form. */
+/** `<adjective>-<noun>-<4 of 0-9a-z>`: easy to read aloud, guessable by design (no secrecy is promised, RELIABILITY A22).
+ *  None of the reserved names of CONTRACT 2 has this form. */
 import { randomName, randomWord } from "./random.ts";
 
 const ADJECTIVES =

@@ -1,4 +1,4 @@
-/** Random identifiers and bearer tokens (CONTRACT.md 2). Only a token's SHA-256 is ever stored. */
+/** Random identifiers and bearer tokens (CONTRACT 2). Only a token's SHA-256 is ever stored. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { randomKey, randomName } from "./random.ts";
 

@@ -94,7 +94,7 @@ export interface Draft {
 export type SpaRule =
   "config" | "copied_404" | "own_404" | "fallback_200" | "history_router" | "shell" | "prerendered_shell" | "none";
 
-/** Whether unknown paths get the index, and the rule of PIPELINE.md 2 that decided. `setting`: the owner said so. */
+/** Whether unknown paths get the index, and the rule of PIPELINE 2 that decided. `setting`: the owner said so. */
 export interface Spa {
   enabled: boolean;
   rule: SpaRule | "setting";
@@ -115,7 +115,7 @@ export interface ManifestFile {
 export interface BuiltVersion {
   /** First 16 hex digits of `digest`. */
   version_id: string;
-  /** Lower-case hex SHA-256 over the uploaded content (CONTRACT.md 2). */
+  /** Lower-case hex SHA-256 over the uploaded content (CONTRACT 2). */
   digest: string;
   title: string | null;
   spa: { enabled: boolean; rule: SpaRule };

@@ -8,7 +8,7 @@ export const contentHash = (bytes: Uint8Array): string => sha256(bytes);
 
 /**
  * The full digest of a deploy's content (64 hex digits): SHA-256 over `<path>\0<sha256>\n` for each file in the byte
- * order of its UTF-8 path (CONTRACT.md 2). Zip order, time stamps and compression do not enter.
+ * order of its UTF-8 path (CONTRACT 2). Zip order, time stamps and compression do not enter.
  */
 export function deployDigest(hashes: Iterable<readonly [path: string, sha256: string]>): string {
   const lines = [...hashes].map(([path, hash]) => [Buffer.from(path), hash] as const);
@@ -26,7 +26,7 @@ const JUNK_FOLDERS = new Set(["__MACOSX"]);
 const SECRET_FOLDERS = new Set([".git", ".svn", ".hg", "node_modules"]);
 
 /**
- * Whether a path never becomes part of a site (CONTRACT.md 4.1): `junk` goes without a word, `secret` with a warning,
+ * Whether a path never becomes part of a site (CONTRACT 4.1): `junk` goes without a word, `secret` with a warning,
  * null stays. The names count at any depth, and a folder's name takes all below it along.
  */
 export function droppedAs(path: string): "junk" | "secret" | null {

@@ -39,13 +39,22 @@ class Places {
   part(text: string, index: number): Part {
     const block = this.blocks[Math.floor(index / BLOCK)]!;
     const at = (index % BLOCK) * NUMBERS;
-    return partOf(text, block[at]!, block[at + 1]!, block[at + 2]!, block[at + 3]!, block[at + 4]!);
+    const [kind, from, inside] = [block[at]!, block[at + 1]!, block[at + 2]!];
+    const name = kind === TEXT ? "" : asciiLower(text.slice(from, inside));
+    return partOf(text, name, kind, from, inside, block[at + 3]!, block[at + 4]!);
   }
 }
 
-function partOf(text: string, kind: number, from: number, inside: number, to: number, raw_end: number): Part {
+function partOf(
+  text: string,
+  name: string,
+  kind: number,
+  from: number,
+  inside: number,
+  to: number,
+  raw_end: number,
+): Part {
   if (kind === TEXT) return { kind: "text", text: text.slice(from, to) };
-  const name = asciiLower(text.slice(from, inside));
   if (kind === CLOSE) return { kind: "close", name };
   const raw = raw_end < 0 ? null : text.slice(to, raw_end);
   return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
@@ -61,12 +70,22 @@ function kindOf({ kind, is }: Tokenizer): number | null {
 const startOf = ({ from }: Tokenizer, kind: number): number =>
   kind === TEXT ? from : kind === CLOSE ? from + 2 : from + 1;
 
+/** The part that the token at hand is; null for a comment and the like. `places`: where it is kept. */
+function partAt(text: string, token: Tokenizer, places: Places | null): Part | null {
+  const kind = kindOf(token);
+  if (kind === null) return null;
+  const from = startOf(token, kind);
+  const { name, inside, to, raw_end } = token;
+  places?.add(kind, from, inside, to, raw_end);
+  return partOf(text, name, kind, from, inside, to, raw_end);
+}
+
 /** For one look alone: nothing is kept. */
 export function* partsOf(text: string, namespaces: Namespaces = asBrowser()): Generator<Part> {
   const token = new Tokenizer(text, namespaces);
   while (token.next()) {
-    const kind = kindOf(token);
-    if (kind !== null) yield partOf(text, kind, startOf(token, kind), token.inside, token.to, token.raw_end);
+    const part = partAt(text, token, null);
+    if (part !== null) yield part;
   }
 }
 
@@ -81,24 +100,27 @@ export class Page {
 
   /** Its tags did not nest, so that another reading may be the true one. */
   get doubtful(): boolean {
-    while (this.cut());
+    while (this.cut() !== null);
     return this.browser.doubtful;
   }
 
   /** Each part is cut when somebody first comes to it: who stops early pays for no more. */
   *parts(): Generator<Part> {
-    for (let i = 0; i < this.places.length || this.cut(); i++) yield this.places.part(this.text, i);
+    const { places, text } = this;
+    for (let i = 0; ; i++) {
+      const part = i < places.length ? places.part(text, i) : this.cut();
+      if (part === null) return;
+      yield part;
+    }
   }
 
-  /** One part more; false at the page's end. */
-  private cut(): boolean {
-    const { places, token } = this;
+  /** One part more; null at the page's end. */
+  private cut(): Part | null {
+    const { places, text, token } = this;
     while (token.next()) {
-      const kind = kindOf(token);
-      if (kind === null) continue;
-      places.add(kind, startOf(token, kind), token.inside, token.to, token.raw_end);
-      return true;
+      const part = partAt(text, token, places);
+      if (part !== null) return part;
     }
-    return false;
+    return null;
   }
 }

@@ -1,8 +1,8 @@
-/** Every answer of the API is made here: JSON, with the headers that all answers of ours have (CONTRACT.md 3). */
+/** Every answer of the API is made here: JSON, with the headers that all answers of ours have (CONTRACT 3). */
 import { errorBody, type Refusal } from "../errors.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** The date of the API; changes are additive (CONTRACT.md 3). */
+/** The date of the API; changes are additive (CONTRACT 3). */
 const API_DATE = "2026-11-21";
 
 /** Of all answers that are not a site's own; for those that are kept for several requests. */

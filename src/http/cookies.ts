@@ -1,5 +1,7 @@
-/** The dashboard's session cookie (CONTRACT.md 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
-const NINETY_DAYS_S = 90 * 86_400;
+/** The dashboard's session cookie (CONTRACT 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
+import { UNIT_MS } from "../units.ts";
+
+const NINETY_DAYS_S = (90 * UNIT_MS.d) / 1000;
 
 export interface SessionCookie {
   /** The tokens, each once. None of several opens anything: a hosted page can plant one for the parent domain where

@@ -1,10 +1,11 @@
 /** Hosted sites are siblings of the dashboard, so a browser attaches its cookie to what they send: a write by cookie
- *  must prove that a page of our own made it (CONTRACT.md 5, RELIABILITY.md A10). */
+ *  must prove that a page of our own made it (CONTRACT 5, RELIABILITY A10). */
 import { Refusal } from "../errors.ts";
+import { UNIT_MS } from "../units.ts";
 import { mediaType, readForm, readJson } from "./body.ts";
 
 /** A page may lie open over a weekend. */
-const LIFETIME_MS = 7 * 86_400_000;
+const LIFETIME_MS = 7 * UNIT_MS.d;
 const LONGEST = 500;
 
 /** What forms of our own and our scripts send; `text/plain` is what a foreign form can forge JSON with. */

@@ -1,5 +1,6 @@
 /** What routes, serving and the log share of HTTP. */
 import { newRequestId } from "../tokens.ts";
+import { visible } from "../visible.ts";
 
 /** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
 export interface Peer {
@@ -27,7 +28,7 @@ export class Exchange {
 
 /** The path of a request as Bun parsed it: still percent-encoded, without query. Slicing costs a fiftieth of `new URL`. */
 export function pathOf(url: string): string {
-  // Without a usable Host, Bun's `request.url` is the bare target (BUN.md 2).
+  // Without a usable Host, Bun's `request.url` is the bare target (BUN 2).
   const start = url.charCodeAt(0) === 47 ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);
   const fragment = url.indexOf("#", start);
@@ -48,8 +49,4 @@ const LONGEST_CLIENT = 200;
 
 /** What a client calls itself, for the list of sessions and the page that approves a device: never believed. */
 export const clientOf = ({ headers }: Request): string =>
-  (headers.get("user-agent") ?? "")
-    .replace(/[\p{Cc}\p{Cf}]/gu, " ")
-    .trim()
-    .slice(0, LONGEST_CLIENT)
-    .toWellFormed() || "unknown";
+  visible(headers.get("user-agent")?.trim() ?? "").slice(0, LONGEST_CLIENT) || "unknown";

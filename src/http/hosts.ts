@@ -1,4 +1,4 @@
-/** Which world a request is for, by its Host alone (CONTRACT.md 2): the path is looked at afterwards. */
+/** Which world a request is for, by its Host alone (CONTRACT 2): the path is looked at afterwards. */
 import type { Config } from "../config/index.ts";
 import { isVersionId } from "../tokens.ts";
 

@@ -1,4 +1,4 @@
-/** Where a form may send a browser afterwards: a path of our own, however it is spelled (RELIABILITY.md A8). */
+/** Where a form may send a browser afterwards: a path of our own, however it is spelled (RELIABILITY A8). */
 export const HOME = "/signin";
 
 /** What could leave this host or hide where it leads: `//host`, `/\host`, control characters that parsers drop. */

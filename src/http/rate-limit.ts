@@ -1,4 +1,4 @@
-/** Limits that all workers count alike (CONTRACT.md 4.4), and the headers that tell of them. */
+/** Limits that all workers count alike (CONTRACT 4.4), and the headers that tell of them. */
 import { networkOf } from "./client-address.ts";
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT.md 6). */
+/** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT 6). */
 import type { Config } from "../config/index.ts";
 import { answerJson } from "../http/answers.ts";
 import { readFields, stringMember } from "../http/body.ts";

@@ -1,5 +1,5 @@
 /** Sign-up, sign-in and sign-out, for programs (JSON in, a token out) and for browsers (a form in, a cookie out):
- *  CONTRACT.md 5. */
+ *  CONTRACT 5. */
 import { Refusal } from "../errors.ts";
 import { hashPassword, isPassword, normalEmail } from "../passwords.ts";
 import type { Config } from "../config/index.ts";

@@ -1,4 +1,4 @@
-/** Who asks, and whether they may: the matrix of RELIABILITY.md 5 is decided here. */
+/** Who asks, and whether they may: the matrix of RELIABILITY 5 is decided here. */
 import { Refusal } from "../errors.ts";
 import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";

@@ -1,4 +1,4 @@
-/** A proof of work before anonymous deploys, where the operator asks for one (CONTRACT.md 10). A challenge is signed and
+/** A proof of work before anonymous deploys, where the operator asks for one (CONTRACT 10). A challenge is signed and
  *  stored nowhere until it is used; used ones are remembered for all workers. */
 import { Refusal } from "../errors.ts";
 import { randomKey } from "../random.ts";

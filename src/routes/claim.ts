@@ -1,4 +1,4 @@
-/** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT.md 4.4). */
+/** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT 4.4). */
 import type { NotAttached } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
 import { listMember, readJson, stringMember } from "../http/body.ts";

@@ -8,7 +8,7 @@ import { mediaType, readBody } from "../http/body.ts";
 import type { Ctx } from "./context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
-/** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN.md 2). */
+/** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN 2). */
 const UPLOAD_TIMEOUT_S = 255;
 
 function refuseUnlessZip(request: Request): void {
@@ -20,7 +20,7 @@ function refuseUnlessZip(request: Request): void {
   }
 }
 
-/** The zip, whole. Refuses in the order of CONTRACT.md 4.4: room, type, length. */
+/** The zip, whole. Refuses in the order of CONTRACT 4.4: room, type, length. */
 export async function readUpload({ request, exchange, parts, client_address, after }: Ctx): Promise<Bytes> {
   const { max_bytes, max_zip_bytes } = parts.config;
   refuseUnlessZip(request);

@@ -1,4 +1,4 @@
-/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT.md 4.3). Who may deploy and what
+/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Who may deploy and what
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
 import type { Deployed } from "../deploy/job.ts";
 import type { NextAction } from "../errors.ts";

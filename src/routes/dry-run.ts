@@ -1,4 +1,4 @@
-/** `?dry_run=1` on both deploy routes (CONTRACT.md 4.3): what a deploy would be answered, with nothing stored. */
+/** `?dry_run=1` on both deploy routes (CONTRACT 4.3): what a deploy would be answered, with nothing stored. */
 import type { RehearsalJob } from "../deploy/job.ts";
 import { Refusal } from "../errors.ts";
 import { effectiveSpa } from "../site-state.ts";

@@ -1,4 +1,4 @@
-/** `GET /metrics` (CONTRACT.md 7): for the bearer of SVC_METRICS_TOKEN, and for a program on the same machine. */
+/** `GET /metrics` (CONTRACT 7): for the bearer of SVC_METRICS_TOKEN, and for a program on the same machine. */
 import type { Config } from "../config/index.ts";
 import { answerText } from "../http/answers.ts";
 import type { Exchange } from "../http/exchange.ts";

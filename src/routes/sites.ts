@@ -1,4 +1,4 @@
-/** Reading a site and moving its live pointer (CONTRACT.md 4.4). */
+/** Reading a site and moving its live pointer (CONTRACT 4.4). */
 import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
 import { refuseUnlessWritable } from "../store/refusals.ts";

@@ -1,4 +1,4 @@
-/** How many uploads one client address may have under way: a few slow ones must not take all there is (CONTRACT.md 4.1). */
+/** How many uploads one client address may have under way: a few slow ones must not take all there is (CONTRACT 4.1). */
 import { Refusal } from "../errors.ts";
 
 const PER_ADDRESS = 16;

@@ -1,4 +1,4 @@
-/** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT.md 3). */
+/** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT 3). */
 import type { ErrorCode, Refusal } from "../errors.ts";
 import { document, html } from "../html/template.ts";
 import { answerText, errorJson } from "../http/answers.ts";

@@ -1,5 +1,5 @@
 /** Files too large for memory go out from the disk. Bun's own Range handling is kept out of it: its 416 is cacheable
- *  and empty, and it knows neither our entity tags nor `If-Range` rules (BUN.md 2). */
+ *  and empty, and it knows neither our entity tags nor `If-Range` rules (BUN 2). */
 import type { Blobs, Stored } from "../store/serving.ts";
 import type { ByteRange } from "../http/ranges.ts";
 

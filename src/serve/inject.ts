@@ -1,4 +1,4 @@
-/** Attribution in served HTML (CONTRACT.md 6): nothing visible, and nothing that changes with owner or expiry. */
+/** Attribution in served HTML (CONTRACT 6): nothing visible, and nothing that changes with owner or expiry. */
 import { html, scriptJson } from "../html/template.ts";
 import type { Bytes } from "../types.ts";
 import { headEnd } from "../html/head-end.ts";

@@ -1,4 +1,4 @@
-/** The headers that follow the site and the kind of host, not the file (CONTRACT.md 2 and 6). */
+/** The headers that follow the site and the kind of host, not the file (CONTRACT 2 and 6). */
 import type { Site } from "../types.ts";
 
 export interface Policy {

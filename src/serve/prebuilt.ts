@@ -29,7 +29,7 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   headers.set("content-type", media_type);
   if (coding !== "identity") headers.set("content-encoding", coding);
   headers.set("accept-ranges", coding === "identity" ? "bytes" : "none");
-  // Else Bun names the file on the disk, which is a hash, and browsers would save it under that (BUN.md 2).
+  // Else Bun names the file on the disk, which is a hash, and browsers would save it under that (BUN 2).
   if (media_type === "application/octet-stream") headers.set("content-disposition", "inline");
   if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
   if (policy.csp !== null && isMarkup(media_type)) headers.set("content-security-policy", policy.csp);

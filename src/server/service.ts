@@ -18,7 +18,7 @@ import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
 import { WEB } from "../web/index.ts";
 
-/** Clients leave between two requests while every answer says `Connection: close` (BUN.md 2: no request lost). */
+/** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
 const GOODBYE_MS = 500;
 const DRAIN_MS = 10_000;
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
@@ -41,6 +41,8 @@ interface ServiceOptions {
   fatal?: (error: unknown) => void;
   /** How long answers say goodbye before the listener closes; with 0 a stop waits for nobody's next request. */
   goodbye_ms?: number;
+  /** How long what is in flight may take, goodbye included. */
+  drain_ms?: number;
 }
 
 interface Running {
@@ -108,7 +110,7 @@ const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => Ap
 
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<Service> {
-  const { now, goodbye_ms = GOODBYE_MS } = options;
+  const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
   const tls = readTls(config);
   const log = createLog(config.log, now);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
@@ -128,7 +130,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   async function stop(): Promise<void> {
     state.draining = true;
     await Bun.sleep(goodbye_ms);
-    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(DRAIN_MS - goodbye_ms)]);
+    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(drain_ms - goodbye_ms)]);
     await server.stop(true);
     await pool.stop();
     counting.stop();

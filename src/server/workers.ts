@@ -1,5 +1,5 @@
 /** Several serving processes on one port. The first process only supervises: it holds the data directory, starts the
- *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY.md 2, Start). */
+ *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { startWorker } from "./service.ts";

@@ -10,10 +10,11 @@ import { readUserCode, showUserCode } from "../routes/device.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/people.ts";
+import { UNIT_MS } from "../units.ts";
 import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */
-const FRESH_MS = 60 * 60_000;
+const FRESH_MS = UNIT_MS.h;
 
 const isFresh = ({ signed_in_at }: SignedInCaller, now: number): boolean =>
   signed_in_at !== null && now - Date.parse(signed_in_at) <= FRESH_MS;
@@ -49,7 +50,7 @@ const notWaiting = (ctx: Ctx): Response =>
   );
 
 const ageOf = (created_at: string, now: number): string => {
-  const minutes = Math.floor((now - Date.parse(created_at)) / 60_000);
+  const minutes = Math.floor((now - Date.parse(created_at)) / UNIT_MS.m);
   return minutes < 1 ? "less than a minute ago" : minutes === 1 ? "a minute ago" : `${minutes} minutes ago`;
 };
 

@@ -1,5 +1,5 @@
 /** The frame of every page on the API host: plain HTML that needs no script, under headers that let nobody else's code
- *  or frame near it (CONTRACT.md 5). */
+ *  or frame near it (CONTRACT 5). */
 import { createHash } from "node:crypto";
 import type { Refusal } from "../errors.ts";
 import { document, html, type Html } from "../html/template.ts";

@@ -1,7 +1,5 @@
 /** PIPELINE.md 3 and CONTRACT.md 7: the refusal of phishing, and the quarantine of what is only suspicious. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { run, SOURCE } from "../kit/process.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -127,7 +125,7 @@ describe("a suspicious anonymous site is quarantined", () => {
     const site = await server.deploy({ ...suspicious("kept"), "index.html": "<title>Fine</title>" });
     const first = await server.site(site.slug, "/about");
     expect(first.headers.get("content-security-policy")).toBeNull();
-    server.sql(`update sites set quarantine = '["x"]' where site_id = ?`, site.site_id);
+    server.quarantine(site);
     const headers = { "if-none-match": first.headers.get("etag")! };
     const again = await server.site(site.slug, "/about", { headers });
     expect([again.status, again.headers.get("content-security-policy")]).toEqual([304, POLICY]);
@@ -212,41 +210,5 @@ describe("svc-server reports and clear", () => {
     expect(await csp(site.slug)).toBeNull();
     await server.redeploy(site, suspicious("h"));
     expect(await csp(site.slug)).toBe(POLICY);
-  });
-});
-
-describe("brands.txt", () => {
-  test("is made at the first start, with what PIPELINE.md names", () => {
-    const text = readFileSync(join(server.data_dir, "brands.txt"), "utf8");
-    for (const name of [
-      "PayPal",
-      "Microsoft",
-      "Google",
-      "Apple",
-      "Amazon",
-      "Facebook",
-      "Netflix",
-      "DHL",
-      "Coinbase",
-      "MetaMask",
-    ]) {
-      expect(text).toMatch(new RegExp(`^${name} [\\w.-]+\\.\\w+`, "m"));
-    }
-  });
-
-  test("is the operator's: read at the next deploy, kept at the next start", async () => {
-    await using own = await startServer();
-    const file = join(own.data_dir, "brands.txt");
-    writeFileSync(file, "Acme acme.example\n");
-    const codes = async (title: string) =>
-      (await own.deploy({ "index.html": `<title>${title}</title><input type=password>` })).warnings.map(
-        ({ code }) => code,
-      );
-    expect(await codes("Acme")).toContain("suspicious_content");
-    expect(await codes("PayPal")).not.toContain("suspicious_content");
-    await own.stop();
-    await own.start([]);
-    expect(readFileSync(file, "utf8")).toBe("Acme acme.example\n");
-    expect(existsSync(file)).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { listed, operate } from "../kit/operator.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const JSON_TYPE = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };

@@ -4,8 +4,8 @@ import { type BrowserSession, call, type Person, signInByForm, signUp } from "..
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
-setDefaultTimeout(30_000);
+/** Accounts cost a password hash each. */
+setDefaultTimeout(60_000);
 
 const BASE = "https://svc.test";
 let server: TestServer;

@@ -1,20 +1,13 @@
 /** CONTRACT.md 4.4: rate limits, counted alike by every worker (RELIABILITY.md A5). */
-import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
 import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
-import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each, and every server drains for half a second. */
-setDefaultTimeout(30_000);
+/** Accounts cost a password hash each. */
+setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
-const NOBODYS_ID = `site_${"z".repeat(20)}`;
 const statuses = async (count: number, once: () => Promise<{ status: number }>): Promise<number[]> => {
   const seen: number[] = [];
   for (let i = 0; i < count; i++) seen.push((await once()).status);
@@ -60,7 +53,7 @@ describe("the defaults", () => {
       expect(seen.slice(0, count)).not.toContain(429);
       expect(seen[count]).toBe(429);
     },
-    20_000,
+    60_000,
   );
 });
 
@@ -187,77 +180,6 @@ describe("A5 who counts as one", () => {
     await using server = await startServer("--trust-proxy", "127.0.0.1,10.0.0.0/8", { SVC_RATE_DEPLOY: "1/1h" });
     expect(await deployFrom(server, from(first))).toBe(200);
     expect(await deployFrom(server, from(second))).toBe(status);
-  });
-});
-
-describe("shared and kept", () => {
-  test("A5 two workers count alike", async () => {
-    await using folder = await temporaryFolder();
-    const server = await startProcess(["--data-dir", folder.path, "--workers", "2", "--log", "json"], {
-      env: { SVC_RATE_DEPLOY: "6/1h" },
-    });
-    try {
-      const deploy = () =>
-        fetch(`${server.base_url}/sites`, {
-          method: "POST",
-          headers: { "content-type": "application/zip", connection: "close" },
-          body: zipOf({ "index.html": "x" }),
-          keepalive: false,
-        });
-      const seen = (await Promise.all(Array.from({ length: 24 }, deploy))).map(({ status }) => status);
-      expect(seen.toSorted()).toEqual([...times(6, 200), ...times(18, 429)]);
-    } finally {
-      server.kill("SIGTERM");
-      await server.exited;
-    }
-  }, 30_000);
-
-  test("A5 counts survive a restart", async () => {
-    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
-    await server.deploy({ "index.html": "x" });
-    await server.stop();
-    await server.start([{ SVC_RATE_DEPLOY: "1/1h" }]);
-    expect((await server.post(zipOf({ "index.html": "x" }))).status).toBe(429);
-  });
-
-  test("A5 a refused call writes nothing and takes under 1 ms; names and addresses are not stored", async () => {
-    const data_dir = await mkdtemp(join(tmpdir(), "svc-rates-"));
-    try {
-      prepareRates(data_dir);
-      const rates = openRates(data_dir, () => 1e12);
-      const take = () => rates.take("sign_in_account", "ann@example.org", [{ count: 5, window_ms: MINUTE }]);
-      for (let i = 0; i < 5; i++) expect((await take()).allowed).toBe(true);
-      using db = new Database(join(data_dir, "rates.db"), { readonly: true });
-      const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
-      const before = version.get();
-      const began = performance.now();
-      for (let i = 0; i < 200; i++) expect((await take()).allowed).toBe(false);
-      expect((performance.now() - began) / 200).toBeLessThan(1);
-      expect(version.get()).toEqual(before);
-      expect(db.query("select * from hits").values().join(" ")).not.toContain("ann");
-      rates.close();
-    } finally {
-      await rm(data_dir, { recursive: true, force: true });
-    }
-  });
-
-  test("a file that a power cut tore is made anew at the next start", async () => {
-    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
-    await server.deploy({ "index.html": "x" });
-    await server.stop();
-    await Bun.write(join(server.data_dir, "rates.db"), "torn".repeat(5000));
-    await server.start([{ SVC_RATE_DEPLOY: "1/1h" }]);
-    expect((await server.post(zipOf({ "index.html": "x" }))).status).toBe(200);
-    expect((await server.post(zipOf({ "index.html": "x" }))).status).toBe(429);
-  });
-
-  test("calls of long ago are forgotten", async () => {
-    await using server = await startServer("--trust-proxy", "127.0.0.1", { SVC_RATE_DEPLOY: "5/1m" });
-    for (const address of ["1.1.1.1", "1.1.1.2"]) await server.post(zipOf({ "index.html": "x" }), from(address));
-    server.advance(2 * MINUTE);
-    await server.post(zipOf({ "index.html": "x" }), from("1.1.1.3"));
-    using db = new Database(join(server.data_dir, "rates.db"), { readonly: true });
-    expect(db.query("select count(*) as n from hits").get()).toEqual({ n: 1 });
   });
 });
 

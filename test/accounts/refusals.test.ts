@@ -1,9 +1,9 @@
 /** CONTRACT.md 3: every refusal is the documented one, the server lives on, and nothing of the upload is kept. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { cpuOfAsync } from "../kit/cpu.ts";
+import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 const MAX_ZIP = 100_000;
@@ -17,8 +17,6 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const blobs = () =>
   readdirSync(join(server.data_dir, "blobs"), { recursive: true }).filter((path) => String(path).includes("/"));
-const ZIP = { "content-type": "application/zip" };
-const JSON_TYPE = { "content-type": "application/json" };
 const own = () => ({ authorization: `Bearer ${site.manage_token}` });
 const deploys = () => `/sites/${site.site_id}/deploys`;
 const rollback = () => `/sites/${site.site_id}/rollback`;
@@ -148,9 +146,9 @@ const cases: Record<string, Case> = {
 test("A12 a body of quotes that are never closed takes no time", async () => {
   const body = `{"version_id":"${'\\"'.repeat(32_700)}`;
   for (const end of ["", "\\"]) {
-    const before = performance.now();
-    expect((await server.api(rollback(), { method: "POST", body: body + end, headers: own() })).status).toBe(400);
-    expect(performance.now() - before).toBeLessThan(300);
+    const ask = async () =>
+      expect((await server.api(rollback(), { method: "POST", body: body + end, headers: own() })).status).toBe(400);
+    expect(await cpuOfAsync(ask)).toBeLessThan(300);
   }
 });
 
@@ -187,107 +185,4 @@ test("every API answer has X-Request-Id and Svc-Version, each request its own id
   expect(new Set(ids).size).toBe(2);
   for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{16}$/);
   for (const response of answers) expect(response.headers.get("svc-version")).toBe("2026-11-21");
-});
-
-/** What a raw client gets back, until the server closes or answers with a whole head and `enough` says so. */
-function raw(lines: string, body: Uint8Array[] = []): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect(server.port, "127.0.0.1", () => {
-      socket.write(lines);
-      for (const chunk of body) socket.write(chunk);
-    });
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-      if (answer.includes('"request_id"')) socket.destroy();
-    });
-    socket.on("close", () => resolve(answer));
-    socket.on("error", (error) => (answer ? resolve(answer) : reject(error)));
-  });
-}
-
-test("A13 a zip that is announced too large is refused before its body is sent", async () => {
-  const head = `POST /sites HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/zip\r\nContent-Length: 99000000000\r\n\r\n`;
-  const answer = await raw(head);
-  expect(answer).toStartWith("HTTP/1.1 413");
-  expect(answer).toContain("zip_too_large");
-});
-
-test("A13 a chunked zip is read no further than one byte past the limit", async () => {
-  const chunk = noise(MAX_ZIP / 2 + 1);
-  const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]);
-  const head =
-    "POST /sites HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/zip\r\nTransfer-Encoding: chunked\r\n\r\n";
-  const answer = await raw(head, [framed, framed]);
-  expect(answer).toStartWith("HTTP/1.1 413");
-});
-
-/** An upload that is announced and never comes. */
-function stuck(port: number, header = ""): Socket {
-  const socket = connect(port, "127.0.0.1");
-  socket.on("error", () => {});
-  socket.write(
-    `POST /sites HTTP/1.1\r\nHost: localhost\r\n${header}Content-Type: application/zip\r\nContent-Length: 500\r\n\r\nPK`,
-  );
-  return socket;
-}
-
-/** Asks until a place is refused. A deploy of our own may take one for a moment, so each try adds a stuck upload. */
-async function untilRefused(open: Socket[], more: () => Socket, ask: () => Promise<Response>): Promise<Response> {
-  for (let tries = 0; tries < 50; tries++) {
-    const response = await ask();
-    if (response.status === 503) return response;
-    open.push(more());
-    await Bun.sleep(20);
-  }
-  throw new Error("a 17th upload was never refused");
-}
-
-test("an address has at most 16 uploads in flight; the next is 503 with Retry-After", async () => {
-  const more = () => stuck(server.port);
-  const open = Array.from({ length: 15 }, more);
-  try {
-    expect((await server.post(one)).status).toBe(200);
-    const response = await untilRefused(open, more, () => server.post(one));
-    expect(await response.json()).toMatchObject({ code: "unavailable" });
-    expect(response.headers.get("retry-after")).toBe("1");
-  } finally {
-    for (const socket of open) socket.destroy();
-  }
-});
-
-test("the addresses of an IPv6 /64 are one: together they have at most 16", async () => {
-  await using proxied = await startServer("--trust-proxy", "127.0.0.1");
-  let host = 0;
-  const more = () => stuck(proxied.port, `X-Forwarded-For: 2001:db8::${(++host).toString(16)}\r\n`);
-  const open = Array.from({ length: 16 }, more);
-  const ask = (address: string) =>
-    proxied.api("/sites", { method: "POST", body: one, headers: { ...ZIP, "x-forwarded-for": address } });
-  try {
-    await untilRefused(open, more, () => ask("2001:db8::ffff"));
-    expect((await ask("2001:db8:0:1::1")).status).toBe(200);
-  } finally {
-    for (const socket of open) socket.destroy();
-  }
-});
-
-test("a deploy is in flight until it is answered: of forty at once some are 503, and none is lost", async () => {
-  const zips = Array.from({ length: 40 }, (_, n) => zipOf({ "index.html": `at once ${n}` }));
-  const statuses = (await Promise.all(zips.map((zip) => server.post(zip)))).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(16);
-  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0);
-  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-});
-
-test("uploads that were given up free their places", async () => {
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await server.post(one)).status === 200) return;
-    await Bun.sleep(20);
-  }
-  throw new Error("the places were never freed");
-});
-
-test("the limits hold on both sides: exactly at each bound a deploy is taken", async () => {
-  expect((await server.post(zipOf({ a: "1", b: "2", c: "3" }))).status).toBe(200);
-  expect((await server.post(zipOf({ a: "x".repeat(40_000), b: "y".repeat(10_000) }))).status).toBe(200);
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fastest } from "../kit/cpu.ts";
 import { bitFlips, digestOf, fuzzArchives, noise, truncations } from "./archive-fuzz.ts";
 import { accept, refusalOf } from "../kit/ingesting.ts";
 import { consistentBoasters, countless, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
@@ -175,7 +176,7 @@ describe("P10: time and memory", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-  }, 20_000);
+  }, 60_000);
 
   /** One entry that claims all that a deploy may have, and gives 3 bytes (Z11). */
   const claims = (): Uint8Array => {
@@ -190,12 +191,6 @@ describe("P10: time and memory", () => {
     ["Z15", quotedOverlap],
   ] as const)("%s is refused within 5 ms", (_id, make) => {
     const zip = make();
-    let best = Infinity;
-    for (let run = 0; run < 20; run++) {
-      const start = performance.now();
-      expect(digestOf(zip)).toBeNull();
-      best = Math.min(best, performance.now() - start);
-    }
-    expect(best).toBeLessThan(5);
+    expect(fastest(20, () => expect(digestOf(zip)).toBeNull())).toBeLessThan(5);
   });
 });

@@ -2,10 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Zip, ZipDeflate, ZipPassThrough, zipSync } from "fflate";
+import { join } from "node:path";
 import { accept } from "../kit/ingesting.ts";
+import { FIXTURES } from "../kit/paths.ts";
 import { buildZip, concat, type Content, extraField, type Member, zipOf } from "../kit/zip.ts";
 
-const fixture = (name: string): Uint8Array => readFileSync(new URL(`fixtures/archives/${name}.zip`, import.meta.url));
+const fixture = (name: string): Uint8Array => readFileSync(join(FIXTURES, "archives", `${name}.zip`));
 
 const SITE = "64f7e776323349c0";
 const PATHS = ["café.txt", "css/a.css", "docs/deep/x.txt", "empty.txt", "index.html"];

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { collectDist } from "../../lib.ts";
+import { EXAMPLES, TOOLS } from "../kit/paths.ts";
 import { run } from "../kit/process.ts";
 
 type Files = Map<string, Uint8Array>;
@@ -15,8 +16,6 @@ export interface Build {
   pages: Record<string, string>;
 }
 
-const TOOLS = join(import.meta.dir, "..", "tools");
-const EXAMPLES = join(import.meta.dir, "..", "..", "examples");
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** A package's folder without what its maker ships beside the site (source maps, other bundles, notes). */

@@ -1,14 +1,14 @@
-/** How the CLI behaves towards a person: arguments, exit codes, help, colors, motion, signals. */
+/** How the CLI behaves towards a person: colors, motion, text of others, signals. */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { configDir } from "../../src/cli/saved/config-dir.ts";
+import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { CLI, DEPLOYED, fakeServer, Home, json, LIMITS } from "../kit/cli.ts";
+import { CLI, Home, json } from "../kit/cli.ts";
+import { DEPLOYED, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let home: Home;
 beforeAll(async () => {
@@ -17,143 +17,27 @@ beforeAll(async () => {
 });
 afterAll(() => home[Symbol.asyncDispose]());
 
-describe("arguments", () => {
-  test.each([
-    [["--jsn"], "Unknown flag --jsn. Did you mean --json?"],
-    [["--quite"], "Unknown flag --quite. Did you mean --quiet?"],
-    [["-x"], "Unknown flag -x."],
-    [["-qx"], "Unknown flag -x."],
-    [["--hepl"], "Did you mean --help?"],
-    [["update", "--sit", "x"], "Unknown flag --sit. Did you mean --site?"],
-    [["update", "--tok=x"], "Did you mean --token?"],
-    [["update", "--nospa"], "Did you mean --no-spa?"],
-    [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
-    [["--site", "site_x"], "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget."],
-    [["versions", "--spa"], "Unknown flag --spa."],
-    [["forget", "--token", "x"], "Unknown flag --token."],
-    [["dist", "--compress"], "Unknown flag --compress."],
-    [["update", "--site"], "--site needs a value: --site <id>"],
-    [["update", "--site", "--json"], "--site needs a value"],
-    [["update", "--site="], "--site was given an empty value."],
-    [["--json=1"], "--json takes no value."],
-    [["a", "b"], "svc takes one argument, not 2. See svc --help."],
-    [["update", "a", "b"], "svc update takes one argument, not 2."],
-  ])("%p exits 2: %s", async (args, sentence) => {
-    const { code, out, err } = await home.run(args);
-    const said = args.includes("--json") ? String(json({ out })["error"]) : err;
-    expect(code).toBe(2);
-    expect(said).toContain(sentence);
-    if (!args.includes("--json")) expect(out).toBe("");
-  });
-
-  test("wrong usage with --json is JSON too", async () => {
-    const ran = await home.run(["--json", "--nope"]);
-    expect([ran.code, ran.err]).toEqual([2, ""]);
-    expect(json(ran)).toEqual({ ok: false, error: "Unknown flag --nope. See svc --help.", code: "usage" });
-  });
-
-  test("flags may stand before the command and in one word", async () => {
-    const fake = fakeServer(() => Response.json({ ...DEPLOYED, live_version_id: "a", versions: [] }));
-    const env = { DEPLOY_URL: fake.url };
-    expect((await home.run(["--site", "site_x", "--token", "t", "versions"], { env })).code).toBe(0);
-    expect((await home.run(["-qh"], { env })).out).toContain("svc turns a folder");
-    await fake.stop();
-  });
-});
-
-describe("commands to type are named as this one was", () => {
-  const ROOT = dirname(CLI[1]!);
-  const PATH = process.env["PATH"] ?? "";
-  const CASES: [string, string, Record<string, string>, string][] = [
-    ["in the checkout", ROOT, {}, "bun cli.ts"],
-    ["in a folder of it", join(ROOT, "test"), {}, "bun ../cli.ts"],
-    ["by npx, which leaves no bun behind", ROOT, { npm_lifecycle_event: "npx" }, `npx -y bun@${Bun.version} cli.ts`],
-  ];
-  test.each(CASES)("from source, %s", async (_, cwd, env, called) => {
-    const run = async (...args: string[]) => home.run(args, { cwd, env: { PATH, ...env } });
-    expect((await run("update")).err).toContain(`Deploy it: ${called}, or`);
-    expect((await run("udpate")).err).toContain(`Did you mean ${called} update?`);
-    expect((await run("list")).err).toContain(`${called} list needs your account: run ${called} login, or`);
-    expect((await run("--help")).out).toContain(`${called} rollback [version] `);
-  });
-});
-
-describe("help and version", () => {
-  test.each([["-v"], ["--version"]])("%s prints the version of the package", async (flag) => {
-    expect(await home.run([flag])).toEqual({ code: 0, out: "svc 0.3.0\n", err: "" });
-    expect(packageJson.version).toBe("0.3.0");
-    expect((await home.run(["update", flag])).out).toBe("svc 0.3.0\n");
-  });
-
-  test.each([["-h"], ["--help"]])("%s lists every command, and nothing that is not there", async (flag) => {
-    const { code, out, err } = await home.run([flag]);
-    expect([code, err]).toEqual([0, ""]);
-    const commands = [...out.matchAll(/^  svc (\w+) /gm)].map(([, name]) => name);
-    expect(commands).toEqual([
-      "update",
-      "versions",
-      "rollback",
-      "forget",
-      "login",
-      "logout",
-      "list",
-      "claim",
-      "install",
-    ]);
-    expect(out).toContain("svc [path]");
-    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
-  });
-
-  test.each([
-    ["update", ["--site <id>", "--token <manage_token>", "--spa", "--no-spa", "--json", "-q, --quiet", "-h, --help"]],
-    ["versions", ["--site <id>", "--json", "-h, --help"]],
-    ["rollback", ["--site <id>", "--token <manage_token>", "--json", "-q, --quiet", "-h, --help"]],
-    ["forget", ["--site <id>", "--json", "-h, --help"]],
-    ["login", ["--token <session_token>", "--request", "--check <id>", "--json", "-q, --quiet", "-h, --help"]],
-    ["logout", ["--json", "-q, --quiet", "-h, --help"]],
-    ["list", ["--json", "-q, --quiet", "-h, --help"]],
-    ["claim", ["--token <claim_token>", "--json", "-q, --quiet", "-h, --help"]],
-    ["install", ["--agents", "--claude", "--cursor", "--copilot", "--windsurf", "--cline", "--roo", "--gemini"]],
-    ["install", ["--all", "--global", "--list", "--dry-run", "--print", "--json", "-q, --quiet", "-h, --help"]],
-  ])("svc %s --help shows its flags, and does nothing else", async (command, flags) => {
-    for (const args of [
-      [command, "--help"],
-      ["-h", command],
-    ]) {
-      const { code, out } = await home.run(args);
-      expect(code).toBe(0);
-      expect(out).toContain(`svc ${command}`);
-      for (const flag of flags) expect(out).toContain(flag);
-    }
-  });
-});
-
-describe("the places of the config folder", () => {
-  test.each<[string, Record<string, string>, string]>([
-    ["darwin", {}, "/u/me/Library/Application Support/svc"],
-    ["linux", {}, "/u/me/.config/svc"],
-    ["linux", { XDG_CONFIG_HOME: "/xdg" }, "/xdg/svc"],
-    ["win32", { APPDATA: "C:\\u\\me\\AppData\\Roaming" }, "C:\\u\\me\\AppData\\Roaming\\svc"],
-    ["darwin", { SVC_CONFIG_DIR: "/own" }, "/own"],
-  ])("%s with %j: %s", (platform, env, expected) => {
-    expect(configDir(env, platform, "/u/me")).toBe(expected);
-  });
-});
-
 describe("on a terminal", () => {
+  /** Time for what moves to be seen moving: a few of its frames. */
+  const MOVING_MS = 400;
   const slowly = (answer: () => Response) =>
     fakeServer(async (path) => {
-      await Bun.sleep(path === "/sites" ? 400 : 0);
+      await Bun.sleep(path === "/sites" ? MOVING_MS : 0);
       return answer();
     });
+  const framesOf = (raw: string) => new Set(raw.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g) ?? []).size;
 
   test("the line that moves is wiped, the cursor comes back, the URL stands out", async () => {
-    const fake = slowly(() => Response.json(DEPLOYED));
-    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } });
+    const moved = Promise.withResolvers<void>();
+    const fake = fakeServer(async (path) => {
+      if (path === "/sites") await moved.promise;
+      return Response.json(DEPLOYED);
+    });
+    const watch = (raw: string) => framesOf(raw) > 2 && raw.includes("Publishing") && moved.resolve();
+    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } }, watch);
     await fake.stop();
     expect(code).toBe(0);
-    const frames = raw.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g) ?? [];
-    expect(new Set(frames).size).toBeGreaterThan(2);
+    expect(framesOf(raw)).toBeGreaterThan(2);
     expect(raw).toContain("Publishing");
     expect(raw.startsWith("\x1b[?25l")).toBe(true);
     expect(raw.lastIndexOf("\x1b[?25h")).toBeGreaterThan(raw.lastIndexOf("\x1b[?25l"));
@@ -174,7 +58,7 @@ describe("on a terminal", () => {
     expect(code).toBe(0);
     expect(raw).toMatch(/Uploading \d+ % of 15 MB/);
     expect(fake.asked[0]!.bytes).toBeGreaterThan(16_000_000);
-  }, 20_000);
+  }, 60_000);
 
   test.each([
     ["NO_COLOR", { NO_COLOR: "1" }],
@@ -339,33 +223,3 @@ describe("Ctrl-C", () => {
     expect((await readdir(own.dir)).filter((name) => name !== ".bun")).toEqual(["dist"]);
   });
 });
-
-/** A proxy that passes 2 MB on and then waits 150 ms, so that an upload takes a while. */
-function throttled(port: number): { url: string; stop(): void } {
-  const proxy = Bun.listen<{ upstream: Bun.Socket; passed: number }>({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      async open(client) {
-        client.pause();
-        const upstream = await Bun.connect({
-          hostname: "127.0.0.1",
-          port,
-          socket: { data: (_, bytes) => void client.write(bytes), close: () => void client.end() },
-        });
-        client.data = { upstream, passed: 0 };
-        client.resume();
-      },
-      data(client, bytes) {
-        client.data.upstream.write(bytes);
-        client.data.passed += bytes.length;
-        if (client.data.passed < 2_000_000) return;
-        client.data.passed = 0;
-        client.pause();
-        setTimeout(() => client.resume(), 150);
-      },
-      close: (client) => void client.data?.upstream.end(),
-    },
-  });
-  return { url: `http://localhost:${proxy.port}`, stop: () => proxy.stop(true) };
-}

@@ -4,7 +4,10 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../src/log.ts";
-import { fakeServer, Home } from "../kit/cli.ts";
+import { visibleLine } from "../../src/visible.ts";
+import { Home } from "../kit/cli.ts";
+import { expectLinear } from "../kit/cpu.ts";
+import { fakeServer } from "../kit/fake-server.ts";
 import { operate } from "../kit/operator.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { buildZip } from "../kit/zip.ts";
@@ -115,6 +118,16 @@ test("a line of the log is one line, and its JSON holds nothing active either", 
     .map((line) => (JSON.parse(line) as { host?: string }).host);
   expect(hosts).toEqual([...everything, undefined]);
   for (const [, raw, shown] of ESCAPED) if (raw !== shown) expect(json).not.toContain(written(raw));
+});
+
+test.each([
+  ["spaces", " "],
+  ["line ends", "\n"],
+  ["marks", MARK],
+  ["selectors and marks by turns", `\ufe0f${MARK}`],
+  ["emoji", "\u2764"],
+])("a text of many %s is folded and shown in linear time", (_, piece) => {
+  expectLinear(400_000, (size) => `${piece.repeat(size)}x`, visibleLine);
 });
 
 beforeAll(async () => {

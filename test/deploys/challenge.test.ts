@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploySite } from "../../lib.ts";
 import { type Challenge, solve } from "../../src/client/challenge.ts";
-import { DEPLOYED, fakeServer, Home, json } from "../kit/cli.ts";
+import { Home, json } from "../kit/cli.ts";
+import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -145,7 +146,7 @@ describe("with SVC_CHALLENGE=pow", () => {
     await home.write("large", { "index.html": "<title>CLI</title>", ...noise });
     const ran = await home.run(["large", "--json"]);
     expect([ran.code, json(ran)["ok"]]).toEqual([0, true]);
-  }, 30_000);
+  }, 60_000);
 });
 
 test("svc shows on a terminal how far the proof is", async () => {
@@ -164,7 +165,7 @@ test("svc shows on a terminal how far the proof is", async () => {
   expect(screen.raw).toMatch(/no robot: \d+ %/);
   expect(server.asked.map(({ path }) => path)).toEqual(["/sites", "/challenge", "/sites"]);
   expect(server.asked[2]!.headers.get("svc-challenge")).toBe(await solve(slow));
-}, 30_000);
+}, 60_000);
 
 test("svc gives up on a server that takes no proof", async () => {
   const server = fakeServer((path) =>
@@ -199,10 +200,9 @@ test("a proof is spent for all workers alike", async () => {
     const statuses = await Promise.all(Array.from({ length: 8 }, send));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   } finally {
-    workers.kill("SIGTERM");
-    await workers.exited;
+    await workers.end();
   }
-}, 30_000);
+}, 60_000);
 
 describe("the solver", () => {
   // Lengths around the 64 bytes that SHA-256 takes at once.

@@ -170,7 +170,7 @@ describe("?dry_run=1 on POST /sites/:id/deploys", () => {
   test("refusals are the real ones", async () => {
     const site = await server.deploy({ "index.html": "1" });
     expect((await update(site, { "index.html": "2" }, "", "svc_manage_wrong")).status).toBe(401);
-    server.sql("update sites set frozen = 1 where site_id = ?", site.site_id);
+    server.freeze(site);
     expect((await update(site, { "index.html": "2" })).status).toBe(403);
   });
 });

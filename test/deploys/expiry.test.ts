@@ -1,15 +1,16 @@
 /** Expiry (SPEC.md, CONTRACT.md 2 and 4.4, K26): an anonymous site is gone at the moment it names, swept in its time, and never
  *  comes back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type AuditLine, blobFile, listed, operate, until } from "../kit/operator.ts";
+import { type AuditLine, blobFile, listed, operate } from "../kit/operator.ts";
+import { bearer } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const DAY_MS = 86_400_000;
-const bearer = (site: DeployResult) => ({ authorization: `Bearer ${site.manage_token}` });
 
 describe("with a moved clock", () => {
   let server: TestServer;
@@ -55,11 +56,11 @@ describe("with a moved clock", () => {
     const other = await server.deploy({ "index.html": "other" });
     server.advance(14 * DAY_MS);
     const at = (headers: Record<string, string>) => server.api(`/sites/${site.site_id}`, { headers });
-    expect((await at(bearer(site))).status).toBe(404);
-    expect(await (await at(bearer(site))).json()).toMatchObject({ code: "unknown_site" });
-    expect((await at(bearer(other))).status).toBe(401);
+    expect((await at(bearer(site.manage_token))).status).toBe(404);
+    expect(await (await at(bearer(site.manage_token))).json()).toMatchObject({ code: "unknown_site" });
+    expect((await at(bearer(other.manage_token))).status).toBe(401);
     const body = zipOf({ "index.html": "again" });
-    const headers = { ...bearer(site), "content-type": "application/zip" };
+    const headers = { ...bearer(site.manage_token), "content-type": "application/zip" };
     expect((await server.api(`/sites/${site.site_id}/deploys`, { method: "POST", body, headers })).status).toBe(404);
     server.advance(-14 * DAY_MS);
   });
@@ -69,12 +70,12 @@ test("the sweep removes what expired and keeps the tombstone: still 410, the tok
   await using server = await startServer("--gc-interval", "1s");
   const site = await server.deploy({ "index.html": "x" });
   const kept = await server.deploy({ "index.html": "y" });
-  server.sql("update sites set expires_at = ? where site_id = ?", server.now() - 1, site.site_id);
+  server.expire(site);
   const sites = async () => (await listed<{ site_id: string }>(server.data_dir, "sites")).map((row) => row.site_id);
   await until(async () => !(await sites()).includes(site.site_id));
   expect(await sites()).toEqual([kept.site_id]);
   expect((await server.site(site.slug)).status).toBe(410);
-  expect((await server.api(`/sites/${site.site_id}`, { headers: bearer(site) })).status).toBe(404);
+  expect((await server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).status).toBe(404);
   const audit = (await listed<AuditLine>(server.data_dir, "audit")).filter((row) => row.site_id === site.site_id);
   expect(audit).toMatchObject([{ actor: "expiry", action: "expire" }]);
 });
@@ -83,7 +84,7 @@ test("K26 a clock that is set back a year brings no swept site back; one that is
   await using server = await startServer();
   const site = await server.deploy({ "index.html": "x" });
   const owned = await server.deploy({ "index.html": "owned" });
-  server.sql("update sites set owner_account_id = 'acct_x', expires_at = null where site_id = ?", owned.site_id);
+  server.giveAway(owned);
   await server.running.store.sweep(server.now() + 400 * DAY_MS);
   server.advance(-365 * DAY_MS);
   expect((await server.site(site.slug)).status).toBe(410);
@@ -119,7 +120,6 @@ test("once for real: a server with a TTL of seconds and two workers, nobody's ha
     await operate(folder.path, "gc");
     expect(await Bun.file(blobFile(folder.path, "for three seconds")).exists()).toBe(true);
   } finally {
-    child.kill("SIGTERM");
-    await child.exited;
+    await child.end();
   }
 });

@@ -1,9 +1,10 @@
 /** `bun run demo`, as a person runs it. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { ROOT } from "../kit/paths.ts";
 import { temporaryFolder } from "../kit/process.ts";
 
-const DEMO = join(import.meta.dir, "..", "..", "scripts", "demo.ts");
+const DEMO = join(ROOT, "scripts", "demo.ts");
 const SHOWN = /^ *(http:\/\/\S+)$/m;
 
 function start(folder: string, port: string) {

@@ -4,6 +4,7 @@ import { attributesOf } from "../../src/html/attributes.ts";
 import { asBrowser, type Namespaces, xml } from "../../src/html/foreign.ts";
 import { Page } from "../../src/html/page.ts";
 import { Tokenizer } from "../../src/html/tokenizer.ts";
+import { expectLinear } from "../kit/cpu.ts";
 
 /** `<b>` opens, `</b>` closes, `'…'` is text, `<b:…>` holds text alone, `!` is a comment and `…!` one that never ends,
  *  `~` is a tag that never ends, `<g/drawing>` is no HTML. */
@@ -190,24 +191,14 @@ test("the parts of a page are told again and again, and the same", () => {
   expect([...page.parts()]).toEqual(parts);
 });
 
-/** Processor time of a page of `n` pieces and of one of four times as many: four times as much, with room for chance. */
 describe("the time of a page grows with its length alone", () => {
-  const cost = (html: string): number => {
-    const times = Array.from({ length: 3 }, () => {
-      const before = process.cpuUsage();
-      for (const _ of new Page(html).parts());
-      const { user, system } = process.cpuUsage(before);
-      return user + system;
-    });
-    return Math.min(...times);
-  };
   const PIECES = `<a |<a x=|<a x='|<a x="y" |<a/|<b>|</b>|<|</|x<|<!--|<!-- --!|<!|<?|<script>|<script><!--|<script><!--<script>|
     <!--><script>|</script|<title>|</title|<xmp>|<svg>|<svg/>|<svg><![CDATA[|<svg><p>|<svg><desc>|<math><mi>|</svg>|<svg x=y/>|
     <plaintext>`;
   test.each(PIECES.split(/\|\s*/).map((piece) => [piece]))("of %j", (piece) => {
-    const n = Math.ceil(400_000 / piece.length);
-    cost(piece.repeat(n));
-    const [once, four] = [cost(piece.repeat(n)), cost(piece.repeat(4 * n))];
-    expect(four).toBeLessThan(12 * once + 30_000);
+    const pageOf = (length: number): string => piece.repeat(Math.ceil(length / piece.length));
+    expectLinear(1_000_000, pageOf, (html) => {
+      for (const _ of new Page(html).parts());
+    });
   });
 });

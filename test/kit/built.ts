@@ -1,7 +1,6 @@
 /** The compiled programs, built for a test. */
-import { join } from "node:path";
+import { ROOT } from "./paths.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
 export const suffix = process.platform === "win32" ? ".exe" : "";
 
 export async function build(outdir: string, only: string[], env: Record<string, string> = {}): Promise<void> {

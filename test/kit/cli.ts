@@ -1,9 +1,10 @@
 /** The real CLI as a child process: own config folder, own project folders, nothing of the machine's environment. */
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { ROOT } from "./paths.ts";
 
-const SCRIPT = join(import.meta.dir, "..", "..", "cli.ts");
+const SCRIPT = join(ROOT, "cli.ts");
 /** The CLI from source. */
 export const CLI = [process.execPath, SCRIPT];
 
@@ -69,6 +70,20 @@ export class Home {
     return this.path(folder);
   }
 
+  /** What a run has saved in the config folder. */
+  async saved(file: string): Promise<Record<string, unknown>> {
+    return JSON.parse(await readFile(join(this.config, file), "utf8")) as Record<string, unknown>;
+  }
+  async links(): Promise<Record<string, unknown>[]> {
+    return (await this.saved("projects.json"))["projects"] as Record<string, unknown>[];
+  }
+  hasSaved(file: string): Promise<boolean> {
+    return Bun.file(join(this.config, file)).exists();
+  }
+  async modeOf(file: string): Promise<number> {
+    return (await stat(join(this.config, file))).mode & 0o777;
+  }
+
   private env(more: Record<string, string> = {}): Record<string, string> {
     const base: Record<string, string> = {
       PATH: `${this.bin}${delimiter}${process.env["PATH"]}`,
@@ -116,8 +131,7 @@ export class Home {
       },
     });
     const code = await child.exited;
-    // What was written last may still be on its way.
-    await Promise.race([closed.promise, Bun.sleep(200)]);
+    await closed.promise; // what was written last may still be on its way
     child.terminal?.close();
     return { code, raw, lines: withoutCodes(raw).split(/\r?\n/) };
   }
@@ -130,48 +144,3 @@ export class Home {
 
 /** What `--json` printed. */
 export const json = ({ out }: Pick<Ran, "out">): Record<string, unknown> => JSON.parse(out) as Record<string, unknown>;
-
-/** A server that answers what a test wants, and remembers what it was asked. */
-export interface FakeServer {
-  url: string;
-  asked: { method: string; path: string; headers: Headers; bytes: number }[];
-  stop(): Promise<void>;
-}
-
-export const LIMITS = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_242_880, anonymous_ttl_ms: 1 };
-
-/** `answer` gets the requests that are not for /limits. */
-export function fakeServer(
-  answer: (path: string, nth: number, request: Request) => Response | Promise<Response>,
-  limits = LIMITS,
-): FakeServer {
-  const asked: FakeServer["asked"] = [];
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    development: false,
-    async fetch(request) {
-      const path = new URL(request.url).pathname;
-      if (path === "/limits") return Response.json(limits);
-      const { length } = await request.clone().bytes();
-      asked.push({ method: request.method, path, headers: request.headers, bytes: length });
-      return answer(path, asked.length, request);
-    },
-  });
-  return { url: `http://localhost:${server.port}`, asked, stop: () => server.stop(true) };
-}
-
-/** What a server answers to a first deploy. */
-export const DEPLOYED = {
-  url: "http://calm-otter-x3k9.localhost:8787",
-  slug: "calm-otter-x3k9",
-  site_id: "site_0123456789abcdefghij",
-  version_id: "0123456789abcdef",
-  expires_at: Date.now() + 14 * 86_400_000,
-  manage_token: "svc_manage_fake",
-  claim_token: "svc_claim_fake",
-  next_actions: [],
-  healed: [],
-  warnings: [],
-  render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
-};

@@ -31,13 +31,3 @@ export function refusalOf(zip: Uint8Array, limits = LIMITS): Refusal {
   }
   throw new Error("the zip was accepted");
 }
-
-/** Milliseconds of the fastest of some runs: what the work takes when the machine is not busy with something else. */
-export function fastest(runs: number, work: () => void): number {
-  const times = Array.from({ length: runs }, () => {
-    const start = performance.now();
-    work();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
-}

@@ -49,12 +49,3 @@ export function blobFile(data_dir: string, contents: string | Uint8Array): strin
   const sha256 = new Bun.CryptoHasher("sha256").update(contents).digest("hex");
   return join(data_dir, "blobs", sha256.slice(0, 2), sha256);
 }
-
-/** Waits for what happens in its own time, and fails where it has not after ten seconds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUp = performance.now() + 10_000;
-  while (!(await condition())) {
-    if (performance.now() > giveUp) throw new Error("it did not happen within ten seconds");
-    await Bun.sleep(50);
-  }
-}

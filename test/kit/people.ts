@@ -90,3 +90,15 @@ export function csrfOf(page: string): string {
   if (!csrf) throw new Error(`no CSRF token in ${page}`);
   return csrf;
 }
+
+/** The person's click at the approval of a login. */
+export async function decideLogin(
+  server: TestServer,
+  user_code: string,
+  decision: "approve" | "deny",
+  by: Pick<Person, "email">,
+): Promise<void> {
+  const { cookie, csrf } = await signInByForm(server, by);
+  const answer = await submit(server, "/device", { user_code, csrf, decision }, { cookie });
+  if (answer.status !== 303) throw new Error(`the decision was answered ${answer.status}`);
+}

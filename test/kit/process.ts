@@ -1,9 +1,11 @@
 /** svc-server as a process of its own: real signals, real exit codes, the ready line. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { ROOT } from "./paths.ts";
+import { until } from "./until.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
 export const SOURCE = [process.execPath, join(ROOT, "server.ts")];
 
 export interface ServerProcess {
@@ -12,6 +14,9 @@ export interface ServerProcess {
   base_url: string;
   ready_line: string;
   kill(signal: NodeJS.Signals): void;
+  /** Ends it and its workers at once, without a drain: what was answered is on the disk. */
+  end(): Promise<void>;
+  /** Its exit code, when all of stderr has been read. */
   exited: Promise<number>;
   /** All of stderr so far. */
   stderr(): string;
@@ -51,7 +56,7 @@ export async function startProcess(
     env: environment(options.env ?? {}),
   });
   let stderr = "";
-  void (async () => {
+  const read = (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) stderr += decoder.decode(chunk, { stream: true });
   })();
@@ -67,9 +72,54 @@ export async function startProcess(
     base_url,
     ready_line,
     kill: (signal) => void child.kill(signal),
-    exited: child.exited,
+    async end() {
+      const processes = [child.pid, ...childrenOf(child.pid)];
+      child.kill("SIGKILL");
+      for (const pid of processes.slice(1)) process.kill(pid, "SIGKILL");
+      await child.exited;
+      await until(() => processes.every((pid) => parentOf(pid) === null));
+    },
+    exited: Promise.all([child.exited, read]).then(([code]) => code),
     stderr: () => stderr,
   };
+}
+
+export const local = ({ port }: Pick<ServerProcess, "port">): string => `http://127.0.0.1:${port}`;
+
+/** Its exit code after this signal. */
+export function ended(server: ServerProcess, signal: NodeJS.Signals): Promise<number> {
+  server.kill(signal);
+  return server.exited;
+}
+
+/** Whether it says so: from the signal on, each answer closes its connection. */
+export const drains = async (server: ServerProcess): Promise<boolean> =>
+  (await fetch(`${local(server)}/healthz`)).headers.get("connection") === "close";
+
+/** The parent of a process that runs; null where there is none, or only its exit code still waits to be read. */
+export function parentOf(pid: number): number | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return /^State:\s*Z/m.test(status) ? null : Number(/^PPid:\s*(\d+)/m.exec(status)![1]);
+  } catch {
+    return null;
+  }
+}
+
+/** Processor time of a process so far, in steps of 10 ms; 0 where there is no /proc. */
+export function cpuSecondsOf(pid: number): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return 0;
+  // The second field is the program's name in brackets, which may hold spaces.
+  const fields = readFileSync(path, "utf8").split(") ").at(-1)!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Where there is no /proc: none. */
+export function childrenOf(pid: number): number[] {
+  if (!existsSync("/proc/self")) return [];
+  const running = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return running.map(Number).filter((child) => parentOf(child) === pid);
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {

@@ -13,21 +13,28 @@ const HEAD_END = "\r\n\r\n";
 /** Longer than any answer takes; an open connection that says nothing more is then taken for finished. */
 const QUIET_MS = 4_000;
 
-/** Everything the server sends until it closes the connection or falls silent. */
-export function rawBytes(port: number, sent: string | Uint8Array, quiet_ms = QUIET_MS): Promise<Buffer> {
+/** Everything the server sends until it closes the connection or falls silent, and which of the two it was. */
+export function rawExchange(
+  port: number,
+  sent: string | Uint8Array,
+  quiet_ms = QUIET_MS,
+): Promise<{ bytes: Buffer; closed: boolean }> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, "127.0.0.1", () => socket.write(sent));
-    const done = () => {
+    const done = (closed: boolean) => () => {
       socket.destroy();
-      resolve(Buffer.concat(chunks));
+      resolve({ bytes: Buffer.concat(chunks), closed });
     };
-    socket.setTimeout(quiet_ms, done);
+    socket.setTimeout(quiet_ms, done(false));
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-    socket.on("error", done);
-    socket.on("close", done);
+    socket.on("error", done(true));
+    socket.on("close", done(true));
   });
 }
+
+export const rawBytes = async (port: number, sent: string | Uint8Array, quiet_ms?: number): Promise<Buffer> =>
+  (await rawExchange(port, sent, quiet_ms)).bytes;
 
 /** A chunked body as it was before. */
 function unchunk(text: string): { body: string; length: number } {
@@ -101,3 +108,12 @@ export async function rawRequest(
   if (others.length > 0) throw new Error(`${method} was answered ${others.length + 1} times`);
   return answer;
 }
+
+/** The same of a site, by its slug (or `<version_id>--<slug>`). */
+export const rawSite = (
+  port: number,
+  slug: string,
+  target: string | Uint8Array,
+  headers: string[] = [],
+  method = "GET",
+): Promise<RawAnswer> => rawRequest(port, `${slug}.localhost:${port}`, method, target, headers);

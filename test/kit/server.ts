@@ -1,12 +1,12 @@
 /** A whole server in the test's own process: real HTTP on a free port, a temporary data directory, a clock that moves. */
-import { Database } from "bun:sqlite";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config/index.ts";
 import { type Service, startService } from "../../src/server/service.ts";
-import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
+import { hashToken, newToken } from "../../src/tokens.ts";
 import type { Healed, Warning } from "../../src/types.ts";
+import { count, write } from "./database.ts";
 import { zipOf } from "./zip.ts";
 
 export type Contents = Record<string, string | Uint8Array> | Map<string, string | Uint8Array>;
@@ -25,6 +25,8 @@ export interface DeployResult {
   warnings: Warning[];
 }
 
+type Site = Pick<DeployResult, "site_id">;
+
 /** A flag, or variables for what has none. */
 export type Setting = string | Readonly<Record<string, string>>;
 
@@ -39,7 +41,13 @@ export const UNLIMITED = {
   SVC_RATE_REPORT: "off",
 };
 
-const ZIP = { "content-type": "application/zip" };
+export const ZIP = { "content-type": "application/zip" };
+export const JSON_TYPE = { "content-type": "application/json" };
+/** Well formed, and never given to a site. */
+export const NOBODYS_ID = `site_${"z".repeat(20)}`;
+
+/** The slug in a site's URL. */
+export const slugOf = (url: unknown): string => new URL(String(url).trim()).hostname.split(".")[0]!;
 
 export class TestServer {
   /** Milliseconds that the server's clock is ahead of the real one. */
@@ -69,7 +77,7 @@ export class TestServer {
     const flags = settings.filter((setting) => typeof setting === "string");
     const env = Object.assign({ ...UNLIMITED }, ...settings.filter((setting) => typeof setting === "object"));
     const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], env);
-    this.service = await startService(config, { now: this.now });
+    this.service = await startService(config, { now: this.now, goodbye_ms: 0 });
   }
 
   /** The API, by the name that clients use. */
@@ -101,18 +109,74 @@ export class TestServer {
     return result(await this.api(path, { method: "POST", body: zipOf(files), headers }));
   }
 
-  /** What only an operator or time can do, done behind the server's back and seen at its next request. */
-  sql(statement: string, ...values: (string | number | null)[]): void {
-    const { sqlite, generation, close } = openDataDir(this.data_dir, this.now);
-    sqlite.run(statement, values);
-    generation.advance();
-    close();
+  rollback({ site_id, manage_token }: DeployResult, version_id: unknown): Promise<Response> {
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${manage_token}` };
+    return this.api(`/sites/${site_id}/rollback`, { method: "POST", body: JSON.stringify({ version_id }), headers });
+  }
+
+  // What time, an operator or another process does, done behind the server's back and seen at its next request.
+
+  /** The site's time is over; the sweep has not run. */
+  expire(site: Site, expires_at = this.now() - 1): void {
+    this.set("expires_at", expires_at, site);
+  }
+  disable(site: Site, reason: string): void {
+    this.set("disabled_reason", reason, site);
+  }
+  enable(site: Site): void {
+    this.set("disabled_reason", null, site);
+  }
+  freeze(site: Site): void {
+    this.set("frozen", 1, site);
+  }
+  quarantine(site: Site): void {
+    this.set("quarantine", '["x"]', site);
+  }
+  /** As a claim does. */
+  giveAway({ site_id }: Site): void {
+    this.write("update sites set owner_account_id = 'acct_x', expires_at = null where site_id = ?", site_id);
+  }
+  remove({ site_id, slug }: Pick<DeployResult, "site_id" | "slug">, reason: "deleted" | "expired" = "deleted"): void {
+    const values = [slug, site_id, reason, "2026-11-21"];
+    this.write("insert into tombstones (slug, site_id, reason, gone_at) values (?, ?, ?, ?)", ...values);
+    this.write("delete from sites where site_id = ?", site_id);
+  }
+  removeAccounts(): void {
+    this.write("delete from accounts");
+  }
+  /** As `svc-server account invite` does. */
+  invite(email: string, ttl_ms: number): string {
+    const token = newToken("svc_invite_");
+    const [created_at, expires_at] = [new Date(this.now()).toISOString(), this.now() + ttl_ms];
+    this.write("insert into invitations values (?, ?, ?, ?, null)", hashToken(token), email, created_at, expires_at);
+    return token;
+  }
+  /** As a backup that runs until then. */
+  holdBlobs(expires_at: number): void {
+    this.write("insert into holds (hold_id, expires_at) values ('hold_x', ?)", expires_at);
+  }
+  endHolds(): void {
+    this.write("update holds set expires_at = ?", Date.now() - 1);
+  }
+  /** Whatever touches this site's row fails there, as a disk or a crash would. */
+  breakAt(event: "update" | "delete", { site_id }: Site): void {
+    this.write(`create trigger broken before ${event} on sites when old.site_id = '${site_id}'
+      begin select raise(abort, 'broken'); end`);
+  }
+  mend(): void {
+    this.write("drop trigger broken");
   }
 
   /** How many rows a table has. */
   rows(table: string): number {
-    using db = new Database(join(this.data_dir, "db"), { readonly: true });
-    return db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()!.n;
+    return count(this.data_dir, table);
+  }
+
+  private set(column: string, value: string | number | null, { site_id }: Site): void {
+    this.write(`update sites set ${column} = ? where site_id = ?`, value, site_id);
+  }
+  private write(statement: string, ...values: (string | number | null)[]): void {
+    write(this.data_dir, statement, ...values);
   }
 
   async stop(): Promise<void> {

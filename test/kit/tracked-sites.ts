@@ -1,10 +1,11 @@
 /** Sites whose every file tells which version it is of, and the invariants of RELIABILITY.md 2 asked of them: as a reader
  *  sees them over HTTP (I1, I2) and as the data directory shows them (I3 to I5). */
-import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { contentHash } from "../../src/version-id.ts";
+import { read } from "./database.ts";
 import type { ServerProcess } from "./process.ts";
+import { ZIP } from "./server.ts";
 import { zipOf } from "./zip.ts";
 
 const FILES = 12;
@@ -31,8 +32,6 @@ export interface TrackedSite {
   /** A deploy that was sent and not answered: it took effect whole or not at all. */
   in_flight: number | null;
 }
-
-const ZIP = { "content-type": "application/zip" };
 
 export async function send(server: ServerProcess, path: string, name: string, version: number, token?: string) {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
@@ -68,12 +67,7 @@ export async function checkServed(server: ServerProcess, site: TrackedSite): Pro
 
 /** I3 to I5, as the data directory shows them. */
 export async function checkStored(data_dir: string): Promise<void> {
-  using db = new Database(join(data_dir, "db"), { readonly: true });
-  const column = (sql: string) =>
-    db
-      .query<Record<string, unknown>, []>(sql)
-      .all()
-      .map((row) => Object.values(row)[0]);
+  const column = (sql: string) => read(data_dir, sql).map((row) => Object.values(row)[0]);
   if (column("PRAGMA integrity_check").join() !== "ok") throw new Error("integrity_check failed");
   if (column("PRAGMA foreign_key_check").length > 0) throw new Error("foreign_key_check failed");
   for (const sha256 of column("select distinct sha256 from files join blobs using (blob_no)") as string[]) {

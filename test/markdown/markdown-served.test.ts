@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { collectDist } from "../../lib.ts";
+import { EXAMPLES } from "../kit/paths.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
-const EXAMPLE = join(import.meta.dir, "..", "..", "examples", "docs");
+const EXAMPLE = join(EXAMPLES, "docs");
 const VALIDATOR = join(import.meta.dir, "..", "tools", "node_modules", "html-validate", "dist", "esm", "index.js");
 
 let server: TestServer;
@@ -13,7 +14,7 @@ beforeAll(async () => {
   server = await startServer();
   const files = new Map<string, string | Uint8Array>(await collectDist(EXAMPLE));
   site = await server.deploy(files.set("extra.md", EXTRA));
-}, 30_000);
+}, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** What the example has no use for. */
@@ -148,5 +149,5 @@ describe("valid HTML", () => {
     const page = await (await get("/")).text();
     const problems = await problemsOf(page.replace("</article>", '<p align="left"><div></p><img src="x">'));
     expect(problems.join("\n")).toMatch(/no-deprecated-attr[^]*close-order|close-order[^]*no-deprecated-attr/);
-  }, 20_000);
+  }, 60_000);
 });

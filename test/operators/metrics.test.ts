@@ -1,11 +1,12 @@
 /** `GET /metrics` (CONTRACT.md 7): who may see it, and that it counts for all workers. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { unlink } from "node:fs/promises";
-import { blobFile, operate, until } from "../kit/operator.ts";
+import { blobFile, operate } from "../kit/operator.ts";
 import { run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const TOKEN = "a-token-of-some-length";
 
@@ -165,8 +166,7 @@ describe("what it says", () => {
       const names = [...figures(await read(child.port)).keys()];
       expect(names.filter((name) => name.startsWith("process_resident_memory_bytes"))).toHaveLength(2);
     } finally {
-      child.kill("SIGTERM");
-      await child.exited;
+      await child.end();
     }
-  }, 20_000);
+  }, 60_000);
 });

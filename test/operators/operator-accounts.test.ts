@@ -4,9 +4,10 @@ import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { call, PASSWORD, signUp } from "../kit/people.ts";
 import { SOURCE } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const DAY_MS = 86_400_000;
 
@@ -60,8 +61,7 @@ async function atTerminal(email: string, ...lines: string[]): Promise<{ code: nu
     terminal: { data: (_terminal, bytes) => void (shown += new TextDecoder().decode(bytes)) },
   });
   for (const [n, line] of lines.entries()) {
-    while (!shown.includes(questions[n]!)) await Bun.sleep(5);
-    await Bun.sleep(50);
+    await until(() => shown.includes(questions[n]!));
     child.terminal!.write(line);
   }
   return { code: await child.exited, shown };

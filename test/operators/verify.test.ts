@@ -1,14 +1,15 @@
 /** `svc-server verify` and `gc` (CONTRACT.md 7, RELIABILITY.md 2): bit rot is found, put aside, told, and healed by a
  *  redeploy; nothing that a version names is ever swept. */
-import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { blobFile, listed, operate, operator, until } from "../kit/operator.ts";
+import { openFile } from "../kit/database.ts";
+import { blobFile, listed, operate, operator } from "../kit/operator.ts";
 import { SOURCE } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const HOUR_MS = 60 * 60_000;
 const TEXT = "bytes that will rot";
@@ -93,7 +94,7 @@ describe("verify", () => {
   test("faults of the database itself are told too", async () => {
     await using server = await startServer();
     const site = await server.deploy({ "index.html": "x" });
-    using db = new Database(join(server.data_dir, "db"));
+    using db = openFile(server.data_dir, "db", false);
     db.run("PRAGMA foreign_keys = OFF");
     db.run("update sites set live_version_id = 'ffffffffffffffff' where site_id = ?", [site.site_id]);
     const found = await operator(server.data_dir, ["verify"]);

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { collectDist } from "../../lib.ts";
 import { BUILDS, builtByVite, fromPackage } from "../browser/builds.ts";
 import { type Contents, drop, PNG, put, type Sample, swap } from "./parts.ts";
+import { TOOLS } from "../kit/paths.ts";
 
-const APPS = join(import.meta.dir, "..", "tools", "apps");
+const APPS = join(TOOLS, "apps");
 
 /** Texts as texts, so that a recipe can be followed in them. */
 function contents(files: ReadonlyMap<string, Uint8Array>): Contents {

@@ -37,13 +37,13 @@ describe("after a page was served from memory", () => {
     expect((await own.site(site.slug)).status).toBe(410);
   });
 
-  test.each([
-    ["a takedown", "update sites set disabled_reason = 'x' where slug = ?", 451],
-    ["deletion", "delete from sites where slug = ?", 404],
-    ["a claim", "update sites set owner_account_id = 'acct_x', expires_at = null where slug = ?", 200],
-  ])("%s acts at the next request", async (_, sql, status) => {
+  test.each<[what: string, act: (site: DeployResult) => void, status: number]>([
+    ["a takedown", (site) => server.disable(site, "x"), 451],
+    ["deletion", (site) => server.remove(site), 404],
+    ["a claim", (site) => server.giveAway(site), 200],
+  ])("%s acts at the next request", async (_, act, status) => {
     const site = await warmSite();
-    server.sql(sql, site.slug);
+    act(site);
     const response = await server.site(site.slug);
     expect(response.status).toBe(status);
     if (status === 200) expect(response.headers.get("x-robots-tag")).toBeNull();

@@ -1,6 +1,5 @@
 /** ARCHITECTURE.md, idea 2: what serving keeps, how much of it, and when it asks again. */
 import { describe, expect, test } from "bun:test";
-import { createBudget, type Kept } from "../../src/serve/budget.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
@@ -130,16 +129,19 @@ test("many that ask at once for what is not kept read it once", async () => {
 test("a row that was read while the store changed is not taken for the new one", async () => {
   const { store, row, changed } = memoryStore(["a.bin"]);
   const bySlug = store.sites.bySlug;
+  const [read, handedOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = async (slug: string) => {
-    const read = await bySlug(slug);
-    await Bun.sleep(20);
-    return read;
+    const found = await bySlug(slug);
+    read.resolve();
+    await handedOver.promise;
+    return found;
   };
   const get = serverOver({ ...store, sites: { ...store.sites, bySlug: slow } }, PLENTY);
   const before = get("/a.bin");
-  await Bun.sleep(5);
+  await read.promise;
   row.disabled_reason = "abuse";
   changed();
+  handedOver.resolve();
   await before;
   expect(async () => await get("/a.bin")).toThrow(expect.objectContaining({ code: "site_disabled" }));
 });
@@ -208,50 +210,5 @@ describe("compressing ahead", () => {
     ending = true;
     await sites.warm(SITE_ID, VERSION_ID);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
-  });
-});
-
-describe("the budget", () => {
-  const item = (name: string, cost: number, dropped: string[]): Kept => ({
-    cost,
-    used: false,
-    drop: () => void dropped.push(name),
-  });
-  test("lets the oldest unused go, and passes over what was used since", () => {
-    const dropped: string[] = [];
-    const budget = createBudget(30);
-    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => item(name, 10, dropped)) as [Kept, Kept, Kept, Kept];
-    for (const kept of [a, b, c]) budget.keep(kept);
-    a.used = true;
-    budget.keep(d);
-    expect(dropped).toEqual(["b"]);
-    budget.keep(item("e", 10, dropped));
-    expect(dropped).toEqual(["b", "c"]);
-    expect(budget.total()).toBe(30);
-  });
-  test("holds its bound when everything is in use, and when one item is larger than all of it", () => {
-    const dropped: string[] = [];
-    const budget = createBudget(30);
-    for (let n = 0; n < 100; n++) budget.keep({ ...item(`${n}`, 10, dropped), used: true });
-    expect([budget.total(), dropped.length]).toEqual([30, 97]);
-    budget.keep(item("giant", 1_000, dropped));
-    expect(budget.total()).toBeLessThanOrEqual(30);
-    expect(dropped).toContain("giant");
-  });
-  test("has memory collected once in a while, for the bytes of a dropped Blob are not seen to be free", () => {
-    let collections = 0;
-    const budget = createBudget(1_000, () => void collections++);
-    for (let n = 0; n < 100; n++) budget.keep(item(`${n}`, 1_000_000, []));
-    expect(collections).toBe(1);
-    for (let n = 0; n < 100; n++) budget.keep(item(`${n}`, 100, []));
-    expect(collections).toBe(1);
-  });
-  test("forgets what is released, once", () => {
-    const budget = createBudget(30);
-    const kept = item("a", 10, []);
-    budget.keep(kept);
-    budget.release(kept);
-    budget.release(kept);
-    expect(budget.total()).toBe(0);
   });
 });

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { acceptedCodings } from "../../src/http/negotiate.ts";
-import { type RawAnswer, rawRequest } from "../kit/raw-http.ts";
+import { expectLinear } from "../kit/cpu.ts";
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 const text = (lines: number): string =>
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (path: string, headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-  rawRequest(server.port, `${site.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, site.slug, path, headers, method);
 const accepting = (codings: string) => [`Accept-Encoding: ${codings}`];
 
 function decoded({ headers, body }: RawAnswer): string {
@@ -94,16 +95,16 @@ describe("H43: Accept-Encoding is read as RFC 9110 says", () => {
     expect(answer.headers.get("content-encoding")).toBe("gzip");
   });
   test("16 KB of hostile header takes no time to speak of", () => {
-    const started = performance.now();
-    for (const hostile of [
-      ",".repeat(16_000),
-      `gzip;q=${"0".repeat(16_000)}`,
-      "a;q=1,".repeat(2_700),
-      " ".repeat(16_000),
-    ]) {
-      expect(acceptedCodings(hostile)).toEqual(["identity"]);
+    for (const [start, piece] of [
+      ["", ","],
+      ["gzip;q=", "0"],
+      ["", "a;q=1,"],
+      ["", " "],
+    ] as const) {
+      const header = (size: number) => start + piece.repeat(size / piece.length);
+      expect(acceptedCodings(header(16_000))).toEqual(["identity"]);
+      expectLinear(16_000, header, acceptedCodings);
     }
-    expect(performance.now() - started).toBeLessThan(100);
   });
 });
 
@@ -158,7 +159,7 @@ test("a text that is too large for memory is coded all the same", async () => {
 
 test("the first request after a deploy's 200 already gets the coding, however many ask at once", async () => {
   const { slug } = await server.deploy({ "index.html": "x", "app.js": text(5_000) });
-  const ask = () => rawRequest(server.port, `${slug}.localhost:${server.port}`, "GET", "/app.js", accepting("br"));
+  const ask = () => rawSite(server.port, slug, "/app.js", accepting("br"));
   const answers = await Promise.all(Array.from({ length: 8 }, ask));
   expect(new Set(answers.map((answer) => answer.headers.get("content-encoding")))).toEqual(new Set(["br"]));
   expect(new Set(answers.map(decoded))).toEqual(new Set([text(5_000)]));

@@ -1,7 +1,8 @@
 /** RELIABILITY.md H2 to H9: what a browser that already has a page is told. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ifMatch, ifNoneMatch } from "../../src/http/conditional.ts";
-import { rawRequest } from "../kit/raw-http.ts";
+import { expectLinear } from "../kit/cpu.ts";
+import { rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
@@ -21,7 +22,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const tag = (path: string, version = site.version_id): string => `"${version}:${path}"`;
 const get = (path: string, headers: string[] = [], method = "GET") =>
-  rawRequest(server.port, `${site.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, site.slug, path, headers, method);
 
 describe("H2: a matching If-None-Match is a 304", () => {
   test.each([
@@ -88,9 +89,8 @@ test("H6: a tag follows the version: it matches again after A, B, A and after a 
   const a = { "index.html": "A" };
   const b = { "index.html": "B" };
   const moving = await server.deploy(a);
-  const path = `${moving.slug}.localhost:${server.port}`;
   const status = async (etag: string) =>
-    (await rawRequest(server.port, path, "GET", "/", [`If-None-Match: ${etag}`])).status;
+    (await rawSite(server.port, moving.slug, "/", [`If-None-Match: ${etag}`])).status;
   const tag_a = tag("/", moving.version_id);
   expect(await status(tag_a)).toBe(304);
   const tag_b = tag("/", (await server.redeploy(moving, b)).version_id);
@@ -151,10 +151,11 @@ test.each(["If-None-Match: *", "If-Match: *", 'If-Match: "x"'])(
 );
 
 test("comparing 16 KB of hostile header takes no time to speak of", () => {
-  const started = performance.now();
-  for (const hostile of [" ".repeat(16_000), '"'.repeat(16_000), 'W/"a",'.repeat(2_700), '"a" '.repeat(4_000)]) {
-    expect(ifNoneMatch(hostile, '"etag"')).toBe(false);
-    expect(ifMatch(hostile, '"etag"')).toBe(false);
+  for (const piece of [" ", '"', 'W/"a",', '"a" ']) {
+    const header = (size: number) => piece.repeat(size / piece.length);
+    for (const compare of [ifNoneMatch, ifMatch]) {
+      expect(compare(header(16_000), '"etag"')).toBe(false);
+      expectLinear(16_000, header, (hostile) => compare(hostile, '"etag"'));
+    }
   }
-  expect(performance.now() - started).toBeLessThan(100);
 });

@@ -4,8 +4,9 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { rawRequest } from "../kit/raw-http.ts";
+import { rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 
 /** Larger than anything that is kept in memory. */
 const LARGE = 1_500_000;
@@ -21,7 +22,7 @@ const blobOf = (bytes: Uint8Array): string => {
   return join(server.data_dir, "blobs", sha256.slice(0, 2), sha256);
 };
 const get = ({ slug }: DeployResult, path: string, headers: string[] = [], method = "GET") =>
-  rawRequest(server.port, `${slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, slug, path, headers, method);
 
 const HARM: [string, (blob: string, bytes: Uint8Array) => void][] = [
   ["is gone", (blob) => rmSync(blob)],
@@ -106,11 +107,12 @@ describe("H55: slow readers", () => {
   const video = noise(LARGE * 4, 5);
   beforeAll(async () => void (site = await server.deploy({ "index.html": "x", "video.mp4": video })));
 
+  // The one wait of this length: it is Bun's timeout of 10 s, looked at every 4 s, that must not act.
   test("one that stops for longer than Bun's own timeout gets the whole file", async () => {
     const got = await readSlowly(site, "/video.mp4", () => Bun.sleep(13_000));
     const body = got.subarray(got.indexOf("\r\n\r\n") + 4);
     expect(Buffer.compare(body, video)).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test("clients that go away leave no descriptor open", async () => {
     const open = () => readdirSync("/dev/fd").length;
@@ -119,8 +121,7 @@ describe("H55: slow readers", () => {
     await Promise.all(
       Array.from({ length: 50 }, () => readSlowly(site, "/video.mp4", async (socket) => void socket.destroy())),
     );
-    for (let tries = 0; open() > before && tries < 50; tries++) await Bun.sleep(50);
-    expect(open()).toBeLessThanOrEqual(before);
+    await until(() => open() <= before);
   });
 });
 
@@ -138,7 +139,7 @@ describe("P3: a change is seen by the next request", () => {
       body: JSON.stringify({ version_id: site.version_id }),
     });
     expect(await body()).toEndWith("version 0");
-    server.sql("update sites set disabled_reason = 'x' where slug = ?", site.slug);
+    server.disable(site, "x");
     expect((await get(site, "/")).status).toBe(451);
   });
 
@@ -171,16 +172,14 @@ describe("P3: a change is seen by the next request", () => {
       }
     };
     const readers = Array.from({ length: 64 }, (_, i) => read(i % 2 === 0 ? "/" : "/data.bin"));
-    const end = Date.now() + 3_000;
-    while (Date.now() < end && answered < 255) {
+    while (answered < 8 || (reads <= 128 && answered < 255)) {
       await server.redeploy(site, content(answered + 1));
       answered++;
     }
     reading = false;
     await Promise.all(readers);
-    expect(answered).toBeGreaterThan(3);
-    expect(reads).toBeGreaterThan(64);
-  }, 20_000);
+    expect(reads).toBeGreaterThan(128);
+  }, 60_000);
 });
 
 test("P6: what is in memory is served though the file is gone", async () => {

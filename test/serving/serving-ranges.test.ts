@@ -1,7 +1,8 @@
 /** RELIABILITY.md H10 to H16: parts of files, from memory and from the disk alike. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseRange } from "../../src/http/ranges.ts";
-import { rawRequest } from "../kit/raw-http.ts";
+import { expectLinear } from "../kit/cpu.ts";
+import { rawRequest, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 /** Larger than anything that is kept in memory. */
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (path: string, headers: string[] = [], method = "GET") =>
-  rawRequest(server.port, `${site.slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, site.slug, path, headers, method);
 const etag = (path: string): string => `"${site.version_id}:${path}"`;
 
 describe.each(["small.bin", "large.bin"])("of %s", (name) => {
@@ -162,9 +163,13 @@ test("H48: a file from the disk is never called after its hash", async () => {
 });
 
 test("reading 16 KB of hostile Range takes no time to speak of", () => {
-  const started = performance.now();
-  for (const hostile of [`bytes=${"1".repeat(16_000)}`, `bytes=${" ".repeat(16_000)}`, "bytes=0-,".repeat(1_800)]) {
-    expect(parseRange(hostile, 100)).toBeNull();
+  for (const [start, piece] of [
+    ["bytes=", "1"],
+    ["bytes=", " "],
+    ["", "bytes=0-,"],
+  ] as const) {
+    const header = (size: number) => start + piece.repeat(size / piece.length);
+    expect(parseRange(header(16_000), 100)).toBeNull();
+    expectLinear(16_000, header, (hostile) => parseRange(hostile, 100));
   }
-  expect(performance.now() - started).toBeLessThan(50);
 });

@@ -1,9 +1,8 @@
 /** CONTRACT.md 6 and RELIABILITY.md H1, H34, H35, H40, H42, H47, H48, H58 to H60: a site and its life, as visitors see it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RawAnswer, rawRequest } from "../kit/raw-http.ts";
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
-const DAY = 86_400_000;
 const PAGE = { "index.html": "<title>Home</title>", "a.css": "a{}", "docs/index.html": "docs" };
 
 let server: TestServer;
@@ -15,24 +14,9 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (slug: string, path = "/", headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-  rawRequest(server.port, `${slug}.localhost:${server.port}`, method, path, headers);
+  rawSite(server.port, slug, path, headers, method);
 const code = (answer: RawAnswer): string => (JSON.parse(answer.text) as { code: string }).code;
 const fields = ({ headers }: RawAnswer) => [...headers].filter(([name]) => !["date", "x-request-id"].includes(name));
-
-function disable(slug: string, reason: string): void {
-  server.sql("update sites set disabled_reason = ? where slug = ?", reason, slug);
-}
-function remove(slug: string, site_id: string): void {
-  server.sql(
-    "insert into tombstones (slug, site_id, reason, gone_at) values (?, ?, 'deleted', '2026-11-21')",
-    slug,
-    site_id,
-  );
-  server.sql("delete from sites where slug = ?", slug);
-}
-function own(slug: string): void {
-  server.sql("update sites set owner_account_id = 'acct_1', expires_at = null where slug = ?", slug);
-}
 
 test("H1: GET / is the index, with the tag of the request path and the exact cache rule", async () => {
   const answer = await get(site.slug);
@@ -53,104 +37,6 @@ test.each(["/", "/a.css", "/docs", "/docs/", "/nowhere"])(
     expect(fields(head)).toEqual(fields(full));
   },
 );
-
-/** What is asked of a dead site besides its page. */
-const ASKED: [string, string[]][] = [
-  ["/", []],
-  ["/a.css", ["Range: bytes=0-1"]],
-  ["/comments.json", []],
-  ["/docs/index.html.comments.json", []],
-  ["/docs", []],
-  ["/nowhere", []],
-];
-
-describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => {
-  test("is a 404 unknown_host where the slug was never given", async () => {
-    const answer = await get("quiet-river-0000", path, headers);
-    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
-      404,
-      "unknown_host",
-      "no-store",
-    ]);
-  });
-  test("is a 410 from the very millisecond that the site names, sweep or no sweep (H35), and not one before", async () => {
-    const dying = await server.deploy(PAGE);
-    const [tag] = [(await get(dying.slug)).headers.get("etag")];
-    const expires_at = Date.now() + DAY;
-    server.sql("update sites set expires_at = ? where slug = ?", expires_at, dying.slug);
-    expect((await get(dying.slug)).status).toBe(200);
-    server.sql("update sites set expires_at = ? where slug = ?", server.now() - 1, dying.slug);
-    const answer = await get(dying.slug, path, [...headers, `If-None-Match: ${tag}`, "If-None-Match: *"]);
-    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
-      410,
-      "site_expired",
-      "no-store",
-    ]);
-  });
-  test("is a 451 with the reason and who blocks it where an operator disabled the site", async () => {
-    const bad = await server.deploy(PAGE);
-    expect((await get(bad.slug)).status).toBe(200);
-    disable(bad.slug, "phishing <b>");
-    const answer = await get(bad.slug, path, [...headers, "If-None-Match: *"]);
-    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
-      451,
-      "site_disabled",
-      "no-store",
-    ]);
-    expect(answer.headers.get("link")).toBe(`<${server.base_url}>; rel="blocked-by"`);
-    expect(JSON.parse(answer.text)).toMatchObject({ reason: "phishing <b>", appeal: "abuse@svc.example" });
-    server.sql("update sites set disabled_reason = null where slug = ?", bad.slug);
-    expect((await get(bad.slug)).status).toBe(200);
-  });
-  test("is a 404 where the site was deleted", async () => {
-    const gone = await server.deploy(PAGE);
-    expect((await get(gone.slug)).status).toBe(200);
-    remove(gone.slug, gone.site_id);
-    const answer = await get(gone.slug, path, [...headers, "If-None-Match: *"]);
-    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
-      404,
-      "unknown_host",
-      "no-store",
-    ]);
-  });
-});
-
-test("H34: a browser reads why, and whom to ask; what an operator wrote is text", async () => {
-  const bad = await server.deploy(PAGE);
-  disable(bad.slug, "phishing <b>");
-  const answer = await get(bad.slug, "/", ["Accept: text/html"]);
-  expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(answer.text).toContain("phishing &lt;b&gt;");
-  expect(answer.text).toContain('href="mailto:abuse@svc.example"');
-});
-
-test("H35: one millisecond before its end a site is there, at it it is not, by the clock alone", async () => {
-  await using moving = await startServer("--gc-interval", "1h");
-  const { slug, expires_at } = await moving.deploy(PAGE);
-  const status = async () => (await moving.site(slug)).status;
-  moving.advance(expires_at! - moving.now() - 60_000);
-  expect(await status()).toBe(200);
-  moving.advance(60_000);
-  expect(await status()).toBe(410);
-});
-
-test("a swept site is a 410 for good", async () => {
-  const dying = await server.deploy(PAGE);
-  server.sql(
-    "insert into tombstones (slug, site_id, reason, gone_at) values (?, ?, 'expired', '2026-11-21')",
-    dying.slug,
-    dying.site_id,
-  );
-  server.sql("delete from sites where slug = ?", dying.slug);
-  expect((await get(dying.slug)).status).toBe(410);
-  expect((await get(`${dying.version_id}--${dying.slug}`)).status).toBe(410);
-});
-
-test("a frozen site is served", async () => {
-  const frozen = await server.deploy(PAGE);
-  server.sql("update sites set frozen = 1 where slug = ?", frozen.slug);
-  expect((await get(frozen.slug)).status).toBe(200);
-});
 
 describe("H40: a site's host and the API's are worlds apart", () => {
   test("API paths on a site's host are the site's own, or nothing", async () => {
@@ -197,7 +83,7 @@ describe("H47: anonymous sites are kept out of search engines, owned ones are no
   test("nothing on an owned site, but `all` on its 304, at once after the claim", async () => {
     const claimed = await server.deploy(PAGE);
     await robots(claimed.slug);
-    own(claimed.slug);
+    server.giveAway(claimed);
     expect(await robots(claimed.slug)).toEqual({ 200: null, 206: null, 304: "all", 404: null });
   });
 });
@@ -236,7 +122,7 @@ describe("H58: <version_id>--<slug> is that stored version", () => {
   });
   test("noindex also where the site is owned, and on its 304", async () => {
     const owned = await server.deploy(PAGE);
-    own(owned.slug);
+    server.giveAway(owned);
     const asked = [
       get(host(owned.version_id, owned.slug)),
       get(host(owned.version_id, owned.slug), "/", ["If-None-Match: *"]),
@@ -270,9 +156,9 @@ describe("H58: <version_id>--<slug> is that stored version", () => {
       return { ...made, asked };
     };
     const [disabled, expired, deleted] = [await ending(), await ending(), await ending()];
-    disable(disabled.slug, "abuse");
-    server.sql("update sites set expires_at = 1 where slug = ?", expired.slug);
-    remove(deleted.slug, deleted.site_id);
+    server.disable(disabled, "abuse");
+    server.expire(expired, 1);
+    server.remove(deleted);
     const answers = [await get(disabled.asked), await get(expired.asked), await get(deleted.asked)];
     expect(answers.map(({ status }) => status)).toEqual([451, 410, 404]);
   });

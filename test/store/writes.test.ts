@@ -1,6 +1,6 @@
 /** RELIABILITY.md 2, "Full disk": every write goes through one frame, which turns what a disk or another process prevents
  *  into an answer and tells whoever serves of what changed. */
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +24,7 @@ import { takedown } from "../../src/store/sql/takedown.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import { sqliteDb } from "../../src/store/sqlite/driver.ts";
 import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
+import { holdWrites, openFile } from "../kit/database.ts";
 import { operator } from "../kit/operator.ts";
 import { startServer } from "../kit/server.ts";
 
@@ -141,41 +142,32 @@ const refused = async (write: Promise<unknown>): Promise<Refusal> => {
   return error as Refusal;
 };
 
-function holdDatabase(folder = data_dir): () => void {
-  const other = openDatabase(folder);
-  other.run("BEGIN IMMEDIATE");
-  return () => {
-    other.run("ROLLBACK");
-    other.close();
-  };
-}
-
 describe("while another process holds the database", () => {
   test.each(WRITES)("%s is refused with 503 unavailable, and changes nothing", async (_, write) => {
-    const letGo = holdDatabase();
+    const writes = holdWrites(data_dir);
     const { code, status, headers, cause } = await refused(write());
     expect({ code, status, headers }).toEqual({ code: "unavailable", status: 503, headers: { "retry-after": "1" } });
     expect(cause).toMatchObject({ code: "SQLITE_BUSY" });
     expect([heard, made_room]).toEqual([0, 0]);
-    letGo();
+    writes.letGo();
     await write();
   });
 
   test("what is only noted down refuses nobody", async () => {
     await accountStore(parts).create({ ...account, session, invitation_hash: null });
     const later: Parts = { ...parts, now: () => NOW + HOUR };
-    const letGo = holdDatabase();
+    const writes = holdWrites(data_dir);
     expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T00:00:00.000Z" });
-    letGo();
+    writes.letGo();
     await sessionStore(later).find("hash");
     expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T01:00:00.000Z" });
   });
 
   test("a backup that is whole does not fail because its hold cannot be dropped: it lapses", async () => {
     const hold = await takeHold(parts);
-    const letGo = holdDatabase();
+    const writes = holdWrites(data_dir);
     await hold.release();
-    letGo();
+    writes.letGo();
     expect(sqlite.query("select expires_at from holds").all()).toEqual([{ expires_at: NOW + HOUR }]);
   });
 
@@ -184,7 +176,7 @@ describe("while another process holds the database", () => {
     const rates = openRates(data_dir, () => NOW);
     const take = () => rates.take("claim", "ann", [{ count: 2, window_ms: HOUR }]);
     const { undo } = await take();
-    const other = new Database(join(data_dir, "rates.db"));
+    const other = openFile(data_dir, "rates.db", false);
     other.run("BEGIN IMMEDIATE");
     expect(undo).not.toThrow();
     expect(await refused(take())).toMatchObject({ code: "unavailable", status: 503 });
@@ -253,7 +245,7 @@ test("a rollback over HTTP and a takedown at the terminal say that the database 
   await using server = await startServer();
   const site = await server.deploy({ "index.html": "one" });
   await server.redeploy(site, { "index.html": "two" });
-  const letGo = holdDatabase(server.data_dir);
+  const writes = holdWrites(server.data_dir);
   const acting = operator(server.data_dir, ["freeze", site.slug]);
   const answer = await server.api(`/sites/${site.site_id}/rollback`, {
     method: "POST",
@@ -261,7 +253,7 @@ test("a rollback over HTTP and a takedown at the terminal say that the database 
     body: JSON.stringify({ version_id: site.version_id }),
   });
   const { code, stderr } = await acting;
-  letGo();
+  writes.letGo();
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await answer.json()).toMatchObject({ code: "unavailable", error: expect.stringContaining("busy") });
   expect([code, stderr]).toEqual([1, expect.stringContaining("The database was busy for 5 seconds: try again.")]);

@@ -21,7 +21,7 @@ const indentOf = (line: string): number => line.length - line.trimStart().length
 const BODY =
   /(?:^|[\s(=,:])(?:async )?function\b.*\{$|=> \{$|^\s*(?:async |static |get |set |\*)*[\w#[\].]+\(.*\)(?:: .+)? \{$|^\s*\)(?:: .+)? \{$/;
 /** An arrow whose body is one expression over several lines. */
-const EXPRESSION = /=>$|=> ?[({[`]+$|=> [^;]*[([{`]$/;
+const EXPRESSION = /=>$|=> ?[({[`]+$|=> (?!.* = )[^;]*[([{`]$/; // not the type of a table: `() => void> = {`
 const STATEMENT = /^\s*(?:\} )?(?:if|for|while|switch|catch|else|try|do|with|class|interface|return class)\b/;
 
 /** The line on which the function whose body opens at `at` begins: its parameters may stand on lines of their own. */

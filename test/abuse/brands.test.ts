@@ -1,0 +1,50 @@
+/** brands.txt: whose names a page may not borrow (PIPELINE 3). */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run, SOURCE } from "../kit/process.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer("--contact", "abuse@host.example");
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const operator = (...words: string[]) => run([...SOURCE, ...words, "--data-dir", server.data_dir]);
+
+describe("brands.txt", () => {
+  test("is made at the first start, with what PIPELINE.md names", () => {
+    const text = readFileSync(join(server.data_dir, "brands.txt"), "utf8");
+    for (const name of [
+      "PayPal",
+      "Microsoft",
+      "Google",
+      "Apple",
+      "Amazon",
+      "Facebook",
+      "Netflix",
+      "DHL",
+      "Coinbase",
+      "MetaMask",
+    ]) {
+      expect(text).toMatch(new RegExp(`^${name} [\\w.-]+\\.\\w+`, "m"));
+    }
+  });
+
+  test("is the operator's: read at the next deploy, kept at the next start", async () => {
+    await using own = await startServer();
+    const file = join(own.data_dir, "brands.txt");
+    writeFileSync(file, "Acme acme.example\n");
+    const codes = async (title: string) =>
+      (await own.deploy({ "index.html": `<title>${title}</title><input type=password>` })).warnings.map(
+        ({ code }) => code,
+      );
+    expect(await codes("Acme")).toContain("suspicious_content");
+    expect(await codes("PayPal")).not.toContain("suspicious_content");
+    await own.stop();
+    await own.start([]);
+    expect(readFileSync(file, "utf8")).toBe("Acme acme.example\n");
+    expect(existsSync(file)).toBe(true);
+  });
+});

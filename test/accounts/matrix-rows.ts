@@ -1,0 +1,226 @@
+/** What each route of the API answers to each credential (RELIABILITY.md 5). */
+import { newToken } from "../../src/tokens.ts";
+import { type DeployResult, JSON_TYPE, NOBODYS_ID, ZIP } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+
+export const CREDENTIALS = [
+  "none",
+  "malformed",
+  "unknown",
+  "M own",
+  "M other",
+  "claim",
+  "S owner",
+  "S other",
+  "S ended",
+] as const;
+export type Credential = (typeof CREDENTIALS)[number];
+
+/** A session as sign-in makes it, without the cost of a password. */
+export interface Member {
+  account_id: string;
+  session_id: string;
+  token: string;
+}
+
+/** All that one cell needs, fresh after each call that changed something. */
+export interface World {
+  owner: Member;
+  other: Member;
+  ended: string;
+  own: DeployResult;
+  others: DeployResult;
+  claimable: DeployResult;
+  gone: DeployResult;
+  device_code: string;
+}
+
+const json = (body: unknown) => ({ headers: JSON_TYPE, body: JSON.stringify(body) });
+const zip = (text: string) => ({ headers: ZIP, body: zipOf({ "index.html": text }) });
+
+interface Row {
+  title: string;
+  method: string;
+  path: (world: World) => string;
+  /** Null: no body. */
+  send?: (world: World) => { headers: Record<string, string>; body: string | Uint8Array<ArrayBuffer> };
+  about?: (world: World) => DeployResult;
+  expected: Record<Credential, number>;
+}
+
+const all = (status: number, but: Partial<Record<Credential, number>> = {}): Record<Credential, number> => ({
+  none: status,
+  malformed: status,
+  unknown: status,
+  "M own": status,
+  "M other": status,
+  claim: status,
+  "S owner": status,
+  "S other": status,
+  "S ended": status,
+  ...but,
+});
+const managed = all(401, { "M own": 200, "S owner": 200, "S other": 403 });
+const gone = all(401, { "M own": 404, "S owner": 404, "S other": 404 });
+const account = all(401, { "S owner": 200, "S other": 200 });
+const ownOnly = all(401, { "S owner": 200, "S other": 404 });
+export const badClaim = all(401);
+
+export const rows: Row[] = [
+  { title: "GET /healthz", method: "GET", path: () => "/healthz", expected: all(200) },
+  { title: "GET /limits", method: "GET", path: () => "/limits", expected: all(200) },
+  { title: "POST /challenge", method: "POST", path: () => "/challenge", expected: all(200) },
+  {
+    title: "POST /sites",
+    method: "POST",
+    path: () => "/sites",
+    send: () => zip("new"),
+    expected: all(401, { none: 200, "S owner": 200, "S other": 200 }),
+  },
+  {
+    title: "POST /sites/:id/deploys",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/deploys`,
+    send: () => zip("newer"),
+    expected: managed,
+  },
+  {
+    title: "POST /sites/:id/rollback",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/rollback`,
+    send: ({ own }) => json({ version_id: own.version_id }),
+    expected: managed,
+  },
+  {
+    title: "A1 POST /sites/:id/rollback to a version of another site",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/rollback`,
+    send: ({ claimable }) => json({ version_id: claimable.version_id }),
+    expected: { ...managed, "M own": 404, "S owner": 404 },
+  },
+  { title: "GET /sites/:id", method: "GET", path: ({ own }) => `/sites/${own.site_id}`, expected: managed },
+  {
+    title: "GET /sites/:id of an anonymous site",
+    method: "GET",
+    path: ({ claimable }) => `/sites/${claimable.site_id}`,
+    about: ({ claimable }) => claimable,
+    expected: { ...managed, "S owner": 403 },
+  },
+  {
+    title: "GET /sites/:id of an id that never was",
+    method: "GET",
+    path: () => `/sites/${NOBODYS_ID}`,
+    expected: all(401, { "S owner": 404, "S other": 404 }),
+  },
+  ...(["deploys", "rollback"] as const).map((action) => ({
+    title: `POST /sites/:id/${action} of a gone site`,
+    method: "POST",
+    path: (world: World) => `/sites/${world.gone.site_id}/${action}`,
+    send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ version_id: own.version_id })),
+    about: (world: World) => world.gone,
+    expected: gone,
+  })),
+  {
+    title: "GET /sites/:id of a gone site",
+    method: "GET",
+    path: (world) => `/sites/${world.gone.site_id}`,
+    about: (world) => world.gone,
+    expected: gone,
+  },
+  {
+    title: "POST /sites/:id/claim with the right token",
+    method: "POST",
+    path: ({ claimable }) => `/sites/${claimable.site_id}/claim`,
+    send: ({ claimable }) => json({ claim_token: claimable.claim_token }),
+    about: ({ claimable }) => claimable,
+    expected: account,
+  },
+  {
+    title: "POST /sites/:id/claim with a bad token",
+    method: "POST",
+    path: ({ claimable }) => `/sites/${claimable.site_id}/claim`,
+    send: () => json({ claim_token: newToken("svc_claim_") }),
+    about: ({ claimable }) => claimable,
+    expected: badClaim,
+  },
+  {
+    title: "POST /sites/:id/claim of an owned site with a bad token",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/claim`,
+    send: ({ claimable }) => json({ claim_token: claimable.claim_token }),
+    expected: badClaim,
+  },
+  {
+    title: "POST /sites/:id/claim of an unknown site",
+    method: "POST",
+    path: () => `/sites/${NOBODYS_ID}/claim`,
+    send: ({ claimable }) => json({ claim_token: claimable.claim_token }),
+    expected: badClaim,
+  },
+  {
+    title: "POST /account/bulk-attach",
+    method: "POST",
+    path: () => "/account/bulk-attach",
+    send: ({ claimable: { site_id, manage_token } }) => json({ sites: [{ site_id, manage_token }] }),
+    expected: account,
+  },
+  { title: "GET /account", method: "GET", path: () => "/account", expected: account },
+  { title: "DELETE /account", method: "DELETE", path: () => "/account", expected: account },
+  { title: "GET /account/sites", method: "GET", path: () => "/account/sites", expected: account },
+  {
+    title: "PATCH /account/sites/:id",
+    method: "PATCH",
+    path: ({ own }) => `/account/sites/${own.site_id}`,
+    send: () => json({ label: "L" }),
+    expected: ownOnly,
+  },
+  {
+    title: "DELETE /account/sites/:id",
+    method: "DELETE",
+    path: ({ own }) => `/account/sites/${own.site_id}`,
+    expected: ownOnly,
+  },
+  {
+    title: "DELETE /account/sites/:id of a gone site",
+    method: "DELETE",
+    path: (world) => `/account/sites/${world.gone.site_id}`,
+    about: (world) => world.gone,
+    expected: all(401, { "S owner": 404, "S other": 404 }),
+  },
+  {
+    title: "POST /account/sites/bulk-delete",
+    method: "POST",
+    path: () => "/account/sites/bulk-delete",
+    send: ({ own }) => json({ site_ids: [own.site_id] }),
+    expected: account,
+  },
+  { title: "GET /account/sessions", method: "GET", path: () => "/account/sessions", expected: account },
+  {
+    title: "DELETE /account/sessions/:id",
+    method: "DELETE",
+    path: ({ owner }) => `/account/sessions/${owner.session_id}`,
+    expected: ownOnly,
+  },
+  { title: "POST /auth/logout", method: "POST", path: () => "/auth/logout", send: () => json({}), expected: account },
+  {
+    title: "POST /auth/login with a wrong password",
+    method: "POST",
+    path: () => "/auth/login",
+    send: () => json({ email: "nobody@example.org", password: "wrong password" }),
+    expected: all(401),
+  },
+  {
+    title: "POST /auth/device/code",
+    method: "POST",
+    path: () => "/auth/device/code",
+    send: () => json({}),
+    expected: all(200),
+  },
+  {
+    title: "POST /auth/device/token",
+    method: "POST",
+    path: () => "/auth/device/token",
+    send: ({ device_code }) => json({ device_code }),
+    expected: all(400),
+  },
+];

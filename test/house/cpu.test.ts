@@ -1,0 +1,23 @@
+/** The helper that tests trust when they say that work is linear. */
+import { expect, test } from "bun:test";
+import { expectLinear } from "../kit/cpu.ts";
+
+const letters = (size: number): string => "a".repeat(size);
+const pairs = (text: string): number => {
+  let sum = 0;
+  for (let i = 0; i < text.length; i++) for (let j = 0; j < i; j++) sum += text.charCodeAt(j);
+  return sum;
+};
+
+test.each<[what: string, work: (text: string) => unknown]>([
+  ["every pair of letters", pairs],
+  ["a regular expression that starts over at each letter", (text) => /a*b/.test(text)],
+])("%s is seen to be quadratic", (_, work) => {
+  expect(() => expectLinear(8_000, letters, work)).toThrow("4 times the input takes");
+});
+
+test.each<[what: string, size: number, work: (text: string) => unknown]>([
+  ["a search that the machine does at the pace of its memory", 9 << 20, (text) => text.indexOf("b")],
+  ["a loop", 100_000, (text) => [...text].map((letter) => letter.charCodeAt(0))],
+  ["what takes no time at all", 100, (text) => text.length],
+])("%s passes", (_, size, work) => expectLinear(size, letters, work));

@@ -1,0 +1,71 @@
+/** Assertions on time that a busy machine does not change: processor time of this process, never the clock on the wall. */
+
+/** Milliseconds that this process has worked so far, in all its threads. */
+function worked(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+export function cpuOf(work: () => unknown): number {
+  const before = worked();
+  work();
+  return worked() - before;
+}
+
+/** The same of work that waits: what else this process does meanwhile counts, too. */
+export async function cpuOfAsync(work: () => Promise<unknown>): Promise<number> {
+  const before = worked();
+  await work();
+  return worked() - before;
+}
+
+/** The least of some runs: what the work takes without what runs only once or by chance, as compiling it does. */
+export const fastest = (runs: number, work: () => unknown): number =>
+  Math.min(...Array.from({ length: runs }, () => cpuOf(work)));
+
+/** Less is mostly what the machine makes of it. */
+const MEASURABLE_MS = 2;
+/** Linear work takes 4 times as long for 4 times the input, quadratic work 16 times: the middle of the two. */
+const LIMIT = 8;
+/** Milliseconds for one unit of input. So quick is only what goes through it once, at the pace of the memory: and that
+ *  differs between what fits in a cache and what does not. */
+const ONE_PASS_MS = 1e-6;
+
+/** Long work needs no second look: chance is a small part of it. */
+const LONG_MS = 100;
+
+/** How often the work must be done to be measured, and how many times that is measured. Warms it up as well. */
+function measureOf(work: () => unknown): { times: number; runs: number } {
+  for (let times = 1; ; times *= 2) {
+    const took = cpuOf(repeated(work, times));
+    if (took >= MEASURABLE_MS) return { times, runs: took >= LONG_MS ? 1 : 3 };
+  }
+}
+
+const repeated = (work: () => unknown, times: number) => () => {
+  for (let n = 0; n < times; n++) work();
+};
+
+/** Throws where the work on an input of `size` takes more than its share of that on a quarter of it. Either counts by
+ *  its fastest run. */
+export function expectLinear<T>(size: number, inputOf: (size: number) => T, work: (input: T) => unknown): void {
+  const [quarter, whole] = [inputOf(Math.floor(size / 4)), inputOf(size)];
+  const { times, runs } = measureOf(() => work(quarter));
+  const doQuarter = repeated(() => work(quarter), times);
+  const doWhole = repeated(() => work(whole), times);
+  const part = fastest(runs, doQuarter);
+  const enough = Math.max(LIMIT * part, ONE_PASS_MS * size * times);
+  let all = Infinity;
+  for (let run = 0; run < 5 && all > enough; run++) all = Math.min(all, cpuOf(doWhole));
+  if (all <= enough) return;
+  throw new Error(`4 times the input takes ${(all / part).toFixed(1)} times as long: ${all / times} ms for ${size}`);
+}
+
+/** The median of what each kind of work takes, asked in turns so that what disturbs one disturbs all. */
+export async function medians(rounds: number, ...works: ((round: number) => Promise<unknown>)[]): Promise<number[]> {
+  const took = works.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [which, work] of works.entries()) took[which]!.push(await cpuOfAsync(() => work(round)));
+  }
+  return took.map((list) => list.toSorted((a, b) => a - b)[rounds >> 1]!);
+}

@@ -1,0 +1,12 @@
+/** Waits for what happens in its own time, and fails where it never does. The patience is for machines that are busy:
+ *  no test asks how long it took. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 10;
+
+export async function until(condition: () => boolean | Promise<boolean>, pause_ms = PAUSE_MS): Promise<void> {
+  const giveUp = performance.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (performance.now() > giveUp) throw new Error(`it did not happen within ${PATIENCE_MS / 1000} s: ${condition}`);
+    await Bun.sleep(pause_ms);
+  }
+}

@@ -1,0 +1,50 @@
+/** The sites whose paths are asked for. */
+import type { Contents } from "../kit/server.ts";
+
+export const SHELL =
+  '<!doctype html><title>App</title><div id="root"></div><script type="module" src="/assets/app.js"></script>';
+export const CONTENTS: Record<string, Contents> = {
+  plain: {
+    "index.html": "root",
+    b: "file b",
+    "a/b": "file a/b",
+    "a/index.html": "folder a",
+    "%2e%2e/x": "a literal name",
+    "docs/index.html": "docs",
+    "docs/deep/index.html": "deep",
+    "evil.com/docs/index.html": "harmless",
+    "about.html": "about page",
+    "both.html": "both page",
+    "both/index.html": "both folder",
+    exact: "exact file",
+    "exact.html": "exact page",
+    "empty-folder/file.txt": "no index here",
+    "a..b.html": "dots",
+    "100%.html": "percent",
+    "a+b": "plus",
+    "a b": "space",
+    "a;b=c": "semicolon",
+    "a&b": "ampersand",
+    "caf\u00e9.txt": "accent",
+    "\u65e5\u672c.txt": "japanese",
+    "a.html": "lower case",
+    ["__proto__"]: "an honest name",
+    "comments.json": "the site's own",
+    ".well-known/security.txt": "contact",
+    ".well-known/acme-challenge/token": "a certificate for the author",
+    "_svc/x": "ours wins",
+  },
+  app: {
+    "index.html": SHELL,
+    "assets/app.js": "history.pushState({}, '', '/x');",
+    "about.html": "about",
+    _redirects: "/* /index.html 200\n",
+  },
+  fallback: { "index.html": "<h1>Home</h1>", "200.html": "the fallback document" },
+  pages: {
+    "index.html": "root",
+    "404.html": "root has no such page",
+    "docs/404.html": "docs have no such page",
+    "docs/index.html": "docs",
+  },
+};

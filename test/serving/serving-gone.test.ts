@@ -1,0 +1,112 @@
+/** RELIABILITY.md 4: sites that are not there, or not any more (H34, H35). */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+
+const DAY = 86_400_000;
+const PAGE = { "index.html": "<title>Home</title>", "a.css": "a{}", "docs/index.html": "docs" };
+
+let server: TestServer;
+let site: DeployResult;
+beforeAll(async () => {
+  server = await startServer("--contact", "abuse@svc.example");
+  site = await server.deploy(PAGE);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const get = (slug: string, path = "/", headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
+  rawSite(server.port, slug, path, headers, method);
+const code = (answer: RawAnswer): string => (JSON.parse(answer.text) as { code: string }).code;
+
+/** What is asked of a dead site besides its page. */
+const ASKED: [string, string[]][] = [
+  ["/", []],
+  ["/a.css", ["Range: bytes=0-1"]],
+  ["/comments.json", []],
+  ["/docs/index.html.comments.json", []],
+  ["/docs", []],
+  ["/nowhere", []],
+];
+
+describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => {
+  test("is a 404 unknown_host where the slug was never given", async () => {
+    const answer = await get("quiet-river-0000", path, headers);
+    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
+      404,
+      "unknown_host",
+      "no-store",
+    ]);
+  });
+  test("is a 410 from the very millisecond that the site names, sweep or no sweep (H35), and not one before", async () => {
+    const dying = await server.deploy(PAGE);
+    const [tag] = [(await get(dying.slug)).headers.get("etag")];
+    const expires_at = Date.now() + DAY;
+    server.expire(dying, expires_at);
+    expect((await get(dying.slug)).status).toBe(200);
+    server.expire(dying);
+    const answer = await get(dying.slug, path, [...headers, `If-None-Match: ${tag}`, "If-None-Match: *"]);
+    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
+      410,
+      "site_expired",
+      "no-store",
+    ]);
+  });
+  test("is a 451 with the reason and who blocks it where an operator disabled the site", async () => {
+    const bad = await server.deploy(PAGE);
+    expect((await get(bad.slug)).status).toBe(200);
+    server.disable(bad, "phishing <b>");
+    const answer = await get(bad.slug, path, [...headers, "If-None-Match: *"]);
+    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
+      451,
+      "site_disabled",
+      "no-store",
+    ]);
+    expect(answer.headers.get("link")).toBe(`<${server.base_url}>; rel="blocked-by"`);
+    expect(JSON.parse(answer.text)).toMatchObject({ reason: "phishing <b>", appeal: "abuse@svc.example" });
+    server.enable(bad);
+    expect((await get(bad.slug)).status).toBe(200);
+  });
+  test("is a 404 where the site was deleted", async () => {
+    const gone = await server.deploy(PAGE);
+    expect((await get(gone.slug)).status).toBe(200);
+    server.remove(gone);
+    const answer = await get(gone.slug, path, [...headers, "If-None-Match: *"]);
+    expect([answer.status, code(answer), answer.headers.get("cache-control")]).toEqual([
+      404,
+      "unknown_host",
+      "no-store",
+    ]);
+  });
+});
+
+test("H34: a browser reads why, and whom to ask; what an operator wrote is text", async () => {
+  const bad = await server.deploy(PAGE);
+  server.disable(bad, "phishing <b>");
+  const answer = await get(bad.slug, "/", ["Accept: text/html"]);
+  expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(answer.text).toContain("phishing &lt;b&gt;");
+  expect(answer.text).toContain('href="mailto:abuse@svc.example"');
+});
+
+test("H35: one millisecond before its end a site is there, at it it is not, by the clock alone", async () => {
+  await using moving = await startServer("--gc-interval", "1h");
+  const { slug, expires_at } = await moving.deploy(PAGE);
+  const status = async () => (await moving.site(slug)).status;
+  moving.advance(expires_at! - moving.now() - 60_000);
+  expect(await status()).toBe(200);
+  moving.advance(60_000);
+  expect(await status()).toBe(410);
+});
+
+test("a swept site is a 410 for good", async () => {
+  const dying = await server.deploy(PAGE);
+  server.remove(dying, "expired");
+  expect((await get(dying.slug)).status).toBe(410);
+  expect((await get(`${dying.version_id}--${dying.slug}`)).status).toBe(410);
+});
+
+test("a frozen site is served", async () => {
+  const frozen = await server.deploy(PAGE);
+  server.freeze(frozen);
+  expect((await get(frozen.slug)).status).toBe(200);
+});

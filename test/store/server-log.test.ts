@@ -1,0 +1,103 @@
+/** CONTRACT.md 1: the access log. */
+import { describe, expect, test } from "bun:test";
+import { ended, local, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { ZIP } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+
+async function deploy(base: string, text: string) {
+  const response = await fetch(`${base}/sites`, {
+    method: "POST",
+    headers: ZIP,
+    body: zipOf({ "index.html": text }),
+    tls: { rejectUnauthorized: false },
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { slug: string; url: string };
+}
+
+describe("the access log", () => {
+  test("text: one line an answer, without query or token, with the request id of the answer", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path]);
+    const response = await fetch(`${local(server)}/nothing?token=secret`, {
+      headers: { authorization: "Bearer hidden" },
+    });
+    await ended(server, "SIGTERM");
+    const line = server
+      .stderr()
+      .split("\n")
+      .find((text) => text.includes("/nothing"))!;
+    const { length } = await response.text();
+    expect(line).toMatch(
+      new RegExp(
+        `^\\S+Z GET 127\\.0\\.0\\.1:${server.port} /nothing 404 ${length} [\\d.]+ms 127\\.0\\.0\\.1 req_\\w+$`,
+      ),
+    );
+    expect(line).toEndWith(response.headers.get("x-request-id")!);
+    expect(server.stderr()).not.toContain("secret");
+    expect(server.stderr()).not.toContain("hidden");
+  });
+
+  test("json: the same as members", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "json"]);
+    const { slug } = await deploy(local(server), "<title>logged</title>");
+    const headers = { host: `${slug}.localhost` };
+    await fetch(`${local(server)}/`, { headers, method: "HEAD" });
+    await ended(server, "SIGTERM");
+    const lines = server
+      .stderr()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.find((line) => line.method === "HEAD")).toEqual({
+      time: expect.any(String),
+      method: "HEAD",
+      host: `${slug}.localhost`,
+      path: "/",
+      status: 200,
+      bytes: 0,
+      ms: expect.any(Number),
+      address: "127.0.0.1",
+      request_id: expect.stringMatching(/^req_/),
+    });
+  });
+
+  test("A17 control characters of a host or path stay inside their line", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path]);
+    await fetch(`${local(server)}/a%0a2026-01-01T00:00:00Z%1b[31m`, { headers: { host: "x\u00e9.localhost" } });
+    await ended(server, "SIGTERM");
+    const [line, ...more] = server.stderr().split("\n");
+    expect(more).toEqual([""]);
+    expect(line).toContain("/a%0a2026-01-01T00:00:00Z%1b[31m");
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u); // letters of every script stay as they are
+  });
+
+  test("off: answers are not logged", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "off"]);
+    await fetch(`${local(server)}/healthz`);
+    await ended(server, "SIGTERM");
+    expect(server.stderr()).toBe("");
+  });
+
+  test("a pipe that nobody reads never stops the server", async () => {
+    await using dir = await temporaryFolder();
+    const child = Bun.spawn([...SOURCE, "--port", "0", "--data-dir", dir.path], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const line = new TextDecoder().decode((await child.stdout.getReader().read()).value);
+    const base = `http://127.0.0.1:${/localhost:(\d+)/.exec(line)![1]}`;
+    const path = `/${"x".repeat(4000)}`;
+    for (let n = 0; n < 40; n++) {
+      const answers = await Promise.all(Array.from({ length: 16 }, () => fetch(base + path)));
+      for (const answer of answers) expect(answer.status).toBe(404);
+    }
+    expect((await fetch(`${base}/healthz`)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+  });
+});

@@ -1,5 +1,5 @@
 /** What a Markdown site costs its deploy: `taskset -c 0 bun bench/markdown.ts`. `marked` alone on the same texts is the
- *  floor; hostile texts may cost what PIPELINE.md 1 gives them (0.5 s a page, 2 s a deploy) and no more. */
+ *  floor; hostile texts may cost what PIPELINE 1 gives them (0.5 s a page, 2 s a deploy) and no more. */
 import { Marked } from "marked";
 import { renderMarkdownSite } from "../src/pipeline/docs/index.ts";
 import type { Bytes, Draft } from "../src/types.ts";

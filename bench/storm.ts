@@ -1,6 +1,6 @@
 /** `bun bench/storm.ts [seconds] [rounds]`: how long pages take at a fixed 400 requests/s while 5 deploys/s of 200 files
  *  (8 MB) arrive, beside a bare Bun.serve that reads the same uploads and throws them away, in rounds that alternate
- *  (RELIABILITY.md 6, second row). Pages are asked for by the clock, so a server that stalls is charged for all that wait. */
+ *  (RELIABILITY 6, second row). Pages are asked for by the clock, so a server that stalls is charged for all that wait. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

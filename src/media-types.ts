@@ -1,4 +1,4 @@
-/** The Content-Type of a file, from its name and, where a name is not enough, its bytes (RELIABILITY.md, H45); and what a
+/** The Content-Type of a file, from its name and, where a name is not enough, its bytes (RELIABILITY, H45); and what a
  *  browser does with an answer of that type, which the scan of a deploy and the headers of serving ask. */
 import { isUtf8 } from "node:buffer";
 

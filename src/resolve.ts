@@ -1,4 +1,4 @@
-/** Which file answers a path (CONTRACT.md 6, PIPELINE.md 2). Pure: it sees names and a path, no request, no site. Serving
+/** Which file answers a path (CONTRACT 6, PIPELINE 2). Pure: it sees names and a path, no request, no site. Serving
  *  asks it, and the lint, which may not think otherwise. */
 import { Refusal } from "./errors.ts";
 import { decodePath } from "./percent.ts";
@@ -22,7 +22,7 @@ type Resolution<File> =
 const OURS = /^(?:_svc(?:\/|$)|\.well-known\/acme-challenge(?:\/|$))/;
 /** A missing file in one of these is a missing file, never a route of the app. */
 const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_expo"]);
-/** No name in a site is longer (CONTRACT.md 4.1), so a longer path needs no walk up its folders. */
+/** No name in a site is longer (CONTRACT 4.1), so a longer path needs no walk up its folders. */
 const LONGEST_NAME = 512;
 
 /** `path` is percent-encoded, as the request has it. Throws `invalid_path`. */

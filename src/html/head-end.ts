@@ -1,6 +1,6 @@
 /**
  * Where a page's head ends, in one linear pass that stops there: HTMLRewriter is quadratic on hostile pages, matches a
- * second head again, and sees no end where the page left its tags out (BUN.md 5). This follows the tree builder of the
+ * second head again, and sees no end where the page left its tags out (BUN 5). This follows the tree builder of the
  * HTML standard through "initial" to "in head": the head ends at `</head>` or before the first thing it cannot hold.
  */
 import { Tokenizer } from "./tokenizer.ts";

@@ -1,4 +1,4 @@
-/** The API, row by row, in the order of SPEC.md. Who may call what is decided in each handler's first lines. */
+/** The API, row by row, in the order of SPEC. Who may call what is decided in each handler's first lines. */
 import {
   changeSite,
   deleteAccount,

@@ -16,7 +16,7 @@ export const unknownSite = (): Refusal =>
     ],
   });
 
-/** A site that is not live takes no deploy and no rollback (CONTRACT.md 7). Shared by routes and the transaction. */
+/** A site that is not live takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
 export function refuseUnlessWritable(site: Site, now: number): void {
   const state = siteState(site, now);
   if (state === "expired") throw unknownSite();
@@ -46,7 +46,7 @@ export function refuseCollision(
 export const signupClosed = (): Refusal =>
   new Refusal("signup_closed", "Sign-up needs an invitation on this server: ask its operator for one.");
 
-/** A blob that is missing or damaged: the answer is a 500, never a short 200 (RELIABILITY.md, P5). */
+/** A blob that is missing or damaged: the answer is a 500, never a short 200 (RELIABILITY, P5). */
 export class DamagedBlob extends Error {
   override readonly name = "DamagedBlob";
   constructor(
@@ -88,7 +88,7 @@ function answerTo(error: unknown): Error | null {
   return FAILING.includes(code) ? unavailable("The server's disk did not take the write.") : null;
 }
 
-/** What a full or failing disk means for the caller (RELIABILITY.md 2): writing stops, serving never does. The answer
+/** What a full or failing disk means for the caller (RELIABILITY 2): writing stops, serving never does. The answer
  *  keeps what happened as its `cause`; what is no fault of the disk comes back as it is. */
 export function diskRefusal(error: unknown): unknown {
   if (error instanceof Refusal || error instanceof CommitUnknown) return error;

@@ -1,5 +1,5 @@
 /** What whoever shows pages asks of the store. The functions are async although SQLite answers at once: the same
- *  interface stands on a database and a bucket of other machines (ARCHITECTURE.md, idea 3). */
+ *  interface stands on a database and a bucket of other machines (ARCHITECTURE, idea 3). */
 import type { Bytes, ManifestFile, Site, Tombstone, Version } from "../types.ts";
 
 export interface Generation {

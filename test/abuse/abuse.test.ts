@@ -1,4 +1,4 @@
-/** PIPELINE.md 3 and RELIABILITY.md A19: what the abuse scan refuses, what it warns of, and what it must leave alone. */
+/** PIPELINE 3 and RELIABILITY A19: what the abuse scan refuses, what it warns of, and what it must leave alone. */
 import { describe, expect, test } from "bun:test";
 import { judge, judgePage } from "../kit/abuse-site.ts";
 

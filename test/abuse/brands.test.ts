@@ -14,7 +14,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const operator = (...words: string[]) => run([...SOURCE, ...words, "--data-dir", server.data_dir]);
 
 describe("brands.txt", () => {
-  test("is made at the first start, with what PIPELINE.md names", () => {
+  test("is made at the first start, with what PIPELINE names", () => {
     const text = readFileSync(join(server.data_dir, "brands.txt"), "utf8");
     for (const name of [
       "PayPal",

@@ -1,4 +1,4 @@
-/** PIPELINE.md 3: what a browser may show as a page is scanned as one, and has the quarantine's header, whatever its type. */
+/** PIPELINE 3: what a browser may show as a page is scanned as one, and has the quarantine's header, whatever its type. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { isMarkup, mediaType, MEDIA_TYPES } from "../../src/media-types.ts";
 import { judge } from "../kit/abuse-site.ts";

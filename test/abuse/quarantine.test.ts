@@ -1,4 +1,4 @@
-/** PIPELINE.md 3 and CONTRACT.md 7: the refusal of phishing, and the quarantine of what is only suspicious. */
+/** PIPELINE 3 and CONTRACT 7: the refusal of phishing, and the quarantine of what is only suspicious. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run, SOURCE } from "../kit/process.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -1,4 +1,4 @@
-/** `POST /_svc/report` (CONTRACT.md 6): anybody may tell the operator about a site; the operator reads it safely. */
+/** `POST /_svc/report` (CONTRACT 6): anybody may tell the operator about a site; the operator reads it safely. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { listed, operate } from "../kit/operator.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -1,4 +1,4 @@
-/** Sign-up and sign-in (CONTRACT.md 4.4 and 5; RELIABILITY.md A6, A9). */
+/** Sign-up and sign-in (CONTRACT 4.4 and 5; RELIABILITY A6, A9). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
 import { medians } from "../kit/cpu.ts";

@@ -1,4 +1,4 @@
-/** SPEC, "Site lifecycle": claim and bulk-attach (CONTRACT.md 4.4). */
+/** SPEC, "Site lifecycle": claim and bulk-attach (CONTRACT 4.4). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
 import { medians } from "../kit/cpu.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md 5: who may call what. Nothing changes unless the answer is 200. */
+/** RELIABILITY 5: who may call what. Nothing changes unless the answer is 200. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md A10: hosted pages are siblings of the dashboard, so its cookie alone writes nothing. */
+/** RELIABILITY A10: hosted pages are siblings of the dashboard, so its cookie alone writes nothing. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type BrowserSession, call, type Person, signInByForm, signUp } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

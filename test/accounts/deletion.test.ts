@@ -1,4 +1,4 @@
-/** SPEC, "Site lifecycle": deletion, of sites and of the account (CONTRACT.md 4.4). */
+/** SPEC, "Site lifecycle": deletion, of sites and of the account (CONTRACT 4.4). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditRows } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";

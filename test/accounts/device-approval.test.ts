@@ -1,4 +1,4 @@
-/** RFC 8628: the page on which a person approves a program's code (CONTRACT.md 5, RELIABILITY.md A7). */
+/** RFC 8628: the page on which a person approves a program's code (CONTRACT 5, RELIABILITY A7). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   bearer,

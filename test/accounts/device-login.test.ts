@@ -1,4 +1,4 @@
-/** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT.md 5, RELIABILITY.md A7). */
+/** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT 5, RELIABILITY A7). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { newToken } from "../../src/tokens.ts";

@@ -1,4 +1,4 @@
-/** What each route of the API answers to each credential (RELIABILITY.md 5). */
+/** What each route of the API answers to each credential (RELIABILITY 5). */
 import { newToken } from "../../src/tokens.ts";
 import { type DeployResult, JSON_TYPE, NOBODYS_ID, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";

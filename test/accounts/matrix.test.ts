@@ -1,4 +1,4 @@
-/** RELIABILITY.md 5: every endpoint × every credential. Nothing changes unless the answer is 200. */
+/** RELIABILITY 5: every endpoint × every credential. Nothing changes unless the answer is 200. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hashToken, newAccountId, newSessionId, newToken } from "../../src/tokens.ts";
 import { belongings, snapshot } from "../kit/database.ts";

@@ -1,4 +1,4 @@
-/** SPEC, "Site lifecycle": owned deploys, listing, label (CONTRACT.md 4.4). */
+/** SPEC, "Site lifecycle": owned deploys, listing, label (CONTRACT 4.4). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdWrites, read } from "../kit/database.ts";
 import { blobFile } from "../kit/operator.ts";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 4.4: the counts of the rate limits, shared by workers and kept over a restart (RELIABILITY.md A5). */
+/** CONTRACT 4.4: the counts of the rate limits, shared by workers and kept over a restart (RELIABILITY A5). */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";

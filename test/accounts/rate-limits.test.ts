@@ -1,4 +1,4 @@
-/** CONTRACT.md 4.4: rate limits, counted alike by every worker (RELIABILITY.md A5). */
+/** CONTRACT 4.4: rate limits, counted alike by every worker (RELIABILITY A5). */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
 import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";

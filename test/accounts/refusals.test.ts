@@ -1,4 +1,4 @@
-/** CONTRACT.md 3: every refusal is the documented one, the server lives on, and nothing of the upload is kept. */
+/** CONTRACT 3: every refusal is the documented one, the server lives on, and nothing of the upload is kept. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

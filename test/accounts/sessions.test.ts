@@ -1,4 +1,4 @@
-/** Cookies and sessions, and where a form leads (CONTRACT.md 5; RELIABILITY.md A8, A9). */
+/** Cookies and sessions, and where a form leads (CONTRACT 5; RELIABILITY A8, A9). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
 import { bearer, call, cookieOf, type Person, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";

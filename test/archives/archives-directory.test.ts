@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3: the directory against the entries, and the end record, by the reader alone. */
+/** RELIABILITY 3: the directory against the entries, and the end record, by the reader alone. */
 import { describe } from "bun:test";
 import { buildZip, concat, extraField, unicodePathExtra } from "../kit/zip.ts";
 import { accepts, bytes, PAGE, refuses, type Row, TEXT, withEntry } from "./archive-rows.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3: what entries are and mean, and how an upload is cleaned up. */
+/** RELIABILITY 3: what entries are and mean, and how an upload is cleaned up. */
 import { describe, expect, test } from "bun:test";
 import { accept } from "../kit/ingesting.ts";
 import { buildZip, type Member, zipOf } from "../kit/zip.ts";

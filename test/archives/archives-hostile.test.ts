@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3, Z79, and P10: whatever the bytes, the answer is a refusal or exactly the honest files, soon and
+/** RELIABILITY 3, Z79, and P10: whatever the bytes, the answer is a refusal or exactly the honest files, soon and
  *  within bounded memory. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3 over HTTP: the same archives through a whole server, and the rows that only a server can show. */
+/** RELIABILITY 3 over HTTP: the same archives through a whole server, and the rows that only a server can show. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

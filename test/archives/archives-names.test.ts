@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3, Z54 to Z69 and Z73 to Z76: the names in an archive and the kinds of its entries. */
+/** RELIABILITY 3, Z54 to Z69 and Z73 to Z76: the names in an archive and the kinds of its entries. */
 import { describe, expect, test } from "bun:test";
 import { accept, refusalOf } from "../kit/ingesting.ts";
 import { buildZip, type Content, unicodePathExtra, zipOf } from "../kit/zip.ts";

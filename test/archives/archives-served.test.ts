@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3 over HTTP: what became of an archive's names. */
+/** RELIABILITY 3 over HTTP: what became of an archive's names. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accept } from "../kit/ingesting.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3: ZIP64 and data descriptors, by the reader alone. */
+/** RELIABILITY 3: ZIP64 and data descriptors, by the reader alone. */
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import { fastest } from "../kit/cpu.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md 3, Z1 to Z53 and the limits: the archive itself. Its names are in archives-names.test.ts. */
+/** RELIABILITY 3, Z1 to Z53 and the limits: the archive itself. Its names are in archives-names.test.ts. */
 import { describe, expect, test } from "bun:test";
 import { deflateRawSync } from "node:zlib";
 import { fastest } from "../kit/cpu.ts";

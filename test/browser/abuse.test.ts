@@ -1,4 +1,4 @@
-/** RELIABILITY.md A19: broken markup hides no form. Chromium says which forms a password would go to; the scan must know
+/** RELIABILITY A19: broken markup hides no form. Chromium says which forms a password would go to; the scan must know
  *  each of them. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { judgePage } from "../kit/abuse-site.ts";

@@ -123,7 +123,7 @@ describe("the pages", () => {
     expect(alert).toBe("The e-mail address or the password is wrong.");
   }, 60_000);
 
-  test("send the strict headers of CONTRACT.md 5", async () => {
+  test("send the strict headers of CONTRACT 5", async () => {
     const world = WORLDS.https();
     for (const path of ["/signin", "/signup", "/claim/site_x", "/device?done=approved"]) {
       const { headers } = await ask(world, "GET", path);

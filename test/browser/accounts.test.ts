@@ -188,7 +188,7 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     // A form that the browser sends there for good: the answer shows that the cookie came along, and was not enough.
     await browser.visit(evil.url, "evil");
     await browser.evaluate(
-      `(() => { p.innerHTML = '<form id=f method=post action="${world.base}/auth/logout"><input name=next value="/"></form>'; f.submit(); })()`,
+      `(() => { p.innerHTML = '<form id=f method=post action="${world.base}/auth/logout"><input name=next value="/"></form>'; setTimeout(() => f.submit()); })()`,
     );
     expect((await browser.shows("cross_origin")).text).toContain('"code":"cross_origin"');
     expect((await browser.visit(`${world.base}/signin`, "You are signed in")).text).toContain(email);

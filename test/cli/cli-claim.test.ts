@@ -1,4 +1,4 @@
-/** `svc claim <site_id>`: an anonymous site becomes one's own (SPEC.md, "CLI"; CONTRACT.md 4.4 and 8). */
+/** `svc claim <site_id>`: an anonymous site becomes one's own (SPEC, "CLI"; CONTRACT 4.4 and 8). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `svc [path]`: what is deployed, what is printed, what is remembered (SPEC.md, "CLI"; CONTRACT.md 8). */
+/** `svc [path]`: what is deployed, what is printed, what is remembered (SPEC, "CLI"; CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";

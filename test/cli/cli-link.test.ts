@@ -1,4 +1,4 @@
-/** `svc [path]`: whose site it becomes, and what is remembered of it (SPEC.md, "CLI"; CONTRACT.md 8). */
+/** `svc [path]`: whose site it becomes, and what is remembered of it (SPEC, "CLI"; CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `svc login` by a code: when it asks, and --request and --check for programs (RFC 8628; CONTRACT.md 5 and 8). */
+/** `svc login` by a code: when it asks, and --request and --check for programs (RFC 8628; CONTRACT 5 and 8). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

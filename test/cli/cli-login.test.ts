@@ -1,4 +1,4 @@
-/** `svc login`: a person, a browser, or a token (SPEC.md, "CLI"; CONTRACT.md 5 and 8). */
+/** `svc login`: a person, a browser, or a token (SPEC, "CLI"; CONTRACT 5 and 8). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `svc [path]` before a server that does not do as it should (CONTRACT.md 8). */
+/** `svc [path]` before a server that does not do as it should (CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";

@@ -1,4 +1,4 @@
-/** What a saved session is good for: the sites of before, `svc list`, deploys, `svc logout` (SPEC.md, "CLI"; CONTRACT.md 8). */
+/** What a saved session is good for: the sites of before, `svc list`, deploys, `svc logout` (SPEC, "CLI"; CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `svc install skill`: where it writes, what it leaves alone, and that what it teaches is true (CONTRACT.md 8). */
+/** `svc install skill`: where it writes, what it leaves alone, and that what it teaches is true (CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, link, lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

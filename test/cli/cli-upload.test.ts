@@ -1,4 +1,4 @@
-/** `svc [path]`: what is checked before an upload, and how it is sent (SPEC.md, "CLI"; CONTRACT.md 8). */
+/** `svc [path]`: what is checked before an upload, and how it is sent (SPEC, "CLI"; CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `svc versions` and `svc rollback` (SPEC.md, "Version and live pointer"). */
+/** `svc versions` and `svc rollback` (SPEC, "Version and live pointer"). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { Home, json } from "../kit/cli.ts";

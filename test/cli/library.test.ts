@@ -1,4 +1,4 @@
-/** The library (SPEC.md, "Library"): four exports, from source and as the built file under Node. */
+/** The library (SPEC, "Library"): four exports, from source and as the built file under Node. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as library from "../../lib.ts";
 import { BUILD_DIR_CANDIDATES, collectDist, deploySite, resolveDeployDir } from "../../lib.ts";

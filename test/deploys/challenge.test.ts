@@ -1,4 +1,4 @@
-/** CONTRACT.md 10: the proof of work of anonymous deploys, asked for and made. */
+/** CONTRACT 10: the proof of work of anonymous deploys, asked for and made. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploySite } from "../../lib.ts";
 import { type Challenge, solve } from "../../src/client/challenge.ts";

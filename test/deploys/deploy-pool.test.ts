@@ -1,4 +1,4 @@
-/** Deploys run in threads: slots, deadline, hand-over, crashes, stop (CONTRACT.md 4.1, ARCHITECTURE.md idea 8). */
+/** Deploys run in threads: slots, deadline, hand-over, crashes, stop (CONTRACT 4.1, ARCHITECTURE idea 8). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** SPEC.md "Endpoints" and CONTRACT.md 4.3, 4.4: deploying, redeploying, reading a site. */
+/** SPEC "Endpoints" and CONTRACT 4.3, 4.4: deploying, redeploying, reading a site. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deployDigest, contentHash, versionIdOf } from "../../src/version-id.ts";
 import { bearer } from "../kit/people.ts";

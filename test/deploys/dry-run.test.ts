@@ -1,4 +1,4 @@
-/** CONTRACT.md 4.3 and 8: a dry run shows what a deploy would do, and stores nothing. */
+/** CONTRACT 4.3 and 8: a dry run shows what a deploy would do, and stores nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Expiry (SPEC.md, CONTRACT.md 2 and 4.4, K26): an anonymous site is gone at the moment it names, swept in its time, and never
+/** Expiry (SPEC, CONTRACT 2 and 4.4, K26): an anonymous site is gone at the moment it names, swept in its time, and never
  *  comes back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, blobFile, listed, operate } from "../kit/operator.ts";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 4.3: the Idempotency-Key of a first deploy. */
+/** CONTRACT 4.3: the Idempotency-Key of a first deploy. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

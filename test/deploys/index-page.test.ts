@@ -1,4 +1,4 @@
-/** CONTRACT.md 4.2: `/` resolves for every upload, and what the version is called. RELIABILITY.md Z73, Z74. */
+/** CONTRACT 4.2: `/` resolves for every upload, and what the version is called. RELIABILITY Z73, Z74. */
 import { describe, expect, test } from "bun:test";
 import { build } from "../../src/pipeline/index.ts";
 import { humanSize } from "../../src/units.ts";

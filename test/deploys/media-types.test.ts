@@ -1,4 +1,4 @@
-/** RELIABILITY.md H45: the Content-Type of every kind of file. */
+/** RELIABILITY H45: the Content-Type of every kind of file. */
 import { describe, expect, test } from "bun:test";
 import { mediaType } from "../../src/media-types.ts";
 

@@ -1,4 +1,4 @@
-/** SPEC.md "Endpoints" and CONTRACT.md 4.4: rolling back, and what ends a site. */
+/** SPEC "Endpoints" and CONTRACT 4.4: rolling back, and what ends a site. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

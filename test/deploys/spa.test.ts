@@ -1,4 +1,4 @@
-/** PIPELINE.md 2: which uploads are single-page apps. */
+/** PIPELINE 2: which uploads are single-page apps. */
 import { describe, expect, test } from "bun:test";
 import { detectSpa } from "../../src/pipeline/spa/index.ts";
 import type { Files } from "../../src/types.ts";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 4.1: how much of an upload is read, and how many an address may have under way. */
+/** CONTRACT 4.1: how much of an upload is read, and how many an address may have under way. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { holdWrites } from "../kit/database.ts";

@@ -1,4 +1,4 @@
-/** Where an address leads (PIPELINE.md 3 and 4): one table for the scan, the lint and the SPA rule. */
+/** Where an address leads (PIPELINE 3 and 4): one table for the scan, the lint and the SPA rule. */
 import { describe, expect, test } from "bun:test";
 import { type Address, addressOf, baseOf, fileAt, isOfHost } from "../../src/html/addresses.ts";
 import { hostKind } from "../../src/html/host-kind.ts";

@@ -1,4 +1,4 @@
-/** Sites whose every file tells which version it is of, and the invariants of RELIABILITY.md 2 asked of them: as a reader
+/** Sites whose every file tells which version it is of, and the invariants of RELIABILITY 2 asked of them: as a reader
  *  sees them over HTTP (I1, I2) and as the data directory shows them (I3 to I5). */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** PIPELINE.md 1, what a page's text becomes: GFM, anchors, footnotes, alerts, raw HTML, encodings. */
+/** PIPELINE 1, what a page's text becomes: GFM, anchors, footnotes, alerts, raw HTML, encodings. */
 import { describe, expect, test } from "bun:test";
 import { closeHtml } from "../../src/html/close-html.ts";
 import { highlight } from "../../src/pipeline/markdown/highlight.ts";

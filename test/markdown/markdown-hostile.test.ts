@@ -1,4 +1,4 @@
-/** PIPELINE.md 1: malformed Markdown never fails a deploy, and one text that takes too long costs no other page. */
+/** PIPELINE 1: malformed Markdown never fails a deploy, and one text that takes too long costs no other page. */
 import { describe, expect, test } from "bun:test";
 import type { TimeLimits } from "../../src/pipeline/markdown/limits.ts";
 import { docs } from "../kit/markdown-site.ts";

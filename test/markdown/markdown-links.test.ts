@@ -1,4 +1,4 @@
-/** PIPELINE.md 1, links between Markdown files, and the warnings about those that lead nowhere. */
+/** PIPELINE 1, links between Markdown files, and the warnings about those that lead nowhere. */
 import { describe, expect, test } from "bun:test";
 import { docs } from "../kit/markdown-site.ts";
 

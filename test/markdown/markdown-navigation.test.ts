@@ -1,4 +1,4 @@
-/** PIPELINE.md 1: the overview and the navigation of a Markdown site. */
+/** PIPELINE 1: the overview and the navigation of a Markdown site. */
 import { describe, expect, test } from "bun:test";
 import { docs } from "../kit/markdown-site.ts";
 

@@ -1,4 +1,4 @@
-/** PIPELINE.md 1, which Markdown file becomes which page: indexes, overviews, titles, order, front matter. */
+/** PIPELINE 1, which Markdown file becomes which page: indexes, overviews, titles, order, front matter. */
 import { describe, expect, test } from "bun:test";
 import { docs } from "../kit/markdown-site.ts";
 

@@ -1,4 +1,4 @@
-/** PIPELINE.md 1 from outside: a folder of Markdown is deployed, and a site is served. */
+/** PIPELINE 1 from outside: a folder of Markdown is deployed, and a site is served. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { collectDist } from "../../lib.ts";

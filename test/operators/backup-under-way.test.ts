@@ -1,4 +1,4 @@
-/** Backups beside deploys, and backups and restores that were cut short (RELIABILITY.md P8, K27 to K29). */
+/** Backups beside deploys, and backups and restores that were cut short (RELIABILITY P8, K27 to K29). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, readFile, rm, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";

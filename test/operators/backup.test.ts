@@ -1,4 +1,4 @@
-/** Backup and restore (RELIABILITY.md 2, P8, K27 to K29): taken while the server works, restored to a state that
+/** Backup and restore (RELIABILITY 2, P8, K27 to K29): taken while the server works, restored to a state that
  *  existed, and refused where it is not whole. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, unlink, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 1: configuration of svc-server. */
+/** CONTRACT 1: configuration of svc-server. */
 import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { ConfigError, helpText, printConfig, readConfig } from "../../src/config/index.ts";

@@ -1,4 +1,4 @@
-/** `GET /metrics` (CONTRACT.md 7): who may see it, and that it counts for all workers. */
+/** `GET /metrics` (CONTRACT 7): who may see it, and that it counts for all workers. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { unlink } from "node:fs/promises";
 import { blobFile, operate } from "../kit/operator.ts";

@@ -1,4 +1,4 @@
-/** `svc-server account create|reset|invite` (CONTRACT.md 7): accounts by the operator's hand. */
+/** `svc-server account create|reset|invite` (CONTRACT 7): accounts by the operator's hand. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { call, PASSWORD, signUp } from "../kit/people.ts";

@@ -1,4 +1,4 @@
-/** Takedown and its undoing (CONTRACT.md 7): commands on the data directory of a running server, seen at its next
+/** Takedown and its undoing (CONTRACT 7): commands on the data directory of a running server, seen at its next
  *  request, in every worker. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { operate, operator } from "../kit/operator.ts";

@@ -1,4 +1,4 @@
-/** `svc-server verify` and `gc` (CONTRACT.md 7, RELIABILITY.md 2): bit rot is found, put aside, told, and healed by a
+/** `svc-server verify` and `gc` (CONTRACT 7, RELIABILITY 2): bit rot is found, put aside, told, and healed by a
  *  redeploy; nothing that a version names is ever swept. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";

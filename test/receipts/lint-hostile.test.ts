@@ -1,4 +1,4 @@
-/** The lint reads whatever is uploaded, in its thread and within its deadline (CONTRACT.md 4.1: 10 s for a whole deploy). */
+/** The lint reads whatever is uploaded, in its thread and within its deadline (CONTRACT 4.1: 10 s for a whole deploy). */
 import { expect, test } from "bun:test";
 import { lint } from "../../src/pipeline/lint/index.ts";
 import type { Bytes, Draft, Warning } from "../../src/types.ts";

@@ -1,4 +1,4 @@
-/** What the lint reads out of scripts, styles and pages (PIPELINE.md 4): code is told from text that only looks like it. */
+/** What the lint reads out of scripts, styles and pages (PIPELINE 4): code is told from text that only looks like it. */
 import { describe, expect, test } from "bun:test";
 import { Page } from "../../src/html/page.ts";
 import { pageReferences } from "../../src/pipeline/references/page.ts";

@@ -1,4 +1,4 @@
-/** PIPELINE.md 4, CONTRACT.md 4.2: what the warnings say of a site, and that a recipe, when followed, makes its warning go
+/** PIPELINE 4, CONTRACT 4.2: what the warnings say of a site, and that a recipe, when followed, makes its warning go
  *  away. Whether they tell the truth is asked of a browser in test/browser/receipts.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BROKEN, SECRETS, SOUND } from "./index.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md A5: whose address a request has, behind proxies and without. */
+/** RELIABILITY A5: whose address a request has, behind proxies and without. */
 import { expect, test } from "bun:test";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 

@@ -1,4 +1,4 @@
-/** CONTRACT.md 2 and RELIABILITY.md H36 to H39: which host is what. */
+/** CONTRACT 2 and RELIABILITY H36 to H39: which host is what. */
 import { expect, test } from "bun:test";
 import { hostParser } from "../../src/http/hosts.ts";
 

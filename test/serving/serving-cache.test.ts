@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md, idea 2: what serving keeps, how much of it, and when it asks again. */
+/** ARCHITECTURE, idea 2: what serving keeps, how much of it, and when it asks again. */
 import { describe, expect, test } from "bun:test";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { Exchange } from "../../src/http/exchange.ts";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 6 and RELIABILITY.md H43 to H45: compression, negotiated and made ahead, and the types of files. */
+/** CONTRACT 6 and RELIABILITY H43 to H45: compression, negotiated and made ahead, and the types of files. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { acceptedCodings } from "../../src/http/negotiate.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md H2 to H9: what a browser that already has a page is told. */
+/** RELIABILITY H2 to H9: what a browser that already has a page is told. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ifMatch, ifNoneMatch } from "../../src/http/conditional.ts";
 import { expectLinear } from "../kit/cpu.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md H32, H33: what is answered where no file is: the shell of an app, a site's own 404.html. */
+/** RELIABILITY H32, H33: what is answered where no file is: the shell of an app, a site's own 404.html. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

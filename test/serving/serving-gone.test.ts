@@ -1,4 +1,4 @@
-/** RELIABILITY.md 4: sites that are not there, or not any more (H34, H35). */
+/** RELIABILITY 4: sites that are not there, or not any more (H34, H35). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 6 and RELIABILITY.md H46: attribution in served pages, and nothing else changed in them. */
+/** CONTRACT 6 and RELIABILITY H46: attribution in served pages, and nothing else changed in them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { headEnd } from "../../src/html/head-end.ts";
 import { expectLinear } from "../kit/cpu.ts";

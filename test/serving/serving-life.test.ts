@@ -1,4 +1,4 @@
-/** RELIABILITY.md P3, P5, P6 and H54 to H56: what is served while the disk fails, readers are slow and deploys go on. */
+/** RELIABILITY P3, P5, P6 and H54 to H56: what is served while the disk fails, readers are slow and deploys go on. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";

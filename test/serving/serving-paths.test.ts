@@ -1,4 +1,4 @@
-/** CONTRACT.md 6 and RELIABILITY.md H19 to H33: which file answers which path. */
+/** CONTRACT 6 and RELIABILITY H19 to H33: which file answers which path. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "../../src/resolve.ts";
 import { expectLinear } from "../kit/cpu.ts";

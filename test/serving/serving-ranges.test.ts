@@ -1,4 +1,4 @@
-/** RELIABILITY.md H10 to H16: parts of files, from memory and from the disk alike. */
+/** RELIABILITY H10 to H16: parts of files, from memory and from the disk alike. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseRange } from "../../src/http/ranges.ts";
 import { expectLinear } from "../kit/cpu.ts";

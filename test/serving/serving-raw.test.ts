@@ -1,4 +1,4 @@
-/** RELIABILITY.md H17, H18, H36 to H41, H49 to H53, H57: what arrives on the socket. B: Bun decides before our handler. */
+/** RELIABILITY H17, H18, H36 to H41, H49 to H53, H57: what arrives on the socket. B: Bun decides before our handler. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rawAnswers, rawBytes, rawExchange, rawRequest } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

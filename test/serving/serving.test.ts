@@ -1,4 +1,4 @@
-/** CONTRACT.md 6 and RELIABILITY.md H1, H34, H35, H40, H42, H47, H48, H58 to H60: a site and its life, as visitors see it. */
+/** CONTRACT 6 and RELIABILITY H1, H34, H35, H40, H42, H47, H48, H58 to H60: a site and its life, as visitors see it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md 1 and 2: P1, P2 and I1 to I5 after kill -9 at random moments (K1 to K15 by chance). */
+/** RELIABILITY 1 and 2: P1, P2 and I1 to I5 after kill -9 at random moments (K1 to K15 by chance). */
 import { expect, test } from "bun:test";
 import { crashRounds } from "./crash.ts";
 import { temporaryFolder } from "../kit/process.ts";

@@ -1,4 +1,4 @@
-/** RELIABILITY.md A2, A17, A18: no token is anywhere on disk, in the log or in an answer that does not hand it out. */
+/** RELIABILITY A2, A17, A18: no token is anywhere on disk, in the log or in an answer that does not hand it out. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

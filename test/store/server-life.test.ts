@@ -1,4 +1,4 @@
-/** CONTRACT.md 1 and RELIABILITY.md 2: how svc-server starts, speaks TLS, and ends. */
+/** CONTRACT 1 and RELIABILITY 2: how svc-server starts, speaks TLS, and ends. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { chmod } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** CONTRACT.md 1: the access log. */
+/** CONTRACT 1: the access log. */
 import { describe, expect, test } from "bun:test";
 import { ended, local, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";

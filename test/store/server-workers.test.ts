@@ -1,4 +1,4 @@
-/** CONTRACT.md 1 and RELIABILITY.md 2: svc-server with several processes. */
+/** CONTRACT 1 and RELIABILITY 2: svc-server with several processes. */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";

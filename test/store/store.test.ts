@@ -1,4 +1,4 @@
-/** RELIABILITY.md 2: the store's protocol, where black-box requests cannot reach. */
+/** RELIABILITY 2: the store's protocol, where black-box requests cannot reach. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -268,7 +268,7 @@ test("another process's commit moves the generation even where it never said so"
   watching.close();
 });
 
-test("the pragmas are those of RELIABILITY.md 2", () => {
+test("the pragmas are those of RELIABILITY 2", () => {
   using db = openDatabase(data_dir);
   const value = (name: string) => Object.values(db.query<Record<string, unknown>, []>(`PRAGMA ${name}`).get()!)[0];
   expect([

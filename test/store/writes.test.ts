@@ -1,4 +1,4 @@
-/** RELIABILITY.md 2, "Full disk": every write goes through one frame, which turns what a disk or another process prevents
+/** RELIABILITY 2, "Full disk": every write goes through one frame, which turns what a disk or another process prevents
  *  into an answer and tells whoever serves of what changed. */
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";

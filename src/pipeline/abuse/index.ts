@@ -1,4 +1,4 @@
-/** The abuse scan (PIPELINE.md 3), over every file that a browser may show as a page. A form that sends secrets to another
+/** The abuse scan (PIPELINE 3), over every file that a browser may show as a page. A form that sends secrets to another
  *  domain is refused; what is only suspicious is warned of, and the store quarantines an anonymous site for it. */
 import { Refusal } from "../../errors.ts";
 import { keepPages, type Pages } from "../../html/pages.ts";

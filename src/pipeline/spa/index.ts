@@ -1,4 +1,4 @@
-/** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE.md 2, in their order. */
+/** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE 2, in their order. */
 import { fallbackPath } from "../../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
 import type { Page } from "../../html/page.ts";

@@ -1,5 +1,5 @@
 /** A copy of a data directory that is in use: the database first, then the blobs which that copy names, the list of
- *  checksums last (RELIABILITY.md 2). Deploys go on meanwhile; only the sweep waits. */
+ *  checksums last (RELIABILITY 2). Deploys go on meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
 import { chmodSync, existsSync } from "node:fs";
 import { readdir, realpath, rmdir, unlink } from "node:fs/promises";

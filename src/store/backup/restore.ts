@@ -1,5 +1,5 @@
 /** A backup becomes a data directory again. Until the last file is flushed a marker keeps every server out, so that
- *  half a restore is never taken for a whole one (RELIABILITY.md, K29). */
+ *  half a restore is never taken for a whole one (RELIABILITY, K29). */
 import { existsSync } from "node:fs";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";

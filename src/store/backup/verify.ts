@@ -1,8 +1,9 @@
-/** Re-hashing what is stored: bit rot is found before a visitor finds it (RELIABILITY.md 2, Verify). */
+/** Re-hashing what is stored: bit rot is found before a visitor finds it (RELIABILITY 2, Verify). */
 import type { Database } from "bun:sqlite";
 import { renameSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { UNIT_MS } from "../../units.ts";
 import { blobFolder, blobPath, fingerprint, hashOfFile } from "../disk/blobs.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
 import { type Op, statement } from "../sql/db.ts";
@@ -88,7 +89,7 @@ export async function verifyAll(parts: DataDir): Promise<Checked> {
   return checked;
 }
 
-const TURN_MS = 30 * 86_400_000;
+const TURN_MS = 30 * UNIT_MS.d;
 const BYTES_PER_MS = 10_000;
 
 const turn = statement<{ blob_no: number; blobs: number }>(

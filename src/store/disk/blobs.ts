@@ -1,4 +1,4 @@
-/** Blobs on local disk: `blobs/ab/<sha256>`, once for all sites. The write protocol is RELIABILITY.md 2, W3 to W5. */
+/** Blobs on local disk: `blobs/ab/<sha256>`, once for all sites. The write protocol is RELIABILITY 2, W3 to W5. */
 import { createHash } from "node:crypto";
 import { statSync, unlinkSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";

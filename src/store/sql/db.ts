@@ -1,5 +1,5 @@
 /** An operation is a generator that yields statements: bun:sqlite runs them at once inside one transaction, a database
- *  server between two round trips. So there is one text of every operation (ARCHITECTURE.md, idea 3). */
+ *  server between two round trips. So there is one text of every operation (ARCHITECTURE, idea 3). */
 
 type Value = string | number | null;
 

@@ -1,10 +1,11 @@
 /** While a backup copies blobs, none may be swept. A hold that nobody renews lapses after an hour. */
 import { randomName } from "../../random.ts";
+import { UNIT_MS } from "../../units.ts";
 import { type Op, statement } from "./db.ts";
 import { ifDiskAllows } from "./frame.ts";
 import type { Parts } from "./parts.ts";
 
-const HOLD_MS = 60 * 60_000;
+const HOLD_MS = UNIT_MS.h;
 const RENEW_MS = 10 * 60_000;
 
 const live = statement("select 1 from holds where expires_at > ? limit 1");

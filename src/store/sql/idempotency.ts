@@ -1,4 +1,4 @@
-/** `Idempotency-Key` of anonymous deploys (CONTRACT.md 4.3), inside the publishing transaction. */
+/** `Idempotency-Key` of anonymous deploys (CONTRACT 4.3), inside the publishing transaction. */
 import { Refusal } from "../../errors.ts";
 import { type Op, statement } from "./db.ts";
 

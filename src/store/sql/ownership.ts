@@ -13,7 +13,7 @@ import type { Parts } from "./parts.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
 import { knownToken, manages, noteTokenUse, removeSite, siteById } from "./sites.ts";
 
-/** Says the same of a site that never was and of a token that is none (CONTRACT.md 4.4). */
+/** Says the same of a site that never was and of a token that is none (CONTRACT 4.4). */
 const invalidClaim = (): Refusal => new Refusal("invalid_claim", "Invalid claim");
 
 const own = statement<Site>("update sites set owner_account_id = ?, expires_at = null where site_id = ? returning *");

@@ -1,4 +1,4 @@
-/** Making a version live: blobs first, then one transaction (RELIABILITY.md 2, W3 to W6). */
+/** Making a version live: blobs first, then one transaction (RELIABILITY 2, W3 to W6). */
 import { Refusal } from "../../errors.ts";
 import type { Publish, Published, PublishTarget } from "../changes.ts";
 import { isDiskFull, refuseCollision } from "../refusals.ts";

@@ -1,4 +1,4 @@
-/** The quarantine of a site whose pages look suspicious (PIPELINE.md 3): started by a deploy, ended by an operator. */
+/** The quarantine of a site whose pages look suspicious (PIPELINE 3): started by a deploy, ended by an operator. */
 import type { Quarantined } from "../upkeep.ts";
 import type { Site } from "../../types.ts";
 import { type Db, type Op, statement } from "./db.ts";

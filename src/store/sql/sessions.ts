@@ -1,11 +1,12 @@
 /** Sessions: who is signed in. A session lives 90 days from its last use. */
 import { Refusal } from "../../errors.ts";
+import { UNIT_MS } from "../../units.ts";
 import type { NewSession, Session, Sessions, SignedIn } from "../people.ts";
 import { type Op, statement } from "./db.ts";
 import { ifDiskAllows, makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
 
-const LIFETIME_MS = 90 * 86_400_000;
+const LIFETIME_MS = 90 * UNIT_MS.d;
 /** The last use is written no more often than this: reading must not cost a write each time. */
 const TOUCH_MS = 60_000;
 

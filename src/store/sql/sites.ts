@@ -4,7 +4,7 @@ import type { Sites } from "../serving.ts";
 import type { Site, TokenKind, Tombstone } from "../../types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 
-/** Never used ones go first, then the one used longest ago (CONTRACT.md 4.3). */
+/** Never used ones go first, then the one used longest ago (CONTRACT 4.3). */
 const MANAGE_TOKENS_KEPT = 20;
 
 const bySlug = statement<Site>("select * from sites where slug = ?");
@@ -25,7 +25,7 @@ const buryTokens = statement(
 );
 const deleteSite = statement("delete from sites where site_id = ?");
 
-/** The site goes, its slug and the hashes of its tokens stay (RELIABILITY.md 2, D1). */
+/** The site goes, its slug and the hashes of its tokens stay (RELIABILITY 2, D1). */
 export function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
   yield* bury.do(reason, at, site_id);
   yield* buryTokens.do(site_id);

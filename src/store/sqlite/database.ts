@@ -1,4 +1,4 @@
-/** One connection to `DATA/db`, as RELIABILITY.md 2 wants it, and the numbered steps that bring its schema up to date. */
+/** One connection to `DATA/db`, as RELIABILITY 2 wants it, and the numbered steps that bring its schema up to date. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import schema1 from "./schema-1.sql" with { type: "text" };

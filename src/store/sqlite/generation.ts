@@ -1,4 +1,4 @@
-/** One number tells every process and thread that a site changed (ARCHITECTURE.md, idea 2). */
+/** One number tells every process and thread that a site changed (ARCHITECTURE, idea 2). */
 import type { Database } from "bun:sqlite";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

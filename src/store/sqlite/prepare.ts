@@ -1,4 +1,4 @@
-/** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY.md 2). */
+/** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY 2). */
 import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /** The sweep of a data directory: expired sites at once, blob files that no version names once they are an hour old. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { UNIT_MS } from "../../units.ts";
 import { keepBallast } from "../disk/ballast.ts";
 import { removeBlob } from "../disk/blobs.ts";
 import { makingRoom } from "../sql/frame.ts";
@@ -16,7 +17,7 @@ import {
 import type { Swept } from "../upkeep.ts";
 import type { DataDir } from "./data-dir.ts";
 
-const ORPHAN_AGE_MS = 60 * 60_000;
+const ORPHAN_AGE_MS = UNIT_MS.h;
 
 /** G1, a folder at a time: old files that no manifest names, seen without a lock. */
 async function candidatesIn(parts: DataDir, folder: string, now: number): Promise<string[]> {

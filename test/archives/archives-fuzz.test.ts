@@ -1,4 +1,4 @@
-/** RELIABILITY.md Z79: half a minute of archives damaged at random, others each time; `bun run torture archives` goes on to a
+/** RELIABILITY Z79: half a minute of archives damaged at random, others each time; `bun run torture archives` goes on to a
  *  million. */
 import { expect, test } from "bun:test";
 import { fuzzArchives } from "./archive-fuzz.ts";

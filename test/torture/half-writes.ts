@@ -1,4 +1,4 @@
-/** kill -9 in the middle of a transaction (RELIABILITY.md K20 to K23): `bun test/torture/half-writes.ts [most kills of each]`,
+/** kill -9 in the middle of a transaction (RELIABILITY K20 to K23): `bun test/torture/half-writes.ts [most kills of each]`,
  *  40 unless said otherwise: about two minutes. Needs Linux and strace, which kills the server at the n-th write or flush of
  *  the write-ahead log, n = 1, 2, 3 … (farther apart after 12), until the operation is through. A rollback, a claim, a
  *  bulk-attach or a deleted account took effect whole or not at all, and never is a site without an owner and an expiry. */

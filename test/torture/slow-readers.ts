@@ -1,4 +1,4 @@
-/** Slow readers (RELIABILITY.md H55): `bun test/torture/slow-readers.ts [bytes] [of each]`, 10,000,000 and 3 unless said
+/** Slow readers (RELIABILITY H55): `bun test/torture/slow-readers.ts [bytes] [of each]`, 10,000,000 and 3 unless said
  *  otherwise; that takes nine minutes, and 2,000,000 two and a half. Needs Linux. Readers at 100 KB/s and at 20 KB/s get
  *  the file whole; one that stops reading loses its connection within 130 s; of one that goes away nothing is left within
  *  ten seconds; in the end the server has the descriptors that it began with. */

@@ -1,4 +1,4 @@
-/** Smuggling (RELIABILITY.md A15): `bun test/torture/smuggling.ts [nothing|naive|nginx|caddy|haproxy|all|gullible]`, all unless said
+/** Smuggling (RELIABILITY A15): `bun test/torture/smuggling.ts [nothing|naive|nginx|caddy|haproxy|all|gullible]`, all unless said
  *  otherwise; about a minute each. Requests that hide a second one are sent to svc alone, behind a naive proxy, and behind
  *  nginx, Caddy and HAProxy (Debian packages nginx-light, caddy, haproxy) with connections kept alive. While each stands
  *  open, visitors ask through the same front: none may ever get another's answer, and svc alone never answers what was

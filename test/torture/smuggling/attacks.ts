@@ -1,4 +1,4 @@
-/** Requests that two parsers may cut differently (RELIABILITY.md H38 to H53, A15): each hides a second one. */
+/** Requests that two parsers may cut differently (RELIABILITY H38 to H53, A15): each hides a second one. */
 
 export interface Attack {
   name: string;

@@ -106,7 +106,6 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
     (path) => !within(path, ["pipeline", "html", "store"]),
   ],
   [/^node:/, (path) => !within(path, BROWSER)],
-  [/^bun$/, (path) => !within(path, PORTABLE)],
 ];
 
 function mayImport(path: string, name: string): boolean {
@@ -122,6 +121,9 @@ export const importBreaches = (path: string, text: string): string[] =>
     .filter(({ name }) => !mayImport(path, name))
     .map(({ name }) => `${path} imports ${name}`);
 
+/** Where a span of time is measured. `pipeline/markdown/clock.ts` is the pipeline's one clock: a text has limits. */
+const TIMED: Where = ["src/log.ts", "server", "deploy", "client", "serve", "src/pipeline/markdown/clock.ts"];
+
 /** Globals → where they may stand. */
 const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store"]],
@@ -129,8 +131,16 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts"]],
+  ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
+  ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
   ["Math.random", /\bMath\.random\b/, []],
   ["console", /\bconsole\.\w/, []],
+  ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],
+  [
+    "a way around",
+    /\bgetBuiltinModule\b|\bimport\.meta\.(require|env)\b|\bBun\.env\b|\bglobalThis\.(Bun|process)\b|\beval\(/,
+    [],
+  ],
 ];
 
 /** Where `Bun` itself may stand: everywhere but in what runs on Node. */

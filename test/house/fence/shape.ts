@@ -19,7 +19,7 @@ export function fullFolders(paths: Iterable<string>): string[] {
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 /** Opens a function's body, as `bun fmt` lays it out: `function f() {`, `method() {`, `): T {`, `=> {`. */
 const BODY =
-  /(?:^|[\s(=,:])(?:async )?function\b.*\{$|=> \{$|^\s*(?:async |static |get |set |\*)*[\w#[\].]+\(.*\)(?:: .+)? \{$|^\s*\)(?:: .+)? \{$/;
+  /(?:^|[\s(=,:])(?:async )?function\b.*\{$|=> \{$|^\s*(?:(?:async|static|get|set|private|protected|public|override) )*\*?[\w#[\].]+(?:<.*>)?\(.*\)(?:: .+)? \{$|^\s*\)(?:: .+)? \{$/;
 /** An arrow whose body is one expression over several lines. */
 const EXPRESSION = /=>$|=> ?[({[`]+$|=> (?!.* = )[^;]*[([{`]$/; // not the type of a table: `() => void> = {`
 const STATEMENT = /^\s*(?:\} )?(?:if|for|while|switch|catch|else|try|do|with|class|interface|return class)\b/;

@@ -52,6 +52,10 @@ function namesOf(clause: string): { names: string[]; type_only: boolean } {
   return { names: [...whole, ...names], type_only: whole.length === 0 && listed.every((one) => /^type\s/.test(one)) };
 }
 
+/** What the transpiler finds, also where a line is not laid out as `bun fmt` does it; it knows no types. */
+const scan = (text: string): string[] =>
+  new Bun.Transpiler({ loader: "ts" }).scanImports(text.replace(/^#!.*/, "")).map(({ path }) => path);
+
 /** All that a file names of others: imports of values and of types, re-exports, threads and spawned entries. */
 export function importsOf(path: string, text: string): Import[] {
   const statements = [...text.matchAll(STATEMENT)].map(([, , type, clause, name]): Import => {
@@ -60,7 +64,11 @@ export function importsOf(path: string, text: string): Import[] {
   });
   const plain = [EFFECT, DYNAMIC, BESIDE].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
   const threads = [...text.matchAll(FROM_ROOT)].map((match) => match[1]!);
-  const others = [...plain.map((name) => resolve(path, name)), ...threads];
+  const told = new Set([...statements.map(({ name }) => name), ...plain.map((name) => resolve(path, name))]);
+  const scanned = scan(text).map((name) => resolve(path, name));
+  const others = [...told, ...threads, ...scanned.filter((name) => !told.has(name))].filter(
+    (name) => !statements.some((statement) => statement.name === name),
+  );
   return [...statements, ...others.map((name): Import => ({ name, names: [], type_only: false }))];
 }
 

@@ -1,7 +1,7 @@
 /** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/server/service.ts. */
 import { readFileSync } from "node:fs";
 import packageJson from "./package.json" with { type: "json" };
-import { type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
+import { askedFor, type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { startService } from "./src/server/service.ts";
 import { readTls } from "./src/config/tls.ts";
@@ -71,13 +71,11 @@ async function main(argv: string[]): Promise<void> {
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;
-  if (flags.includes("--help") || flags.includes("-h")) return void process.stdout.write(helpText(commandsHelp()));
-  if (flags.includes("--version")) return void process.stdout.write(`svc-server ${packageJson.version}\n`);
-  const config = readConfig(
-    flags.filter((flag) => flag !== "--print-config"),
-    process.env,
-  );
-  if (flags.includes("--print-config")) return void process.stdout.write(`${printConfig(config)}\n`);
+  const asked = askedFor(flags);
+  if (asked === "help") return void process.stdout.write(helpText(commandsHelp()));
+  if (asked === "version") return void process.stdout.write(`svc-server ${packageJson.version}\n`);
+  const config = readConfig(flags, process.env);
+  if (asked === "print-config") return void process.stdout.write(`${printConfig(config)}\n`);
   await serve(config);
 }
 

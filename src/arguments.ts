@@ -74,3 +74,9 @@ export function* scanArguments<Known extends KnownFlag>(
     }
   }
 }
+
+/** Whether the flag was given, without a value: neither for the value of another one nor behind `--`. */
+export const hasFlag = (args: readonly string[], table: readonly KnownFlag[], name: string): boolean =>
+  [...scanArguments(args, table)].some(
+    (word) => word.kind === "flag" && word.known?.name === name && word.value === undefined,
+  );

@@ -1,6 +1,6 @@
 /** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
  *  Nothing else reads flags or environment. */
-import { type KnownFlag, scanArguments } from "../arguments.ts";
+import { hasFlag, type KnownFlag, scanArguments } from "../arguments.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -31,16 +31,36 @@ export const SETTING_FLAGS: readonly SettingFlag[] = KEYS.flatMap((key) => {
   return flag === null ? [] : [{ key, name: flag.slice(2), value: "value" }];
 });
 
+export const HELP_FLAG = { name: "help", short: "h", meaning: "this text" } as const;
+
+/** Flags that ask for something else than serving; where several are given, the first row counts. */
+const ASKING_FLAGS = [
+  HELP_FLAG,
+  { name: "version", meaning: "the version" },
+  { name: "print-config", meaning: "the effective settings as JSON" },
+] as const;
+
+const SERVER_FLAGS: readonly (KnownFlag & { key?: Key })[] = [...ASKING_FLAGS, ...SETTING_FLAGS];
+
+/** Null: the call is to serve. */
+export const askedFor = (argv: readonly string[]): (typeof ASKING_FLAGS)[number]["name"] | null =>
+  ASKING_FLAGS.find(({ name }) => hasFlag(argv, SERVER_FLAGS, name))?.name ?? null;
+
 /** `--flag value` and `--flag=value` as a map from key to text. */
 function readFlags(argv: readonly string[]): Map<Key, string> {
   const found = new Map<Key, string>();
-  for (const word of scanArguments(argv, SETTING_FLAGS)) {
+  for (const word of scanArguments(argv, SERVER_FLAGS)) {
     if (word.kind !== "flag" || word.known === undefined) {
       throw new ConfigError(`Unknown argument ${word.argument}: see svc-server --help.`);
     }
+    const { written, value } = word;
     const { key } = word.known;
-    if (word.value === undefined) throw new ConfigError(`${word.written} needs a value: ${SETTINGS[key].allowed}.`);
-    found.set(key, word.value);
+    if (key === undefined) {
+      if (value === undefined) continue;
+      throw new ConfigError(`${written} takes no value.`);
+    }
+    if (value === undefined) throw new ConfigError(`${written} needs a value: ${SETTINGS[key].allowed}.`);
+    found.set(key, value);
   }
   return found;
 }
@@ -118,8 +138,5 @@ Flags: a flag beats its environment variable, which beats the default. Columns: 
 
 ${lines.join("\n")}
 
-  --help          this text
-  --version       the version
-  --print-config  the effective settings as JSON
-`;
+${ASKING_FLAGS.map(({ name, meaning }) => `  --${name.padEnd(12)}  ${meaning}\n`).join("")}`;
 }

@@ -1,6 +1,6 @@
 /** The words after a subcommand: its own arguments and options; all other flags are settings of the server. */
-import { type KnownFlag, scanArguments, type WrittenFlag } from "../arguments.ts";
-import { ConfigError, SETTING_FLAGS } from "../config/index.ts";
+import { hasFlag, type KnownFlag, scanArguments, type WrittenFlag } from "../arguments.ts";
+import { ConfigError, HELP_FLAG, SETTING_FLAGS } from "../config/index.ts";
 import type { Command } from "./command.ts";
 
 interface Words {
@@ -25,10 +25,15 @@ const wrongUsage = (command: Command, why: string): ConfigError =>
   new ConfigError(`${why} Usage: svc-server ${usageOf(command)}`);
 
 /** A command's own options, then the settings: an option goes before a setting of the same name. */
-const tableOf = ({ options }: Command): KnownFlag[] => [
+const tableOf = (options: Command["options"]): KnownFlag[] => [
   ...Object.entries(options).map(([flag, value]) => ({ name: flag.slice(2), ...(value !== null && { value }) })),
+  HELP_FLAG,
   ...SETTING_FLAGS,
 ];
+
+/** `options`: those of the command that was named. */
+export const wantsHelp = (argv: readonly string[], options: Command["options"]): boolean =>
+  hasFlag(argv, tableOf(options), HELP_FLAG.name);
 
 function addOption(words: Words, command: Command, { written, value }: WrittenFlag<KnownFlag>): void {
   if (command.options[written] === null) {
@@ -40,12 +45,13 @@ function addOption(words: Words, command: Command, { written, value }: WrittenFl
   }
 }
 
-/** Throws `ConfigError`: exit code 2. */
+/** For a call that does not want help. Throws `ConfigError`: exit code 2. */
 export function readWords(command: Command, argv: readonly string[]): Words {
   const words: Words = { arguments: [], options: new Map(), switches: new Set(), settings: [] };
-  for (const word of scanArguments(argv, tableOf(command))) {
+  for (const word of scanArguments(argv, tableOf(command.options))) {
     if (word.kind === "argument" && word.argument !== "-") words.arguments.push(word.argument);
     else if (word.kind !== "flag" || word.known === undefined) throw unknownFlag(command, word.argument);
+    else if (word.known === HELP_FLAG) throw wrongUsage(command, `${word.written} takes no value.`);
     else if (Object.hasOwn(command.options, word.written)) addOption(words, command, word);
     else {
       words.settings.push(word.argument);

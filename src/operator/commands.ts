@@ -3,7 +3,7 @@ import { ConfigError, type Env, readConfig } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
 import { visibleLine } from "../visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
-import { readWords, usageOf } from "./arguments.ts";
+import { readWords, usageOf, wantsHelp } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { sentenceOf } from "./sentences.ts";
 import { LISTINGS } from "./listings.ts";
@@ -17,8 +17,6 @@ const COMMANDS: readonly Command[] = [
   ...ACCOUNTS,
   ...UPKEEP,
 ];
-
-const wants = (argv: readonly string[], ...flags: string[]): boolean => argv.some((word) => flags.includes(word));
 
 /** The list of commands for the main help. */
 export function commandsHelp(commands = COMMANDS): string {
@@ -72,9 +70,10 @@ export async function runOperator(argv: readonly string[], env: Env): Promise<nu
   const family = COMMANDS.filter(({ name }) => name.startsWith(`${argv[0]} `));
   const command = commandNamed(argv);
   if (!command && family.length === 0) return null;
-  if (command && !wants(argv, "--help", "-h")) return run(command, argv, env);
+  const help = wantsHelp(argv, command?.options ?? {});
+  if (command && !help) return run(command, argv, env);
   if (command) process.stdout.write(helpOf(command));
-  else if (wants(argv, "--help", "-h")) process.stdout.write(`Usage:\n${commandsHelp(family)}`);
+  else if (help) process.stdout.write(`Usage:\n${commandsHelp(family)}`);
   else throw new ConfigError(`Say which: ${family.map(({ name }) => `svc-server ${name}`).join(", ")}.`);
   return 0;
 }

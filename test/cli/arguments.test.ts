@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type KnownFlag, scanArguments } from "../../src/arguments.ts";
+import { hasFlag, type KnownFlag, scanArguments } from "../../src/arguments.ts";
 import { parseArguments } from "../../src/cli/flags.ts";
-import { readConfig } from "../../src/config/index.ts";
-import { readWords } from "../../src/operator/arguments.ts";
+import { askedFor, readConfig } from "../../src/config/index.ts";
+import { readWords, wantsHelp } from "../../src/operator/arguments.ts";
 import type { Command } from "../../src/operator/command.ts";
 
 const TABLE: KnownFlag[] = [
@@ -90,6 +90,18 @@ test.each(CASES)("%j is %j", (args, words) => {
   expect(told(scanArguments, args, TABLE)).toEqual(words);
 });
 
+test.each<[string[], boolean]>([
+  [["a", "--json"], true],
+  [["-vq"], true],
+  [["--site", "-q"], false],
+  [["--site=-q"], false],
+  [["--", "-q"], false],
+  [["--site", "--", "-q"], true],
+  [["--quiet=1"], false],
+])("%j: whether it is quiet or in JSON", (args, given) => {
+  expect(hasFlag(args, TABLE, "quiet") || hasFlag(args, TABLE, "json")).toBe(given);
+});
+
 test("on Node every word is the same", async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-arguments-"));
   const built = await Bun.build({
@@ -140,9 +152,35 @@ describe("what the programs say", () => {
     [["-pq=1"], "Unknown argument -pq=1: see svc-server --help."],
     [["--prot=1"], "Unknown argument --prot=1: see svc-server --help."],
     [["--", "--port", "1"], "Unknown argument --: see svc-server --help."],
+    [["--", "--help"], "Unknown argument --: see svc-server --help."],
+    [["--help=1"], "--help takes no value."],
+    [["--print-config=1"], "--print-config takes no value."],
     [["sevre"], "Unknown argument sevre: see svc-server --help."],
   ])("svc-server %j: %s", (args, sentence) => {
     expect(() => readConfig(args, {})).toThrow(sentence);
+  });
+
+  test.each<[string[], ReturnType<typeof askedFor>]>([
+    [[], null],
+    [["--help"], "help"],
+    [["--prot", "-h"], "help"],
+    [["--version", "--help"], "help"],
+    [["--print-config", "--version", "--port", "1"], "version"],
+    [["--port=1", "--print-config"], "print-config"],
+    [["--contact", "--help"], null],
+    [["--contact", "-h", "--version"], "version"],
+    [["--contact=--version"], null],
+    [["--contact", "--print-config"], null],
+    [["--", "--help"], null],
+    [["--help=1"], null],
+  ])("svc-server %j asks for %j", (args, asked) => {
+    expect(askedFor(args)).toBe(asked);
+  });
+
+  test("svc-server takes a flag for the value of the one before it", () => {
+    expect(readConfig(["--contact", "--print-config", "--print-config"], {})).toMatchObject({
+      contact: "--print-config",
+    });
   });
 
   test("svc-server takes the last of a repeated flag", () => {
@@ -168,9 +206,25 @@ describe("what the programs say", () => {
     [["a", "--", "--reason", "x"], "Unknown argument --: see svc-server disable --help."],
     [["a", "-f=1"], "Unknown argument -f: see svc-server disable --help."],
     [["a", "-fx"], "Unknown argument -fx: see svc-server disable --help."],
+    [["a", "--reason", "x", "--help=1"], "--help takes no value."],
+    [["a", "--reason", "x", "--version"], "Unknown argument --version: see svc-server disable --help."],
     [["a", "--raeson=x"], "Unknown argument --raeson: see svc-server disable --help."],
   ])("svc-server disable %j: %s", (args, sentence) => {
     expect(() => readWords(command, args)).toThrow(sentence);
+  });
+
+  test.each<[string[], boolean]>([
+    [["a", "--help"], true],
+    [["-h"], true],
+    [["a", "--raeson", "-h"], true],
+    [["a", "--reason", "x", "-h"], true],
+    [["a", "--reason", "-h"], false],
+    [["a", "--reason=--help"], false],
+    [["a", "--data-dir", "--help"], false],
+    [["a", "--", "--help"], false],
+    [["a"], false],
+  ])("svc-server disable %j: whether it asks for help", (args, asked) => {
+    expect(wantsHelp(args, command.options)).toBe(asked);
   });
 
   test("a subcommand takes the last of a repeated option, any value of it, and leaves settings to the server", () => {

@@ -174,6 +174,22 @@ describe("usage", () => {
     expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
+  test.each<[words: string[], code: number, sentence: string]>([
+    [["nobody", "--reason", "-h"], 1, "nobody"],
+    [["nobody", "--reason", "--help"], 1, "nobody"],
+    [["nobody", "--", "--help"], 2, "Unknown argument --"],
+  ])("disable %j is no call for help: it is tried, and it fails", async (words, code, sentence) => {
+    const result = await operator(server.data_dir, ["disable", ...words]);
+    expect(result).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(sentence) });
+  });
+
+  test("account with a help that is no flag says which commands there are, and fails", async () => {
+    const { code, stdout, stderr } = await operator(server.data_dir, ["account", "--", "--help"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("svc-server account create");
+    expect((await operator(server.data_dir, ["account", "-h"])).stdout).toContain("account create");
+  });
+
   test("a folder that cannot be made: exit code 1 and a sentence", async () => {
     const inFile = await operator(server.data_dir, ["backup", `${server.data_dir}/db/backup`]);
     expect([inFile.code, inFile.stderr]).toEqual([1, expect.stringContaining("where a folder is needed")]);

@@ -1,4 +1,4 @@
-/** Units, as the server writes and reads them. */
+/** Units, as server and command line write and read them. Imports nothing. */
 
 /** Of time, in milliseconds: those of settings and limits. */
 export const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -7,12 +7,12 @@ export const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as co
 export const milliseconds = (amount: string, unit: string): number =>
   Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
 
-const SIZES = ["B", "KB", "MB", "GB"];
+const SIZES = ["B", "KB", "MB", "GB"] as const;
 
-/** `0 B`, `1.5 KB`, `10 MB`: one decimal below ten. */
-export function humanSize(bytes: number): string {
+/** `0 B`, `1.5 KB`, `10 MB`: one decimal below ten. `largest`: the unit beyond which none is taken. */
+export function humanSize(bytes: number, largest: (typeof SIZES)[number] = "GB"): string {
   let [size, unit] = [bytes, 0];
-  for (; Math.round(size) >= 1024 && unit < SIZES.length - 1; unit++) size /= 1024;
+  for (; Math.round(size) >= 1024 && SIZES[unit] !== largest; unit++) size /= 1024;
   const digits = unit > 0 && size < 9.95 ? 1 : 0;
   return `${size.toFixed(digits).replace(".0", "")} ${SIZES[unit]}`;
 }

@@ -1,4 +1,5 @@
 /** Accounts, and how people and their programs are signed in. */
+import { UNIT_MS } from "../units.ts";
 
 export interface Account {
   account_id: string;
@@ -61,7 +62,7 @@ export interface Sessions {
   end(session: SignedIn): Promise<boolean>;
 }
 
-export const DEVICE_LIFETIME_MS = 900_000;
+export const DEVICE_LIFETIME_MS = 15 * UNIT_MS.m;
 export const DEVICE_INTERVAL_S = 5;
 
 export interface DeviceLogin {

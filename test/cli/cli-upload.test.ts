@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { size } from "../../src/cli/terminal/units.ts";
 import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, LIMITS } from "../kit/fake-server.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
@@ -211,3 +212,12 @@ describe.if(process.platform === "linux")("a name that is not UTF-8 cannot be se
     expect(json(await home.run(["--json"], { cwd }))).toMatchObject({ ok: true, files: 2 });
   });
 });
+
+test.each([
+  [0, "0 bytes"],
+  [1, "1 byte"],
+  [1023, "1023 bytes"],
+  [1024, "1 KB"],
+  [1_048_575, "1 MB"],
+  [1536 * 1024 ** 2, "1536 MB"],
+])("%i bytes are told as %s", (bytes, told) => expect(size(bytes)).toBe(told));

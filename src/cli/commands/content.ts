@@ -11,7 +11,7 @@ import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { nearest } from "../../nearest.ts";
 import type { Server } from "../saved/state.ts";
-import { count, overLimit, size } from "../terminal/units.ts";
+import { count, sizeAndLimit, size } from "../terminal/units.ts";
 import type { Limits } from "../service/wire.ts";
 
 export interface Content {
@@ -61,7 +61,7 @@ function checkLimits(source: string, files: readonly Listed[], bytes: number, li
     throw new Failure("too_many_files", `${has} ${advice}`);
   }
   if (bytes > limits.max_bytes) {
-    const [is, most] = overLimit(bytes, limits.max_bytes);
+    const [is, most] = sizeAndLimit(bytes, limits.max_bytes);
     const has = `${source} is ${is} large, and the server takes ${most} in one deploy.`;
     throw new Failure("deploy_too_large", `${has} ${advice}`);
   }
@@ -79,7 +79,7 @@ export function zipContent({ source, files, limits }: Content): Uint8Array<Array
   const zip = zipFiles(files);
   if (zip.length <= limits.max_zip_bytes) return zip;
   const sizes = [...files].map(([path, { length }]) => ({ path, bytes: length }));
-  const [is, most] = overLimit(zip.length, limits.max_zip_bytes);
+  const [is, most] = sizeAndLimit(zip.length, limits.max_zip_bytes);
   throw new Failure(
     "zip_too_large",
     `${source} is ${is} large when zipped, and the server takes ${most}. ` +

@@ -3,6 +3,7 @@ import { ApiFailure, ask } from "./api.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/state.ts";
+import { UNIT_MS } from "../../units.ts";
 
 export interface DeviceCode {
   device_code: string;
@@ -25,7 +26,7 @@ interface Clock {
 }
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code";
-const LONGEST_INTERVAL_MS = 60_000;
+const LONGEST_INTERVAL_MS = UNIT_MS.m;
 
 /** What the codes of the protocol mean for a person. */
 const SENTENCES: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { ifDiskAllows } from "./frame.ts";
 import type { Parts } from "./parts.ts";
 
 const HOLD_MS = UNIT_MS.h;
-const RENEW_MS = 10 * 60_000;
+const RENEW_MS = 10 * UNIT_MS.m;
 
 const live = statement("select 1 from holds where expires_at > ? limit 1");
 

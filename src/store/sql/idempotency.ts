@@ -1,8 +1,9 @@
 /** `Idempotency-Key` of anonymous deploys (CONTRACT 4.3), inside the publishing transaction. */
 import { Refusal } from "../../errors.ts";
+import { UNIT_MS } from "../../units.ts";
 import { type Op, statement } from "./db.ts";
 
-const LIFETIME_MS = 10 * 60_000;
+const LIFETIME_MS = 10 * UNIT_MS.m;
 
 interface Key {
   key_hash: string;

@@ -8,7 +8,7 @@ import type { Parts } from "./parts.ts";
 
 const LIFETIME_MS = 90 * UNIT_MS.d;
 /** The last use is written no more often than this: reading must not cost a write each time. */
-const TOUCH_MS = 60_000;
+const TOUCH_MS = UNIT_MS.m;
 
 const COLUMNS = "session_id, account_id, created_at, last_used_at, signed_in_at, client";
 const cutoff = (now: number): string => new Date(now - LIFETIME_MS).toISOString();

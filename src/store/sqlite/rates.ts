@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Rates, RateWindow, Standing, Taken } from "../../rates.ts";
+import { UNIT_MS } from "../../units.ts";
 import { diskRefusal } from "../refusals.ts";
 import { type Op, statement } from "../sql/db.ts";
 import { sqliteDb } from "./driver.ts";
@@ -16,7 +17,7 @@ create index if not exists hits_by_end on hits (ends_at);`;
 
 /** Clocks of one machine agree; what lies further ahead was counted before the clock was set back. */
 const AHEAD_MS = 1000;
-const PRUNE_EVERY_MS = 60_000;
+const PRUNE_EVERY_MS = UNIT_MS.m;
 
 const fileOf = (data_dir: string): string => join(data_dir, "rates.db");
 

@@ -8,7 +8,7 @@ const VOCABULARY = "vocabulary";
 const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "refusals"].map((name) => `src/store/${name}.ts`);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "pipeline"];
-const CLIENT = ["client", "src/version-id.ts", "src/visible.ts", "src/arguments.ts", "src/nearest.ts"];
+const CLIENT = ["client", "src/version-id.ts", "src/visible.ts", "src/arguments.ts", "src/nearest.ts", "src/units.ts"];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
   [VOCABULARY]: [],

@@ -1,7 +1,7 @@
 /** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. It runs on the machine of
  *  the person who deploys; src/routes/deploy.ts answers it. */
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { randomKey } from "../../random.ts";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
 import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
@@ -41,7 +41,7 @@ async function publish<Answer>(
     path,
     credential,
     zip: zipBody(zipContent(content), spinner),
-    idempotency_key: randomUUID(),
+    idempotency_key: randomKey(16),
     repeatable: credential === null,
   };
   return askWithProof<Answer>(server, call, spinner);

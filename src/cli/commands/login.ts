@@ -1,6 +1,5 @@
 /** `svc login`: a person approves this machine in their browser. A program that cannot wait asks for a code, and later
  *  whether it was approved. */
-import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../service/api.ts";
 import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
@@ -10,6 +9,7 @@ import { Failure, usage } from "../failure.ts";
 import { openBrowser } from "../terminal/open-browser.ts";
 import { pendingLogins } from "../saved/pending-logins.ts";
 import { signIn, type Session } from "../service/sign-in.ts";
+import { randomKey } from "../../random.ts";
 import { whileSpinning } from "../terminal/spinner.ts";
 import { requireToken, serverAt } from "../saved/state.ts";
 import { bold, cyan, dim, text } from "../terminal/text.ts";
@@ -49,7 +49,7 @@ async function byToken({ server }: Context, token: string): Promise<Session> {
 async function begin({ server, env, now, terminal }: Context): Promise<void> {
   const code = await askForCode(server);
   const { device_code, user_code, verification_uri, verification_uri_complete } = code;
-  const id = `login_${randomBytes(9).toString("base64url")}`;
+  const id = `login_${randomKey(9)}`;
   const expires_at = now() + code.expires_in * 1000;
   pendingLogins(env, now).add({ id, server: server.base, device_code, expires_at });
   const shown = { id, user_code, verification_uri, verification_uri_complete, expires_at: isoTime(expires_at) };

@@ -2,6 +2,7 @@
  *  first. */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { randomBlock } from "../../random.ts";
 
 const BALLAST_BYTES = 16 * 1024 * 1024;
 const RESERVE_BYTES = 64 * 1024 * 1024;
@@ -22,7 +23,7 @@ export const dropBallast = (data_dir: string): void => rmSync(fileOf(data_dir), 
 /** Remakes it where there is room again. Zeros would be a hole on some file systems: the bytes are random. */
 export function keepBallast(data_dir: string): void {
   if (existsSync(fileOf(data_dir)) || freeBytes(data_dir) < RESERVE_BYTES + BALLAST_BYTES) return;
-  const chunk = crypto.getRandomValues(new Uint8Array(65_536));
+  const chunk = randomBlock(65_536);
   const bytes = new Uint8Array(BALLAST_BYTES);
   for (let at = 0; at < BALLAST_BYTES; at += chunk.length) bytes.set(chunk, at);
   try {

@@ -8,7 +8,15 @@ const VOCABULARY = "vocabulary";
 const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "refusals"].map((name) => `src/store/${name}.ts`);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "pipeline"];
-const CLIENT = ["client", "src/version-id.ts", "src/visible.ts", "src/arguments.ts", "src/nearest.ts", "src/units.ts"];
+const CLIENT = [
+  "client",
+  "src/version-id.ts",
+  "src/visible.ts",
+  "src/arguments.ts",
+  "src/nearest.ts",
+  "src/units.ts",
+  "src/random.ts",
+];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
   [VOCABULARY]: [],
@@ -134,6 +142,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
   ["Math.random", /\bMath\.random\b/, []],
+  ["random bytes", /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/, ["src/random.ts"]],
   ["console", /\bconsole\.\w/, []],
   ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],
   [

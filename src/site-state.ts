@@ -14,6 +14,9 @@ export function siteState(
   return site.frozen ? "frozen" : "live";
 }
 
+/** Whether visitors see its pages: a frozen site is shown. */
+export const isShown = (state: SiteState): boolean => state === "live" || state === "frozen";
+
 /** The owner's setting beats what was detected. It belongs to the site, so every version follows it. */
 export const effectiveSpa = (
   site: Pick<Site, "spa_override">,

@@ -1,6 +1,6 @@
 /** From a site's host to what is shown there: the row of the slug, whether visitors may see the site at all, the version.
  *  Pages and the paths that the service keeps on a site's host ask here alike. */
-import { siteState } from "../site-state.ts";
+import { isShown, siteState } from "../site-state.ts";
 import type { Site } from "../types.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
 import { type Policy, policyOf } from "./policy.ts";
@@ -52,11 +52,10 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
   };
 }
 
-/** The site, if visitors may see it: asked of the clock each time, not of the sweep. A frozen one is shown. */
+/** The site, if visitors may see it: asked of the clock each time, not of the sweep. */
 function shownSite({ site, tombstone }: Row, parts: Parts): Site {
   if (site === null) throw tombstone?.reason === "expired" ? expired() : unknownHost();
   const state = siteState(site, parts.now());
-  if (state === "expired") throw expired();
-  if (state === "disabled") throw disabled(site.disabled_reason, parts);
-  return site;
+  if (isShown(state)) return site;
+  throw state === "expired" ? expired() : disabled(site.disabled_reason, parts);
 }

@@ -1,7 +1,7 @@
 /** A request on a site's host, top to bottom: 1 what is shown there, if anything (locate), 2 the path's answer (by-path,
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
-import { effectiveSpa, siteState } from "../site-state.ts";
+import { effectiveSpa, isShown, siteState } from "../site-state.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
@@ -84,8 +84,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
 /** Whether a shortcut still leads to what the long way would find. */
 function holds({ row, version }: Shortcut, { method }: Request, { store, now }: SiteServerParts): boolean {
   if (row.generation !== store.generation.current(row.site!.slug) || row.live !== version) return false;
-  const state = siteState(row.site!, now());
-  return (state === "live" || state === "frozen") && (method === "GET" || method === "HEAD");
+  return isShown(siteState(row.site!, now())) && (method === "GET" || method === "HEAD");
 }
 
 function answerFrom(

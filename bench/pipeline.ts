@@ -5,7 +5,7 @@ import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/media-types.ts";
 import { detectSpa } from "../src/pipeline/spa/index.ts";
-import { keepPages } from "../src/html/pages.ts";
+import { keepPages } from "../src/html/kept-pages.ts";
 import { titleOf } from "../src/html/title.ts";
 import type { Bytes, Draft, Files } from "../src/types.ts";
 import { NEW_SITE } from "../test/kit/abuse-site.ts";

@@ -11,7 +11,7 @@ import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
 import { detectSpa } from "./spa/index.ts";
-import { keepPages, type Pages } from "../html/pages.ts";
+import { keepPages, type Pages } from "../html/kept-pages.ts";
 import { titleOf } from "../html/title.ts";
 
 /** A listing names no site: its own title says nothing that the upload said. */

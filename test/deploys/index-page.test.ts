@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { build } from "../../src/pipeline/index.ts";
 import { humanSize } from "../../src/units.ts";
-import { keepPages } from "../../src/html/pages.ts";
+import { keepPages } from "../../src/html/kept-pages.ts";
 import { titleOf as titleOfPage } from "../../src/html/title.ts";
 import type { BuiltVersion } from "../../src/types.ts";
 import { contentHash } from "../../src/version-id.ts";

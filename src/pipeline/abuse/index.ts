@@ -1,7 +1,7 @@
 /** The abuse scan (PIPELINE 3), over every file that a browser may show as a page. A form that sends secrets to another
  *  domain is refused; what is only suspicious is warned of, and the store quarantines an anonymous site for it. */
 import { Refusal } from "../../errors.ts";
-import { keepPages, type Pages } from "../../html/pages.ts";
+import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import type { Bytes, Draft, Progress, SiteContext, Warning } from "../../types.ts";
 import { parseBrands } from "./brands.ts";
 import { PageCode } from "./page-code.ts";

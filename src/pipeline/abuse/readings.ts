@@ -7,7 +7,7 @@ import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
 import { type Page, partsOf } from "../../html/page.ts";
-import type { Pages } from "../../html/pages.ts";
+import type { Pages } from "../../html/kept-pages.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
 import { readPage } from "./page.ts";
 import { xmlText } from "../../html/xml-text.ts";

@@ -5,7 +5,7 @@ import type { Finding } from "./findings.ts";
 import type { PageFile, Walk } from "./walk.ts";
 import { findSecrets } from "./secrets.ts";
 import { show } from "../show.ts";
-import type { Pages } from "../../html/pages.ts";
+import type { Pages } from "../../html/kept-pages.ts";
 import { titleOf } from "../../html/title.ts";
 
 /** Pages, and what was meant as the site's first one. */

@@ -1,7 +1,7 @@
 /** The receipt's warnings (PIPELINE 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
  *  load ask for (lint-references), 3 what of it nothing answers (judge-references), 4 what files tell by themselves
  *  (lint-content), 5 one entry for each file and target, the gravest first. */
-import { keepPages, type Pages } from "../../html/pages.ts";
+import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
 import type { Finding } from "./findings.ts";
 import { Judge } from "./judge.ts";

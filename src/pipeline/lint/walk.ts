@@ -3,7 +3,7 @@
 import type { Files, Progress } from "../../types.ts";
 import { addressOf, baseOf, fileAt, movedBase, ROOT } from "../../html/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
-import type { Pages } from "../../html/pages.ts";
+import type { Pages } from "../../html/kept-pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";

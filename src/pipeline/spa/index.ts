@@ -2,7 +2,7 @@
 import { fallbackPath } from "../../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
 import type { Page } from "../../html/page.ts";
-import { keepPages, type Pages } from "../../html/pages.ts";
+import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import { hasCatchAll } from "./config.ts";
 import { bareBody, loadedBy, type Loaded } from "./shell.ts";
 

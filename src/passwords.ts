@@ -40,7 +40,7 @@ export async function hashPassword(password: string): Promise<string> {
   return twoAtOnce.run(() => Bun.password.hash(bytesOf(password), ARGON2ID));
 }
 
-/** Whether it is the password of this hash. Null, for nobody's: false, after as much work. */
+/** Whether it is the password of this hash. Null, where there is no such account: false, after as much work. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
   const bytes = bytesOf(password);
   if (bytes.length === 0 || bytes.length > LONGEST_BYTES) return false;

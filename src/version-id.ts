@@ -1,4 +1,4 @@
-/** What a deploy's identity hangs on, shared by server and clients: it imports `node:` alone and runs on Node 18. */
+/** What a deploy's identity depends on, shared by server and clients: it imports `node:` alone and runs on Node 18. */
 import { createHash } from "node:crypto";
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");

@@ -28,7 +28,7 @@ class Open {
   private drawn = 0;
   /** Sees what is written, not what is left out. */
   private readonly browser = asBrowser();
-  /** The end tags of the drawing that the start tag at hand ends. */
+  /** The end tags of the drawing that the current start tag ends. */
   before = "";
 
   /** For the tokenizer: it reads on as the browser will that gets the text as it is written. */

@@ -29,7 +29,7 @@ function passTemplate(token: Tokenizer, text: string): boolean {
   return true;
 }
 
-/** Whether the head goes on behind the tag at hand. */
+/** Whether the head goes on behind the current tag. */
 function holds(token: Tokenizer, text: string): boolean {
   const { kind, name } = token;
   if (kind === "close") return !ENDS_HEAD.has(name);

@@ -60,7 +60,7 @@ function partOf(
   return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
 }
 
-/** The number for the kind of the token at hand; null where it is no part. */
+/** The number for the kind of the current token; null where it is no part. */
 function kindOf({ kind, is }: Tokenizer): number | null {
   if (kind === "open") return FIRST_OPEN + OPEN.indexOf(is);
   return kind === "text" ? TEXT : kind === "close" ? CLOSE : null;
@@ -70,7 +70,7 @@ function kindOf({ kind, is }: Tokenizer): number | null {
 const startOf = ({ from }: Tokenizer, kind: number): number =>
   kind === TEXT ? from : kind === CLOSE ? from + 2 : from + 1;
 
-/** The part that the token at hand is; null for a comment and the like. `places`: where it is kept. */
+/** The part that the current token is; null for a comment and the like. `places`: where it is kept. */
 function partAt(text: string, token: Tokenizer, places: Places | null): Part | null {
   const kind = kindOf(token);
   if (kind === null) return null;

@@ -17,7 +17,7 @@ type TokenKind =
   /** A tag inside which the text ends: a browser drops it. */
   | "cut";
 
-/** The token at hand is told by these fields: an object for each of a million tags would cost more than to cut them. */
+/** These fields describe the current token: an object for each of a million tags would cost more than to cut them. */
 export class Tokenizer {
   kind: TokenKind = "text";
   /** The place of its first character. */

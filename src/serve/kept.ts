@@ -15,7 +15,7 @@ export interface Row extends Kept {
   live: LoadedVersion | null;
 }
 
-/** A version never changes, so nothing here is ever invalidated; what hangs on it goes with it. */
+/** A version never changes, so nothing here is ever invalidated; what is kept for it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
   readonly manifest: StoredManifest;
@@ -31,7 +31,7 @@ export interface FileAnswer extends Kept {
   readonly kind: "file";
   readonly body: Body;
   readonly etag: string;
-  /** Null where the answer hangs on the path alone. */
+  /** Null where the answer depends on the path alone. */
   readonly vary: string | null;
   /** The 304, by policy. */
   readonly unchanged: ResponseInit[];

@@ -1,4 +1,4 @@
-/** Versions with their manifests, and all that hangs on them. */
+/** Versions with their manifests, and all that is kept for them. */
 import type { ServingStore, StoredManifest } from "../store/serving.ts";
 import type { Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
@@ -44,7 +44,7 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
   return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read };
 }
 
-/** Gives back the room of all that hangs on the version. */
+/** Gives back the room of all that is kept for the version. */
 function discard(loaded: LoadedVersion, budget: Budget): void {
   if (loaded.row !== null) loaded.row.live = null;
   for (const body of loaded.bodies.values()) for (const form of body.forms.values()) budget.release(form);

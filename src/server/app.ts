@@ -38,7 +38,7 @@ const invalidHost = (): Refusal =>
 const unknownHost = (): Refusal =>
   new Refusal("unknown_host", "There is no site at this address. Check the spelling of the link.");
 
-/** No Retry-After: a program that repeats a first deploy on its word makes a second site where the first one is there. */
+/** No Retry-After: a program that obeys it repeats a first deploy, and makes a second site where the first one is there. */
 const restarting = (): Refusal =>
   new Refusal(
     "unavailable",

@@ -39,7 +39,7 @@ interface ServiceOptions {
   worker?: boolean;
   /** Called when only a restart into recovery can help; by default the process ends with 70 after the drain. */
   fatal?: (error: unknown) => void;
-  /** How long answers say goodbye before the listener closes; with 0 a stop waits for nobody's next request. */
+  /** How long answers say goodbye before the listener closes; with 0 it closes at once. */
   goodbye_ms?: number;
   /** How long what is in flight may take, goodbye included. */
   drain_ms?: number;

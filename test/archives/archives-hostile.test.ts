@@ -26,7 +26,7 @@ describe("Z79: damaged archives", () => {
 
   test("flips in names, sizes, CRC, offsets and streams are all refused", () => {
     const accepted = [...bitFlips(small)].filter(([, damaged]) => digestOf(damaged) !== null).length;
-    // Versions, times, attributes, how hard deflate tried and spare bits of deflate: nothing that a file hangs on.
+    // Versions, times, attributes, how hard deflate tried and spare bits of deflate: nothing that a file depends on.
     expect(accepted).toBeWithin(1, small.length * 8 * 0.25);
   });
 

@@ -1,4 +1,4 @@
-/** RELIABILITY 3: archives as real programs write them, and Z77: what a version_id hangs on. */
+/** RELIABILITY 3: archives as real programs write them, and Z77: what a version_id depends on. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Zip, ZipDeflate, ZipPassThrough, zipSync } from "fflate";

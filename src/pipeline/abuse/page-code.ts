@@ -21,7 +21,7 @@ const NAMED = /["'`]([^"'`\s?#]{1,500}?\.[cm]?js(?:[?#][^"'`\s]{0,200})?)["'`]/g
 const importsIn = (code: string): Set<string> =>
   new Set([...code.matchAll(IMPORT), ...code.matchAll(NAMED)].map((found) => found[1]!));
 
-/** Nothing else is run: `nosniff` sees to it. */
+/** A browser runs nothing else as a script: `nosniff` forbids it. */
 const isCode = (path: string): boolean => /\.[cm]?js$/i.test(path);
 
 export class PageCode {

@@ -1,7 +1,7 @@
 /** What a page, a stylesheet or a script asks for, before anybody knows whether it is there. */
 
 /** What becomes of the answer. `link`: followed, not loaded. `film`: loaded when it is played. `preview`: what other sites
- *  show of a page. `base` loads nothing, but all others hang on it. */
+ *  show of a page. `base` loads nothing, but all others depend on it. */
 export type Use =
   | "link"
   | "base"

@@ -8,7 +8,7 @@ export type Ask =
   | { sql: string; wants: "get" | "all" | "run" | "do"; values: readonly Value[] }
   | { sql: string; wants: "each"; rows: readonly (readonly Value[])[]; types: string };
 
-// `any`: what the driver answers hangs on the statement, and only `Statement` knows its row.
+// `any`: what the driver answers depends on the statement, and only `Statement` knows its row.
 export type Op<T> = Generator<Ask, T, any>;
 
 /** Its methods are for `yield*` inside an operation, or for `Db.read` where one statement is all. */

@@ -123,7 +123,7 @@ function mayImport(path: string, name: string): boolean {
   return rule !== undefined && rule[1](path) && !(name.startsWith("node:") && within(path, BROWSER));
 }
 
-/** Types count too: what a file names, it hangs on. */
+/** Types count too: a file depends on what it names. */
 export const importBreaches = (path: string, text: string): string[] =>
   importsOf(path, text)
     .filter(({ name }) => !mayImport(path, name))

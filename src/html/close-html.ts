@@ -41,7 +41,7 @@ class Open {
       // Whoever has scripts off reads what stands in it.
       return name === "noscript" && is === "html" ? "plain" : is;
     },
-    close() {},
+    close: () => false,
     inside: () => this.browser.inside(),
   };
 

@@ -8,7 +8,8 @@ export type Kind = "html" | "drawing" | "plain";
 export interface Namespaces {
   /** Told of each start tag in its order. */
   open(name: string, attributes: string): Kind;
-  close(name: string): void;
+  /** Told of each end tag. Whether it ends an element of a drawing. */
+  close(name: string): boolean;
   /** Whether what comes next lies directly in an element that is no HTML, and whether the page is XML. */
   inside(): { foreign: boolean; xml: boolean };
 }
@@ -81,9 +82,9 @@ class Browser implements Namespaces {
     return "drawing";
   }
 
-  close(name: string): void {
+  close(name: string): boolean {
     const { top, stack } = this;
-    if (!top) return;
+    if (!top) return false;
     const html = top.kind === "html";
     const at = this.openAt(name, html);
     if (at >= 0) {
@@ -94,6 +95,7 @@ class Browser implements Namespaces {
       this.doubtful = true;
       if (this.leaves && !html && !stack.some((entry) => entry.kind === "html")) stack.length = 0;
     }
+    return at >= 0 && !html;
   }
 
   private leaveForeign(): void {
@@ -130,7 +132,7 @@ export const asBrowser = (leaves = true): Namespaces & { readonly doubtful: bool
 /** Everything is HTML. */
 export const allHtml = (): Namespaces => ({
   open: () => "html",
-  close() {},
+  close: () => false,
   inside: () => ({ foreign: false, xml: false }),
 });
 
@@ -139,7 +141,7 @@ export function plainAfterDrawing(): Namespaces {
   let drawn = false;
   return {
     open: (name) => ((drawn ||= name === "svg" || name === "math") ? "plain" : "html"),
-    close() {},
+    close: () => false,
     inside: () => ({ foreign: drawn, xml: false }),
   };
 }
@@ -147,6 +149,6 @@ export function plainAfterDrawing(): Namespaces {
 /** XML knows no elements that hold text alone. */
 export const xml = (): Namespaces => ({
   open: () => "plain",
-  close() {},
+  close: () => false,
   inside: () => ({ foreign: true, xml: true }),
 });

@@ -7,13 +7,14 @@ export type Part =
   /** `attributes` as written. `raw` is the content of an element that holds no markup (script, style, title …), closed or
    *  not; else null. */
   | { kind: "open"; name: string; attributes: string; raw: string | null; is: Kind }
-  | { kind: "close"; name: string }
+  | { kind: "close"; name: string; is: Kind }
   | { kind: "text"; text: string };
 
 const [TEXT, CLOSE] = [0, 1];
 /** What stands behind them. */
 const OPEN: readonly Kind[] = ["html", "drawing", "plain"];
 const FIRST_OPEN = 2;
+const CLOSE_OF_DRAWING = FIRST_OPEN + OPEN.length;
 /** Of a part: its kind, where it or its name begins, where its attributes begin, where it ends, where its raw text ends. */
 const NUMBERS = 5;
 /** Parts in a block: a page of 10 MB may have three million, and an array that grows would be copied again and again. */
@@ -55,7 +56,8 @@ function partOf(
   raw_end: number,
 ): Part {
   if (kind === TEXT) return { kind: "text", text: text.slice(from, to) };
-  if (kind === CLOSE) return { kind: "close", name };
+  if (kind === CLOSE) return { kind: "close", name, is: "html" };
+  if (kind === CLOSE_OF_DRAWING) return { kind: "close", name, is: "drawing" };
   const raw = raw_end < 0 ? null : text.slice(to, raw_end);
   return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
 }
@@ -63,12 +65,13 @@ function partOf(
 /** The number for the kind of the current token; null where it is no part. */
 function kindOf({ kind, is }: Tokenizer): number | null {
   if (kind === "open") return FIRST_OPEN + OPEN.indexOf(is);
-  return kind === "text" ? TEXT : kind === "close" ? CLOSE : null;
+  if (kind === "close") return is === "drawing" ? CLOSE_OF_DRAWING : CLOSE;
+  return kind === "text" ? TEXT : null;
 }
 
 /** Where a part that is told by its text, or by its name, begins. */
 const startOf = ({ from }: Tokenizer, kind: number): number =>
-  kind === TEXT ? from : kind === CLOSE ? from + 2 : from + 1;
+  kind === TEXT ? from : kind === CLOSE || kind === CLOSE_OF_DRAWING ? from + 2 : from + 1;
 
 /** The part that the current token is; null for a comment and the like. `places`: where it is kept. */
 function partAt(text: string, token: Tokenizer, places: Places | null): Part | null {

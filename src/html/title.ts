@@ -1,5 +1,4 @@
 /** What a page calls itself. */
-import { closesItself } from "./attributes.ts";
 import { decodeEntities } from "./entities.ts";
 import type { Page } from "./page.ts";
 
@@ -20,12 +19,8 @@ function oneLine(source: string): string | null {
 
 /** The text of a page's first `<title>`; a drawing's title is none. Null where there is none, or nothing in it. */
 export function titleOf(page: Page): string | null {
-  let drawings = 0;
   for (const part of page.parts()) {
-    if (part.kind === "text") continue;
-    if (part.kind === "close") drawings -= part.name === "svg" && drawings > 0 ? 1 : 0;
-    else if (part.name === "svg") drawings += closesItself(part.attributes) ? 0 : 1;
-    else if (part.name === "title" && drawings === 0 && part.raw !== null) return oneLine(part.raw);
+    if (part.kind === "open" && part.name === "title" && part.raw !== null) return oneLine(part.raw);
   }
   return null;
 }

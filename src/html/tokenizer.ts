@@ -28,7 +28,7 @@ export class Tokenizer {
   name = "";
   /** Where a tag's attributes begin. They end before its `>`. */
   inside = 0;
-  /** How a start tag is read. */
+  /** How a tag is read. Of an end tag: `drawing` where it ends an element of one. */
   is: Kind = "html";
   /** Of a start tag whose element holds text alone: where this ends, at the end tag or with the page; else -1. */
   raw_end = -1;
@@ -47,11 +47,17 @@ export class Tokenizer {
     if (from >= html.length) return false;
     this.from = from;
     this.raw_end = -1;
-    if (html.charCodeAt(from) !== LESS) return this.text(html.indexOf("<", from));
+    if (html.charCodeAt(from) !== LESS || !this.begins(from)) return this.text(from);
     const sign = html.charCodeAt(from + 1);
     if (isLetter(sign)) return this.tag("open", from + 1);
     if (sign === SLASH && isLetter(html.charCodeAt(from + 2))) return this.tag("close", from + 2);
-    return sign === BANG || sign === QUESTION || sign === SLASH ? this.declaration(sign) : this.text(from + 1);
+    return this.declaration(sign);
+  }
+
+  /** Whether the `<` at `at` begins a tag or a comment. */
+  private begins(at: number): boolean {
+    const sign = this.html.charCodeAt(at + 1);
+    return isLetter(sign) || sign === SLASH || sign === BANG || sign === QUESTION;
   }
 
   /** Goes on at `at`, as if what stands there were no part of a tag, a comment or a raw text. */
@@ -60,7 +66,10 @@ export class Tokenizer {
     this.raw_end = -1;
   }
 
-  private text(end: number): true {
+  /** A `<` that begins nothing is part of the text: a token for each would fill the memory. */
+  private text(from: number): true {
+    let end = this.html.indexOf("<", from + 1);
+    while (end >= 0 && !this.begins(end)) end = this.html.indexOf("<", end + 1);
     this.kind = "text";
     this.to = end < 0 ? this.html.length : end;
     return true;
@@ -76,7 +85,7 @@ export class Tokenizer {
     this.kind = end < 0 ? "cut" : kind;
     this.to = end < 0 ? html.length : end + 1;
     if (this.kind === "open") this.open(html.slice(at, end));
-    else if (this.kind === "close") this.namespaces.close(this.name);
+    else if (this.kind === "close") this.is = this.namespaces.close(this.name) ? "drawing" : "html";
     return true;
   }
 

@@ -112,6 +112,7 @@ describe("where a form sends is resolved as a browser would", () => {
 
 describe("broken markup hides no form", () => {
   const form = `<form action="${EVIL}">${PASSWORD}</form>`;
+  const open = `<form action="${EVIL}">`;
   test.each([
     ["an attribute that begins with =", `<a ="x>${form}`],
     ["a quote in an unquoted value", `<a x=y="z>${form}`],
@@ -133,6 +134,16 @@ describe("broken markup hides no form", () => {
     ["a script in a drawing", `<svg><script><p>${form}</script></svg>`],
     ["a CDATA section in a drawing", `<svg><![CDATA[ > <!-- ]]></svg>${form}`],
     ["a drawing's form that takes no place", `<svg><form action="/ok"></svg>${form}`],
+    ["a drawing's template, which holds nothing back", `${open}<svg><template></svg>${PASSWORD}`],
+    ["a drawing's template that a paragraph leaves", `${open}<svg><template><p>${PASSWORD}`],
+    ["a formula's template", `${open}<math><template></math>${PASSWORD}`],
+    ["a drawing's template that an end tag leaves", `${open}<div><svg><template></div>${PASSWORD}`],
+    ["a drawing's template in a template", `${open}<template><svg><template></svg></template>${PASSWORD}`],
+    [
+      "a template that a drawing's end tag does not end",
+      `${open}<template><svg><template></template></svg></form></template>${PASSWORD}`,
+    ],
+    ["a drawing's form and its end", `${open}<svg><form></form></svg>${PASSWORD}`],
     ["HTML in a drawing", `<svg><foreignObject>${form}</foreignObject></svg>`],
     ["a drawing that an end tag leaves", `<div><svg><g></div><style><!--</style>${form}`],
     ["HTML in a drawing that is not closed", `<svg><foreignObject><div></foreignObject><style><!--</style>${form}`],

@@ -158,6 +158,12 @@ describe("a version's title is its index page's", () => {
     ["<svg/><title>yes</title>", "yes"],
     ["<math><title>formula</title></math><title>yes</title>", "yes"],
     ["<svg><title>drawing</title></svg>", null],
+    [
+      "<div><svg></div><title>behind a drawing that an end tag leaves</title>",
+      "behind a drawing that an end tag leaves",
+    ],
+    ["<svg><p><title>behind one that a paragraph leaves</title>", "behind one that a paragraph leaves"],
+    ["<svg a=b/><p><title>behind one whose slash is a value's</title>", "behind one whose slash is a value's"],
     ["<meta content='<title>no</title>'><title>yes</title>", "yes"],
     ["<a title=it's><title>yes</title>", "yes"],
     ["<title>never closed", "never closed"],

@@ -5,6 +5,7 @@ import { type Control, emptyFacts, type Form, MOST, type PageFacts, type Pressab
 import { FormOwners } from "./form-owner.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { attributesOf, closesItself } from "../../html/attributes.ts";
+import type { Kind } from "../../html/foreign.ts";
 import type { Part } from "../../html/page.ts";
 
 type Opened = Extract<Part, { kind: "open" }>;
@@ -147,16 +148,19 @@ function open(place: Place, opened: Opened): void {
   const local = is === "plain" ? name.slice(name.indexOf(":") + 1) : name;
   const empty = is !== "html" && closesItself(attributes);
   if (local === "svg" && !empty) place.drawings++;
-  if (!empty) place.owners.open(local);
+  if (!empty && !isDrawn(local, is)) place.owners.open(local);
   // There are many, and few of them are looked at.
   if (local === "a") return press(place, "a", attributes);
   const reads = is === "drawing" && !DRAWN.has(name) ? undefined : READERS[local];
   if (reads && Object.hasOwn(READERS, local)) reads(place, attributesOf(attributes), { ...opened, name: local });
 }
 
-function close(place: Place, name: string): void {
+/** A drawing may have elements of these names, too, which hold no form and are none. */
+const isDrawn = (name: string, is: Kind): boolean => is === "drawing" && (name === "template" || name === "form");
+
+function close(place: Place, name: string, is: Kind): void {
   const local = name.slice(name.indexOf(":") + 1);
-  place.owners.close(local);
+  if (!isDrawn(local, is)) place.owners.close(local);
   if (local === "label") endLabel(place);
   else if (local === "title" && place.titled !== null) {
     entitle(place, wordsSince(place, place.titled));
@@ -180,7 +184,7 @@ export function readPage(parts: Iterable<Part>, nested = false): PageFacts {
   };
   for (const part of parts) {
     if (part.kind === "open") open(place, part);
-    else if (part.kind === "close") close(place, part.name);
+    else if (part.kind === "close") close(place, part.name, part.is);
     else {
       const words = part.text.trim();
       if (words === "") continue;

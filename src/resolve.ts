@@ -2,6 +2,7 @@
  *  asks it, and the lint, which may not think otherwise. */
 import { Refusal } from "./errors.ts";
 import { decodePath } from "./percent.ts";
+import { isNeverServed } from "./reserved-paths.ts";
 
 /** Path → whatever stands for the file: its row in the manifest, its bytes. */
 type Named<File> = ReadonlyMap<string, File>;
@@ -18,8 +19,6 @@ type Resolution<File> =
       page: File | null;
     };
 
-/** What the service keeps for itself, whatever a site holds: the second would get its author a certificate. */
-const OURS = /^(?:_svc(?:\/|$)|\.well-known\/acme-challenge(?:\/|$))/;
 /** A missing file in one of these is a missing file, never a route of the app. */
 const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_expo"]);
 /** No name in a site is longer (CONTRACT 4.1), so a longer path needs no walk up its folders. */
@@ -28,7 +27,7 @@ const LONGEST_NAME = 512;
 /** `path` is percent-encoded, as the request has it. Throws `invalid_path`. */
 export function resolve<File>(files: Named<File>, path: string): Resolution<File> {
   const name = decode(path).slice(1);
-  if (OURS.test(name)) return { kind: "unmatched", fallback: false, page: null };
+  if (isNeverServed(name)) return { kind: "unmatched", fallback: false, page: null };
   if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`) ?? unmatched(files, name);
   return found(files, name) ?? found(files, `${name}.html`) ?? folder(files, name, path) ?? unmatched(files, name);
 }

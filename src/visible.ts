@@ -4,8 +4,11 @@
  *  joined of several is shown as those; between letters it would make two names look alike.
  *  Runs in browsers and on Node 18: no look-behind, nothing imported. */
 
-/** Controls, lone halves of pairs, line ends, what turns the direction, and what shows nothing at all. */
-const ACTIVE = String.raw`\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb`;
+/** What no reader sees by itself: line ends without a glyph, what turns the direction, and what shows nothing at all. */
+const UNSEEN_CLASS = String.raw`\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb`;
+
+/** The same, controls, and lone halves of pairs. */
+const ACTIVE = String.raw`\p{Cc}\p{Cs}${UNSEEN_CLASS}`;
 
 /** A selector behind an emoji says in which of two forms it is drawn; anywhere else it hides. */
 const EMOJI = String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]|[0-9#*]\ufe0f\u20e3`;
@@ -15,6 +18,7 @@ const MOST_MARKS = 8;
 const FLOOD = String.raw`[\p{Mn}\p{Me}]{${MOST_MARKS + 1},}`;
 
 const PATTERN = new RegExp(`(${EMOJI})|[${ACTIVE}]|${FLOOD}`, "gu");
+const EMOJI_OR_UNSEEN = new RegExp(`(${EMOJI})|[${UNSEEN_CLASS}]`, "gu");
 const IS_ACTIVE = new RegExp(`[${ACTIVE}]`, "u");
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -34,6 +38,13 @@ const harmless =
 
 const asText = harmless(code);
 const asJson = harmless(jsonCode);
+
+/** Each character that is unseen, to compare words as a reader has them. An emoji's selector is one too. */
+export const UNSEEN = new RegExp(`[${UNSEEN_CLASS}]`, "gu");
+
+/** The text as a reader sees it, to keep: an emoji has its form. */
+export const withoutUnseen = (text: string): string =>
+  PLAIN.test(text) ? text : text.replace(EMOJI_OR_UNSEEN, (_, emoji: string | undefined) => emoji ?? "");
 
 /** Never holds a line end. */
 export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(PATTERN, asText));

@@ -1,14 +1,17 @@
 /** What a page calls itself. */
 import { decodeEntities } from "./entities.ts";
+import { withoutUnseen } from "../visible.ts";
 import type { Page } from "./page.ts";
 
 const MAX_CHARACTERS = 200;
 /** Source text that is looked at: entities are longer than what they stand for. */
 const MAX_SOURCE = 8192;
 
-/** One line, for lists and terminals: controls (an escape sequence would act there) count as white space. */
+/** One line, for lists and terminals: controls (an escape sequence would act there) and line ends count as white space;
+ *  what shows nothing, or turns the direction, is left out. */
 function oneLine(source: string): string | null {
-  const words = decodeEntities(source.slice(0, MAX_SOURCE)).replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ");
+  const text = decodeEntities(source.slice(0, MAX_SOURCE)).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+  const words = withoutUnseen(text).replace(/\s+/g, " ");
   const characters = [...words.trim().toWellFormed()];
   if (characters.length <= MAX_CHARACTERS) return characters.join("") || null;
   return `${characters

@@ -26,6 +26,7 @@ describe("a form that asks for a secret and sends it to another domain is refuse
     ["a password by a label around it", login(EVIL, `<label>Password <input name="x"></label>`)],
     ["a password by a label for it", login(EVIL, `<label for="x1">Pass&shy;word</label><input id="x1">`)],
     ["a password by aria-label", field(`aria-label="Passwort"`)],
+    ["a password behind an emoji with its selector", field(`placeholder="\u{1f512}\ufe0fPassword"`)],
     ["a password in letters that look Latin", field(`placeholder="Pаsswоrd"`)],
     ["a one-time code by autocomplete", field(`autocomplete="one-time-code"`)],
     ["a one-time code by name", field(`name="otp"`)],
@@ -41,6 +42,18 @@ describe("a form that asks for a secret and sends it to another domain is refuse
     ],
     ["a seed phrase by name", field(`name="seed_phrase"`)],
   ])("%s", (_, html) => expect(judgePage(html)).toBe("abuse_rejected"));
+
+  test.each(
+    [0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b, 0x200d, 0x200e, 0x2028, 0x202e, 0x2062, 0x3164, 0xfe0f, 0xfeff, 0xffa0]
+      .concat([0xfff9, 0xe0020, 0xe0061])
+      .map((code) => [code.toString(16).toUpperCase().padStart(4, "0"), String.fromCodePoint(code)]),
+  )("a password with U+%s in it, which shows nothing", (_, hidden) => {
+    expect(judgePage(field(`placeholder="Pass${hidden}word"`))).toBe("abuse_rejected");
+    expect(judgePage(field(`name="user${hidden}_pa${hidden}ssword${hidden}"`))).toBe("abuse_rejected");
+    expect(judgePage(login(EVIL, `<label>Your ${hidden}pass${hidden}${hidden}word <input></label>`))).toBe(
+      "abuse_rejected",
+    );
+  });
 });
 
 describe("where a form sends is resolved as a browser would", () => {

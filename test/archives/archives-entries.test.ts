@@ -157,11 +157,12 @@ describe("names that mean something", () => {
       [".well-known/acme-challenge/x"],
       ["reserved_path .well-known/acme-challenge/x"],
     ],
+    ["Z76", "a file called _svc", ["_svc"], ["_svc"], ["reserved_path _svc"]],
     [
       "Z76",
       "what only looks reserved",
-      ["my_svc/x", "mycomments.json", "_svcx"],
-      ["my_svc/x", "mycomments.json", "_svcx"],
+      ["my_svc/x", "mycomments.json", "_svcx", "docs/comments.json", "docs/.comments.json", "docs/_svc/x"],
+      ["my_svc/x", "mycomments.json", "_svcx", "docs/comments.json", "docs/.comments.json", "docs/_svc/x"],
     ],
   ]);
   test("every warning has a recipe of one imperative sentence", () => {

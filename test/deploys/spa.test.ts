@@ -25,6 +25,17 @@ describe("is none", () => {
   });
 });
 
+test.each(["_svc/about.html", ".well-known/acme-challenge/about.html"])(
+  "a page that is never served is not another page: %s",
+  (path) => {
+    const [[, { rule, files }]] = Object.entries(APPS).filter((app) => app[1].rule === "shell") as [
+      [string, (typeof APPS)[string]],
+    ];
+    expect(ruleOf({ ...files, "about.html": "<h1>About</h1>" })).toBe("none");
+    expect(ruleOf({ ...files, [path]: "<h1>About</h1>" })).toBe(rule);
+  },
+);
+
 const INDEX = { "index.html": "<h1>A page with a heading is no shell</h1>" };
 const REWRITES: [name: string, text: string][] = [
   ["_redirects", "# all\n/old /new 301\n/* /index.html 200"],

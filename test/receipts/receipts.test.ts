@@ -91,6 +91,44 @@ describe("which of the codes a reference gets", () => {
     expect([...new Set((await one(body, files)).map(({ code }) => code))]).toEqual(codes as never);
   });
 
+  describe("a path of the service", () => {
+    const ACME = ".well-known/acme-challenge/a.html";
+    test.each<[why: string, href: string, files: Contents, codes: string[]]>([
+      ["below _svc/ counts as there", "/_svc/anything", {}, []],
+      ["below _svc/ counts as there, however it is encoded", "/%5Fsvc/anything", {}, []],
+      ["the feed of comments, while nothing answers there", "/comments.json", {}, ["broken_link"]],
+      ["a page's feed, while nothing answers there", "/docs/a.html.comments.json", {}, ["broken_link"]],
+      ["the feed's name with a file of the site", "/comments.json", { "comments.json": "[]" }, ["reserved_path"]],
+      ["a folder's comments.json is no feed", "/nope/comments.json", {}, ["broken_link"]],
+      ["a folder's comments.json is the site's", "/docs/comments.json", { "docs/comments.json": "[]" }, []],
+      ["a name that only begins like one", "/_svcx", {}, ["broken_link"]],
+      ["where certificates are proved", "/.well-known/acme-challenge/a", {}, ["broken_link"]],
+      ["a page that is never served", `/${ACME}`, { [ACME]: page("a") }, ["reserved_path", "broken_link"]],
+    ])("%s: %s", async (_, href, files, codes) => {
+      const warnings = await one(`<a href="${href}">x</a>`, files);
+      expect(warnings.map(({ code }) => code)).toEqual(codes as never);
+    });
+
+    test.each<[body: string, files: Contents]>([
+      [`<a href="/${ACME}">x</a>`, {}],
+      [`<a href="/${ACME}">x</a>`, { [ACME]: page("a") }],
+      ['<a href="/.well-known/acme-challenge/">x</a>', {}],
+      ['<a href="/comments.json">x</a>', {}],
+      ['<img src="/.well-known/acme-challenge/a.png">', { ".well-known/acme-challenge/a.png": PNG }],
+    ])("%s: the recipe adds no file there, for none would be served", async (body, files) => {
+      const { fix_recipe } = (await one(body, files)).at(-1)!;
+      expect(fix_recipe).toStartWith("Change ");
+      expect(fix_recipe).not.toContain("Add ");
+    });
+
+    test.each(["_svc/a.html", ACME])("what is never served is not judged: %s", async (path) => {
+      const warnings = await one("", {
+        [path]: page('<img src="gone.png"><script src="http://localhost/x.js"></script>'),
+      });
+      expect(warnings.map(({ code }) => code)).toEqual(["reserved_path"]);
+    });
+  });
+
   test.each([
     ["gone", "gone.html"],
     ["gone/", "gone/index.html"],

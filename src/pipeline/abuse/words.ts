@@ -1,9 +1,9 @@
 /** What a field asks for, by the words around it. Words are whole: a hotpot is no one-time password. */
+import { UNSEEN } from "../../visible.ts";
 
 /** Letters that look like Latin ones. */
 const [FOREIGN, LATIN] = ["аеорсухіѕԁӏјһԛԝοανρι", "aeopcyxisdljhqwoavpi"];
 const LOOKALIKES = new Map([...FOREIGN].map((letter, i) => [letter, LATIN[i]!]));
-const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const LONGEST = 2000;
 
 /** ` sign in paypal ` for `Sign in – PayPal`: lower case, one space between words and at both ends. */
@@ -11,7 +11,7 @@ export function plainWords(text: string): string {
   const words = text
     .slice(0, LONGEST)
     .normalize("NFKC")
-    .replace(INVISIBLE, "")
+    .replace(UNSEEN, "")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
     .trim();

@@ -1,4 +1,5 @@
 /** Paths that are served, or dropped, otherwise than their author may expect. */
+import { type Reserved, reservedFor } from "../../reserved-paths.ts";
 import type { Warning } from "../../types.ts";
 import { droppedAs } from "../../version-id.ts";
 
@@ -18,20 +19,20 @@ export function windowsUnsafe(path: string): Warning[] {
   ];
 }
 
-const RESERVED: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [/^_svc\//, "the service answers under /_svc/ itself, so this file is never served"],
-  [/^\.well-known\/acme-challenge\//, "certificates are proved under this path, so this file is never served"],
-  [/(^|\.)comments\.json$/, "the service keeps comments at this path; the file is served in their place"],
-];
+const KEPT_FOR: Record<Reserved, string> = {
+  service: "the service answers under /_svc/ itself, so this file is never served",
+  certificates: "certificates are proved under this path, so this file is never served",
+  comments: "the service keeps comments at this path; the file is served in their place",
+};
 
 export function reservedPath(path: string): Warning[] {
-  const rule = RESERVED.find(([pattern]) => pattern.test(path));
-  return rule
+  const reserved = reservedFor(path);
+  return reserved !== null
     ? [
         {
           code: "reserved_path",
           path,
-          message: `${path} is a reserved path: ${rule[1]}.`,
+          message: `${path} is a reserved path: ${KEPT_FOR[reserved]}.`,
           fix_recipe: `Rename ${path} to a path that the service does not use, and change the links to it.`,
         },
       ]

@@ -89,6 +89,13 @@ export const brokenLink = (path: string, target: string, name: string): Finding 
     (file, url) => `${file} links to "${url}", and nothing answers at ${show(name)}.`,
     (file, url) => `Add the page ${show(name)} to what you deploy, or change "${url}" in ${file} to one that is there.`,
   )(path, target);
+/** A file must not be added there: it would never be served, or it would take the place of the comments' feed. */
+export const keptPath = (path: string, target: string, link: boolean): Finding =>
+  say(
+    link ? "broken_link" : "missing_asset",
+    (file, url) => `${file} names "${url}", and nothing answers there: the service keeps that path for itself.`,
+    (file, url) => `Change "${url}" in ${file} to a path that the service does not use, with the file there.`,
+  )(path, target);
 export const endingLeftOut = (path: string, target: string, ending: string): Finding =>
   say(
     "missing_asset",

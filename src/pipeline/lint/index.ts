@@ -2,6 +2,7 @@
  *  load ask for (lint-references), 3 what of it nothing answers (judge-references), 4 what files tell by themselves
  *  (lint-content), 5 one entry for each file and target, the gravest first. */
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
+import { isNeverServed } from "../../reserved-paths.ts";
 import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
 import type { Finding } from "./findings.ts";
 import { Judge } from "./judge.ts";
@@ -29,11 +30,11 @@ const GRAVEST_FIRST: readonly WarningCode[] = [
 
 const IS_PAGE = /\.(?:html?|xhtml|xht|shtml)$/i;
 
-/** Pages that somebody wrote. What the service made of nothing, a list of files, is not theirs to change. */
+/** Pages that somebody wrote and that are served. What the service made of nothing, a list of files, is not theirs to change. */
 function pagesOf({ files, made }: Draft): PageFile[] {
   const uploaded = new Map([...files].filter(([path]) => !made.has(path)).map(([path, bytes]) => [bytes, path]));
   return [...files].flatMap(([path, bytes]) => {
-    if (!IS_PAGE.test(path)) return [];
+    if (!IS_PAGE.test(path) || isNeverServed(path)) return [];
     const source = made.has(path) ? (uploaded.get(bytes) ?? markdownOf(files, path)) : path;
     // A copy of an uploaded page is judged as that page, unless it stands in another folder.
     return source === null || (source !== path && IS_PAGE.test(source)) ? copyOf(path, source) : [{ path, source }];

@@ -2,6 +2,7 @@
  *  wrong base path shows in many. */
 import { type Address, addressOf, isOfHost } from "../../html/addresses.ts";
 import { decodePath } from "../../percent.ts";
+import { reservedFor } from "../../reserved-paths.ts";
 import * as says from "./findings.ts";
 import type { Finding } from "./findings.ts";
 import { judgeBasePath } from "./base-path.ts";
@@ -48,6 +49,7 @@ function judgeMissing(names: SiteNames, { url, use, origin: { file }, path, name
   const other = may_exist ? names.anyCase(path) : null;
   if (other !== null) return says.otherCase(file, url, other);
   if (name === null) return says.notEncoded(file, url);
+  if (reservedFor(name) !== null) return says.keptPath(file, url, use === "link");
   if (use === "link") return says.brokenLink(file, url, pageNamed(name));
   if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
   const ending = isScript(use) ? CODE_ENDINGS.find((each) => names.answer(path + each, false)) : undefined;
@@ -77,7 +79,7 @@ export class Judge {
   private isThere(url: string, base: string): boolean {
     const address = addressOf(url, base);
     if (address.kind !== "own") return /^data:/i.test(url);
-    return this.names.ours(address.path) || this.names.answer(address.path, false) !== null;
+    return this.names.service(address.path) || this.names.answer(address.path, false) !== null;
   }
 
   /** The file that answers; null: none, or none of this site's business. */
@@ -97,7 +99,7 @@ export class Judge {
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
     if (answer !== undefined) this.note(says.sourceLoaded(file, url));
-    else if (!addresses.some((one) => one.kind === "own" && this.names.ours(one.path))) {
+    else if (!addresses.some((one) => one.kind === "own" && this.names.service(one.path))) {
       this.keep(reference, origin, first.path);
     }
     return null;

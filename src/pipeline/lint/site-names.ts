@@ -1,5 +1,6 @@
 /** What this site would answer: the same question as serving asks, of the names alone. */
 import { decodePath, encodePath } from "../../percent.ts";
+import { isService } from "../../reserved-paths.ts";
 import { resolve } from "../../resolve.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Files, SpaRule } from "../../types.ts";
@@ -14,11 +15,9 @@ export interface SiteNames {
   mayExist(path: string): boolean;
   /** Whether a file lies in this folder. */
   folder(name: string): boolean;
-  /** Whether the service itself answers. */
-  ours(path: string): boolean;
+  /** Whether the path is one of the service's own, which count as there. */
+  service(path: string): boolean;
 }
-
-const OURS = /^\/(?:_svc(?:\/|$)|(?:[^/]+\/)*(?:[^/]*\.)?comments\.json$)/;
 
 function foldersOf(paths: Iterable<string>): Set<string> {
   const folders = new Set<string>();
@@ -65,7 +64,6 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
   const known = new Map<string, string | null>();
   return {
     answer(path, navigates) {
-      if (OURS.test(path)) return null;
       const key = navigates ? `>${path}` : path;
       return known.getOrInsertComputed(key, () => answerOf(names, path, navigates, fallback));
     },
@@ -75,6 +73,6 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
     },
     mayExist: (path) => last_names.has(lastName(path)),
     folder: (name) => folders.has(name),
-    ours: (path) => OURS.test(path),
+    service: (path) => isService(decodePath(path.slice(1)) ?? ""),
   };
 }

@@ -1,4 +1,5 @@
 /** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE 2, in their order. */
+import { isNeverServed } from "../../reserved-paths.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
 import type { Page } from "../../html/page.ts";
@@ -40,11 +41,11 @@ const pushesState = (files: Files, { own, inline }: Loaded): boolean =>
 const bootsFlutter = ({ entries }: Loaded): boolean =>
   [...entries].some((path) => /(?:^|\/)(?:flutter(?:_bootstrap)?|main\.dart)\.js$/.test(path));
 
+const isOther = (path: string): boolean =>
+  /\.html?$/i.test(path) && path !== "index.html" && !HELPER_PAGE.test(path) && !isNeverServed(path);
+
 const otherPages = (files: Files, index: Bytes): [path: string, page: Bytes][] =>
-  [...files].filter(
-    ([path, page]) =>
-      /\.html?$/i.test(path) && path !== "index.html" && !HELPER_PAGE.test(path) && !isCopy(page, index),
-  );
+  [...files].filter(([path, page]) => isOther(path) && !isCopy(page, index));
 
 function shellRule(files: Files, index: Bytes, page: Page, pages: Pages): SpaRule {
   const body = bareBody(page);

@@ -5,6 +5,7 @@ import { medians } from "../kit/cpu.ts";
 import { bearer, call, type Person, PASSWORD, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
+import { senders } from "./senders.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -18,10 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-  server.api(path, { method: "POST", body: new URLSearchParams(fields), headers });
-const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  call(server, "POST", path, body, headers);
+const { form, post } = senders(() => server);
 
 describe("sign-up", () => {
   test("answers 200 with account_id and session_token, which is the account's credential at once", async () => {

@@ -4,7 +4,7 @@ import { newToken } from "../../src/tokens.ts";
 import { medians } from "../kit/cpu.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
-import { zipOf } from "../kit/zip.ts";
+import { expired, ownership, page } from "./owned.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -20,29 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title>${text}` });
-const owned = async (
-  person: Person,
-  text = "owned",
-  at = server,
-): Promise<DeployResult & { owner_account_id: string }> => {
-  const response = await at.post(zipOf(page(text)), person.bearer);
-  expect(response.status).toBe(200);
-  return (await response.json()) as DeployResult & { owner_account_id: string };
-};
-const post = (path: string, body: unknown, person: Person, at = server) => call(at, "POST", path, body, person.bearer);
-const claim = (site: { site_id: string; claim_token?: string }, person: Person, at = server) =>
-  post(`/sites/${site.site_id}/claim`, { claim_token: site.claim_token }, person, at);
-const record = async (site_id: string, headers: Record<string, string>) =>
-  (await call(server, "GET", `/sites/${site_id}`, undefined, headers)).body;
-const robots = async (slug: string) => (await server.site(slug)).headers.get("x-robots-tag");
-
-/** A site whose time is over; the sweep has not run. */
-async function expired(at: TestServer): Promise<DeployResult> {
-  const site = await at.deploy(page("expired"));
-  at.expire(site, at.now());
-  return site;
-}
+const { owned, post, claim, record, robots } = ownership(() => server);
 
 describe("claim", () => {
   test("attaches the site to the account: owned, no expiry, indexable at the next request", async () => {

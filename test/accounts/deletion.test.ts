@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditRows } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
-import { zipOf } from "../kit/zip.ts";
+import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
+import { expired, ownership, page } from "./owned.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -18,24 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title>${text}` });
-const owned = async (
-  person: Person,
-  text = "owned",
-  at = server,
-): Promise<DeployResult & { owner_account_id: string }> => {
-  const response = await at.post(zipOf(page(text)), person.bearer);
-  expect(response.status).toBe(200);
-  return (await response.json()) as DeployResult & { owner_account_id: string };
-};
-const post = (path: string, body: unknown, person: Person, at = server) => call(at, "POST", path, body, person.bearer);
-
-/** A site whose time is over; the sweep has not run. */
-async function expired(at: TestServer): Promise<DeployResult> {
-  const site = await at.deploy(page("expired"));
-  at.expire(site, at.now());
-  return site;
-}
+const { owned, post } = ownership(() => server);
 
 describe("deletion", () => {
   const remove = (path: string, person = ann, at = server) => call(at, "DELETE", path, undefined, person.bearer);

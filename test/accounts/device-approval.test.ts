@@ -12,6 +12,7 @@ import {
   submit,
 } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { approver, device } from "./login-by-code.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -27,12 +28,11 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const begin = async (at = server) => (await call(at, "POST", "/auth/device/code", {})).body;
-const poll = (device_code: string, at = server) => call(at, "POST", "/auth/device/token", { device_code });
-const codeOf = async (device_code: string) => (await poll(device_code)).body.code;
-const open = (path: string, cookie = browser.cookie) => server.api(path, { headers: { cookie, accept: "text/html" } });
-const decide = (user_code: string, decision: "approve" | "deny", more: Record<string, string> = {}) =>
-  submit(server, "/device", { user_code, decision, csrf: browser.csrf, ...more }, { cookie: browser.cookie });
+const { begin, poll, codeOf } = device(() => server);
+const { open, decide } = approver(
+  () => server,
+  () => browser,
+);
 
 describe("approval", () => {
   test("gives one token, once, that is a session of the account", async () => {

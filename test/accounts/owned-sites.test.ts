@@ -7,6 +7,7 @@ import { type DeployResult, startServer, type TestServer } from "../kit/server.t
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
+import { ownership, page } from "./owned.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -22,22 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title>${text}` });
-const owned = async (
-  person: Person,
-  text = "owned",
-  at = server,
-): Promise<DeployResult & { owner_account_id: string }> => {
-  const response = await at.post(zipOf(page(text)), person.bearer);
-  expect(response.status).toBe(200);
-  return (await response.json()) as DeployResult & { owner_account_id: string };
-};
-const post = (path: string, body: unknown, person: Person, at = server) => call(at, "POST", path, body, person.bearer);
-const claim = (site: { site_id: string; claim_token?: string }, person: Person, at = server) =>
-  post(`/sites/${site.site_id}/claim`, { claim_token: site.claim_token }, person, at);
-const record = async (site_id: string, headers: Record<string, string>) =>
-  (await call(server, "GET", `/sites/${site_id}`, undefined, headers)).body;
-const robots = async (slug: string) => (await server.site(slug)).headers.get("x-robots-tag");
+const { owned, post, record, robots } = ownership(() => server);
 
 const owners = () =>
   read(server.data_dir, "select owner_account_id from sites").map(({ owner_account_id }) => owner_account_id);

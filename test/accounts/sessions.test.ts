@@ -4,6 +4,7 @@ import { newToken } from "../../src/tokens.ts";
 import { bearer, call, cookieOf, type Person, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
+import { senders } from "./senders.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -17,10 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-  server.api(path, { method: "POST", body: new URLSearchParams(fields), headers });
-const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  call(server, "POST", path, body, headers);
+const { form, post } = senders(() => server);
 
 describe("the cookie", () => {
   const credentials = { email: "ann@example.org", password: PASSWORD };

@@ -1,80 +1,20 @@
 /** How the pages of accounts look and read: on a phone, in the dark, to axe. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { PASSWORD } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
-import { type Browser, openBrowser } from "./chromium.ts";
+import type { Browser } from "./chromium.ts";
+import { ask, openWorlds, signUpByHand, type Worlds } from "./people-world.ts";
 
-let http: TestServer;
-let https: TestServer;
+let worlds: Worlds;
 let browser: Browser;
 beforeAll(async () => {
-  http = await startServer("--base-url", "http://plain.test", "--sites-domain", "plain.test");
-  const certificate = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
-  https = await startServer("--base-url", "https://svc.test", "--sites-domain", "svc.test", ...certificate);
-  const domains = Object.fromEntries(
-    [
-      ["plain.test", http],
-      ["svc.test", https],
-    ].flatMap(([name, server]) =>
-      [name as string, `*.${name as string}`].map((host) => [host, `127.0.0.1:${(server as TestServer).port}`]),
-    ),
-  );
-  browser = await openBrowser({ domains, switches: ["--ignore-certificate-errors"] });
+  worlds = await openWorlds();
+  ({ browser } = worlds);
 }, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await http[Symbol.asyncDispose]();
-  await https[Symbol.asyncDispose]();
-});
-
-const WORLDS = {
-  http: () => ({
-    server: http,
-    base: "http://plain.test",
-    scheme: "http",
-    domain: "plain.test",
-    cookie: "svc_session",
-  }),
-  https: () => ({
-    server: https,
-    base: "https://svc.test",
-    scheme: "https",
-    domain: "svc.test",
-    cookie: "__Host-svc_session",
-  }),
-};
-type World = ReturnType<(typeof WORLDS)[keyof typeof WORLDS]>;
-
-/** A program's call, past name and certificate. */
-const ask = (world: World, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${world.scheme}://127.0.0.1:${world.server.port}${path}`, {
-    method,
-    headers: { host: world.domain, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-    ...(body !== undefined && {
-      body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body),
-    }),
-    tls: { rejectUnauthorized: false },
-  });
-
-let people = 0;
-/** Makes an account on the sign-up page, by keyboard alone. */
-async function signUpByHand(world: World, next = ""): Promise<string> {
-  const email = `person${++people}@example.org`;
-  await browser.cdp("Network.clearBrowserCookies");
-  await browser.visit(`${world.base}/signup${next && `?next=${encodeURIComponent(next)}`}`, "Make an account");
-  await browser.evaluate("document.querySelector('#email').focus()");
-  await browser.type(email);
-  await browser.press("Tab");
-  await browser.type(PASSWORD);
-  await browser.press("Enter");
-  return email;
-}
+afterAll(() => worlds[Symbol.asyncDispose]());
 
 describe("the pages", () => {
   test("fit a phone, leave room for a thumb, and follow the dark", async () => {
-    const world = WORLDS.https();
-    await signUpByHand(world);
+    const world = worlds.https;
+    await signUpByHand(browser, world);
     await browser.shows("You are signed in");
     const { user_code } = (await (
       await ask(world, "POST", "/auth/device/code", {}, { "user-agent": `x${"y".repeat(190)}` })
@@ -104,7 +44,7 @@ describe("the pages", () => {
   }, 60_000);
 
   test("have a language, one heading, a name for every field and button, and say aloud what went wrong", async () => {
-    const world = WORLDS.https();
+    const world = worlds.https;
     await browser.cdp("Network.clearBrowserCookies");
     await browser.visit(`${world.base}/signin`, "Sign in");
     await browser.click("#email");
@@ -124,7 +64,7 @@ describe("the pages", () => {
   }, 60_000);
 
   test("send the strict headers of CONTRACT 5", async () => {
-    const world = WORLDS.https();
+    const world = worlds.https;
     for (const path of ["/signin", "/signup", "/claim/site_x", "/device?done=approved"]) {
       const { headers } = await ask(world, "GET", path);
       const policy = headers.get("content-security-policy")!;
@@ -140,8 +80,8 @@ describe("the pages", () => {
   });
 
   test("A11 what a stranger calls itself is text, and no script of theirs runs", async () => {
-    const world = WORLDS.https();
-    await signUpByHand(world);
+    const world = worlds.https;
+    await signUpByHand(browser, world);
     await browser.shows("You are signed in");
     const evil = `"><script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">`;
     const started = await ask(world, "POST", "/auth/device/code", {}, { "user-agent": evil });

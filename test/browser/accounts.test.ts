@@ -2,63 +2,20 @@
  *  with that person's cookie. On *.localhost such attempts prove nothing: the names here are of a real domain. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
-import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { PASSWORD } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import type { DeployResult } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
-import { type Browser, openBrowser } from "./chromium.ts";
+import type { Browser } from "./chromium.ts";
+import { ask, newAddress, openWorlds, signUpByHand, type World, type Worlds } from "./people-world.ts";
 
-let http: TestServer;
-let https: TestServer;
+let worlds: Worlds;
 let browser: Browser;
 beforeAll(async () => {
-  http = await startServer("--base-url", "http://plain.test", "--sites-domain", "plain.test");
-  const certificate = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
-  https = await startServer("--base-url", "https://svc.test", "--sites-domain", "svc.test", ...certificate);
-  const domains = Object.fromEntries(
-    [
-      ["plain.test", http],
-      ["svc.test", https],
-    ].flatMap(([name, server]) =>
-      [name as string, `*.${name as string}`].map((host) => [host, `127.0.0.1:${(server as TestServer).port}`]),
-    ),
-  );
-  browser = await openBrowser({ domains, switches: ["--ignore-certificate-errors"] });
+  worlds = await openWorlds();
+  ({ browser } = worlds);
 }, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await http[Symbol.asyncDispose]();
-  await https[Symbol.asyncDispose]();
-});
+afterAll(() => worlds[Symbol.asyncDispose]());
 
-const WORLDS = {
-  http: () => ({
-    server: http,
-    base: "http://plain.test",
-    scheme: "http",
-    domain: "plain.test",
-    cookie: "svc_session",
-  }),
-  https: () => ({
-    server: https,
-    base: "https://svc.test",
-    scheme: "https",
-    domain: "svc.test",
-    cookie: "__Host-svc_session",
-  }),
-};
-type World = ReturnType<(typeof WORLDS)[keyof typeof WORLDS]>;
-
-/** A program's call, past name and certificate. */
-const ask = (world: World, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${world.scheme}://127.0.0.1:${world.server.port}${path}`, {
-    method,
-    headers: { host: world.domain, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-    ...(body !== undefined && {
-      body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body),
-    }),
-    tls: { rejectUnauthorized: false },
-  });
 const deploy = async (world: World, html: string, headers: Record<string, string> = {}): Promise<DeployResult> => {
   const type = { "content-type": "application/zip" };
   return (await (
@@ -66,23 +23,9 @@ const deploy = async (world: World, html: string, headers: Record<string, string
   ).json()) as DeployResult;
 };
 
-let people = 0;
-/** Makes an account on the sign-up page, by keyboard alone. */
-async function signUpByHand(world: World, next = ""): Promise<string> {
-  const email = `person${++people}@example.org`;
-  await browser.cdp("Network.clearBrowserCookies");
-  await browser.visit(`${world.base}/signup${next && `?next=${encodeURIComponent(next)}`}`, "Make an account");
-  await browser.evaluate("document.querySelector('#email').focus()");
-  await browser.type(email);
-  await browser.press("Tab");
-  await browser.type(PASSWORD);
-  await browser.press("Enter");
-  return email;
-}
-
-describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
+describe.each(["http", "https"] as const)("over %s", (scheme) => {
   test("a person signs up, approves a device by keyboard, and the device gets its token", async () => {
-    const world = worldOf();
+    const world = worlds[scheme];
     const started = (await (
       await ask(world, "POST", "/auth/device/code", {}, { "user-agent": "svc/0.3.0" })
     ).json()) as {
@@ -96,14 +39,15 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     await browser.click("a[href^='/signup']");
     await browser.shows("Make an account");
     await browser.click("#email");
-    await browser.type(`device${++people}@example.org`);
+    const email = newAddress("device");
+    await browser.type(email);
     await browser.click("#password");
     await browser.type(PASSWORD);
     await browser.press("Enter");
     const shown = await browser.shows(started.user_code);
     expect(shown.text).toContain("svc/0.3.0");
     expect(shown.text).toContain("127.0.0.1");
-    expect(shown.text).toContain(`You are signed in as device${people}@example.org`);
+    expect(shown.text).toContain(`You are signed in as ${email}`);
     expect(shown.failures).toEqual([]);
     const poll = () => ask(world, "POST", "/auth/device/token", { device_code: started.device_code });
     expect(await (await poll()).json()).toMatchObject({ code: "authorization_pending" });
@@ -116,7 +60,7 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
   }, 60_000);
 
   test("claim_url: the token goes from the fragment through the sign-up into the form, and no request shows it", async () => {
-    const world = worldOf();
+    const world = worlds[scheme];
     const site = await deploy(world, "<title>mine</title>claim me");
     await browser.cdp("Network.clearBrowserCookies");
     const opened = await browser.visit(site.claim_url!, "Keep this site");
@@ -125,7 +69,7 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
     await browser.click("a[href^='/signup']");
     await browser.shows("Make an account");
     await browser.click("#email");
-    await browser.type(`claim${++people}@example.org`);
+    await browser.type(newAddress("claim"));
     await browser.click("#password");
     await browser.type(PASSWORD);
     await browser.press("Enter");
@@ -140,8 +84,8 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
   }, 60_000);
 
   test("A10 a sibling site that has the browser can neither write with its cookie, nor read, nor frame", async () => {
-    const world = worldOf();
-    const email = await signUpByHand(world);
+    const world = worlds[scheme];
+    const email = await signUpByHand(browser, world);
     await browser.shows("You are signed in");
     const [{ account_id }] = [(await world.server.running.store.accounts.byEmail(email))!];
     const [{ session_id }] = [(await world.server.running.store.sessions.list(account_id))[0]!];
@@ -196,11 +140,11 @@ describe.each(Object.entries(WORLDS))("over %s", (_, worldOf) => {
   }, 60_000);
 
   test("A10 a cookie that a sibling site plants is never another's session", async () => {
-    const world = worldOf();
-    const email = await signUpByHand(world);
+    const world = worlds[scheme];
+    const email = await signUpByHand(browser, world);
     await browser.shows("You are signed in");
     const stranger = await (
-      await ask(world, "POST", "/auth/signup", { email: `stranger${++people}@example.org`, password: PASSWORD })
+      await ask(world, "POST", "/auth/signup", { email: newAddress("stranger"), password: PASSWORD })
     ).json();
     const planted = (stranger as { session_token: string }).session_token;
     const evil = await deploy(world, "<title>evil</title>evil");

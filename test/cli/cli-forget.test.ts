@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Home, json } from "../kit/cli.ts";
+import { deployed, Home, json } from "../kit/cli.ts";
 import { fakeServer } from "../kit/fake-server.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
@@ -16,8 +16,6 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const newHome = () => Home.make(server.base_url);
-const deployed = async (home: Home, args: string[] = [], cwd = home.dir) =>
-  json(await home.run([...args, "--json"], { cwd }));
 const pageOf = async (url: unknown) => (await server.site(slugOf(url))).text();
 
 describe("a site that is gone", () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Server } from "../../src/cli/saved/state.ts";
 import { askForApproval, askForCode, waitForApproval } from "../../src/cli/service/device.ts";
 import { Failure } from "../../src/cli/failure.ts";
-import { Home, json } from "../kit/cli.ts";
+import { type Home, homeWithSite, json } from "../kit/cli.ts";
 import { deviceCode, fakeServer } from "../kit/fake-server.ts";
 import { decideLogin, type Person, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
@@ -21,11 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const newHome = async (at = server.base_url): Promise<Home> => {
-  const home = await Home.make(at);
-  await home.write("", { "dist/index.html": "<title>t</title>" });
-  return home;
-};
+const newHome = (at = server.base_url) => homeWithSite(at);
 
 describe("waiting for approval (RFC 8628, 3.5)", () => {
   const APPROVED = { access_token: "t", account_id: "a" };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { browserCommand } from "../../src/cli/terminal/open-browser.ts";
-import { Home, json } from "../kit/cli.ts";
+import { homeWithSite, json } from "../kit/cli.ts";
 import { deviceCode, fakeServer } from "../kit/fake-server.ts";
 import { decideLogin, type Person, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
@@ -19,11 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const newHome = async (at = server.base_url): Promise<Home> => {
-  const home = await Home.make(at);
-  await home.write("", { "dist/index.html": "<title>t</title>" });
-  return home;
-};
+const newHome = (at = server.base_url) => homeWithSite(at);
+
 describe("a person", () => {
   test("approves the code in a browser: the session is saved 0600 with its server, and deploys are owned", async () => {
     await using home = await newHome();

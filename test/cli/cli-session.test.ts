@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Home, json } from "../kit/cli.ts";
+import { type Home, homeWithSite, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
 import { type Person, signUp } from "../kit/people.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
@@ -18,11 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const newHome = async (at = server.base_url): Promise<Home> => {
-  const home = await Home.make(at);
-  await home.write("", { "dist/index.html": "<title>t</title>" });
-  return home;
-};
+const newHome = (at = server.base_url) => homeWithSite(at);
 
 describe("the sites of before", () => {
   test("anonymous sites of this server become the account's; what was skipped is told with its reason", async () => {

@@ -1,21 +1,15 @@
 /** `svc install skill` on a terminal: what is to be written is picked by keys. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { link } from "node:fs/promises";
-import { join } from "node:path";
 import { Home, json, type Screen } from "../kit/cli.ts";
-import { FILES, listing, NAMES, SKILL } from "./skill-files.ts";
+import { FILES, listing, NAMES, projectsIn, SKILL } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-/** A project of its own for each test. */
 let home: Home;
-let projects = 0;
 beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
 afterAll(() => home[Symbol.asyncDispose]());
-const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
-  home.write(`project-${++projects}`, files);
-const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
+const { project, install } = projectsIn(() => home);
 
 describe("the picker", () => {
   const [UP, DOWN, SPACE, ENTER] = ["\x1b[A", "\x1b[B", " ", "\r"];

@@ -4,19 +4,15 @@ import { link, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { lineEndOf, withBlock } from "../../src/cli/skill/block.ts";
 import { Home, json } from "../kit/cli.ts";
-import { FILES, listing, rows, SKILL, text } from "./skill-files.ts";
+import { FILES, listing, projectsIn, rows, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-/** A project of its own for each test. */
 let home: Home;
-let projects = 0;
 beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
 afterAll(() => home[Symbol.asyncDispose]());
-const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
-  home.write(`project-${++projects}`, files);
-const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
+const { project, install } = projectsIn(() => home);
 
 describe("a shared file keeps everything but the block", () => {
   const BLOCK = withBlock("", SKILL);

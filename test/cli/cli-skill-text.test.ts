@@ -1,25 +1,21 @@
 /** What the skill says, run as it stands. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { link, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
 import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { makeShell, runLine } from "../kit/skill-shell.ts";
-import { FILES, SKILL, text } from "./skill-files.ts";
+import { FILES, projectsIn, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-/** A project of its own for each test. */
 let home: Home;
-let projects = 0;
 beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
 afterAll(() => home[Symbol.asyncDispose]());
-const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
-  home.write(`project-${++projects}`, files);
-const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
+const { project, install } = projectsIn(() => home);
 
 describe("the text", () => {
   const commands = [...SKILL.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, lines]) => lines!.trimEnd().split("\n"));

@@ -3,21 +3,17 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmod, link, lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
-import { FILES, listing, type Name, NAMES, rows, SKILL, text } from "./skill-files.ts";
+import { FILES, listing, type Name, NAMES, projectsIn, rows, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
 const SHARED: readonly Name[] = ["agents", "copilot", "gemini"];
 
-/** A project of its own for each test. */
 let home: Home;
-let projects = 0;
 beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
 afterAll(() => home[Symbol.asyncDispose]());
-const project = (files: Record<string, string | Uint8Array | { link: string }> = {}) =>
-  home.write(`project-${++projects}`, files);
-const install = (cwd: string, ...flags: string[]) => home.run(["install", "skill", ...flags], { cwd });
+const { project, install } = projectsIn(() => home);
 
 describe("which targets", () => {
   test("without flags: what is always written, and nothing else", async () => {

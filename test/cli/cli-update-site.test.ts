@@ -1,6 +1,6 @@
 /** `svc update`: which site it is, and by which token. */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
-import { Home, json } from "../kit/cli.ts";
+import { deployed, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
@@ -14,8 +14,6 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const newHome = () => Home.make(server.base_url);
-const deployed = async (home: Home, args: string[] = [], cwd = home.dir) =>
-  json(await home.run([...args, "--json"], { cwd }));
 const pageOf = async (url: unknown) => (await server.site(slugOf(url))).text();
 
 describe("which site", () => {

@@ -1,6 +1,7 @@
-/** The files that `svc install skill` writes, as its tests read them. */
+/** The files that `svc install skill` writes, as its tests read them, and the projects that it writes them into. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Home, Ran } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
 
 export const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
@@ -34,3 +35,14 @@ export const rows = (out: string): string[][] =>
     .trimEnd()
     .split("\n")
     .map((line) => line.split(/ {2,}| (?=[.AG])/).map((part) => part.trim()));
+
+/** In a home that is made later than this is called. */
+export function projectsIn(home: () => Home) {
+  let projects = 0;
+  return {
+    /** A folder of its own for each test. */
+    project: (files: Parameters<Home["write"]>[1] = {}): Promise<string> =>
+      home().write(`project-${++projects}`, files),
+    install: (cwd: string, ...flags: string[]): Promise<Ran> => home().run(["install", "skill", ...flags], { cwd }),
+  };
+}

@@ -1,9 +1,9 @@
 /** SPEC "Endpoints" and CONTRACT 4.3, 4.4: deploying, redeploying, reading a site. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deployDigest, contentHash, versionIdOf } from "../../src/version-id.ts";
-import { bearer } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
+import { page, records } from "./site-record.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,14 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title><p>${text}` });
-const record = async (site: DeployResult) =>
-  (await (await server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).json()) as {
-    live_version_id: string;
-    expires_at: number;
-    spa: object;
-    versions: { version_id: string; title: string | null; created_at: string; files: number; bytes: number }[];
-  };
+const record = records(() => server);
+
 test("GET /healthz is {ok: true}", async () => {
   const response = await server.api("/healthz");
   expect(response.status).toBe(200);

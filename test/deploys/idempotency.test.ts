@@ -1,8 +1,8 @@
 /** CONTRACT 4.3: the Idempotency-Key of a first deploy. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { bearer } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
+import { page, records } from "./site-record.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -10,14 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const page = (text: string) => ({ "index.html": `<!doctype html><title>${text}</title><p>${text}` });
-const record = async (site: DeployResult) =>
-  (await (await server.api(`/sites/${site.site_id}`, { headers: bearer(site.manage_token) })).json()) as {
-    live_version_id: string;
-    expires_at: number;
-    spa: object;
-    versions: { version_id: string; title: string | null; created_at: string; files: number; bytes: number }[];
-  };
+const record = records(() => server);
 
 describe("Idempotency-Key", () => {
   const fresh = () => crypto.randomUUID();

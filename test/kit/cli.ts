@@ -144,3 +144,14 @@ export class Home {
 
 /** What `--json` printed. */
 export const json = ({ out }: Pick<Ran, "out">): Record<string, unknown> => JSON.parse(out) as Record<string, unknown>;
+
+/** A home with a folder that can be deployed. */
+export async function homeWithSite(server: string): Promise<Home> {
+  const home = await Home.make(server);
+  await home.write("", { "dist/index.html": "<title>t</title>" });
+  return home;
+}
+
+/** What a deploy or an update printed with `--json`. */
+export const deployed = async (home: Home, args: string[] = [], cwd = home.dir): Promise<Record<string, unknown>> =>
+  json(await home.run([...args, "--json"], { cwd }));

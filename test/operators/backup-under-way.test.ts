@@ -1,13 +1,14 @@
 /** Backups beside deploys, and backups and restores that were cut short (RELIABILITY P8, K27 to K29). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdir, readFile, rm, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { read } from "../kit/database.ts";
 import { blobFile, operate, operator } from "../kit/operator.ts";
 import { SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
-import { type DeployResult, startServer, TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
+import { backupsIn, exists, serverOn } from "./backups.ts";
 
 setDefaultTimeout(60_000);
 
@@ -24,26 +25,7 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]();
 });
 
-let made = 0;
-const fresh = (): string => join(home.path, `folder-${made++}`);
-
-/** A server on a restored data directory. */
-async function serverOn(data_dir: string): Promise<TestServer> {
-  const restored = new TestServer(data_dir);
-  await restored.start([]);
-  return restored;
-}
-
-async function backedUp(source = server): Promise<string> {
-  const folder = fresh();
-  await operate(source.data_dir, "backup", folder);
-  return folder;
-}
-async function restored(folder: string): Promise<string> {
-  const data_dir = fresh();
-  await operate(data_dir, "restore", folder);
-  return data_dir;
-}
+const { fresh, backedUp, restored } = backupsIn(() => home.path);
 
 describe("P8 while deploys run", () => {
   test("each backup restores to a state that existed: every site is one of its versions, whole, and none is older than the last answered one", async () => {
@@ -65,7 +47,7 @@ describe("P8 while deploys run", () => {
     const backups: { folder: string; least: number[]; most: number[] }[] = [];
     for (let n = 0; n < 3; n++) {
       const least = [...answered];
-      const folder = await backedUp();
+      const folder = await backedUp(server);
       backups.push({ folder, least, most: [...asked] });
     }
     stop = true;
@@ -101,7 +83,7 @@ describe("P8 while deploys run", () => {
   });
 
   test("a backup that ended leaves no hold behind", async () => {
-    await backedUp();
+    await backedUp(server);
     expect(server.rows("holds")).toBe(0);
   });
 });
@@ -168,7 +150,7 @@ describe("half of one", () => {
     ["that is no folder", (folder) => rm(folder, { recursive: true }), /There is no folder/],
   ])("a backup %s is refused before anything is written", async (_, harm, sentence) => {
     await server.deploy({ "index.html": "x", "a.txt": "a blob" });
-    const folder = await backedUp();
+    const folder = await backedUp(server);
     await harm(folder);
     const data_dir = fresh();
     const refused = await operator(data_dir, ["restore", folder]);
@@ -197,12 +179,6 @@ describe("half of one", () => {
     expect((await operator(data_dir, ["restore", folder])).code).toBe(0);
   }, 60_000);
 });
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 async function cutLine(folder: string): Promise<void> {
   const path = join(folder, "SHA256SUMS");

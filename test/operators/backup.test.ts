@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { count } from "../kit/database.ts";
 import { type AuditLine, blobFile, listed, operate, operator } from "../kit/operator.ts";
 import { temporaryFolder } from "../kit/process.ts";
-import { startServer, TestServer } from "../kit/server.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { backupsIn, exists, serverOn } from "./backups.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,26 +22,7 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]();
 });
 
-let made = 0;
-const fresh = (): string => join(home.path, `folder-${made++}`);
-
-/** A server on a restored data directory. */
-async function serverOn(data_dir: string): Promise<TestServer> {
-  const restored = new TestServer(data_dir);
-  await restored.start([]);
-  return restored;
-}
-
-async function backedUp(source = server): Promise<string> {
-  const folder = fresh();
-  await operate(source.data_dir, "backup", folder);
-  return folder;
-}
-async function restored(folder: string): Promise<string> {
-  const data_dir = fresh();
-  await operate(data_dir, "restore", folder);
-  return data_dir;
-}
+const { fresh, backedUp, restored } = backupsIn(() => home.path);
 
 describe("a restored server", () => {
   test("has every site, version, token, tombstone, report and audit line, and serves the same bytes", async () => {
@@ -54,7 +36,7 @@ describe("a restored server", () => {
     await operate(server.data_dir, "delete", deleted.slug);
     const before = await server.site(site.slug);
     const audit = await listed<AuditLine>(server.data_dir, "audit");
-    const data_dir = await restored(await backedUp());
+    const data_dir = await restored(await backedUp(server));
     await using other = await serverOn(data_dir);
 
     const after = await other.site(site.slug);
@@ -108,7 +90,7 @@ describe("a restored server", () => {
 describe("a backup", () => {
   test("lists its files with their hashes as sha256sum -c reads them, and holds no token", async () => {
     const site = await server.deploy({ "index.html": "a page of its own" });
-    const folder = await backedUp();
+    const folder = await backedUp(server);
     const lines = (await readFile(join(folder, "SHA256SUMS"), "utf8")).trimEnd().split("\n");
     expect([lines.at(0), lines.at(-1)]).toEqual([
       expect.stringMatching(/^# svc backup 1, schema \d+, taken \d{4}-/),
@@ -170,11 +152,9 @@ describe("a backup", () => {
   });
 });
 
-const page = (site: number, version: number): string => `<body>${`${site}.${version} `.repeat(2000)}`;
-
 describe("restore", () => {
   test("refuses a data directory that is not empty, above all one with a server on it", async () => {
-    const folder = await backedUp();
+    const folder = await backedUp(server);
     const refused = await operator(server.data_dir, ["restore", folder]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("is not empty")]);
     const other = fresh();
@@ -187,7 +167,7 @@ describe("restore", () => {
   test("takes a folder that is empty, and a backup that was copied elsewhere", async () => {
     const site = await server.deploy({ "index.html": "copied" });
     const copy = fresh();
-    await cp(await backedUp(), copy, { recursive: true });
+    await cp(await backedUp(server), copy, { recursive: true });
     const data_dir = fresh();
     await mkdir(data_dir);
     await operate(data_dir, "restore", copy);
@@ -197,7 +177,7 @@ describe("restore", () => {
 
   test("ends with verify: a blob that rotted in the backup is named with its site, exit code 1", async () => {
     const site = await server.deploy({ "index.html": "will rot" });
-    const folder = await backedUp();
+    const folder = await backedUp(server);
     await unlink(blobFile(folder, "will rot")); // it may be the very file of the data directory
     await writeFile(blobFile(folder, "will rot"), "will r0t");
     const back = await operator(fresh(), ["restore", folder]);
@@ -205,9 +185,3 @@ describe("restore", () => {
     expect(back.stdout).toContain(site.slug);
   });
 });
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,23 +1,5 @@
 /** Sites whose stylesheets, modules or import maps name what is not there. */
-import { broken, type Contents, PNG, page, put, type Sample, SHOW, swap, TEXT } from "./parts.ts";
-
-const css = (more: string): string => `<title>Kites</title><link rel="stylesheet" href="css/site.css">${more}`;
-const styled = (sheet: string, more: Contents = {}): Contents => ({
-  "index.html": page(TEXT, css("")),
-  "css/site.css": sheet,
-  ...more,
-});
-const shown = (body: string, more: Contents = {}): Contents => ({ "index.html": page(TEXT + body), ...more });
-const modules = (head: string, main: string, more: Contents = {}): Contents => ({
-  "index.html": page(
-    '<div id="app"></div><script type="module" src="js/main.js"></script>',
-    `<title>Kites</title>${head}`,
-  ),
-  "js/main.js": main,
-  ...more,
-});
-const map = (imports: Record<string, string>): string =>
-  `<script type="importmap">${JSON.stringify({ imports })}</script>`;
+import { broken, importMap, modules, PNG, page, put, type Sample, SHOW, shown, styled, swap, TEXT } from "./parts.ts";
 
 export const BROKEN_NESTED: Sample[] = [
   broken(
@@ -86,13 +68,13 @@ export const BROKEN_NESTED: Sample[] = [
   broken(
     "an import map to a lost file",
     "missing_asset",
-    modules(map({ kite: "/vendor/kite.js" }), `import "kite";${SHOW}`),
+    modules(importMap({ kite: "/vendor/kite.js" }), `import "kite";${SHOW}`),
     put({ "vendor/kite.js": "1" }),
   ),
   broken(
     "an import map without the name",
     "unbuilt_source",
-    modules(map({ kite: "/js/kite.js" }), `import "kites";${SHOW}`, { "js/kite.js": "1" }),
+    modules(importMap({ kite: "/js/kite.js" }), `import "kites";${SHOW}`, { "js/kite.js": "1" }),
     swap('"kites"', '"kite"', "js/main.js"),
   ),
   broken(

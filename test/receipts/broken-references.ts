@@ -2,38 +2,24 @@
 import {
   broken,
   both,
-  type Contents,
   hidden,
+  importMap,
+  modules,
   move,
   PNG,
   page,
   put,
   type Sample,
   SHOW,
+  shown,
+  styled,
+  STYLED_HEAD,
   SVG,
   swap,
   TEXT,
   vite,
   WAV,
 } from "./parts.ts";
-
-const css = (more: string): string => `<title>Kites</title><link rel="stylesheet" href="css/site.css">${more}`;
-const styled = (sheet: string, more: Contents = {}): Contents => ({
-  "index.html": page(TEXT, css("")),
-  "css/site.css": sheet,
-  ...more,
-});
-const shown = (body: string, more: Contents = {}): Contents => ({ "index.html": page(TEXT + body), ...more });
-const modules = (head: string, main: string, more: Contents = {}): Contents => ({
-  "index.html": page(
-    '<div id="app"></div><script type="module" src="js/main.js"></script>',
-    `<title>Kites</title>${head}`,
-  ),
-  "js/main.js": main,
-  ...more,
-});
-const map = (imports: Record<string, string>): string =>
-  `<script type="importmap">${JSON.stringify({ imports })}</script>`;
 
 export const BROKEN_REFERENCES: Sample[] = [
   broken(
@@ -45,13 +31,13 @@ export const BROKEN_REFERENCES: Sample[] = [
   broken(
     "a stylesheet that was not uploaded",
     "missing_asset",
-    { "index.html": page(TEXT, css("")) },
+    { "index.html": page(TEXT, STYLED_HEAD) },
     put({ "css/site.css": "p{}" }),
   ),
   broken(
     "a page in a folder that forgets ../",
     "missing_asset",
-    { ...styled("p{}"), "blog/first.html": page(TEXT, css("")) },
+    { ...styled("p{}"), "blog/first.html": page(TEXT, STYLED_HEAD) },
     swap('"css/site.css"', '"../css/site.css"', "blog/first.html"),
   ),
   broken(
@@ -84,7 +70,7 @@ export const BROKEN_REFERENCES: Sample[] = [
   broken(
     "an import map whose address is no URL",
     "missing_asset",
-    modules(map({ kite: "js/kite.js" }), `import "kite";${SHOW}`, { "js/kite.js": "1" }),
+    modules(importMap({ kite: "js/kite.js" }), `import "kite";${SHOW}`, { "js/kite.js": "1" }),
     swap('"js/kite.js"', '"./js/kite.js"', "index.html"),
   ),
   hidden(

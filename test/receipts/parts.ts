@@ -34,6 +34,28 @@ export const TEXT = "<h1>Kites</h1><p>They rise against the wind.</p>";
 /** What a bundle does here: it shows something. */
 export const SHOW = 'const at=document.querySelector("#root,#app,app-root")||document.body;at.append("Kites rise");';
 
+/** The head of a page with a stylesheet. */
+export const STYLED_HEAD = '<title>Kites</title><link rel="stylesheet" href="css/site.css">';
+/** A page with this stylesheet. */
+export const styled = (sheet: string, more: Contents = {}): Contents => ({
+  "index.html": page(TEXT, STYLED_HEAD),
+  "css/site.css": sheet,
+  ...more,
+});
+/** A page that shows this below its text. */
+export const shown = (body: string, more: Contents = {}): Contents => ({ "index.html": page(TEXT + body), ...more });
+/** An app of modules that begins at `main`. */
+export const modules = (head: string, main: string, more: Contents = {}): Contents => ({
+  "index.html": page(
+    '<div id="app"></div><script type="module" src="js/main.js"></script>',
+    `<title>Kites</title>${head}`,
+  ),
+  "js/main.js": main,
+  ...more,
+});
+export const importMap = (imports: Record<string, string>): string =>
+  `<script type="importmap">${JSON.stringify({ imports })}</script>`;
+
 /** The folder that `vite build` makes, for the given base. */
 export const vite = (base = "/", extra = ""): Contents => ({
   "index.html": `<!doctype html>

@@ -1,11 +1,6 @@
 /** Sites without a fault whose styles and scripts look as if they had one. */
-import { type Contents, page, PNG, type Sample, SHOW, sound, TEXT, vite } from "./parts.ts";
+import { type Contents, page, PNG, type Sample, SHOW, sound, styled, TEXT, vite } from "./parts.ts";
 
-const styled = (sheet: string, more: Contents = {}): Contents => ({
-  "index.html": page(TEXT, '<title>Kites</title><link rel="stylesheet" href="css/site.css">'),
-  "css/site.css": sheet,
-  ...more,
-});
 const scripted = (code: string, more: Contents = {}, type = ""): Contents => ({
   "index.html": page(`${TEXT}<div id="app"></div><script${type} src="js/main.js"></script>`),
   "js/main.js": code,

@@ -1,7 +1,6 @@
 /** Sites without a fault whose text looks as if they had one. */
-import { type Contents, page, PNG, type Sample, sound, SVG, TEXT } from "./parts.ts";
+import { type Contents, page, PNG, type Sample, shown, sound, SVG, TEXT } from "./parts.ts";
 
-const shown = (body: string, more: Contents = {}): Contents => ({ "index.html": page(TEXT + body), ...more });
 const headed = (head: string, more: Contents = {}): Contents => ({
   "index.html": page(TEXT, `<title>Kites</title>${head}`),
   ...more,

@@ -1,25 +1,15 @@
 /** RELIABILITY H32, H33: what is answered where no file is: the shell of an app, a site's own 404.html. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { CONTENTS } from "./path-contents.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { CONTENTS, pathSites } from "./path-sites.ts";
 
 let server: TestServer;
-const sites: Record<string, DeployResult> = {};
+const { sites, deployAll, get, seen } = pathSites(() => server);
 beforeAll(async () => {
   server = await startServer();
-  for (const [name, files] of Object.entries(CONTENTS)) sites[name] = await server.deploy(files);
+  await deployAll();
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-const get = (site: string, path: string | Uint8Array, headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-  rawSite(server.port, sites[site]!.slug, path, headers, method);
-/** Status, and the body without attribution where it is a file of the site. */
-async function seen(site: string, path: string | Uint8Array, headers: string[] = []): Promise<[number, string]> {
-  const { status, text } = await get(site, path, headers);
-  return [status, text.replace(/<meta name="generator".*<\/script>/s, "")];
-}
-const code = (answer: RawAnswer): string => (JSON.parse(answer.text) as { code: string }).code;
 
 describe("H32: the shell of a single-page app answers navigations", () => {
   test.each(["/x", "/x/y", "/x/y/", "/about/", "/assetsx/y", "/x?a=b.js"])(

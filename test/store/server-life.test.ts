@@ -9,23 +9,13 @@ import { startService } from "../../src/server/service.ts";
 import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { drains, ended, local, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
-import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
+import { deployPage } from "./deploy-page.ts";
 
 const TLS = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
 
-async function deploy(base: string, text: string) {
-  const response = await fetch(`${base}/sites`, {
-    method: "POST",
-    headers: ZIP,
-    body: zipOf({ "index.html": text }),
-    tls: { rejectUnauthorized: false },
-  });
-  expect(response.status).toBe(200);
-  return (await response.json()) as { slug: string; url: string };
-}
 describe("the command line", () => {
   test("--help lists the settings and exits 0", async () => {
     const { code, stdout } = await run([...SOURCE, "--help"]);
@@ -191,7 +181,7 @@ describe("TLS", () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path, ...TLS]);
     expect(server.base_url).toStartWith("https://localhost:");
-    const { url } = await deploy(server.base_url, "<title>secret</title>");
+    const { url } = await deployPage(server.base_url, "<title>secret</title>");
     expect(url).toStartWith("https://");
     const page = await fetch(url, { tls: { rejectUnauthorized: false } });
     expect(await page.text()).toContain("<title>secret</title>");

@@ -1,19 +1,7 @@
 /** CONTRACT 1: the access log. */
 import { describe, expect, test } from "bun:test";
 import { ended, local, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
-import { ZIP } from "../kit/server.ts";
-import { zipOf } from "../kit/zip.ts";
-
-async function deploy(base: string, text: string) {
-  const response = await fetch(`${base}/sites`, {
-    method: "POST",
-    headers: ZIP,
-    body: zipOf({ "index.html": text }),
-    tls: { rejectUnauthorized: false },
-  });
-  expect(response.status).toBe(200);
-  return (await response.json()) as { slug: string; url: string };
-}
+import { deployPage } from "./deploy-page.ts";
 
 describe("the access log", () => {
   test("text: one line an answer, without query or token, with the request id of the answer", async () => {
@@ -41,7 +29,7 @@ describe("the access log", () => {
   test("json: the same as members", async () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path, "--log", "json"]);
-    const { slug } = await deploy(local(server), "<title>logged</title>");
+    const { slug } = await deployPage(local(server), "<title>logged</title>");
     const headers = { host: `${slug}.localhost` };
     await fetch(`${local(server)}/`, { headers, method: "HEAD" });
     await ended(server, "SIGTERM");

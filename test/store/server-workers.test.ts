@@ -21,17 +21,6 @@ import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 
-async function deploy(base: string, text: string) {
-  const response = await fetch(`${base}/sites`, {
-    method: "POST",
-    headers: ZIP,
-    body: zipOf({ "index.html": text }),
-    tls: { rejectUnauthorized: false },
-  });
-  expect(response.status).toBe(200);
-  return (await response.json()) as { slug: string; url: string };
-}
-
 describe("--workers 2", () => {
   const children = ({ pid }: ServerProcess) => childrenOf(pid);
   const gone = (pid: number) => until(() => parentOf(pid) === null);

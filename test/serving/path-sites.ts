@@ -1,7 +1,8 @@
-/** The sites whose paths are asked for. */
-import type { Contents } from "../kit/server.ts";
+/** The sites whose paths are asked for, and how they are asked. */
+import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
+import type { Contents, DeployResult, TestServer } from "../kit/server.ts";
 
-export const SHELL =
+const SHELL =
   '<!doctype html><title>App</title><div id="root"></div><script type="module" src="/assets/app.js"></script>';
 export const CONTENTS: Record<string, Contents> = {
   plain: {
@@ -48,3 +49,22 @@ export const CONTENTS: Record<string, Contents> = {
     "docs/index.html": "docs",
   },
 };
+
+/** The sites on a server that starts later than this is called. */
+export function pathSites(started: () => TestServer) {
+  const sites: Record<string, DeployResult> = {};
+  const get = (site: string, path: string | Uint8Array, headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
+    rawSite(started().port, sites[site]!.slug, path, headers, method);
+  return {
+    sites,
+    async deployAll(): Promise<void> {
+      for (const [name, files] of Object.entries(CONTENTS)) sites[name] = await started().deploy(files);
+    },
+    get,
+    /** Status, and the body without attribution where it is a file of the site. */
+    async seen(site: string, path: string | Uint8Array): Promise<[number, string]> {
+      const { status, text } = await get(site, path);
+      return [status, text.replace(/<meta name="generator".*<\/script>/s, "")];
+    },
+  };
+}

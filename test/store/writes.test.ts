@@ -10,7 +10,7 @@ import type { NewToken, Publish, PublishTarget } from "../../src/store/changes.t
 import { accountOperations } from "../../src/store/sql/account-operations.ts";
 import { accountStore } from "../../src/store/sql/accounts.ts";
 import { operatorRecord } from "../../src/store/sql/audit.ts";
-import type { Op } from "../../src/store/sql/db.ts";
+import { type Op, statement } from "../../src/store/sql/db.ts";
 import { deviceLoginStore } from "../../src/store/sql/device-logins.ts";
 import { ifDiskAllows, makingRoom } from "../../src/store/sql/frame.ts";
 import { takeHold } from "../../src/store/sql/holds.ts";
@@ -135,6 +135,8 @@ const WRITES: [name: string, write: () => Promise<unknown>, told: 0 | 1][] = [
   ],
 ];
 
+const INSERT = statement("insert into holds (hold_id, expires_at) values (?, ?)");
+
 const refused = async (write: Promise<unknown>): Promise<Refusal> => {
   const error = await write.then(
     () => null,
@@ -247,6 +249,16 @@ describe("where the outcome of a COMMIT is unknown", () => {
     await expect(ifDiskAllows(write())).rejects.toMatchObject({ name: "CommitUnknown" });
     expect(made_room).toBe(0);
   });
+});
+
+test.each([
+  ["do", () => INSERT.do("hold_x", NOW)],
+  ["run", () => INSERT.run("hold_x", NOW)],
+  ["each", () => INSERT.each([["hold_x", NOW]], "text int8")],
+] as const)("a read that yields `%s` throws and writes nothing", async (_, op) => {
+  const thrown = await parts.db.read<unknown>(op()).catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ message: expect.stringContaining("A read may only ask") });
+  expect(sqlite.query("select * from holds").all()).toEqual([]);
 });
 
 describe("whoever serves", () => {

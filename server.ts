@@ -16,6 +16,8 @@ interface Server {
 const EXIT_RECOVER = 70;
 
 const endAtOnce = (): void => process.exit(1);
+/** Until the server is up there is nothing to drain. */
+const recoverAtOnce = (): void => process.exit(EXIT_RECOVER);
 /** Ctrl-C and a service manager's stop reach all processes of the group, and the supervisor's SIGTERM comes on top: to a
  *  worker they are one. It ends at once when its supervisor does. */
 const goOn = (): void => {};
@@ -41,13 +43,14 @@ function handleSignals(server: Server, onSecond: () => void, onHangup?: () => vo
   };
   process.on("SIGTERM", () => void drain(0));
   process.on("SIGINT", () => void drain(0));
-  process.on("SIGUSR2", () => void drain(EXIT_RECOVER));
+  process.off("SIGUSR2", recoverAtOnce).on("SIGUSR2", () => void (draining || drain(EXIT_RECOVER)));
   if (onHangup) return void process.on("SIGHUP", onHangup);
   // The shell and the kernel may both send it: unlike the others, a second one does not end the process.
   if (!outlivesTerminal()) process.on("SIGHUP", () => void (draining || drain(0)));
 }
 
 async function start(config: Config): Promise<Config> {
+  process.on("SIGUSR2", recoverAtOnce);
   if (config.workers > 1) {
     const supervisor = await supervise(config, process.env, Date.now);
     handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
@@ -67,7 +70,10 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function main(argv: string[]): Promise<void> {
-  if (argv[0] === WORKER_COMMAND) return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
+  if (argv[0] === WORKER_COMMAND) {
+    process.on("SIGUSR2", recoverAtOnce);
+    return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
+  }
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;

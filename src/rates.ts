@@ -17,7 +17,7 @@ export interface Taken {
   allowed: boolean;
   windows: Standing[];
   /** As if the call had never been: for one that another rule refuses. */
-  undo(): void;
+  undo(): Promise<void>;
 }
 
 export interface Rates {

@@ -8,13 +8,13 @@ import { type Rates, rateWindows, type Standing } from "../rates.ts";
 export interface Counted {
   headers: Record<string, string>;
   /** Takes the count of this call back. */
-  undo(): void;
+  undo(): Promise<void>;
 }
 
 /** Counts a call; throws 429 `rate_limited` where it is one too many. */
 export type Limiter = (rule: RateRule, subject: string) => Promise<Counted>;
 
-const UNLIMITED: Counted = { headers: {}, undo: () => {} };
+const UNLIMITED: Counted = { headers: {}, undo: async () => {} };
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 const nameOf = (rule: RateRule): string => rule.slice("rate_".length).replaceAll("_", "-");
 

@@ -40,8 +40,8 @@ function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: s
 /** The account whose address and password these are; null where they are none, in the same time. `counted`: the call
  *  under the limit of the client's address, taken back where the account's refuses it. */
 export async function passwordHolder(ctx: Ctx, email: string, password: string, counted: Counted) {
-  await ctx.parts.limit("rate_sign_in_account", email).catch((error: unknown) => {
-    counted.undo();
+  await ctx.parts.limit("rate_sign_in_account", email).catch(async (error: unknown) => {
+    await counted.undo();
     throw error;
   });
   const account = await ctx.parts.store.accounts.byEmail(email);

@@ -11,6 +11,7 @@ import { METRICS_PATH } from "../routes/metrics.ts";
 import { errorPage } from "../serve/error-page.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
+import { isCommitUnknown } from "../store/refusals.ts";
 import { answerProblem } from "../web/frame.ts";
 import { isPage } from "../web/index.ts";
 
@@ -29,6 +30,8 @@ interface AppParts {
   draining(): boolean;
   /** After an error that only a restart into recovery can mend. */
   fatal(error: unknown): void;
+  /** True from such an error on: no request that may write is begun. */
+  readOnly(): boolean;
 }
 
 export type App = (request: Request, peer: Peer) => Response | Promise<Response>;
@@ -43,6 +46,13 @@ const restarting = (): Refusal =>
   new Refusal(
     "unavailable",
     "The server's disk failed while it wrote, and it is restarting. Look whether your change is there before you repeat it.",
+  );
+const readOnly = (): Refusal =>
+  new Refusal(
+    "unavailable",
+    "The server's disk failed, and it is restarting. Nothing was stored; try again in a moment.",
+    {},
+    { "retry-after": "1" },
   );
 
 /** What every step of a request may use. */
@@ -74,6 +84,7 @@ function route(request: Request, exchange: Exchange, steps: Steps): Response | P
   const header = request.headers.get("host");
   const again = sites.again(request, header, exchange);
   if (again !== null) return again;
+  if (steps.readOnly() && request.method !== "GET" && request.method !== "HEAD") throw readOnly();
   const host = steps.hostOf(header);
   if (host.kind === "site") return ownPaths(request, host, exchange) ?? sites.handle(request, host, exchange);
   const path = pathOf(request.url);
@@ -94,7 +105,7 @@ async function figures(request: Request, exchange: Exchange, on_api: boolean, st
 function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response {
   const { config, log, metrics } = steps;
   if (!(error instanceof Refusal)) log.error("request failed", error, exchange.request_id);
-  const unknown_outcome = error instanceof Error && error.name === "CommitUnknown"; // it may have crossed a thread
+  const unknown_outcome = isCommitUnknown(error);
   if (unknown_outcome) steps.fatal(error);
   if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
   const refusal = unknown_outcome ? restarting() : asRefusal(error);

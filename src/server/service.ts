@@ -12,6 +12,7 @@ import { TABLE } from "../routes/table.ts";
 import { uploadsInFlight } from "../routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
+import { isCommitUnknown } from "../store/refusals.ts";
 import { openRates, openStore, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { startSweeping } from "./sweeping.ts";
@@ -56,10 +57,9 @@ interface Running {
 function appFor(
   config: Config,
   { store, rates, pool, log, metrics }: Running,
-  state: { draining: boolean },
-  options: ServiceOptions,
+  state: { draining: boolean; read_only: boolean },
+  { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
-  const { now } = options;
   const { base_url, contact } = config;
   const ending = () => state.draining;
   const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
@@ -87,7 +87,8 @@ function appFor(
     metrics,
     log,
     draining: ending,
-    fatal: options.fatal ?? (() => process.kill(process.pid, "SIGUSR2")),
+    fatal,
+    readOnly: () => state.read_only,
   });
 }
 
@@ -108,8 +109,16 @@ const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => Ap
     error: () => new Response("Internal error", { status: 500 }),
   });
 
+/** The signal handlers of server.ts know the exit code. */
+export const endForRecovery = (): void => void process.kill(process.pid, "SIGUSR2");
+
+interface Serving extends Service {
+  /** Takes no write any more, and ends the process. */
+  fatal(error: unknown): void;
+}
+
 /** Serves until `stop`. The data directory must be prepared already. */
-async function serve(config: Config, options: ServiceOptions): Promise<Service> {
+async function serve(config: Config, options: ServiceOptions): Promise<Serving> {
   const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
   const tls = readTls(config);
   const log = createLog(config.log, now);
@@ -117,15 +126,23 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
   const store = await openStore({ data_dir, now, watch: true });
   const rates = openRates(data_dir, now);
   const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now });
-  const state = { draining: false };
+  const state = { draining: false, read_only: false };
+  const fatal = (error: unknown): void => {
+    if (state.read_only) return;
+    state.read_only = true;
+    (options.fatal ?? endForRecovery)(error);
+  };
   let app: App;
   const server = listener(config, tls, () => app, options.worker ?? false);
   const bound = withAddresses(config, server.port!);
   const metrics = createMetrics(store.figures);
   const counting = keepCounting(metrics, log);
-  app = appFor(bound, { store, rates, pool, log, metrics }, state, options);
+  app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
   checkBlobs(store, log);
-  store.rememberServerAddress(bound).catch((error) => log.error("remembering the address", error));
+  store.rememberServerAddress(bound).catch((error) => {
+    log.error("remembering the address", error);
+    if (isCommitUnknown(error)) fatal(error);
+  });
 
   async function stop(): Promise<void> {
     state.draining = true;
@@ -138,7 +155,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Service> 
     store.close();
     await log.close();
   }
-  return { config: bound, store, stop };
+  return { config: bound, store, stop, fatal };
 }
 
 /** Resolves when nothing has been in flight for a moment. `stop()` alone waits for a browser's connections, too, that
@@ -163,7 +180,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const data = prepareDataDir(config.data_dir);
   try {
     const service = await serve(config, options);
-    const sweeping = startSweeping(config, options.now);
+    const sweeping = startSweeping(config, options.now, service.fatal);
     return {
       ...service,
       async stop() {

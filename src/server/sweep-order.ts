@@ -8,7 +8,14 @@ export interface SweepOrder {
   interval: number;
 }
 
-/** Two answers to each order. `missing` is null where nobody looked; the last answer says `done`. */
-export type SweepReply = ({ swept: Swept } | { damages: Damage[]; missing: number | null } | { error: string }) & {
+/** `fatal`: only a restart into recovery can mend it, so nothing is written after it. */
+export interface SweepFailure {
+  error: string;
+  fatal: boolean;
+}
+
+/** Two answers to each order, or one that is fatal. `missing` is null where nobody looked; the last answer says
+ *  `done`. */
+export type SweepReply = ({ swept: Swept } | { damages: Damage[]; missing: number | null } | SweepFailure) & {
   done?: true;
 };

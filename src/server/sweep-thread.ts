@@ -2,7 +2,8 @@
 import { workerData } from "node:worker_threads";
 import { slotOf } from "../metrics.ts";
 import { openStore } from "../store/index.ts";
-import type { SweepOrder, SweepReply } from "./sweep-order.ts";
+import { isCommitUnknown } from "../store/refusals.ts";
+import type { SweepFailure, SweepOrder, SweepReply } from "./sweep-order.ts";
 
 declare const self: Worker;
 
@@ -12,9 +13,9 @@ const opened = openStore({ data_dir: workerData as string, now: () => clock });
 const MISSING = slotOf("svc_blobs_missing");
 
 /** For the log: what happened, where the store put it into words for a caller. */
-function failed(thrown: unknown): SweepReply {
+function failed(thrown: unknown): SweepFailure {
   const error = thrown instanceof Error && thrown.cause ? thrown.cause : thrown;
-  return { error: error instanceof Error ? error.message : String(error) };
+  return { error: error instanceof Error ? error.message : String(error), fatal: isCommitUnknown(thrown) };
 }
 
 async function sweep({ now }: SweepOrder): Promise<SweepReply> {
@@ -32,6 +33,9 @@ async function verify({ interval }: SweepOrder): Promise<SweepReply> {
 
 self.onmessage = async ({ data }: MessageEvent<SweepOrder>) => {
   clock = data.now;
-  self.postMessage(await sweep(data).catch(failed));
+  const swept = await sweep(data).catch(failed);
+  const ends = "fatal" in swept && swept.fatal;
+  self.postMessage({ ...swept, ...(ends && { done: true }) } satisfies SweepReply);
+  if (ends) return;
   self.postMessage({ ...(await verify(data).catch(failed)), done: true });
 };

@@ -29,7 +29,12 @@ function note(reply: SweepReply, log: Log, figures: Figures, now: number): void 
   }
 }
 
-export function startSweeping(config: Config, now: () => number): { stop(): Promise<void> } {
+/** `fatal` ends the process, which must write nothing more: no further order is given. */
+export function startSweeping(
+  config: Config,
+  now: () => number,
+  fatal: (error: unknown) => void,
+): { stop(): Promise<void> } {
   const log = createLog(config.log, now);
   const figures = openFigures(config.data_dir);
   const thread = new Worker(threadUrl("./src/server/sweep-thread.ts"), {
@@ -39,6 +44,10 @@ export function startSweeping(config: Config, now: () => number): { stop(): Prom
   thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
     if (data.done) busy = false;
     note(data, log, figures, now());
+    if ("fatal" in data && data.fatal) {
+      clearInterval(timer);
+      fatal(new Error(data.error));
+    }
   };
   thread.onerror = (event) => {
     busy = false;

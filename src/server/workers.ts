@@ -2,7 +2,7 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
-import { startWorker } from "./service.ts";
+import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
 import { startSweeping } from "./sweeping.ts";
 
@@ -95,7 +95,7 @@ export async function supervise(configured: Config, env: Env, now: () => number)
   const data = prepareDataDir(configured.data_dir);
   const config = choosePort(configured);
   const log = createLog(config.log, now);
-  const sweeping = startSweeping(config, now);
+  const sweeping = startSweeping(config, now, endForRecovery);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();

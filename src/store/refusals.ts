@@ -62,6 +62,9 @@ class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 
+/** By its name: it may have crossed a thread. */
+export const isCommitUnknown = (error: unknown): boolean => error instanceof Error && error.name === "CommitUnknown";
+
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
 
 export const isDiskFull = (error: unknown): boolean =>

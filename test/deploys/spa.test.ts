@@ -229,7 +229,8 @@ describe("hostile pages stay linear", () => {
       const files = { ...INDEX, "netlify.toml": text(length) };
       return cpuOf(() => expect(ruleOf(files)).toBe("none"));
     };
-    expect(decide(60_000)).toBeLessThan(2000);
-    expect(decide(2_000_000)).toBeLessThan(200);
+    const longest = decide(60_000);
+    expect(longest).toBeLessThan(20_000); // a hundred times that 0.2 s: for slow machines
+    expect(decide(2_000_000)).toBeLessThan(longest);
   });
 });

@@ -1,6 +1,6 @@
 /** The helper that tests trust when they say that work is linear. */
 import { expect, test } from "bun:test";
-import { expectLinear } from "../kit/cpu.ts";
+import { expectLinear, expectWithin } from "../kit/cpu.ts";
 
 const letters = (size: number): string => "a".repeat(size);
 const pairs = (text: string): number => {
@@ -21,3 +21,11 @@ test.each<[what: string, size: number, work: (text: string) => unknown]>([
   ["a loop", 100_000, (text) => [...text].map((letter) => letter.charCodeAt(0))],
   ["what takes no time at all", 100, (text) => text.length],
 ])("%s passes", (_, size, work) => expectLinear(size, letters, work));
+
+test("work that takes more than its multiple of other work is seen, and work that does not passes", () => {
+  const once = () => pairs(letters(500));
+  const fourTimes = () => pairs(letters(1000));
+  expect(() => expectWithin(2, once, fourTimes)).toThrow("2 times the other work");
+  expectWithin(8, once, fourTimes);
+  expectWithin(0.5, fourTimes, once);
+});

@@ -61,6 +61,18 @@ export function expectLinear<T>(size: number, inputOf: (size: number) => T, work
   throw new Error(`4 times the input takes ${(all / part).toFixed(1)} times as long: ${all / times} ms for ${size}`);
 }
 
+/** Throws where the work takes more than `factor` times what other work takes on the same machine, each by its fastest
+ *  run. */
+export function expectWithin(factor: number, other: () => unknown, work: () => unknown): void {
+  const { times, runs } = measureOf(other);
+  const enough = factor * fastest(runs, repeated(other, times));
+  const once = cpuOf(work); // warms it up; and what hangs is not repeated
+  let all = once > enough ? once * times : Infinity;
+  for (let run = 0; run < 5 && all > enough && once <= enough; run++) all = Math.min(all, cpuOf(repeated(work, times)));
+  if (all <= enough) return;
+  throw new Error(`it takes ${all / times} ms, ${factor} times the other work are ${enough / times} ms`);
+}
+
 /** The median of what each kind of work takes, asked in turns so that what disturbs one disturbs all. */
 export async function medians(rounds: number, ...works: ((round: number) => Promise<unknown>)[]): Promise<number[]> {
   const took = works.map((): number[] => []);

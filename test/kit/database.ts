@@ -42,6 +42,13 @@ export function setSchemaVersion(data_dir: string, version: number): void {
   db.run(`PRAGMA user_version = ${version}`);
 }
 
+/** As if the live version of a site had been lost. */
+export function loseLiveVersion(data_dir: string, { site_id }: { site_id: string }): void {
+  using db = openFile(data_dir, "db", false);
+  db.run("PRAGMA foreign_keys = OFF");
+  db.run("update sites set live_version_id = 'ffffffffffffffff' where site_id = ?", [site_id]);
+}
+
 /** Everything that a call may change, but for when somebody was last seen. */
 export function snapshot(data_dir: string): unknown {
   using db = openFile(data_dir);

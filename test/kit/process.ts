@@ -55,6 +55,7 @@ export async function startProcess(
     cwd: options.cwd ?? ROOT,
     env: environment(options.env ?? {}),
   });
+  endWithThisProcess(child);
   let stderr = "";
   const read = (async () => {
     const decoder = new TextDecoder();
@@ -82,6 +83,18 @@ export async function startProcess(
     exited: Promise.all([child.exited, read]).then(([code]) => code),
     stderr: () => stderr,
   };
+}
+
+/** A run of tests that is killed leaves no server behind: the shell waits for the end of its standard input, which comes
+ *  when this process has ended, however that was. */
+function endWithThisProcess(child: Bun.Subprocess): void {
+  if (process.platform === "win32") return;
+  const script = 'trap "" HUP INT TERM; read -r _; kill -9 "$1"';
+  const guard = Bun.spawn(["sh", "-c", script, "sh", String(child.pid)], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  void child.exited.then(() => guard.kill("SIGKILL"));
 }
 
 export const local = ({ port }: Pick<ServerProcess, "port">): string => `http://127.0.0.1:${port}`;

@@ -1,9 +1,10 @@
 /** `svc-server verify` and `gc` (CONTRACT 7, RELIABILITY 2): bit rot is found, put aside, told, and healed by a
  *  redeploy; nothing that a version names is ever swept. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openFile } from "../kit/database.ts";
+import { loseLiveVersion } from "../kit/database.ts";
 import { blobFile, listed, operate, operator } from "../kit/operator.ts";
 import { SOURCE } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
@@ -94,9 +95,7 @@ describe("verify", () => {
   test("faults of the database itself are told too", async () => {
     await using server = await startServer();
     const site = await server.deploy({ "index.html": "x" });
-    using db = openFile(server.data_dir, "db", false);
-    db.run("PRAGMA foreign_keys = OFF");
-    db.run("update sites set live_version_id = 'ffffffffffffffff' where site_id = ?", [site.site_id]);
+    loseLiveVersion(server.data_dir, site);
     const found = await operator(server.data_dir, ["verify"]);
     expect([found.code, found.stdout]).toEqual([
       1,
@@ -186,23 +185,29 @@ describe("gc", () => {
   test("K25 killed at any moment it loses nothing that a version names, and the next one ends the work", async () => {
     await using server = await startServer();
     const files = (from: number) =>
-      Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`${n}`, `file ${from + n}`]));
+      Object.fromEntries(Array.from({ length: 190 }, (_, n) => [`${n}`, `file ${from + n}`]));
+    const blobs = () => Array.fromAsync(new Bun.Glob("??/*").scan({ cwd: join(server.data_dir, "blobs") }));
     const kept = await server.deploy({ "index.html": "kept", ...files(0) });
-    for (const from of [100, 300, 500]) {
+    const named = new Set(await blobs());
+    for (const from of [100, 300, 500, 700, 900, 1100]) {
       const gone = await server.deploy({ "index.html": `gone ${from}`, ...files(from) });
       await operate(server.data_dir, "delete", gone.slug);
     }
-    const blobs = () => Array.fromAsync(new Bun.Glob("??/*").scan({ cwd: join(server.data_dir, "blobs") }));
     for (const path of await blobs()) await backdate(join(server.data_dir, "blobs", path));
-    for (let wait = 40; wait < 120; wait += 10) {
+    // In the order in which gc goes through them, so that the last one tells whether it had ended.
+    const orphans = (await blobs()).filter((path) => !named.has(path)).toSorted();
+    const isThere = (at: number) => existsSync(join(server.data_dir, "blobs", orphans.at(at)!));
+    for (const reached of [0, 150, 300, 450]) {
+      expect(isThere(-1)).toBe(true);
       const gc = Bun.spawn([...SOURCE, "gc", "--data-dir", server.data_dir], { stderr: "ignore" });
-      await Bun.sleep(wait);
+      await until(() => !isThere(reached), 0);
       gc.kill("SIGKILL");
       await gc.exited;
+      expect(isThere(-1)).toBe(true);
       expect((await operator(server.data_dir, ["verify"])).code).toBe(0);
     }
     await operate(server.data_dir, "gc");
-    expect(await blobs()).toHaveLength(151);
+    expect(await blobs()).toHaveLength(191);
     const again = await server.deploy({ "index.html": "again", ...files(300) });
     expect(await (await server.site(again.slug, "/149")).text()).toBe("file 449");
     expect(await (await server.site(kept.slug, "/149")).text()).toBe("file 149");

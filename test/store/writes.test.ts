@@ -10,7 +10,9 @@ import type { NewToken, Publish, PublishTarget } from "../../src/store/changes.t
 import { accountOperations } from "../../src/store/sql/account-operations.ts";
 import { accountStore } from "../../src/store/sql/accounts.ts";
 import { operatorRecord } from "../../src/store/sql/audit.ts";
+import { type Op, statement } from "../../src/store/sql/db.ts";
 import { deviceLoginStore } from "../../src/store/sql/device-logins.ts";
+import { ifDiskAllows, makingRoom } from "../../src/store/sql/frame.ts";
 import { takeHold } from "../../src/store/sql/holds.ts";
 import { ownershipStore } from "../../src/store/sql/ownership.ts";
 import type { Parts } from "../../src/store/sql/parts.ts";
@@ -133,6 +135,8 @@ const WRITES: [name: string, write: () => Promise<unknown>, told: 0 | 1][] = [
   ],
 ];
 
+const INSERT = statement("insert into holds (hold_id, expires_at) values (?, ?)");
+
 const refused = async (write: Promise<unknown>): Promise<Refusal> => {
   const error = await write.then(
     () => null,
@@ -178,7 +182,7 @@ describe("while another process holds the database", () => {
     const { undo } = await take();
     const other = openFile(data_dir, "rates.db", false);
     other.run("BEGIN IMMEDIATE");
-    expect(undo).not.toThrow();
+    await undo();
     expect(await refused(take())).toMatchObject({ code: "unavailable", status: 503 });
     other.run("ROLLBACK");
     other.close();
@@ -222,6 +226,39 @@ describe("when the disk is full", () => {
     await refused(deploy(LONG, newSite("site_b", "slug-b")));
     expect(made_room).toBe(1);
   });
+});
+
+/** As bun:sqlite throws where an fsync fails: nobody knows what of the COMMIT is on the disk. */
+function* failsAtCommit(): Op<never> {
+  throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_FSYNC" });
+}
+
+describe("where the outcome of a COMMIT is unknown", () => {
+  test("whoever writes gets CommitUnknown, not a refusal that says nothing was stored", async () => {
+    for (const write of [() => parts.db.write(failsAtCommit), () => parts.db.change(failsAtCommit, () => "all")]) {
+      const thrown = await write().catch((error: unknown) => error);
+      expect(thrown).not.toBeInstanceOf(Refusal);
+      expect(thrown).toMatchObject({ name: "CommitUnknown", cause: { code: "SQLITE_IOERR_FSYNC" } });
+    }
+    expect(heard).toBe(0);
+  });
+
+  test("neither what makes room nor what is only noted down keeps it to itself", async () => {
+    const write = () => parts.db.write(failsAtCommit);
+    await expect(makingRoom(parts.place, write)).rejects.toMatchObject({ name: "CommitUnknown" });
+    await expect(ifDiskAllows(write())).rejects.toMatchObject({ name: "CommitUnknown" });
+    expect(made_room).toBe(0);
+  });
+});
+
+test.each([
+  ["do", () => INSERT.do("hold_x", NOW)],
+  ["run", () => INSERT.run("hold_x", NOW)],
+  ["each", () => INSERT.each([["hold_x", NOW]], "text int8")],
+] as const)("a read that yields `%s` throws and writes nothing", async (_, op) => {
+  const thrown = await parts.db.read<unknown>(op()).catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ message: expect.stringContaining("A read may only ask") });
+  expect(sqlite.query("select * from holds").all()).toEqual([]);
 });
 
 describe("whoever serves", () => {

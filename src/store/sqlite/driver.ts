@@ -5,7 +5,7 @@ import type { Ask, Db, Op } from "../sql/db.ts";
 
 type Prepared = Statement<unknown, any[]>;
 
-function runner(db: Database): <T>(op: Op<T>) => T {
+function runner(db: Database): <T>(op: Op<T>, writes: boolean) => T {
   const prepared = new Map<string, Prepared>();
 
   function prepare(sql: string): Prepared {
@@ -13,17 +13,18 @@ function runner(db: Database): <T>(op: Op<T>) => T {
     prepared.set(sql, made);
     return made;
   }
-  function answer(ask: Ask): unknown {
+  function answer(ask: Ask, writes: boolean): unknown {
     const made = prepared.get(ask.sql) ?? prepare(ask.sql);
     if (ask.wants === "get") return made.get(...ask.values);
     if (ask.wants === "all") return made.all(...ask.values);
+    if (!writes) throw new Error(`A read may only ask, by get and all; this belongs into write or change: ${ask.sql}`);
     if (ask.wants !== "each") return made.run(...ask.values);
     for (const row of ask.rows) made.run(...row);
     return undefined;
   }
-  return (op) => {
+  return (op, writes) => {
     let step = op.next();
-    while (step.done !== true) step = op.next(answer(step.value));
+    while (step.done !== true) step = op.next(answer(step.value, writes));
     return step.value;
   };
 }
@@ -31,7 +32,7 @@ function runner(db: Database): <T>(op: Op<T>) => T {
 /** `heard` tells whoever serves that sites have changed. */
 export function sqliteDb(db: Database, heard: () => void): Db {
   const run = runner(db);
-  const transaction = db.transaction((op: () => Op<unknown>) => run(op()));
+  const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));
 
   function commit<T>(op: () => Op<T>): T {
     try {
@@ -41,7 +42,7 @@ export function sqliteDb(db: Database, heard: () => void): Db {
     }
   }
   return {
-    read: async (op) => run(op),
+    read: async (op) => run(op, false),
     write: async (op) => commit(op),
     async change(op, slugs) {
       const done = commit(op);

@@ -8,6 +8,7 @@ import type { Rates, RateWindow, Standing, Taken } from "../../rates.ts";
 import { UNIT_MS } from "../../units.ts";
 import { diskRefusal } from "../refusals.ts";
 import { type Op, statement } from "../sql/db.ts";
+import { ifDiskAllows } from "../sql/frame.ts";
 import { sqliteDb } from "./driver.ts";
 
 const SCHEMA = `
@@ -100,15 +101,16 @@ export function openRates(data_dir: string, now: () => number): Rates {
     return counted;
   }
   /** Where the disk takes no write the call stays counted: that harms less than an error after the answer is known. */
-  const undo = (hit_no: number | null) => () =>
-    void (hit_no !== null && db.write(() => remove.do(hit_no)).catch(() => {}));
+  const undo = (hit_no: number | null) => async (): Promise<void> => {
+    if (hit_no !== null) await ifDiskAllows(db.write(() => remove.do(hit_no)));
+  };
 
   return {
     async take(rule, subject, windows): Promise<Taken> {
       const key = keyOf(rule, subject);
       const at = now();
       const before = await db.read(standings(key, windows, at, 0)).catch((error) => Promise.reject(diskRefusal(error)));
-      if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: () => {} };
+      if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: async () => {} };
       const { standing, hit_no } = await count(key, windows, at);
       return { allowed: hit_no !== null, windows: standing, undo: undo(hit_no) };
     },

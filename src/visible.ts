@@ -18,7 +18,7 @@ const MOST_MARKS = 8;
 const FLOOD = String.raw`[\p{Mn}\p{Me}]{${MOST_MARKS + 1},}`;
 
 const PATTERN = new RegExp(`(${EMOJI})|[${ACTIVE}]|${FLOOD}`, "gu");
-const EMOJI_OR_UNSEEN = new RegExp(`(${EMOJI})|[${UNSEEN_CLASS}]`, "gu");
+const KEPT_OR_UNSEEN = new RegExp(`(${EMOJI}|[\u200c\u200d])|[${UNSEEN_CLASS}]`, "gu");
 const IS_ACTIVE = new RegExp(`[${ACTIVE}]`, "u");
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -42,9 +42,10 @@ const asJson = harmless(jsonCode);
 /** Each character that is unseen, to compare words as a reader has them. An emoji's selector is one too. */
 export const UNSEEN = new RegExp(`[${UNSEEN_CLASS}]`, "gu");
 
-/** The text as a reader sees it, to keep: an emoji has its form. */
+/** The text as a reader sees it, to keep: an emoji has its form, and the joiners of Persian and of Indian scripts, and
+ *  those of emoji, shape what is seen. */
 export const withoutUnseen = (text: string): string =>
-  PLAIN.test(text) ? text : text.replace(EMOJI_OR_UNSEEN, (_, emoji: string | undefined) => emoji ?? "");
+  PLAIN.test(text) ? text : text.replace(KEPT_OR_UNSEEN, (_, kept: string | undefined) => kept ?? "");
 
 /** Never holds a line end. */
 export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(PATTERN, asText));

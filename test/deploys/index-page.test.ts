@@ -161,6 +161,7 @@ describe("a version's title is its index page's", () => {
     ["<svg><title>drawing</title></svg><title>yes</title>", "yes"],
     ["<svg/><title>yes</title>", "yes"],
     ["<math><title>formula</title></math><title>yes</title>", "yes"],
+    ["<title>می‌خواهم</title>", "می‌خواهم"],
     ["<svg><title>drawing</title></svg>", null],
     [
       "<div><svg></div><title>behind a drawing that an end tag leaves</title>",

@@ -61,14 +61,18 @@ export function expectLinear<T>(size: number, inputOf: (size: number) => T, work
   throw new Error(`4 times the input takes ${(all / part).toFixed(1)} times as long: ${all / times} ms for ${size}`);
 }
 
+/** So many times too slow, work is not repeated. */
+const HANGING = 20;
+
 /** Throws where the work takes more than `factor` times what other work takes on the same machine, each by its fastest
  *  run. */
 export function expectWithin(factor: number, other: () => unknown, work: () => unknown): void {
   const { times, runs } = measureOf(other);
   const enough = factor * fastest(runs, repeated(other, times));
-  const once = cpuOf(work); // warms it up; and what hangs is not repeated
-  let all = once > enough ? once * times : Infinity;
-  for (let run = 0; run < 5 && all > enough && once <= enough; run++) all = Math.min(all, cpuOf(repeated(work, times)));
+  const once = cpuOf(work); // the first run compiles it, and says little more than whether it hangs
+  const hangs = once > HANGING * enough;
+  let all = hangs ? once * times : Infinity;
+  for (let run = 0; run < 5 && all > enough && !hangs; run++) all = Math.min(all, cpuOf(repeated(work, times)));
   if (all <= enough) return;
   throw new Error(`it takes ${all / times} ms, ${factor} times the other work are ${enough / times} ms`);
 }

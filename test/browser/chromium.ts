@@ -98,12 +98,26 @@ async function settle(traffic: Traffic): Promise<void> {
   traffic.failures.push(...[...traffic.open].map((id) => `never answered: request ${id}`));
 }
 
+const TRIES = 5;
+/** A page that is on its way to another one, as a test before left it, answers nothing that was asked of it: what can be
+ *  asked twice is asked again of the next one. */
+async function steady<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tried === TRIES || !/navigated or closed|context was destroyed/.test(String(error))) throw error;
+      await Bun.sleep(50);
+    }
+  }
+}
+
 /** What a person sees of the page, once it shows what was asked for: a framework may render after it has loaded. */
 async function look(view: Bun.WebView, shown: string): Promise<Omit<Visit, "failures">> {
   const deadline = performance.now() + RENDER_MS;
   for (;;) {
-    const [text, title, url] = await view.evaluate<[string, string, string]>(
-      "[document.body?.innerText ?? '', document.title, location.href]",
+    const [text, title, url] = await steady(() =>
+      view.evaluate<[string, string, string]>("[document.body?.innerText ?? '', document.title, location.href]"),
     );
     if (text.includes(shown) || performance.now() > deadline) return { text, title, url };
     await Bun.sleep(50);
@@ -137,10 +151,10 @@ export async function openBrowser({ domains = {}, switches = [] }: BrowserOption
   listen(view, () => traffic);
   return {
     async visit(url, shown = "") {
-      await view.navigate(BLANK); // a step to a fragment of the same page would load nothing
+      await steady(() => view.navigate(BLANK)); // a step to a fragment of the same page would load nothing
       traffic = { failures: [], open: new Set(), last_change: performance.now() };
       const { failures } = traffic;
-      await view.navigate(url);
+      await steady(() => view.navigate(url));
       await settle(traffic);
       return { ...(await look(view, shown)), failures };
     },
@@ -154,7 +168,10 @@ export async function openBrowser({ domains = {}, switches = [] }: BrowserOption
     click: (selector) => view.click(selector),
     type: (text) => view.type(text),
     press: (key) => view.press(key),
-    cdp: <T>(method: string, params?: Record<string, unknown>) => view.cdp(method, params) as Promise<T>,
+    cdp: <T>(method: string, params?: Record<string, unknown>) =>
+      method.startsWith("Emulation.")
+        ? steady(() => view.cdp(method, params) as Promise<T>)
+        : (view.cdp(method, params) as Promise<T>),
     screenshot: () => view.screenshot({ encoding: "buffer" }),
     close: () => view.cdp("Browser.close").then(() => view.close()),
   };

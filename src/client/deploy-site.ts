@@ -128,7 +128,7 @@ async function prove(base: string, handle: Handle): Promise<string> {
 export async function deploySite(options: DeployOptions): Promise<DeployResult> {
   const { files, apiKey, handle = localFetch } = options;
   const base = (options.baseUrl ?? defaultServer()).replace(/\/+$/, "");
-  const zip = zipFiles(entriesOf(files));
+  const zip = await zipFiles(entriesOf(files));
   let answer = await answerTo(deployRequest(zip, base, apiKey, null), handle);
   for (let left = MOST_PROOFS; left > 0 && asksForProof(answer.body); left--) {
     answer = await answerTo(deployRequest(zip, base, apiKey, await prove(base, handle)), handle);

@@ -1,11 +1,16 @@
 /** Files into a zip. No `node:` here: the drop page bundles this module. */
-import { Zip, ZipDeflate } from "fflate";
 
-/** A fixed date, so that equal files make equal zips on every machine. */
-const SOME_DAY = new Date(1980, 0, 1);
+/** A fixed date, so that equal files make equal zips on every machine. Made when it is wanted: the first local date
+ *  loads the time zones. */
+const someDay = (): Date => new Date(1980, 0, 1);
 
-/** Written entry by entry: the function of fflate that takes an object loses a file named `__proto__`. */
-export function zipFiles(files: Iterable<readonly [path: string, bytes: Uint8Array]>): Uint8Array<ArrayBuffer> {
+/** Written entry by entry: the function of fflate that takes an object loses a file named `__proto__`. fflate is loaded
+ *  here and not before: its tables take as long to make as the rest of the CLI takes to start. */
+export async function zipFiles(
+  files: Iterable<readonly [path: string, bytes: Uint8Array]>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { Zip, ZipDeflate } = await import("fflate");
+  const mtime = someDay();
   const parts: Uint8Array[] = [];
   const zip = new Zip((error, part) => {
     if (error) throw error;
@@ -13,7 +18,7 @@ export function zipFiles(files: Iterable<readonly [path: string, bytes: Uint8Arr
   });
   for (const [path, bytes] of files) {
     const entry = new ZipDeflate(path, { level: 6 });
-    entry.mtime = SOME_DAY;
+    entry.mtime = mtime;
     zip.add(entry);
     entry.push(bytes, true);
   }

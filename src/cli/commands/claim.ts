@@ -1,6 +1,6 @@
 /** `svc claim`: an anonymous site becomes the account's by its claim_token, also one that was deployed elsewhere. */
 import { ApiFailure, ask } from "../service/api.ts";
-import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { readHidden } from "../terminal/hidden-input.ts";
 import { svc } from "../invocation.ts";
@@ -31,7 +31,7 @@ function explained(error: unknown, from: string): unknown {
   return new ApiFailure(error.status, error.code, sentence);
 }
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function claim(context: Context, given: Given): Promise<void> {
   const site_id = given.argument;
   if (site_id === undefined) throw usage(`${svc("claim")} wants the site: ${svc("claim <site_id>")}`);
   const { link, server } = namedSite(context, site_id, svc("claim"));
@@ -51,15 +51,3 @@ async function run(context: Context, given: Given): Promise<void> {
   context.terminal.say(text`\n  ${green("✓")} Claimed: the site is yours and does not expire`);
   context.terminal.url(body.url);
 }
-
-export const claim: Command = {
-  name: "claim",
-  argument: "<site_id>",
-  summary: "Make an anonymous site yours",
-  details: [
-    "Needs a login or SVC_TOKEN. The claim_token is that of --token, else of the link on this",
-    "machine; else it is asked for on the terminal.",
-  ],
-  flags: [{ name: "token", value: "claim_token", help: "this token, instead of the saved one" }, JSON_FLAG, QUIET_FLAG],
-  run,
-};

@@ -75,8 +75,8 @@ export async function readContent(server: Server, location: string, source: stri
   return { source, files: await readFiles(listing.files), bytes, secrets: listing.secrets, limits };
 }
 
-export function zipContent({ source, files, limits }: Content): Uint8Array<ArrayBuffer> {
-  const zip = zipFiles(files);
+export async function zipContent({ source, files, limits }: Content): Promise<Uint8Array<ArrayBuffer>> {
+  const zip = await zipFiles(files);
   if (zip.length <= limits.max_zip_bytes) return zip;
   const sizes = [...files].map(([path, { length }]) => ({ path, bytes: length }));
   const [is, most] = sizeAndLimit(zip.length, limits.max_zip_bytes);

@@ -2,10 +2,10 @@
  *  the person who deploys; src/routes/deploy.ts answers it. */
 import { resolve } from "node:path";
 import { randomKey } from "../../random.ts";
-import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
-import { DRY_RUN_FLAG, isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
+import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { tellExpiry, tellReceipt } from "./receipt.ts";
@@ -40,7 +40,7 @@ async function publish<Answer>(
     method: "POST" as const,
     path,
     credential,
-    zip: zipBody(zipContent(content), spinner),
+    zip: zipBody(await zipContent(content), spinner),
     idempotency_key: randomKey(16),
     repeatable: credential === null,
   };
@@ -102,7 +102,7 @@ async function rehearse(context: Context, given: Given): Promise<void> {
   if (!given.json) tellContent(context, content);
 }
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function deploy(context: Context, given: Given): Promise<void> {
   if (isDryRun(given)) return rehearse(context, given);
   const started = context.now();
   const { content, result } = await upload<DeployResult>(context, given, "/sites");
@@ -112,16 +112,3 @@ async function run(context: Context, given: Given): Promise<void> {
     context.terminal.say(dim(text`  This is a new site. The one before stays at ${before.url}\n`));
   }
 }
-
-export const deploy: Command = {
-  name: "",
-  argument: "[path]",
-  summary: "Deploy a folder or a file as a new site",
-  details: [
-    "Without a path the first of dist/, build/, out/, .output/public, .vercel/output/static,",
-    "public/ and _site/ that has an index.html is deployed. A .svcignore in the folder leaves",
-    "files out, with the syntax of a .gitignore.",
-  ],
-  flags: [DRY_RUN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
-  run,
-};

@@ -1,13 +1,10 @@
 /** `--dry-run`: what a deploy would do, with nothing stored. */
-import type { Flag } from "../flags.ts";
 import type { Given } from "../command.ts";
 import { tellReceipt } from "./receipt.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
 import type { DryRun } from "../service/wire.ts";
-
-export const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
 
 export const isDryRun = (given: Given): boolean => given.has("dry-run");
 

@@ -1,25 +1,138 @@
-/** What svc can do. A command is a row here and a file; the first one runs when none is named. */
-import type { Command } from "../command.ts";
-import { claim } from "./claim.ts";
-import { deploy } from "./deploy.ts";
-import { forget } from "./forget.ts";
-import { install } from "./install.ts";
-import { list } from "./list.ts";
-import { login } from "./login.ts";
-import { logout } from "./logout.ts";
-import { rollback } from "./rollback.ts";
-import { update } from "./update.ts";
-import { versions } from "./versions.ts";
+/** What svc can do. A command is a row here and a file, which is loaded when it is asked for: starting takes as long as
+ *  what is loaded. The first one runs when none is named. */
+import type { Flag } from "../flags.ts";
+import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../command.ts";
+import { TARGETS, type SkillTarget } from "../skill/targets.ts";
+
+const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
+
+const targetFlag = ({ name, file, sign }: SkillTarget): Flag => ({
+  name,
+  help: `${file} (${sign === null ? "always" : "if detected"})`,
+});
 
 export const COMMANDS: readonly Command[] = [
-  deploy,
-  update,
-  versions,
-  rollback,
-  forget,
-  login,
-  logout,
-  list,
-  claim,
-  install,
+  {
+    name: "",
+    argument: "[path]",
+    summary: "Deploy a folder or a file as a new site",
+    details: [
+      "Without a path the first of dist/, build/, out/, .output/public, .vercel/output/static,",
+      "public/ and _site/ that has an index.html is deployed. A .svcignore in the folder leaves",
+      "files out, with the syntax of a .gitignore.",
+    ],
+    flags: [DRY_RUN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
+    run: (...call) => import("./deploy.ts").then(({ deploy }) => deploy(...call)),
+  },
+  {
+    name: "update",
+    argument: "[path]",
+    summary: "Publish a new version of the linked site",
+    details: ["Sends nothing when the content is what is live already."],
+    flags: [
+      SITE_FLAG,
+      TOKEN_FLAG,
+      { name: "spa", help: "answer unknown paths with index.html, whatever was detected" },
+      { name: "no-spa", help: "answer unknown paths with 404, whatever was detected" },
+      DRY_RUN_FLAG,
+      JSON_FLAG,
+      { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" },
+    ],
+    run: (...call) => import("./update.ts").then(({ update }) => update(...call)),
+  },
+  {
+    name: "versions",
+    argument: "[path]",
+    summary: "List the versions of the linked site, newest first",
+    details: [],
+    flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./versions.ts").then(({ versions }) => versions(...call)),
+  },
+  {
+    name: "rollback",
+    argument: "[version]",
+    summary: "Make an earlier version live again",
+    details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
+    flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./rollback.ts").then(({ rollback }) => rollback(...call)),
+  },
+  {
+    name: "forget",
+    argument: "[path]",
+    summary: "Forget the link between a folder and its site",
+    details: ["The site stays as it is. The saved manage_token is lost: keep it if the site is to be updated."],
+    flags: [{ ...SITE_FLAG, help: "forget all folders linked to this site" }, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./forget.ts").then(({ forget }) => forget(...call)),
+  },
+  {
+    name: "login",
+    argument: null,
+    summary: "Sign in: deploys are then yours and never expire",
+    details: [
+      "Shows a code and waits until you have approved it in a browser, on this machine or another.",
+      "Sites that were deployed here without an account become yours.",
+      "Programs that cannot wait: --request prints the code and an id, --check <id> asks whether it",
+      "was approved (exit 0) or not yet (exit 1, authorization_pending). Both print JSON.",
+    ],
+    flags: [
+      { name: "token", value: "session_token", help: "save this session, if the server knows it" },
+      { name: "request", help: "begin a login, print it as JSON and do not wait" },
+      { name: "check", value: "id", help: "ask once whether that login was approved, and finish it" },
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
+    run: (...call) => import("./login.ts").then(({ login }) => login(...call)),
+  },
+  {
+    name: "logout",
+    argument: null,
+    summary: "Delete the saved session",
+    details: ["Sites and links stay as they are. On the server the session ends 90 days after its last use."],
+    flags: [JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./logout.ts").then(({ logout }) => logout(...call)),
+  },
+  {
+    name: "list",
+    argument: null,
+    summary: "List the sites of your account as JSON",
+    details: ["An array of {site_id, slug, label, url, created_at, live_version_id}, newest first."],
+    flags: [{ ...JSON_FLAG, help: "print a failure as JSON too" }, QUIET_FLAG],
+    run: (context) => import("./list.ts").then(({ list }) => list(context)),
+  },
+  {
+    name: "claim",
+    argument: "<site_id>",
+    summary: "Make an anonymous site yours",
+    details: [
+      "Needs a login or SVC_TOKEN. The claim_token is that of --token, else of the link on this",
+      "machine; else it is asked for on the terminal.",
+    ],
+    flags: [
+      { name: "token", value: "claim_token", help: "this token, instead of the saved one" },
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
+    run: (...call) => import("./claim.ts").then(({ claim }) => claim(...call)),
+  },
+  {
+    name: "install",
+    argument: "skill",
+    summary: "Teach the coding agents of a project to use svc",
+    details: [
+      "Writes below the current folder: what is always written, and what is detected. On a terminal",
+      "it asks first. Target flags mean exactly those targets. Files that others write too get a",
+      "block between two marker lines, and keep everything else. Running it again changes nothing.",
+    ],
+    flags: [
+      ...TARGETS.map(targetFlag),
+      { name: "all", help: "all eight" },
+      { name: "global", help: "below the home folder, for all projects" },
+      { name: "list", help: "list the targets and what is detected, and write nothing" },
+      { name: "dry-run", help: "say what would be written, and write nothing" },
+      { name: "print", help: "the same as --dry-run" },
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
+    run: (...call) => import("./install.ts").then(({ install }) => install(...call)),
+  },
 ];

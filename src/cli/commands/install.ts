@@ -1,8 +1,7 @@
 /** `svc install skill`: what svc is and how it is used, written where coding agents read it. */
 import { homedir } from "node:os";
-import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
-import type { Flag } from "../flags.ts";
 import { svc } from "../invocation.ts";
 import { pick } from "../terminal/picker.ts";
 import { boundaryOf, plan, type Change, type Place } from "../skill/plan.ts";
@@ -61,7 +60,7 @@ function list({ cwd, terminal }: Context, given: Given): void {
   for (const { target, file, found } of rows) terminal.result(line(target, file, found));
 }
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function install(context: Context, given: Given): Promise<void> {
   if (given.argument !== "skill") throw usage(`What can be installed is the skill: ${svc("install skill")}`);
   if (given.has("list")) return list(context, given);
   const isGlobal = given.has("global");
@@ -77,30 +76,3 @@ async function run(context: Context, given: Given): Promise<void> {
   }
   if (changes.length === 0) context.terminal.say(text`Nothing was ticked, and nothing written.`);
 }
-
-const targetFlag = ({ name, file, sign }: SkillTarget): Flag => ({
-  name,
-  help: `${file} (${sign === null ? "always" : "if detected"})`,
-});
-
-export const install: Command = {
-  name: "install",
-  argument: "skill",
-  summary: "Teach the coding agents of a project to use svc",
-  details: [
-    "Writes below the current folder: what is always written, and what is detected. On a terminal",
-    "it asks first. Target flags mean exactly those targets. Files that others write too get a",
-    "block between two marker lines, and keep everything else. Running it again changes nothing.",
-  ],
-  flags: [
-    ...TARGETS.map(targetFlag),
-    { name: "all", help: "all eight" },
-    { name: "global", help: "below the home folder, for all projects" },
-    { name: "list", help: "list the targets and what is detected, and write nothing" },
-    { name: "dry-run", help: "say what would be written, and write nothing" },
-    { name: "print", help: "the same as --dry-run" },
-    JSON_FLAG,
-    QUIET_FLAG,
-  ],
-  run,
-};

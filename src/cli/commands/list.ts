@@ -1,21 +1,12 @@
 /** `svc list`: the account's sites, newest first. */
 import { ask } from "../service/api.ts";
-import { JSON_FLAG, QUIET_FLAG, type Command, type Context } from "../command.ts";
+import type { Context } from "../command.ts";
 import { requireSession } from "../saved/state.ts";
 import type { OwnedSite } from "../service/wire.ts";
 
-async function run({ server, env, terminal }: Context): Promise<void> {
+export async function list({ server, env, terminal }: Context): Promise<void> {
   const credential = requireSession(env, server, "list");
   const call = { method: "GET", path: "/account/sites", credential, repeatable: true } as const;
   const { sites } = await ask<{ sites: OwnedSite[] }>(server, call);
   terminal.json(sites);
 }
-
-export const list: Command = {
-  name: "list",
-  argument: null,
-  summary: "List the sites of your account as JSON",
-  details: ["An array of {site_id, slug, label, url, created_at, live_version_id}, newest first."],
-  flags: [{ ...JSON_FLAG, help: "print a failure as JSON too" }, QUIET_FLAG],
-  run,
-};

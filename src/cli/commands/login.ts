@@ -2,7 +2,7 @@
  *  whether it was approved. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../service/api.ts";
-import { JSON_FLAG, QUIET_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { isoTime } from "./deploy-json.ts";
 import { askForApproval, askForCode, expiredLogin, waitForApproval, type DeviceCode } from "../service/device.ts";
 import { Failure, usage } from "../failure.ts";
@@ -74,7 +74,7 @@ async function check(context: Context, id: string): Promise<void> {
   }
 }
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function login(context: Context, given: Given): Promise<void> {
   const [token, id] = [given.value("token"), given.value("check")];
   const ways = ["token", "request", "check"].filter((flag) => given.has(flag));
   if (ways.length > 1) throw usage(`--${ways.join(" and --")} are different ways to sign in: give one.`);
@@ -85,23 +85,3 @@ async function run(context: Context, given: Given): Promise<void> {
   const attachment = await signIn(context, context.server, session);
   if (given.json) context.terminal.json({ ok: true, account_id, ...attachment });
 }
-
-export const login: Command = {
-  name: "login",
-  argument: null,
-  summary: "Sign in: deploys are then yours and never expire",
-  details: [
-    "Shows a code and waits until you have approved it in a browser, on this machine or another.",
-    "Sites that were deployed here without an account become yours.",
-    "Programs that cannot wait: --request prints the code and an id, --check <id> asks whether it",
-    "was approved (exit 0) or not yet (exit 1, authorization_pending). Both print JSON.",
-  ],
-  flags: [
-    { name: "token", value: "session_token", help: "save this session, if the server knows it" },
-    { name: "request", help: "begin a login, print it as JSON and do not wait" },
-    { name: "check", value: "id", help: "ask once whether that login was approved, and finish it" },
-    JSON_FLAG,
-    QUIET_FLAG,
-  ],
-  run,
-};

@@ -1,6 +1,6 @@
 /** `svc rollback`: an earlier version is live again. Nothing is deleted, so the way forward stays open. */
 import { ask } from "../service/api.ts";
-import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { chooseSite, openSite, rollbackCommand, touchLink } from "./chosen-site.ts";
@@ -27,7 +27,7 @@ function previous({ versions, live_version_id }: SiteRecord): string {
   throw new Failure("no_previous_version", `${why}: there is none to go back to. ${way}`);
 }
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function rollback(context: Context, given: Given): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, undefined));
   const { record, server, credential } = opened;
   const version_id = given.argument === undefined ? previous(record) : named(record, given.argument);
@@ -49,12 +49,3 @@ async function run(context: Context, given: Given): Promise<void> {
   const forward = rollbackCommand(context, opened, body.previous_version_id);
   context.terminal.say(dim(text`  Forward again: ${forward}\n`));
 }
-
-export const rollback: Command = {
-  name: "rollback",
-  argument: "[version]",
-  summary: "Make an earlier version live again",
-  details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
-  flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-  run,
-};

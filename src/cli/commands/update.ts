@@ -2,11 +2,11 @@
 import { resolve } from "node:path";
 import { uploadIdentity } from "../../client/upload-identity.ts";
 import { ApiFailure, ask } from "../service/api.ts";
-import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
 import { deployJson } from "./deploy-json.ts";
-import { DRY_RUN_FLAG, isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
+import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { usage } from "../failure.ts";
 import { liesAt, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
@@ -62,7 +62,7 @@ async function publish<Answer>(
       method: "POST",
       path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
       credential: opened.credential,
-      zip: zipBody(zipContent(content), spinner),
+      zip: zipBody(await zipContent(content), spinner),
       // Equal content is one version, also where it arrives twice.
       repeatable: true,
     });
@@ -133,7 +133,7 @@ async function rehearse(context: Context, site: ChosenSite, given: Given): Promi
   if (!given.json) tellContent(context, content);
 }
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function update(context: Context, given: Given): Promise<void> {
   const started = context.now();
   spaQuery(given);
   const site = chooseSite(context, given, given.argument);
@@ -146,20 +146,3 @@ async function run(context: Context, given: Given): Promise<void> {
   const changed = result.version_id !== opened.record.live_version_id;
   tell(context, given, opened, content, { result, changed, elapsed_ms: context.now() - started });
 }
-
-export const update: Command = {
-  name: "update",
-  argument: "[path]",
-  summary: "Publish a new version of the linked site",
-  details: ["Sends nothing when the content is what is live already."],
-  flags: [
-    SITE_FLAG,
-    TOKEN_FLAG,
-    { name: "spa", help: "answer unknown paths with index.html, whatever was detected" },
-    { name: "no-spa", help: "answer unknown paths with 404, whatever was detected" },
-    DRY_RUN_FLAG,
-    JSON_FLAG,
-    { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" },
-  ],
-  run,
-};

@@ -1,8 +1,8 @@
 /** `svc versions`: what can be rolled back to, newest first. */
-import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Context, type Given } from "../command.ts";
+import type { Context, Given } from "../command.ts";
 import { chooseSite, openSite, touchLink } from "./chosen-site.ts";
 
-async function run(context: Context, given: Given): Promise<void> {
+export async function versions(context: Context, given: Given): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, given.argument));
   touchLink(context, opened, opened.record);
   const { site_id, live_version_id, versions } = opened.record;
@@ -14,12 +14,3 @@ async function run(context: Context, given: Given): Promise<void> {
     context.terminal.result(`${version_id} ${created_at}${version_id === live_version_id ? " [live]" : ""}`);
   }
 }
-
-export const versions: Command = {
-  name: "versions",
-  argument: "[path]",
-  summary: "List the versions of the linked site, newest first",
-  details: [],
-  flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-  run,
-};

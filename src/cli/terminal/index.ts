@@ -1,5 +1,6 @@
 /** The two streams of the CLI: the result goes to stdout, everything a person is told to stderr. */
 import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import { codeOf } from "../failure.ts";
 import { sleepSync } from "../sleep-sync.ts";
 import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
@@ -50,13 +51,13 @@ function write(descriptor: 1 | 2, line: string): void {
 }
 
 export function openTerminal(env: Env, options: { json: boolean; quiet: boolean }): Terminal {
-  const [outIsTerminal, errIsTerminal] = [process.stdout.isTTY === true, process.stderr.isTTY === true];
+  // Asking a stream whether it is one makes the stream, which takes as long as half of the start.
+  const [outIsTerminal, errIsTerminal] = [isatty(1), isatty(2)];
   const [outColors, errColors] = [outIsTerminal && wantsColor(env, true), wantsColor(env, errIsTerminal)];
   const quiet = options.quiet && !options.json;
   const animated = outIsTerminal && errIsTerminal && !quiet && !options.json && env["TERM"] !== "dumb";
   const columns = errIsTerminal ? Math.max(40, Math.min(process.stderr.columns || 80, 100)) : null;
-  const interactive =
-    errIsTerminal && process.stdin.isTTY === true && !quiet && !options.json && env["TERM"] !== "dumb";
+  const interactive = errIsTerminal && isatty(0) && !quiet && !options.json && env["TERM"] !== "dumb";
   let spinner = noSpinner;
   let drawn = 0;
   const toErr = (line: Text | undefined) => write(2, `${line?.render(errColors) ?? ""}\n`);

@@ -37,6 +37,8 @@ export interface Import {
 const STATEMENT = /^(import|export)\s+(type\s)?([^;"'`=]*?)\s*from\s+"([^"]+)"/gm;
 const EFFECT = /^import\s+"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
+/** What is loaded when it is wanted is taken by name: `import("…").then(({ name }) => …)`. */
+const LOADED = /\bimport\(\s*"([^"]+)"\s*\)\s*\.then\(\(\{([^}]*)\}\)/g;
 const BESIDE = /new URL\(\s*"(\.{1,2}\/[^"]+\.ts)"/g;
 const FROM_ROOT = /"\.\/(src\/[^"]+\.ts)"/g;
 
@@ -62,14 +64,17 @@ export function importsOf(path: string, text: string): Import[] {
     const { names, type_only } = namesOf(clause!);
     return { name: resolve(path, name!), names, type_only: type !== undefined || type_only };
   });
+  const loaded = [...text.matchAll(LOADED)].map(([, name, list]): Import => {
+    return { name: resolve(path, name!), ...namesOf(`{${list}}`), type_only: false };
+  });
   const plain = [EFFECT, DYNAMIC, BESIDE].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
   const threads = [...text.matchAll(FROM_ROOT)].map((match) => match[1]!);
   const told = new Set([...statements.map(({ name }) => name), ...plain.map((name) => resolve(path, name))]);
   const scanned = scan(text).map((name) => resolve(path, name));
   const others = [...told, ...threads, ...scanned.filter((name) => !told.has(name))].filter(
-    (name) => !statements.some((statement) => statement.name === name),
+    (name) => ![...statements, ...loaded].some((statement) => statement.name === name),
   );
-  return [...statements, ...others.map((name): Import => ({ name, names: [], type_only: false }))];
+  return [...statements, ...loaded, ...others.map((name): Import => ({ name, names: [], type_only: false }))];
 }
 
 // `export const { a, b } = …` is not written here; `export default` is for what a tool asks for by that name.

@@ -1,0 +1,52 @@
+/** `bun bench/start.ts [runs]`: how long the compiled `svc` takes to start, beside two compiled programs of one line: one
+ *  that prints a line by `process.stdout`, and one that does nothing at all. User and system time of the whole process,
+ *  in turns; the lower quartile, for what a busy machine adds is never less than nothing. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const RUNS = Number(process.argv[2] ?? 40);
+const ROOT = join(import.meta.dir, "..");
+// As scripts/build.ts compiles the product.
+const COMPILE = ["--compile", "--minify", "--bytecode", "--format=esm"];
+
+async function compile(folder: string, name: string, source: string): Promise<string> {
+  const program = join(folder, name);
+  await Bun.$`${process.execPath} build ${COMPILE} --outfile=${program} ${source}`.cwd(ROOT).quiet();
+  return program;
+}
+
+async function compileText(folder: string, name: string, text: string): Promise<string> {
+  const source = join(folder, `${name}.ts`);
+  await Bun.write(source, text);
+  return compile(folder, name, source);
+}
+
+async function cpuOf(command: string[]): Promise<number> {
+  const child = Bun.spawn(command, { stdio: ["ignore", "ignore", "ignore"], env: { HOME: tmpdir() } });
+  await child.exited;
+  const { user, system } = child.resourceUsage()!.cpuTime;
+  return Number(user + system) / 1000;
+}
+
+const quartile = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)]!;
+
+const folder = await mkdtemp(join(tmpdir(), "svc-start-"));
+try {
+  const svc = await compile(folder, "svc", join(ROOT, "cli.ts"));
+  const rows: [name: string, command: string[], ms: number[]][] = [
+    ["prints a line", [await compileText(folder, "line", 'process.stdout.write("hi\\n");')], []],
+    ["does nothing", [await compileText(folder, "nothing", "export {};")], []],
+    ["svc --version", [svc, "--version"], []],
+    ["svc list (signed out)", [svc, "list"], []],
+  ];
+  for (let run = 0; run < RUNS; run++) for (const [, command, ms] of rows) ms.push(await cpuOf(command));
+  const [line, nothing] = [quartile(rows[0]![2]), quartile(rows[1]![2])];
+  for (const [name, , ms] of rows) {
+    const own = quartile(ms);
+    const ratios = `${(own / line).toFixed(2)} of one that prints a line, ${(own / nothing).toFixed(2)} of nothing`;
+    process.stdout.write(`${name.padEnd(24)}${own.toFixed(1).padStart(6)} ms  ${ratios}\n`);
+  }
+} finally {
+  await rm(folder, { recursive: true });
+}

@@ -54,6 +54,24 @@ onLinux(
   60_000,
 );
 
+onLinux(
+  "so is one whose write the thread of writes does",
+  async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "off"]);
+    const { slug } = (await (await deploy(server)).json()) as DeployResult;
+    refuseWrites(server);
+    const report = await fetch(`${local(server)}/_svc/report`, {
+      method: "POST",
+      headers: { host: `${slug}.localhost:${server.port}`, "content-type": "application/json" },
+      body: JSON.stringify({ reason: "spam" }),
+    });
+    expect([report.status, report.headers.get("retry-after")]).toEqual([503, null]);
+    expect(await server.exited).toBe(70);
+  },
+  60_000,
+);
+
 onLinux.each(["1", "2"])(
   "the sweep ends a server of %s workers the same way",
   async (workers) => {

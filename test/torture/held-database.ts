@@ -1,21 +1,23 @@
 /** Pages while others have the database: `bun test/torture/held-database.ts [seconds]`, 3 unless said otherwise: about a
  *  minute. A page is asked for 100 times a second by the clock. First another process holds the write lock for so long while
  *  each writing route in turn waits for it; then large sites, an account of 4,900 sites and an expiry of 5,000 go, beside
- *  six PATCHes a second, with the sweep at work every second. Limits: no failed page, none later than half a second, each
- *  write answered 2xx or 503. */
+ *  six PATCHes a second, with the sweep at work every second. Limits: no failed page, none later than half a second and
+ *  what the machine takes when idle, each write answered 2xx or 503. */
 import { count, openFile, write } from "../kit/database.ts";
 import { addSites, addVersions } from "../kit/many.ts";
 import { PASSWORD } from "../kit/people.ts";
 import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
-import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
-import { percentile, progress } from "./parts/figures.ts";
+import { percentile, progress, within } from "./parts/figures.ts";
 
 const [seconds = 3] = process.argv.slice(2).map(Number);
 const PAGES_PER_SECOND = 100;
 const PATCHES_PER_SECOND = 6;
+/** More than the worst page while nothing else goes on. */
 const WORST_MS = 500;
+
+const IDLE = "idle";
 
 type Headers = Record<string, string>;
 interface World {
@@ -26,6 +28,7 @@ interface World {
 }
 
 let broken = false;
+let idle_ms = 0;
 const unlimited = Object.fromEntries(
   ["DEPLOY", "SIGN_IN", "SIGN_IN_ACCOUNT", "SIGN_IN_NAME", "CLAIM", "REPORT", "OWNED", "REDEPLOY"].map((name) => [
     `SVC_RATE_${name}`,
@@ -90,7 +93,9 @@ async function during(
   const patches = beside && byTheClock(PATCHES_PER_SECOND, done, beside);
   const pages = await byTheClock(PAGES_PER_SECOND, done, () => page(world));
   const others = patches ? `; PATCH ${figure(await patches)}` : "";
-  if (percentile(pages, 1) > WORST_MS) broken = true;
+  const worst = percentile(pages, 1);
+  if (name === IDLE) idle_ms = worst;
+  if (worst > WORST_MS + idle_ms) broken = true;
   process.stdout.write(`${name}: pages p50 / p99 / max ${figure(pages)} ms${others}; ${await done}\n`);
 }
 
@@ -138,7 +143,7 @@ const gone = async ({ data_dir }: World, site_ids: string): Promise<void> => {
   const left = db.query<{ n: number }, []>(
     `select count(*) as n from files join versions using (version_no) where site_id ${site_ids}`,
   );
-  await until(() => left.get()!.n === 0, 100);
+  await within(300_000, "what is gone is removed", () => left.get()!.n === 0);
 };
 
 async function largeSite(world: World, versions: number, number: number): Promise<void> {
@@ -165,21 +170,21 @@ const patching =
 async function largeAccount(world: World): Promise<void> {
   const own = await deploy(world, files(1), world.ann);
   const ben = await signUp(world, "ben@example.org");
-  addSites(world.data_dir, await deploy(world, files(3), ben), 4899);
+  addSites(world.data_dir, await deploy(world, files(20), ben), 4899);
   const done = answered(send(world, "DELETE", "/account", undefined, ben)).then(async (status) => {
     await gone(world, "glob 'site_many0*'");
     return status;
   });
-  await during(world, "an account of 4,900 sites goes", done, patching(world, own));
+  await during(world, "an account of 4,900 sites of 20 files goes", done, patching(world, own));
 }
 
 async function expiry(world: World): Promise<void> {
   const own = await deploy(world, files(1), world.ann);
-  const site = await deploy(world, files(3));
+  const site = await deploy(world, files(20));
   addSites(world.data_dir, site, 4999, "late");
   write(world.data_dir, "update sites set expires_at = ? where site_id glob 'site_late0*'", Date.now() + 500);
   const done = gone(world, "glob 'site_late0*'").then(() => `${count(world.data_dir, "tombstones")} tombstones`);
-  await during(world, "5,000 sites expire", done, patching(world, own));
+  await during(world, "5,000 sites of 20 files expire", done, patching(world, own));
 }
 
 async function signUp(world: World, email: string): Promise<Headers> {

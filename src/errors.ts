@@ -97,6 +97,21 @@ export const toPlain = ({ code, message, details, headers }: Refusal): PlainRefu
 export const fromPlain = ({ code, message, details, headers }: PlainRefusal): Refusal =>
   new Refusal(code, message, details, headers);
 
+/** Any error on its way to another thread. */
+export type PlainFailure = { refusal: PlainRefusal } | { error: Pick<Error, "name" | "message" | "stack"> };
+
+export function plainFailure(thrown: unknown): PlainFailure {
+  if (thrown instanceof Refusal) return { refusal: toPlain(thrown) };
+  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown));
+  return { error: { name, message, stack } };
+}
+
+/** As if it had been thrown here: the log shows its own stack. */
+export const fromFailure = (failure: PlainFailure): Error =>
+  "refusal" in failure
+    ? fromPlain(failure.refusal)
+    : Object.assign(new Error(failure.error.message), { name: failure.error.name, stack: failure.error.stack });
+
 /** What the caller may know of an error: a Refusal as it is, anything else as `internal`. */
 export const asRefusal = (error: unknown): Refusal =>
   error instanceof Refusal

@@ -43,7 +43,7 @@ function failure(error: unknown): Outcome {
 }
 
 async function close(): Promise<void> {
-  (await store)?.close();
+  await (await store)?.close();
   process.exit(); // ends this thread alone
 }
 

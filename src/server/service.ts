@@ -13,7 +13,7 @@ import { uploadsInFlight } from "../routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { openRates, openStore, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
+import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
@@ -123,14 +123,17 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const tls = readTls(config);
   const log = createLog(config.log, now);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
-  const store = await openStore({ data_dir, now, watch: true });
-  const rates = openRates(data_dir, now);
+  const { store, rates } = await openServing({ data_dir, now, lost: (error) => lost(error) });
   const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now });
   const state = { draining: false, read_only: false };
   const fatal = (error: unknown): void => {
     if (state.read_only) return;
     state.read_only = true;
     (options.fatal ?? endForRecovery)(error);
+  };
+  const lost = (error: unknown): void => {
+    log.error("a write that nobody waited for", error);
+    if (isCommitUnknown(error)) fatal(error);
   };
   let app: App;
   const server = listener(config, tls, () => app, options.worker ?? false);
@@ -139,10 +142,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
   checkBlobs(store, log);
-  store.rememberServerAddress(bound).catch((error) => {
-    log.error("remembering the address", error);
-    if (isCommitUnknown(error)) fatal(error);
-  });
+  store.rememberServerAddress(bound).catch(lost);
 
   async function stop(): Promise<void> {
     state.draining = true;
@@ -152,7 +152,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await pool.stop();
     counting.stop();
     rates.close();
-    store.close();
+    await store.close();
     await log.close();
   }
   return { config: bound, store, stop, fatal };

@@ -4,6 +4,9 @@ import type { Damage, Swept } from "../store/upkeep.ts";
 export interface SweepOrder {
   /** Epoch milliseconds. */
   now: number;
+  /** What was over by then is swept: the earlier of this time and that of the order before. What had expired by both has
+   *  been expired for a whole interval, whatever the clock did in between. */
+  sure: number;
   /** Milliseconds until the next order. */
   interval: number;
 }

@@ -7,9 +7,10 @@ import type { SweepFailure, SweepOrder, SweepReply } from "./sweep-order.ts";
 
 declare const self: Worker;
 
-/** The time of the last order, by the service's clock: it may differ from this machine's. */
-let clock = 0;
-const opened = openStore({ data_dir: workerData as string, now: () => clock });
+/** The time of the last order, by the service's clock, which may differ from this machine's; and when that was by ours. */
+let told = { now: 0, at: 0 };
+const clock = (): number => told.now + Math.round(performance.now() - told.at);
+const opened = openStore({ data_dir: workerData as string, now: clock });
 const MISSING = slotOf("svc_blobs_missing");
 
 /** For the log: what happened, where the store put it into words for a caller. */
@@ -18,8 +19,8 @@ function failed(thrown: unknown): SweepFailure {
   return { error: error instanceof Error ? error.message : String(error), fatal: isCommitUnknown(thrown) };
 }
 
-async function sweep({ now }: SweepOrder): Promise<SweepReply> {
-  return { swept: await (await opened).sweep(now) };
+async function sweep({ sure }: SweepOrder): Promise<SweepReply> {
+  return { swept: await (await opened).sweep(sure) };
 }
 
 async function verify({ interval }: SweepOrder): Promise<SweepReply> {
@@ -32,7 +33,7 @@ async function verify({ interval }: SweepOrder): Promise<SweepReply> {
 }
 
 self.onmessage = async ({ data }: MessageEvent<SweepOrder>) => {
-  clock = data.now;
+  told = { now: data.now, at: performance.now() };
   const swept = await sweep(data).catch(failed);
   const ends = "fatal" in swept && swept.fatal;
   self.postMessage({ ...swept, ...(ends && { done: true }) } satisfies SweepReply);

@@ -53,10 +53,14 @@ export function startSweeping(
     busy = false;
     log.event(`sweep: ${event.message}`);
   };
+  let before = 0;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
-    thread.postMessage({ now: now(), interval: config.gc_interval } satisfies SweepOrder);
+    const time = now();
+    const sure = Math.min(before, time);
+    before = time;
+    thread.postMessage({ now: time, sure, interval: config.gc_interval } satisfies SweepOrder);
   }, config.gc_interval);
   return {
     async stop() {

@@ -1,86 +1,65 @@
-/** The store as a server opens it: all SQL and all disk. */
-import type { Ownership, Publish, Published, Rollback, RolledBack, Tokens } from "./changes.ts";
-import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
-import type { ServingStore, Sites, Versions } from "./serving.ts";
-import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
-import { verifyTurn } from "./backup/verify.ts";
-import { freeBytes, hasRoomFor } from "./disk/ballast.ts";
-import { blobIsFound, readBlobs } from "./disk/blobs.ts";
-import { openFigures } from "./disk/figures.ts";
-import { accountStore } from "./sql/accounts.ts";
-import { deviceLoginStore } from "./sql/device-logins.ts";
-import { missingBlobs } from "./sql/named-blobs.ts";
-import { ownershipStore } from "./sql/ownership.ts";
-import { publisher } from "./sql/publish.ts";
-import { reportStore } from "./sql/reports.ts";
-import { rollbacker } from "./sql/rollback.ts";
-import { rememberServerAddress } from "./sql/server-address.ts";
-import { sessionStore } from "./sql/sessions.ts";
-import { siteCensus } from "./sql/site-listing.ts";
-import { siteReader, tokenReader } from "./sql/sites.ts";
-import { versionReader } from "./sql/versions.ts";
+/** The store's door: for a server, whose writes go to a thread of their own, and for what may wait for its writes. */
+import type { Rates } from "../rates.ts";
+import { type Store, storeOn } from "./embedded.ts";
+import { isCommitUnknown } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
-import { sweeper } from "./sqlite/sweep.ts";
+import { openRates } from "./sqlite/rates.ts";
+import { startWriter, type Writer } from "./writer.ts";
+import type { Room } from "./writer-order.ts";
 
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
 export { readSecrets, type Secrets } from "./disk/secrets.ts";
+export { openStore, type Store } from "./embedded.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
-export { openRates } from "./sqlite/rates.ts";
 
-export interface Store extends ServingStore {
-  sites: Sites;
-  versions: Versions;
-  tokens: Tokens;
-  accounts: Accounts;
-  sessions: Sessions;
-  device_logins: DeviceLogins;
-  ownership: Ownership;
-  publish(publish: Publish): Promise<Published>;
-  rollback(rollback: Rollback): Promise<RolledBack>;
-  /** Expired sites and old orphans. Throws a sentence where the data directory looks doubtful, unless forced. */
-  sweep(now: number, force?: boolean): Promise<Swept>;
-  /** Whether the disk has room for an upload of this size (uncompressed bytes) and its bookkeeping. */
-  hasRoomFor(bytes: number): boolean;
-  /** Blobs that live versions name and that are not on disk. */
-  missingBlobs(): Promise<string[]>;
-  /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
-  verifyTurn(interval: number): Promise<Damage[]>;
-  reports: Reports;
-  census(now: number): Promise<Census>;
-  freeBytes(): number;
-  figures: Figures;
-  /** For operators' commands, which have the data directory and not the settings. */
-  rememberServerAddress(address: ServerAddress): Promise<void>;
-  close(): void;
+/** Everything of it that writes is asked of the thread, by name. What is forgotten here throws: the connection of the
+ *  thread that serves takes no write. */
+function writingElsewhere(store: Store, { methods }: Writer): Store {
+  const instead = <Part, Name extends keyof Part & string>(room: Room, part: Part, names: readonly Name[]): Part => ({
+    ...part,
+    ...methods(room, names),
+  });
+  return {
+    ...instead("store", store, ["publish", "rollback", "sweep", "verifyTurn", "rememberServerAddress"]),
+    accounts: instead("accounts", store.accounts, ["create", "remove"]),
+    sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end"]),
+    device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
+    ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove"]),
+    reports: instead("reports", store.reports, ["add"]),
+  };
 }
 
-/** Opens a data directory that `prepareDataDir` has readied. `watch`: for a process that serves pages. */
-export async function openStore(options: { data_dir: string; now: () => number; watch?: boolean }): Promise<Store> {
-  const { data_dir } = options;
-  const parts = openDataDir(data_dir, options.now, options.watch);
-  const { db } = parts;
+interface Serving {
+  data_dir: string;
+  now: () => number;
+  /** Hears of a write that nobody waited for and whose outcome nobody knows. */
+  lost(error: unknown): void;
+}
+
+/** Opens a data directory that `prepareDataDir` has readied, for a thread that answers requests: it reads here, and never
+ *  waits for the lock. */
+export async function openServing({ data_dir, now, lost }: Serving): Promise<{ store: Store; rates: Rates }> {
+  const parts = openDataDir(data_dir, now, { watch: true, reads_only: true });
+  const writer = startWriter(data_dir, now);
+  const { used } = writer.methods("sessions", ["used"]);
+  const noted = new Set<string>();
+  const noteUse = (session_id: string): void => {
+    if (noted.has(session_id) || writer.isBusy()) return; // its next use is noted down again
+    noted.add(session_id);
+    used(session_id)
+      .catch((error: unknown) => isCommitUnknown(error) && lost(error))
+      .finally(() => noted.delete(session_id));
+  };
+  const store = writingElsewhere(storeOn(parts, noteUse), writer);
   return {
-    generation: parts.generation,
-    sites: siteReader(db),
-    versions: versionReader(db),
-    tokens: tokenReader(db),
-    accounts: accountStore(parts),
-    sessions: sessionStore(parts),
-    device_logins: deviceLoginStore(parts),
-    ownership: ownershipStore(parts),
-    blobs: readBlobs(data_dir),
-    publish: publisher(parts),
-    rollback: rollbacker(parts),
-    sweep: sweeper(parts),
-    hasRoomFor: (bytes) => hasRoomFor(data_dir, bytes),
-    missingBlobs: () => missingBlobs(db, (blob) => blobIsFound(data_dir, blob)),
-    verifyTurn: verifyTurn(parts),
-    reports: reportStore(db),
-    census: siteCensus(db),
-    freeBytes: () => freeBytes(data_dir),
-    figures: openFigures(data_dir),
-    rememberServerAddress: (address) => rememberServerAddress(db, address),
-    close: parts.close,
+    rates: openRates(data_dir, now, writer.methods("rates", ["count", "forget"])),
+    store: {
+      ...store,
+      async close() {
+        await writer.close();
+        parts.close();
+      },
+    },
   };
 }

@@ -52,6 +52,8 @@ export interface Session {
 export interface Sessions {
   /** By the token's hash; null where there is none or it has ended. Counts as a use. */
   find(hash: string): Promise<Session | null>;
+  /** Its bearer was here now. On a full or busy disk that is not written down, and nobody is refused for it. */
+  used(session_id: string): Promise<void>;
   /** False where the account's password is no longer the one that was checked. */
   start(session: NewSession, account: { account_id: string; password_hash: string }): Promise<boolean>;
   /** The password was given once more. */

@@ -62,6 +62,8 @@ class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 
+export const commitUnknown = (why: string): Error => new CommitUnknown(why);
+
 /** By its name: it may have crossed a thread. */
 export const isCommitUnknown = (error: unknown): boolean => error instanceof Error && error.name === "CommitUnknown";
 
@@ -81,13 +83,16 @@ const storageFull = (): Refusal =>
 const unavailable = (why: string): Refusal =>
   new Refusal("unavailable", `${why} Nothing was stored; try again in a moment.`, {}, { "retry-after": "1" });
 
+/** For a write that others keep from its turn. */
+export const busy = (): Refusal => unavailable("The server is busy.");
+
 const FAILING = ["EIO", "EMFILE", "ENFILE", "ENOMEM", "EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
 
 function answerTo(error: unknown): Error | null {
   const code = codeOf(error);
   if (isDiskFull(error)) return storageFull();
   if (code.startsWith("SQLITE_IOERR")) return new CommitUnknown(`the database could not be written: ${code}`);
-  if (code.startsWith("SQLITE_BUSY")) return unavailable("The server is busy.");
+  if (code.startsWith("SQLITE_BUSY")) return busy();
   return FAILING.includes(code) ? unavailable("The server's disk did not take the write.") : null;
 }
 

@@ -135,14 +135,16 @@ describe("deletion", () => {
     ]);
   });
 
-  test("removes versions, files and tokens; blobs that nobody else has go with the sweep", async () => {
+  test("is told to whoever has a token; versions and files, and blobs that nobody else has, go with the sweep", async () => {
     await using own = await startServer();
     const person = await signUp(own);
     const site = await owned(person, "only here", own);
     await remove(`/account/sites/${site.site_id}`, person, own);
     own.advance(2 * 60 * 60_000);
     expect((await own.running.store.sweep(own.now())).blobs).toBe(1);
-    for (const table of ["sites", "versions", "files", "tokens", "blobs"]) expect(own.rows(table)).toBe(0);
+    for (const table of ["sites", "versions", "files", "leftovers", "blobs"]) expect(own.rows(table)).toBe(0);
+    const former = await call(own, "GET", `/sites/${site.site_id}`, undefined, bearer(site.manage_token));
+    expect([former.status, former.body.code]).toEqual([404, "unknown_site"]);
   });
 });
 

@@ -59,6 +59,7 @@ export function snapshot(data_dir: string): unknown {
     "select * from versions order by version_no",
     "select hash, site_id, kind from tokens order by 1",
     "select * from tombstones order by slug",
+    "select * from leftovers order by site_id",
     "select state, account_id from device_logins order by device_hash",
     "select count(*) from audit",
   ].map((statement) => db.query(statement).values());

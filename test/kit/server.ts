@@ -139,6 +139,7 @@ export class TestServer {
   remove({ site_id, slug }: Pick<DeployResult, "site_id" | "slug">, reason: "deleted" | "expired" = "deleted"): void {
     const values = [slug, site_id, reason, "2026-11-21"];
     this.write("insert into tombstones (slug, site_id, reason, gone_at) values (?, ?, ?, ?)", ...values);
+    this.write("insert into leftovers (site_id) values (?)", site_id);
     this.write("delete from sites where site_id = ?", site_id);
   }
   removeAccounts(): void {

@@ -4,6 +4,8 @@ import { existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, wr
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { takedown } from "../../src/store/sql/takedown.ts";
+import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import type { Publish } from "../../src/store/changes.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -202,6 +204,8 @@ describe("sweep", () => {
   test("P4 deploys of the same bytes and sweeps of their orphans, side by side, lose nothing", async () => {
     const content = version(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, `content ${n}`])));
     const other = await openStore({ data_dir, now: () => clock });
+    const remover = openDataDir(data_dir, () => clock);
+    const remove = (site_id: string) => takedown(remover)({ action: "delete", site_id });
     const old = () => {
       for (const sha256 of content.blobs.keys()) if (existsSync(pathOf(sha256))) utimesSync(pathOf(sha256), 1, 1);
     };
@@ -209,10 +213,10 @@ describe("sweep", () => {
       old();
       const [, published] = await Promise.all([other.sweep(clock, true), publish(content)]);
       for (const sha256 of content.blobs.keys()) expect(existsSync(pathOf(sha256))).toBe(true);
-      using db = openDatabase(data_dir);
-      db.run("delete from sites where site_id = ?", [published.site.site_id]);
+      await remove(published.site.site_id);
     }
-    other.close();
+    remover.close();
+    await other.close();
   });
 
   test.each([

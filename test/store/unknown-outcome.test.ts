@@ -3,7 +3,9 @@
  *  files, which is set while it runs, SQLite gets an I/O error for its next write. That takes Linux. */
 import { expect, test } from "bun:test";
 import { dlopen, FFIType, ptr } from "bun:ffi";
+import { write } from "../kit/database.ts";
 import { listed } from "../kit/operator.ts";
+import { PASSWORD } from "../kit/people.ts";
 import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
@@ -50,6 +52,45 @@ onLinux(
     expect((await page(restarted, site)).status).toBe(200);
     expect((await deploy(restarted)).status).toBe(200);
     await restarted.end();
+  },
+  60_000,
+);
+
+onLinux(
+  "so is one whose write the thread of writes does",
+  async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "off"]);
+    const { slug } = (await (await deploy(server)).json()) as DeployResult;
+    refuseWrites(server);
+    const report = await fetch(`${local(server)}/_svc/report`, {
+      method: "POST",
+      headers: { host: `${slug}.localhost:${server.port}`, "content-type": "application/json" },
+      body: JSON.stringify({ reason: "spam" }),
+    });
+    expect([report.status, report.headers.get("retry-after")]).toEqual([503, null]);
+    expect(await server.exited).toBe(70);
+  },
+  60_000,
+);
+
+onLinux(
+  "and where nobody waited for the write, a session's last use: the request is answered, and the process ends",
+  async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "off"]);
+    const signUp = await fetch(`${local(server)}/auth/signup`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email: "ann@example.org", password: PASSWORD }),
+    });
+    const { session_token } = (await signUp.json()) as { session_token: string };
+    write(dir.path, "update sessions set last_used_at = ?", new Date(Date.now() - 3_600_000).toISOString());
+    refuseWrites(server);
+    const account = await fetch(`${local(server)}/account`, { headers: { authorization: `Bearer ${session_token}` } });
+    expect(account.status).toBe(200);
+    expect(await server.exited).toBe(70);
+    expect(server.stderr()).toContain("a write that nobody waited for");
   },
   60_000,
 );

@@ -32,12 +32,20 @@ async function readyFolder(data_dir: string, folder: string): Promise<void> {
   }
 }
 
-/** One state of the database as a file of its own, without this backup's hold. */
+/** What is not to come back: this backup's hold, and what sites that were deleted have left. */
+const LEAVE_OUT = [
+  "delete from holds",
+  "delete from files where version_no in (select version_no from versions join leftovers using (site_id))",
+  "delete from versions where site_id in (select site_id from leftovers)",
+  "delete from leftovers",
+];
+
+/** One state of the database as a file of its own. */
 async function copyDatabase(db: Database, path: string): Promise<void> {
   db.run("VACUUM INTO ?", [path]);
   chmodSync(path, 0o600);
   const copy = new Database(path, { strict: true, readwrite: true });
-  copy.run("delete from holds");
+  for (const statement of LEAVE_OUT) copy.run(statement);
   copy.close();
   await flushFile(path);
 }

@@ -66,12 +66,18 @@ async function check({ db, data_dir }: DataDir, blob: BlobRow): Promise<Damage |
   return condition.why === "whole" ? null : db.write(() => settle(data_dir, blob, condition));
 }
 
+/** What no foreign key says: a version belongs to a site, or to what one that is gone has left. */
+const ASTRAY = `select version_id, site_id from versions where site_id not in (select site_id from sites)
+  and site_id not in (select site_id from leftovers)`;
+
 function databaseFaults(db: Database): string[] {
   const found = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
   const dangling = db.query<{ table: string; parent: string }, []>("PRAGMA foreign_key_check").all();
+  const astray = db.query<{ version_id: string; site_id: string }, []>(ASTRAY).all();
   return [
     ...found.map((row) => row.integrity_check).filter((text) => text !== "ok"),
     ...dangling.map(({ table, parent }) => `a row of ${table} names a row of ${parent} that is not there`),
+    ...astray.map(({ version_id, site_id }) => `the version ${version_id} names a site that is not there: ${site_id}`),
   ];
 }
 

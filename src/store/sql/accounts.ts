@@ -2,12 +2,12 @@
 import { Refusal } from "../../errors.ts";
 import type { Account, Accounts, NewAccount, SignedIn } from "../people.ts";
 import { signupClosed } from "../refusals.ts";
-import { audit } from "./audit.ts";
+import { audit, auditDeletions } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
 import { addSession, refuseUnlessHeld } from "./sessions.ts";
-import { removeSite } from "./sites.ts";
+import { removeSitesOf } from "./sites.ts";
 
 const byId = statement<Account>("select account_id, email, created_at from accounts where account_id = ?");
 const byEmail = statement<Account & { password_hash: string }>(
@@ -32,20 +32,14 @@ function* create(account: NewAccount, now: number): Op<void> {
   yield* addSession(session, account_id, at, at);
 }
 
-const sitesOf = statement<{ site_id: string; slug: string }>(
-  "select site_id, slug from sites where owner_account_id = ?",
-);
 const deleteAccount = statement("delete from accounts where account_id = ?");
 
 /** Ends with the sites that went along. */
 function* remove(by: SignedIn, at: string): Op<{ site_id: string; slug: string }[]> {
   yield* refuseUnlessHeld(by);
   const { account_id } = by;
-  const sites = yield* sitesOf.all(account_id);
-  for (const { site_id } of sites) {
-    yield* removeSite(site_id, "deleted", at);
-    yield* audit({ at, actor: account_id, action: "delete", site_id, account_id, reason: "the account was deleted" });
-  }
+  yield* auditDeletions(account_id, at);
+  const sites = yield* removeSitesOf(account_id, at);
   yield* deleteAccount.do(account_id);
   yield* audit({ at, actor: account_id, action: "delete-account", account_id });
   return sites;

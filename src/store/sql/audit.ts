@@ -17,6 +17,15 @@ const insert = statement(`insert into audit (${COLUMNS}) values (?, ?, ?, ?, ?, 
 export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditEntry): Op<void> =>
   insert.do(at, actor, action, site_id ?? null, account_id ?? null, reason ?? null);
 
+const deletions = statement(
+  `insert into audit (${COLUMNS})
+   select ?1, owner_account_id, 'delete', site_id, owner_account_id, 'the account was deleted' from sites
+   where owner_account_id = ?2`,
+);
+
+/** One row for each site of an account that is about to go with it. */
+export const auditDeletions = (account_id: string, at: string): Op<void> => deletions.do(at, account_id);
+
 const all = statement<AuditRow>(`select ${COLUMNS} from audit order by audit_no`);
 
 /** Oldest first: in the order in which it was written, whatever the clock said. */

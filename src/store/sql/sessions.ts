@@ -54,14 +54,15 @@ function* start(session: NewSession, account_id: string, password_hash: string, 
   return true;
 }
 
-export function sessionStore({ db, place, now }: Parts): Sessions {
+/** `noteUse`: instead of `used`, where nobody is to wait for it. */
+export function sessionStore({ db, place, now }: Parts, noteUse?: (session_id: string) => void): Sessions {
   const iso = () => new Date(now()).toISOString();
+  const used = (session_id: string) => ifDiskAllows(db.write(() => touch.do(iso(), session_id)));
   return {
+    used,
     async find(hash) {
       const found = await db.read(byHash.get(hash, cutoff(now())));
-      if (found && Date.parse(found.last_used_at) <= now() - TOUCH_MS) {
-        await ifDiskAllows(db.write(() => touch.do(iso(), found.session_id)));
-      }
+      if (found && Date.parse(found.last_used_at) <= now() - TOUCH_MS) await (noteUse ?? used)(found.session_id);
       return found;
     },
     start: (session, { account_id, password_hash }) => db.write(() => start(session, account_id, password_hash, iso())),

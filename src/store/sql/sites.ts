@@ -17,24 +17,43 @@ export const siteReader = (db: Db): Sites => ({
   tombstone: (slug) => db.read(tombstone.get(slug)),
 });
 
+type Gone = "expired" | "deleted";
+
 const bury = statement(
   "insert into tombstones (slug, site_id, reason, gone_at) select slug, site_id, ?, ? from sites where site_id = ?",
 );
-const buryTokens = statement(
-  "insert into tombstone_tokens (hash, site_id, kind) select hash, site_id, kind from tokens where site_id = ?",
-);
+const leave = statement("insert into leftovers (site_id) values (?)");
 const deleteSite = statement("delete from sites where site_id = ?");
 
-/** The site goes, its slug and the hashes of its tokens stay (RELIABILITY 2, D1). */
-export function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
+/** The site is gone for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). Of its versions the
+ *  sweep removes a slice at a time: however many there are, this takes no longer. */
+export function* removeSite(site_id: string, reason: Gone, at: string): Op<void> {
   yield* bury.do(reason, at, site_id);
-  yield* buryTokens.do(site_id);
+  yield* leave.do(site_id);
   yield* deleteSite.do(site_id);
 }
 
+const buryAll = statement(
+  `insert into tombstones (slug, site_id, reason, gone_at)
+   select slug, site_id, 'deleted', ? from sites where owner_account_id = ? order by slug`,
+);
+const leaveAll = statement(
+  "insert into leftovers (site_id) select site_id from sites where owner_account_id = ? order by site_id",
+);
+const deleteAll = statement<Pick<Site, "site_id" | "slug">>(
+  "delete from sites where owner_account_id = ? returning site_id, slug",
+);
+
+/** The same for all sites of an account, which may be thousands. */
+export function* removeSitesOf(account_id: string, at: string): Op<Pick<Site, "site_id" | "slug">[]> {
+  yield* buryAll.do(at, account_id);
+  yield* leaveAll.do(account_id);
+  return yield* deleteAll.all(account_id);
+}
+
 const findToken = statement<{ site_id: string; kind: TokenKind; gone: number }>(
-  `select site_id, kind, 0 as gone from tokens where hash = ?1
-   union all select site_id, kind, 1 as gone from tombstone_tokens where hash = ?1`,
+  `select site_id, kind, not exists (select 1 from sites where sites.site_id = tokens.site_id) as gone
+   from tokens where hash = ?`,
 );
 
 /** By a token's hash, also of a site that is gone. */

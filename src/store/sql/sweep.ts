@@ -4,12 +4,20 @@ import { type Op, statement } from "./db.ts";
 import { forgetOldLogins } from "./device-logins.ts";
 import { makingRoom } from "./frame.ts";
 import { isHeld } from "./holds.ts";
-import type { Parts } from "./parts.ts";
+import type { BlobPlace, Parts } from "./parts.ts";
 import { forgetOldSessions } from "./sessions.ts";
 import { removeSite } from "./sites.ts";
 
-/** So many in one transaction. */
+/** So many sites or blobs in one transaction, or so many rows of versions and files: none holds the lock for over 10 ms. */
 export const BATCH = 100;
+const ROWS = 500;
+/** Between two transactions: whoever else waits for the lock gets it. */
+const PAUSE_MS = 10;
+
+/** One transaction after the other until there is nothing left to do. */
+export async function inSlices(place: Pick<BlobPlace, "makeRoom">, slice: () => Promise<boolean>): Promise<void> {
+  while (await makingRoom(place, slice)) await Bun.sleep(PAUSE_MS);
+}
 
 const due = statement<{ site_id: string; slug: string }>(
   `select site_id, slug from sites where owner_account_id is null and expires_at <= ?
@@ -29,17 +37,44 @@ function* expireBatch(now: number): Op<string[]> {
 
 /** Says how many sites went. */
 export async function expireSites({ db, place }: Pick<Parts, "db" | "place">, now: number): Promise<number> {
-  const batch = () =>
-    db.change(
+  let total = 0;
+  await inSlices(place, async () => {
+    const gone = await db.change(
       () => expireBatch(now),
       (slugs) => slugs,
     );
-  let total = 0;
-  for (let gone = await makingRoom(place, batch); gone.length > 0; gone = await makingRoom(place, batch)) {
     total += gone.length;
-  }
+    return gone.length === BATCH;
+  });
   return total;
 }
+
+const nextLeftover = statement<{ site_id: string }>("select site_id from leftovers limit 1");
+const nextVersion = statement<{ version_no: number }>("select version_no from versions where site_id = ? limit 1");
+const removeFiles = statement(
+  `delete from files where version_no = ?1 and path in (select path from files where version_no = ?1 limit ?2)`,
+);
+const removeVersion = statement("delete from versions where version_no = ?");
+const allRemoved = statement("delete from leftovers where site_id = ?");
+
+/** What sites that are gone have left: a version's files, then the version, then the note of it. A blob keeps its file
+ *  until no row names it (P4). False where nothing is left. */
+function* removeLeftovers(): Op<boolean> {
+  for (let room = ROWS; room > 0; room--) {
+    const site = yield* nextLeftover.get();
+    if (site === null) return false;
+    const version = yield* nextVersion.get(site.site_id);
+    if (version === null) yield* allRemoved.do(site.site_id);
+    else {
+      room -= (yield* removeFiles.run(version.version_no, room)).changes;
+      if (room > 0) yield* removeVersion.do(version.version_no);
+    }
+  }
+  return true;
+}
+
+export const clearLeftovers = ({ db, place }: Pick<Parts, "db" | "place">): Promise<void> =>
+  inSlices(place, () => db.write(removeLeftovers));
 
 function* forgetPeople(now: number): Op<void> {
   yield* forgetOldSessions(now);
@@ -49,14 +84,24 @@ function* forgetPeople(now: number): Op<void> {
 export const forgetUnused = ({ db, place }: Pick<Parts, "db" | "place">, now: number): Promise<void> =>
   makingRoom(place, () => db.write(() => forgetPeople(now)));
 
-const newest = statement<{ at: string | null }>("select max(created_at) as at from versions");
+/** A clock that is wrong is told by most of so many, and by more than clocks of one machine differ. */
+const LAST = 10;
+const APART_MS = 1000;
+const lastDeploys = statement<{ created_at: string }>(
+  "select created_at from versions order by version_no desc limit ?",
+);
 
-/** Throws a sentence for the log. */
-export async function refuseOldClock({ db }: Pick<Parts, "db">, now: number): Promise<void> {
-  const at = (await db.read(newest.get()))?.at;
-  if (at && Date.parse(at) > now) {
-    throw new Error("The clock is behind the newest deploy: nothing is swept until it is right.");
-  }
+/** Throws a sentence for the log where the clock is behind the last deploy and most of those before it: one that was made
+ *  while the clock ran ahead proves nothing. The clock is asked after the query: deploys go on meanwhile. */
+export async function refuseOldClock({ db, now }: Pick<Parts, "db" | "now">): Promise<void> {
+  const deploys = (await db.read(lastDeploys.all(LAST))).map(({ created_at }) => Date.parse(created_at));
+  const time = now();
+  const ahead = deploys.filter((at) => at > time + APART_MS);
+  if (ahead.length * 2 <= deploys.length || deploys[0] !== ahead[0]) return;
+  const [clock, newest] = [time, Math.max(...ahead)].map((at) => new Date(at).toISOString());
+  throw new Error(
+    `The clock is behind: it shows ${clock}, and the last deploys are of up to ${newest}. Nothing is swept until it is set right, or until a deploy is made by it as it is.`,
+  );
 }
 
 const usedBetween = statement<{ sha256: string }>(

@@ -30,16 +30,27 @@ const blobPlace = (data_dir: string): BlobPlace => ({
   makeRoom: () => dropBallast(data_dir),
 });
 
-/** `watch`: for a process that serves pages. */
-export function openDataDir(data_dir: string, now: () => number, watch = false): DataDir {
+interface Opening {
+  /** For a process that serves pages. */
+  watch?: boolean;
+  /** Nothing is written by this connection: an attempt throws. */
+  reads_only?: boolean;
+  /** How long a write waits for the lock while the thread goes on; without it SQLite waits, and the thread with it. */
+  patience_ms?: number;
+}
+
+export function openDataDir(data_dir: string, now: () => number, opening: Opening = {}): DataDir {
+  const { watch = false, reads_only = false, patience_ms } = opening;
   const sqlite = openDatabase(data_dir);
+  if (reads_only) sqlite.run("PRAGMA query_only = ON");
+  if (patience_ms !== undefined) sqlite.run("PRAGMA busy_timeout = 0");
   const generation = openGeneration(data_dir, sqlite, watch);
   return {
     data_dir,
     now,
     sqlite,
     generation,
-    db: sqliteDb(sqlite, generation.advance),
+    db: sqliteDb(sqlite, generation.advance, patience_ms),
     place: blobPlace(data_dir),
     close() {
       generation.close();

@@ -5,9 +5,10 @@ import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
 import schema4 from "./schema-4.sql" with { type: "text" };
+import schema5 from "./schema-5.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
-const STEPS: readonly string[] = [schema1, schema2, schema3, schema4];
+const STEPS: readonly string[] = [schema1, schema2, schema3, schema4, schema5];
 
 const PRAGMAS = [
   "journal_mode = WAL",
@@ -39,10 +40,13 @@ export function refuseNewer(schema: number): void {
   );
 }
 
-/** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none. */
+/** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none. Foreign keys
+ *  are off meanwhile, or a table that is made anew would take along the rows that name its own. */
 export function migrate(db: Database): void {
   const found = schemaOf(db);
   refuseNewer(found);
+  if (found === SCHEMA) return;
+  db.run("PRAGMA foreign_keys = OFF");
   STEPS.forEach((sql, index) => {
     if (index < found) return;
     db.transaction(() => {
@@ -51,4 +55,5 @@ export function migrate(db: Database): void {
       db.run(`PRAGMA user_version = ${index + 1}`);
     }).immediate();
   });
+  db.run("PRAGMA foreign_keys = ON");
 }

@@ -29,23 +29,61 @@ function runner(db: Database): <T>(op: Op<T>, writes: boolean) => T {
   };
 }
 
-/** `heard` tells whoever serves that sites have changed. */
-export function sqliteDb(db: Database, heard: () => void): Db {
+/** How often a write that waits for another's transaction asks again. SQLite's own waiting would stop the thread. */
+const AGAIN_MS = 2;
+
+const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
+
+/** Runs one after the other what may find the database busy, each until it is `patience_ms` old: then it is tried once
+ *  more and throws. */
+function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function inTurn<T>(run: () => T, before: Promise<unknown>): Promise<T> {
+    let late = false;
+    const timer = setTimeout(() => void (late = true), patience_ms);
+    try {
+      await before.catch(() => {});
+      for (;;) {
+        try {
+          return run();
+        } catch (error) {
+          if (late || !isBusy(error)) throw error;
+        }
+        await Bun.sleep(AGAIN_MS);
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  return (run) => {
+    const turn = inTurn(run, last);
+    last = turn;
+    return turn;
+  };
+}
+
+const atOnce = async <T>(run: () => T): Promise<T> => run();
+
+/** `heard` tells whoever serves that sites have changed. `patience_ms`: for a thread with more to do, which goes on while
+ *  its writes wait for the lock; without it the connection's own busy_timeout holds the thread. */
+export function sqliteDb(db: Database, heard: () => void, patience_ms?: number): Db {
   const run = runner(db);
   const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));
+  const wait = patience_ms === undefined ? atOnce : takingTurns(patience_ms);
 
-  function commit<T>(op: () => Op<T>): T {
+  async function commit<T>(op: () => Op<T>): Promise<T> {
     try {
-      return transaction.immediate(op) as T;
+      return await wait(() => transaction.immediate(op) as T);
     } catch (error) {
       throw diskRefusal(error);
     }
   }
   return {
     read: async (op) => run(op, false),
-    write: async (op) => commit(op),
+    write: commit,
     async change(op, slugs) {
-      const done = commit(op);
+      const done = await commit(op);
       const changed = slugs(done);
       if (changed === "all" || changed.length > 0) heard();
       return done;

@@ -89,20 +89,39 @@ function* countHit(key: string, windows: readonly RateWindow[], at: number, prun
   return { standing, hit_no };
 }
 
-export function openRates(data_dir: string, now: () => number): Rates {
+/** What writes: in the thread of writes, or wherever else somebody counts. */
+interface RateCounts {
+  count(key: string, windows: readonly RateWindow[], at: number): Promise<Counted>;
+  /** As if the call had never been. Where the disk takes no write it stays counted: that harms less than an error
+   *  after the answer is known. */
+  forget(hit_no: number): Promise<void>;
+}
+
+export function openRateCounts(data_dir: string, patience_ms?: number): RateCounts & { close(): void } {
+  const file = open(data_dir);
+  if (patience_ms !== undefined) file.run("PRAGMA busy_timeout = 0");
+  const db = sqliteDb(file, () => {}, patience_ms);
+  let pruned = 0;
+  return {
+    async count(key, windows, at) {
+      const prunes = at - pruned > PRUNE_EVERY_MS || at < pruned;
+      const counted = await db.write(() => countHit(key, windows, at, prunes));
+      if (prunes && counted.hit_no !== null) pruned = at;
+      return counted;
+    },
+    forget: (hit_no) => ifDiskAllows(db.write(() => remove.do(hit_no))),
+    close: () => file.close(),
+  };
+}
+
+/** A call that is one too many is refused by reading alone; the others are counted by `writes`, or here. */
+export function openRates(data_dir: string, now: () => number, writes?: RateCounts): Rates {
+  const own = writes ? null : openRateCounts(data_dir);
+  const counts = writes ?? own!;
   const file = open(data_dir);
   const db = sqliteDb(file, () => {});
-  let pruned = 0;
-
-  async function count(key: string, windows: readonly RateWindow[], at: number): Promise<Counted> {
-    const prunes = at - pruned > PRUNE_EVERY_MS || at < pruned;
-    const counted = await db.write(() => countHit(key, windows, at, prunes));
-    if (prunes && counted.hit_no !== null) pruned = at;
-    return counted;
-  }
-  /** Where the disk takes no write the call stays counted: that harms less than an error after the answer is known. */
   const undo = (hit_no: number | null) => async (): Promise<void> => {
-    if (hit_no !== null) await ifDiskAllows(db.write(() => remove.do(hit_no)));
+    if (hit_no !== null) await counts.forget(hit_no);
   };
 
   return {
@@ -111,9 +130,12 @@ export function openRates(data_dir: string, now: () => number): Rates {
       const at = now();
       const before = await db.read(standings(key, windows, at, 0)).catch((error) => Promise.reject(diskRefusal(error)));
       if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: async () => {} };
-      const { standing, hit_no } = await count(key, windows, at);
+      const { standing, hit_no } = await counts.count(key, windows, at);
       return { allowed: hit_no !== null, windows: standing, undo: undo(hit_no) };
     },
-    close: () => file.close(),
+    close() {
+      own?.close();
+      file.close();
+    },
   };
 }

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { UNIT_MS } from "../../units.ts";
 import { keepBallast } from "../disk/ballast.ts";
 import { removeBlob } from "../disk/blobs.ts";
-import { makingRoom } from "../sql/frame.ts";
 import {
   BATCH,
+  clearLeftovers,
   expireSites,
   forgetUnused,
+  inSlices,
   refuseIfMostAreUnknown,
   refuseOldClock,
   removeOrphans,
@@ -33,30 +34,33 @@ async function candidatesIn(parts: DataDir, folder: string, now: number): Promis
 }
 
 /** G3: signs that the database is not the one that belongs to these files. Throws a sentence for the log. */
-async function refuseIfDoubtful(parts: DataDir, now: number): Promise<void> {
+async function refuseIfDoubtful(parts: DataDir): Promise<void> {
   const [check] = parts.sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").all();
   if (check?.quick_check !== "ok") {
     throw new Error(`The database is damaged (${check?.quick_check}): nothing is swept.`);
   }
-  await refuseOldClock(parts, now);
+  await refuseOldClock(parts);
 }
 
 async function removeInBatches({ db, place, data_dir }: DataDir, candidates: string[], now: number): Promise<number> {
   let removed = 0;
-  for (let at = 0; at < candidates.length; at += BATCH) {
-    const batch = candidates.slice(at, at + BATCH);
-    const remove = () => removeOrphans(batch, now, (sha256) => removeBlob(data_dir, sha256));
-    removed += await makingRoom(place, () => db.write(remove));
-  }
+  const rest = [...candidates];
+  await inSlices(place, async () => {
+    const batch = rest.slice(0, BATCH);
+    removed += await db.write(() => removeOrphans(batch, now, (sha256) => removeBlob(data_dir, sha256)));
+    rest.splice(0, BATCH);
+    return rest.length > 0;
+  });
   return removed;
 }
 
-/** `force` sweeps in spite of the checks of G3. */
+/** Takes what was over by `now`: no later than the clock shows. `force` sweeps in spite of the checks of G3. */
 export const sweeper =
   (parts: DataDir) =>
   async (now: number, force = false): Promise<Swept> => {
-    if (!force) await refuseIfDoubtful(parts, now);
+    if (!force) await refuseIfDoubtful(parts);
     const sites = await expireSites(parts, now);
+    await clearLeftovers(parts);
     await forgetUnused(parts, now);
     const candidates: string[] = [];
     for (let n = 0; n < 256; n++) {

@@ -1,0 +1,90 @@
+/** The thread of writes, as the serving thread sees it: it is asked by name, and no page waits while it waits for the
+ *  database. It is started by the first write, and anew by the next one where it died. */
+import { fromFailure } from "../errors.ts";
+import { threadUrl } from "../thread-url.ts";
+import { busy, commitUnknown } from "./refusals.ts";
+import type { FromWriter, Room, ToWriter } from "./writer-order.ts";
+
+/** Writes that wait for their answer; more are refused. */
+const MOST_WAITING = 256;
+/** With so many waiting, what may as well not be written is left out. */
+const BUSY = 64;
+
+// `any`: what a method takes and answers is known to whoever names it.
+type Method = (...args: any[]) => Promise<any>;
+
+export interface Writer {
+  /** Functions that do what those of the same names do, in the thread. They throw 503 where it has no turn for them. */
+  methods<Name extends string>(room: Room, names: readonly Name[]): Record<Name, Method>;
+  isBusy(): boolean;
+  /** When everything that was asked is answered and the thread has ended. */
+  close(): Promise<void>;
+}
+
+interface Thread {
+  send(message: ToWriter): void;
+  /** Resolves when it has ended, for whatever reason. */
+  ended: Promise<void>;
+}
+
+type Waiting = Map<number, PromiseWithResolvers<unknown>>;
+
+function startThread(url: string | URL, data_dir: string, waiting: Waiting, gone: () => void): Thread {
+  const worker = new Worker(url, { workerData: data_dir } as WorkerOptions);
+  const ended = Promise.withResolvers<void>();
+  let ready = false;
+  let cause = "it ended by itself";
+
+  worker.onmessage = ({ data }: MessageEvent<FromWriter>) => {
+    if (data === "ready") return void (ready = true);
+    const call = waiting.get(data.id);
+    waiting.delete(data.id);
+    if ("value" in data) call?.resolve(data.value);
+    else call?.reject(fromFailure(data));
+  };
+  worker.onerror = ({ message }) => void (cause = message);
+  worker.addEventListener("close", () => {
+    gone();
+    // One that never ran has written nothing. Of one that died at work nobody knows whether it was in a COMMIT.
+    const error = ready ? commitUnknown(`the thread of writes is gone: ${cause}`) : busy();
+    for (const call of waiting.values()) call.reject(error);
+    waiting.clear();
+    ended.resolve();
+  });
+  return { send: (message) => worker.postMessage(message), ended: ended.promise };
+}
+
+export function startWriter(
+  data_dir: string,
+  now: () => number,
+  url = threadUrl("./src/store/writer-thread.ts"),
+): Writer {
+  const waiting: Waiting = new Map();
+  let thread: Thread | null = null;
+  let last = 0;
+
+  async function call(room: Room, method: string, args: readonly unknown[]): Promise<unknown> {
+    if (waiting.size >= MOST_WAITING) throw busy();
+    thread ??= startThread(url, data_dir, waiting, () => void (thread = null));
+    const id = ++last;
+    const answer = Promise.withResolvers<unknown>();
+    waiting.set(id, answer);
+    thread.send({ id, room, method, args, now: now() });
+    return answer.promise;
+  }
+  return {
+    methods: <Name extends string>(room: Room, names: readonly Name[]) =>
+      Object.fromEntries(names.map((name): [Name, Method] => [name, (...args) => call(room, name, args)])) as Record<
+        Name,
+        Method
+      >,
+    isBusy: () => waiting.size >= BUSY,
+    async close() {
+      await Promise.allSettled([...waiting.values()].map(({ promise }) => promise));
+      if (thread === null) return;
+      const { send, ended } = thread;
+      send("close");
+      await ended;
+    },
+  };
+}

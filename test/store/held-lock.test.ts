@@ -1,0 +1,191 @@
+/** ARCHITECTURE, idea 8: no write waits for SQLite's lock on the serving thread. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { openServing, prepareDataDir } from "../../src/store/index.ts";
+import { operatorRecord } from "../../src/store/sql/audit.ts";
+import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
+import { startWriter } from "../../src/store/writer.ts";
+import { holdWrites, openFile } from "../kit/database.ts";
+import { PASSWORD } from "../kit/people.ts";
+import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import type { DeployResult } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+
+setDefaultTimeout(60_000);
+
+const PAGES = 60;
+
+type Headers = Record<string, string>;
+
+/** A server of its own process, with a site to look at and an account that owns another one. */
+async function world(data_dir: string) {
+  const server = await startProcess(["--data-dir", data_dir, "--log", "off"]);
+  const send = (method: string, path: string, body: unknown, headers: Headers = {}) =>
+    fetch(`${local(server)}${path}`, {
+      method,
+      headers: { ...(body instanceof Uint8Array ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body !== undefined && { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
+    } as RequestInit);
+  const deploy = async (text: string, headers: Headers = {}, path = "/sites") => {
+    const answer = await send("POST", path, zipOf({ "index.html": text }), {
+      "content-type": "application/zip",
+      ...headers,
+    });
+    return (await answer.json()) as DeployResult;
+  };
+  const credentials = { email: "ann@example.org", password: PASSWORD };
+  const { session_token } = (await (await send("POST", "/auth/signup", credentials)).json()) as {
+    session_token: string;
+  };
+  return { server, send, deploy, credentials, ann: { authorization: `Bearer ${session_token}` } };
+}
+
+const pageOf = (server: ServerProcess, slug: string): Promise<Response> =>
+  fetch(`${local(server)}/`, { headers: { host: `${slug}.localhost:${server.port}` } });
+
+/** Asks for pages while the writes wait, and says how many of them were answered by then. */
+async function pagesDuring(server: ServerProcess, slug: string, writes: Promise<Response>[]): Promise<number> {
+  let answered = 0;
+  for (const write of writes) void write.then(() => answered++);
+  for (let n = 0; n < PAGES; n++) expect((await pageOf(server, slug)).status).toBe(200);
+  return answered;
+}
+
+describe("while another process holds the database", () => {
+  test("pages go on, and a rollback, PATCH, sign-in, report, claim, device login and deletion are answered after it", async () => {
+    await using dir = await temporaryFolder();
+    const { server, send, deploy, credentials, ann } = await world(dir.path);
+    const [seen, claimed] = [await deploy("seen"), await deploy("claimed")];
+    const [renamed, deleted] = [await deploy("renamed", ann), await deploy("deleted", ann)];
+    await deploy("two", { authorization: `Bearer ${seen.manage_token}` }, `/sites/${seen.site_id}/deploys`);
+    const host = { host: `${seen.slug}.localhost:${server.port}` };
+    const back = { version_id: seen.version_id };
+    const held = holdWrites(dir.path);
+    const writes = [
+      send("POST", `/sites/${seen.site_id}/rollback`, back, { authorization: `Bearer ${seen.manage_token}` }),
+      send("PATCH", `/account/sites/${renamed.site_id}`, { label: "new" }, ann),
+      send("POST", "/auth/login", credentials),
+      send("POST", "/_svc/report", { reason: "spam" }, host),
+      send("POST", `/sites/${claimed.site_id}/claim`, { claim_token: claimed.claim_token }, ann),
+      send("POST", "/auth/device/code", {}),
+      send("DELETE", `/account/sites/${deleted.site_id}`, undefined, ann),
+    ];
+    expect(await pagesDuring(server, seen.slug, writes)).toBe(0);
+    held.letGo();
+    const statuses = (await Promise.all(writes)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 202, 200, 200, 200]); // a report is taken
+    expect(await (await pageOf(server, seen.slug)).text()).toContain("seen");
+    expect((await pageOf(server, deleted.slug)).status).toBe(404);
+    await server.end();
+  });
+
+  test("pages go on while a call waits to be counted, and it is counted or refused with 503", async () => {
+    await using dir = await temporaryFolder();
+    const { server, send, deploy, credentials } = await world(dir.path);
+    const { slug } = await deploy("seen");
+    const rates = openFile(dir.path, "rates.db", false);
+    rates.run("BEGIN IMMEDIATE");
+    const login = send("POST", "/auth/login", credentials);
+    expect((await pageOf(server, slug)).status).toBe(200);
+    await pagesDuring(server, slug, [login]);
+    rates.run("ROLLBACK");
+    rates.close();
+    expect([200, 503]).toContain((await login).status);
+    await server.end();
+  });
+
+  test("at most 256 writes wait; the others are refused with 503 at once", async () => {
+    await using dir = await temporaryFolder();
+    const data = prepareDataDir(dir.path);
+    const { store, rates } = await openServing({ data_dir: dir.path, now: Date.now, lost: () => {} });
+    const report = { site_id: "s", slug: "s", reason: "spam", text: null, email: null, created_at: "2031-05-01" };
+    await store.reports.add({ ...report, report_id: "first" });
+    const held = holdWrites(dir.path);
+    const writes = Array.from({ length: 300 }, (_, n) => store.reports.add({ ...report, report_id: `r${n}` }));
+    const refused = await Promise.all(writes.slice(256).map((write) => write.catch((error) => error)));
+    expect(refused).toHaveLength(44);
+    for (const error of refused) {
+      expect(error).toMatchObject({ code: "unavailable", status: 503, headers: { "retry-after": "1" } });
+    }
+    held.letGo();
+    await Promise.all(writes.slice(0, 256));
+    expect(await store.reports.list()).toHaveLength(257);
+    rates.close();
+    await store.close();
+    data.close();
+  });
+
+  test("a session's last use is noted down afterwards, and nobody waits for it", async () => {
+    await using dir = await temporaryFolder();
+    const data = prepareDataDir(dir.path);
+    let now = Date.now();
+    const { store, rates } = await openServing({ data_dir: dir.path, now: () => now, lost: () => {} });
+    const session = { session_id: "sess_a", hash: "hash", client: "" };
+    await store.accounts.create({
+      account_id: "a",
+      email: "a@b.c",
+      password_hash: "-",
+      session,
+      invitation_hash: null,
+    });
+    const before = (await store.sessions.find("hash"))!.last_used_at;
+    now += 3_600_000;
+    const held = holdWrites(dir.path);
+    for (let n = 0; n < 20; n++) expect(await store.sessions.find("hash")).toMatchObject({ last_used_at: before });
+    held.letGo();
+    rates.close();
+    await store.close(); // what waits is done first
+    using db = openFile(dir.path);
+    expect(db.query("select last_used_at from sessions").get()).toEqual({ last_used_at: new Date(now).toISOString() });
+    data.close();
+  });
+});
+
+test("the thread that serves cannot write: a write that was forgotten is refused there, and never waits", async () => {
+  await using dir = await temporaryFolder();
+  const data = prepareDataDir(dir.path);
+  const { db, close } = openDataDir(dir.path, Date.now, { reads_only: true });
+  await expect(
+    operatorRecord({ db, place: { makeRoom: () => {} }, now: Date.now } as never)("gc", "x"),
+  ).rejects.toMatchObject({
+    cause: { code: "SQLITE_READONLY" },
+  });
+  close();
+  data.close();
+});
+
+/** Each thread of writes does `first` where no other was before it, and answers 7 where one was. */
+const threadThat = (first: string): string => `
+  import { existsSync, writeFileSync } from "node:fs";
+  import { workerData } from "node:worker_threads";
+  const began = workerData + "/began";
+  if (existsSync(began)) {
+    postMessage("ready");
+    onmessage = ({ data }) => (data === "close" ? process.exit() : postMessage({ id: data.id, value: 7 }));
+  } else {
+    writeFileSync(began, "");
+    ${first}
+  }`;
+
+describe("a thread of writes that", () => {
+  const threads: [name: string, first: string, expected: object][] = [
+    ["does not start has written nothing: 503", `throw new Error("broken");`, { code: "unavailable", status: 503 }],
+    [
+      "dies at work leaves an outcome that nobody knows",
+      `postMessage("ready"); onmessage = () => process.exit(1);`,
+      { name: "CommitUnknown" },
+    ],
+  ];
+  test.each(threads)("%s, and the next write starts another", async (_, first, expected) => {
+    await using dir = await temporaryFolder();
+    const entry = join(dir.path, "thread.ts");
+    await Bun.write(entry, threadThat(first));
+    const writer = startWriter(dir.path, Date.now, pathToFileURL(entry));
+    const { add } = writer.methods("reports", ["add"]);
+    const thrown = await Promise.all([add(), add()].map((call) => call.catch((error) => error)));
+    expect(thrown).toMatchObject([expected, expected]);
+    expect(await add()).toBe(7);
+    await writer.close();
+  });
+});

@@ -25,6 +25,7 @@ import { sweeper } from "./sqlite/sweep.ts";
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
 export { readSecrets, type Secrets } from "./disk/secrets.ts";
+export { databaseWatch } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
 export { openRates } from "./sqlite/rates.ts";
 

@@ -81,6 +81,18 @@ const storageFull = (): Refusal =>
 const unavailable = (why: string): Refusal =>
   new Refusal("unavailable", `${why} Nothing was stored; try again in a moment.`, {}, { "retry-after": "1" });
 
+/** `why` is for the operator, and no business of who asked. */
+export const databaseLost = (why: string): Refusal =>
+  Object.assign(
+    new Refusal(
+      "unavailable",
+      "The server's database is gone, so nothing was stored. Sites stay online; tell the operator.",
+      {},
+      { "retry-after": "60" },
+    ),
+    { cause: new Error(why) },
+  );
+
 const FAILING = ["EIO", "EMFILE", "ENFILE", "ENOMEM", "EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
 
 function answerTo(error: unknown): Error | null {

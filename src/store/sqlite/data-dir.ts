@@ -4,7 +4,7 @@ import { dropBallast } from "../disk/ballast.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { BlobPlace, Parts } from "../sql/parts.ts";
-import { openDatabase } from "./database.ts";
+import { databaseWatch, openDatabase } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { type Counter, openGeneration } from "./generation.ts";
 
@@ -39,7 +39,7 @@ export function openDataDir(data_dir: string, now: () => number, watch = false):
     now,
     sqlite,
     generation,
-    db: sqliteDb(sqlite, generation.advance),
+    db: sqliteDb(sqlite, generation.advance, databaseWatch(data_dir)),
     place: blobPlace(data_dir),
     close() {
       generation.close();

@@ -1,6 +1,6 @@
 /** bun:sqlite runs an operation's statements at once; each text is prepared when it is first asked. */
 import type { Database, Statement } from "bun:sqlite";
-import { diskRefusal } from "../refusals.ts";
+import { databaseLost, diskRefusal } from "../refusals.ts";
 import type { Ask, Db, Op } from "../sql/db.ts";
 
 type Prepared = Statement<unknown, any[]>;
@@ -29,12 +29,14 @@ function runner(db: Database): <T>(op: Op<T>, writes: boolean) => T {
   };
 }
 
-/** `heard` tells whoever serves that sites have changed. */
-export function sqliteDb(db: Database, heard: () => void): Db {
+/** `heard` tells whoever serves that sites have changed. `lost` says why nothing may be written any more, if so. */
+export function sqliteDb(db: Database, heard: () => void, lost: () => string | null = () => null): Db {
   const run = runner(db);
   const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));
 
   function commit<T>(op: () => Op<T>): T {
+    const why = lost();
+    if (why !== null) throw databaseLost(why);
     try {
       return transaction.immediate(op) as T;
     } catch (error) {

@@ -3,7 +3,7 @@
 import type { Config } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics.ts";
-import { openFigures } from "../store/index.ts";
+import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
 import type { SweepOrder, SweepReply } from "./sweep-order.ts";
@@ -29,6 +29,80 @@ function note(reply: SweepReply, log: Log, figures: Figures, now: number): void 
   }
 }
 
+interface Thread {
+  /** False where the last order is still under way. */
+  order(order: SweepOrder): boolean;
+  end(): void;
+}
+
+/** The thread is started with the first order. One that ends, or never began, is replaced with the next one. */
+function sweepThread(data_dir: string, heard: (reply: SweepReply) => void, broke: (why: string) => void): Thread {
+  let thread: Worker | null = null;
+  let busy = false;
+
+  function start(): Worker {
+    const made = new Worker(threadUrl("./src/server/sweep-thread.ts"), { workerData: data_dir } as WorkerOptions);
+    made.onmessage = ({ data }: MessageEvent<SweepReply>) => {
+      if (data.done) busy = false;
+      heard(data);
+    };
+    const ended = (why: string) => {
+      if (thread !== made) return;
+      thread = null;
+      busy = false;
+      broke(why);
+      made.terminate();
+    };
+    made.onerror = (event) => ended(event.message);
+    made.addEventListener("close", () => ended("the thread ended"));
+    return made;
+  }
+  return {
+    order(order) {
+      if (busy) return false;
+      thread ??= start();
+      busy = true;
+      thread.postMessage(order);
+      return true;
+    },
+    end() {
+      const ending = thread;
+      thread = null;
+      ending?.terminate(); // inside a transaction it rolls back
+    },
+  };
+}
+
+/** How soon it is said that the database is gone. */
+const LOOK_MS = 10_000;
+/** How often it is said again. */
+const REMIND_MS = 10 * 60_000;
+
+/** Deploys are refused from the moment on in which the file is gone; here it is told, and told again. */
+function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => void {
+  const lost = databaseWatch(data_dir);
+  let told = -Infinity;
+  return () => {
+    const why = lost();
+    figures.set(slotOf("svc_database_missing"), why === null ? 0 : 1);
+    if (why === null || performance.now() - told < REMIND_MS) return;
+    log.error("database", why);
+    told = performance.now();
+  };
+}
+
+/** A timer whose error ends nothing. */
+function every(ms: number, log: Log, work: () => void): { stop(): void } {
+  const timer = setInterval(() => {
+    try {
+      work();
+    } catch (error) {
+      log.error("a timer", error);
+    }
+  }, ms);
+  return { stop: () => clearInterval(timer) };
+}
+
 /** `fatal` ends the process, which must write nothing more: no further order is given. */
 export function startSweeping(
   config: Config,
@@ -37,31 +111,31 @@ export function startSweeping(
 ): { stop(): Promise<void> } {
   const log = createLog(config.log, now);
   const figures = openFigures(config.data_dir);
-  const thread = new Worker(threadUrl("./src/server/sweep-thread.ts"), {
-    workerData: config.data_dir,
-  } as WorkerOptions);
-  let busy = false;
-  thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
-    if (data.done) busy = false;
-    note(data, log, figures, now());
-    if ("fatal" in data && data.fatal) {
-      clearInterval(timer);
-      fatal(new Error(data.error));
+  const broke = (error: string) => note({ error: `the thread broke: ${error}`, fatal: false }, log, figures, now());
+  const thread = sweepThread(
+    config.data_dir,
+    (reply) => {
+      note(reply, log, figures, now());
+      if (!("fatal" in reply) || !reply.fatal) return;
+      sweeps.stop();
+      fatal(new Error(reply.error));
+    },
+    broke,
+  );
+  const interval = config.gc_interval;
+  const sweeps = every(interval, log, () => {
+    try {
+      thread.order({ now: now(), interval });
+    } catch (error) {
+      broke(String(error));
     }
-  };
-  thread.onerror = (event) => {
-    busy = false;
-    log.event(`sweep: ${event.message}`);
-  };
-  const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    thread.postMessage({ now: now(), interval: config.gc_interval } satisfies SweepOrder);
-  }, config.gc_interval);
+  });
+  const looks = every(LOOK_MS, log, watchingDatabase(config.data_dir, log, figures));
   return {
     async stop() {
-      clearInterval(timer);
-      thread.terminate(); // inside a transaction it rolls back
+      sweeps.stop();
+      looks.stop();
+      thread.end();
       await log.close();
     },
   };

@@ -1,5 +1,6 @@
 /** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
  *  thread of their own: its transactions never wait in front of a page. */
+import { closeSync, openSync } from "node:fs";
 import type { Config } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics.ts";
@@ -35,10 +36,22 @@ interface Thread {
   end(): void;
 }
 
-/** The thread is started with the first order. One that ends, or never began, is replaced with the next one. */
+const DESCRIPTORS = 8;
+
+/** The runtime ends a process that has none left for a new thread; asked before, it is an error like any other. */
+function needDescriptors(): void {
+  const held: number[] = [];
+  try {
+    while (held.length < DESCRIPTORS) held.push(openSync(process.execPath, "r"));
+  } finally {
+    held.forEach((file) => closeSync(file));
+  }
+}
+
+/** The thread is started at once, and one that ends, or never began, is replaced with the next order. */
 function sweepThread(data_dir: string, heard: (reply: SweepReply) => void, broke: (why: string) => void): Thread {
-  let thread: Worker | null = null;
   let busy = false;
+  let thread: Worker | null = start();
 
   function start(): Worker {
     const made = new Worker(threadUrl("./src/server/sweep-thread.ts"), { workerData: data_dir } as WorkerOptions);
@@ -60,7 +73,10 @@ function sweepThread(data_dir: string, heard: (reply: SweepReply) => void, broke
   return {
     order(order) {
       if (busy) return false;
-      thread ??= start();
+      if (thread === null) {
+        needDescriptors();
+        thread = start();
+      }
       busy = true;
       thread.postMessage(order);
       return true;

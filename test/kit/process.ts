@@ -162,7 +162,7 @@ export function sharedPages(data_dir: string): string[] {
 export async function removeFolder(path: string): Promise<void> {
   const below = existsSync(path) ? readdirSync(path, { withFileTypes: true }).filter((one) => one.isDirectory()) : [];
   for (const folder of [path, ...below.map(({ name }) => join(path, name))]) {
-    if (existsSync(folder)) for (const page of sharedPages(folder)) await rm(page, { force: true });
+    if (existsSync(folder)) for (const page of sharedPages(folder)) await rm(page, { force: true, recursive: true });
   }
   await rm(path, { recursive: true, force: true });
 }

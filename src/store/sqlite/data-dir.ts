@@ -4,7 +4,7 @@ import { dropBallast } from "../disk/ballast.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { BlobPlace, Parts } from "../sql/parts.ts";
-import { databaseWatch, openDatabase } from "./database.ts";
+import { databaseWatch, reopenDatabase } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { type Counter, openGeneration } from "./generation.ts";
 
@@ -32,7 +32,7 @@ const blobPlace = (data_dir: string): BlobPlace => ({
 
 /** `watch`: for a process that serves pages. */
 export function openDataDir(data_dir: string, now: () => number, watch = false): DataDir {
-  const sqlite = openDatabase(data_dir);
+  const sqlite = reopenDatabase(data_dir);
   const generation = openGeneration(data_dir, sqlite, watch);
   return {
     data_dir,

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { withRoom } from "../disk/ballast.ts";
+import { databaseLost } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
@@ -56,7 +57,26 @@ export function databaseWatch(data_dir: string): () => string | null {
   };
 }
 
+/** For the process that prepares the data directory: it makes the file where there is none. */
 export const openDatabase = (data_dir: string): Database => openFile(data_dir, "db", PRAGMAS);
+
+/** For all others: SQLite would make an empty database in the place of one that is lost. */
+export function reopenDatabase(data_dir: string): Database {
+  const path = join(data_dir, "db");
+  const lost = (is: string) => databaseLost(`The database ${path} ${is}: put it back or restore a backup.`);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size === 0) throw lost("was deleted or emptied");
+  try {
+    return openDatabase(data_dir);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw lost(`is damaged (${(error as Error).message})`);
+  }
+}
+
+/** What SQLite says of a file with other bytes in it. */
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(NOTADB|CORRUPT)/.test(String((error as { code?: unknown } | null)?.code ?? ""));
 
 /** How many steps a database has taken. */
 export const schemaOf = (db: Database): number =>

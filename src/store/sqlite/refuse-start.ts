@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { schemaOf } from "./database.ts";
+import { isDamage, schemaOf } from "./database.ts";
 
 /** The name of a file that is there while a restore writes the data directory. */
 export const RESTORING = "restoring";
@@ -31,6 +31,9 @@ function refuseForeign(data_dir: string): void {
   );
 }
 
+const IS_BLOB = /^[0-9a-f]{64}$/;
+const IS_BLOB_FOLDER = /^[0-9a-f]{2}$/;
+
 const DATABASES = ["db", "rates.db"].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]);
 const FILES = [...DATABASES, "lock.db", "secrets", "brands.txt", "ballast"];
 const FOLDERS = ["blobs", "tmp", "quarantine"];
@@ -44,10 +47,10 @@ function refuseStrangeKinds(data_dir: string): void {
   for (const name of namesIn(join(data_dir, "tmp"))) {
     if (seen(join(data_dir, "tmp", name))?.isDirectory()) refuse(`tmp/${name}`, "a folder", "files");
   }
+  for (const name of namesIn(join(data_dir, "blobs")).filter((one) => IS_BLOB_FOLDER.test(one))) {
+    if (seen(join(data_dir, "blobs", name))?.isFile()) refuse(`blobs/${name}`, "no folder", "one");
+  }
 }
-
-const IS_BLOB = /^[0-9a-f]{64}$/;
-const IS_BLOB_FOLDER = /^[0-9a-f]{2}$/;
 
 function hasBlobs(data_dir: string): boolean {
   const blobs = join(data_dir, "blobs");
@@ -84,7 +87,6 @@ export function refuseEmptied(data_dir: string, db: Database): void {
   if (schemaOf(db) === 0 && wasUsed(data_dir)) throw lost(data_dir, "is empty");
 }
 
-const DAMAGED = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
 const ADVICE: Readonly<Record<string, string>> = {
   db: "move the data folder away and restore a backup into a new one (svc-server restore <dir>)",
   "lock.db": "remove that file, which holds nothing, and start again",
@@ -95,8 +97,7 @@ export function sayingWhich<T>(data_dir: string, name: "db" | "lock.db", open: (
   try {
     return open();
   } catch (error) {
-    const code = String((error as { code?: unknown } | null)?.code ?? "");
-    if (!DAMAGED.some((start) => code.startsWith(start))) throw error;
+    if (!isDamage(error)) throw error;
     throw new Error(`${join(data_dir, name)} is damaged (${(error as Error).message}): ${ADVICE[name]}.`);
   }
 }

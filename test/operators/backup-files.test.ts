@@ -1,4 +1,4 @@
-/** RELIABILITY 2, "Backup" and "Verify": what is done to a backup's files is never done to the server's, and a file that
+/** RELIABILITY 2, "Verify": what is done to a backup's files is never done to the server's, and a file that
  *  only cannot be read is never taken for a damaged one. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, chown, readdir, readFile, stat, writeFile } from "node:fs/promises";

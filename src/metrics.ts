@@ -40,6 +40,11 @@ const SERIES: readonly Series[] = [
     "Blobs of live versions that are missing or in quarantine: restore or redeploy.",
   ),
   ...series(
+    "gauge",
+    "svc_database_missing",
+    "1 where the database was deleted or replaced while the server runs: deploys are refused.",
+  ),
+  ...series(
     "counter",
     "svc_refusals_total",
     "Errors answered, by code.",
@@ -58,7 +63,8 @@ export type Figure =
   | "svc_swept_sites_total"
   | "svc_swept_blobs_total"
   | "svc_last_sweep_timestamp_seconds"
-  | "svc_blobs_missing";
+  | "svc_blobs_missing"
+  | "svc_database_missing";
 
 export const slotOf = (figure: Figure): number => SERIES.findIndex(({ name }) => name === figure);
 

@@ -26,7 +26,7 @@ const gc: Command = {
 const CONSEQUENCE = {
   missing: "is missing",
   damaged: "is damaged and was moved to quarantine",
-  unreadable: "cannot be read and was moved to quarantine",
+  unreadable: "cannot be read, and was left where it is: see to the disk, or to the file's owner and mode",
 };
 
 /** One line for the blob, one for each file that visitors can no longer get. */
@@ -57,19 +57,19 @@ const verify: Command = {
   arguments: [],
   options: {},
   summary: "re-hash every stored file; exit code 1 where one is missing or damaged",
-  more: "Damaged files go to the folder quarantine of the data directory; deploying the same bytes again heals them. The server goes through all of them by itself every 30 days.",
+  more: "Damaged files (not those that only cannot be read) go to the folder quarantine of the data directory; deploying the same bytes again heals them. The server goes through all of them by itself every 30 days.",
   run: (call) => verified(call.open(), call),
 };
 
 const backup: Command = {
   name: "backup",
   arguments: ["dir"],
-  options: {},
+  options: { "--link": null },
   summary: "copy everything into a new folder while the server runs",
-  more: "On the same file system the files are shared or linked and take no room: copy the folder to another machine afterwards. `sha256sum -c SHA256SUMS` checks it anywhere.",
-  async run({ arguments: [folder], open, print, note }) {
+  more: "On a file system that shares blocks (btrfs, xfs) the copy takes no room on the same disk. --link makes hard links where blocks cannot be shared: quick and without room, but the backup's files are then the live ones under a second name, and a chown, chmod or write in the backup hits the server's own. Copy the folder to another machine afterwards; `sha256sum -c SHA256SUMS` checks it anywhere.",
+  async run({ arguments: [folder], switches, open, print, note }) {
     const operations = open();
-    const report = await operations.backUp(folder!);
+    const report = await operations.backUp(folder!, switches.has("--link"));
     await operations.record("backup", resolve(folder!));
     for (const sha256 of report.damaged) print(`blob ${sha256} is missing or damaged and is not in the backup\n`);
     note(`backed up ${counted(report.blobs, "blob")}, ${report.bytes} bytes, as of ${report.created_at}, to ${folder}`);

@@ -15,6 +15,7 @@ import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { createOwnPaths } from "./own-paths.ts";
+import { listenPatiently } from "./port.ts";
 import { startSweeping } from "./sweeping.ts";
 import { readTls } from "../config/tls.ts";
 import { WEB } from "../web/index.ts";
@@ -136,7 +137,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     if (isCommitUnknown(error)) fatal(error);
   };
   let app: App;
-  const server = listener(config, tls, () => app, options.worker ?? false);
+  const server = await listenPatiently(() => listener(config, tls, () => app, options.worker ?? false));
   const bound = withAddresses(config, server.port!);
   const metrics = createMetrics(store.figures);
   const counting = keepCounting(metrics, log);

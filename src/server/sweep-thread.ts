@@ -1,7 +1,7 @@
 /** The thread of sweeping.ts. */
 import { workerData } from "node:worker_threads";
 import { slotOf } from "../metrics.ts";
-import { openStore } from "../store/index.ts";
+import { openStore, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import type { SweepFailure, SweepOrder, SweepReply } from "./sweep-order.ts";
 
@@ -10,7 +10,13 @@ declare const self: Worker;
 /** The time of the last order, by the service's clock, which may differ from this machine's; and when that was by ours. */
 let told = { now: 0, at: 0 };
 const clock = (): number => told.now + Math.round(performance.now() - told.at);
-const opened = openStore({ data_dir: workerData as string, now: clock });
+let opened: Promise<Store> | undefined;
+/** A store that could not be opened (too many open files, a failing disk) is tried again with the next order. */
+const store = (): Promise<Store> =>
+  (opened ??= openStore({ data_dir: workerData as string, now: clock }).catch((error) => {
+    opened = undefined;
+    throw error;
+  }));
 const MISSING = slotOf("svc_blobs_missing");
 
 /** For the log: what happened, where the store put it into words for a caller. */
@@ -20,16 +26,16 @@ function failed(thrown: unknown): SweepFailure {
 }
 
 async function sweep({ sure }: SweepOrder): Promise<SweepReply> {
-  return { swept: await (await opened).sweep(sure) };
+  return { swept: await (await store()).sweep(sure) };
 }
 
 async function verify({ interval }: SweepOrder): Promise<SweepReply> {
-  const store = await opened;
+  const { figures, verifyTurn, missingBlobs } = await store();
   // Whoever found blobs missing (this thread, the start, an operator): until they are there again, each order looks.
-  const incomplete = store.figures.get(MISSING) > 0;
-  const damages = await store.verifyTurn(interval);
+  const incomplete = figures.get(MISSING) > 0;
+  const damages = await verifyTurn(interval);
   if (damages.length === 0 && !incomplete) return { damages, missing: null };
-  return { damages, missing: (await store.missingBlobs()).length };
+  return { damages, missing: (await missingBlobs()).length };
 }
 
 self.onmessage = async ({ data }: MessageEvent<SweepOrder>) => {

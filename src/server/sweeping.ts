@@ -1,9 +1,10 @@
 /** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
  *  thread of their own: its transactions never wait in front of a page. */
+import { closeSync, openSync } from "node:fs";
 import type { Config } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics.ts";
-import { openFigures } from "../store/index.ts";
+import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
 import type { SweepOrder, SweepReply } from "./sweep-order.ts";
@@ -29,6 +30,95 @@ function note(reply: SweepReply, log: Log, figures: Figures, now: number): void 
   }
 }
 
+interface Thread {
+  /** False where the last order is still under way. */
+  order(order: SweepOrder): boolean;
+  end(): void;
+}
+
+const DESCRIPTORS = 8;
+
+/** The runtime ends a process that has none left for a new thread; asked before, it is an error like any other. */
+function needDescriptors(): void {
+  const held: number[] = [];
+  try {
+    while (held.length < DESCRIPTORS) held.push(openSync(process.execPath, "r"));
+  } finally {
+    held.forEach((file) => closeSync(file));
+  }
+}
+
+/** The thread is started at once, and one that ends, or never began, is replaced with the next order. */
+function sweepThread(data_dir: string, heard: (reply: SweepReply) => void, broke: (why: string) => void): Thread {
+  let busy = false;
+  let thread: Worker | null = start();
+
+  function start(): Worker {
+    const made = new Worker(threadUrl("./src/server/sweep-thread.ts"), { workerData: data_dir } as WorkerOptions);
+    made.onmessage = ({ data }: MessageEvent<SweepReply>) => {
+      if (data.done) busy = false;
+      heard(data);
+    };
+    const ended = (why: string) => {
+      if (thread !== made) return;
+      thread = null;
+      busy = false;
+      broke(why);
+      made.terminate();
+    };
+    made.onerror = (event) => ended(event.message);
+    made.addEventListener("close", () => ended("the thread ended"));
+    return made;
+  }
+  return {
+    order(order) {
+      if (busy) return false;
+      if (thread === null) {
+        needDescriptors();
+        thread = start();
+      }
+      busy = true;
+      thread.postMessage(order);
+      return true;
+    },
+    end() {
+      const ending = thread;
+      thread = null;
+      ending?.terminate(); // inside a transaction it rolls back
+    },
+  };
+}
+
+/** How soon it is said that the database is gone. */
+const LOOK_MS = 10_000;
+/** How often it is said again. */
+const REMIND_MS = 10 * 60_000;
+
+/** Deploys are refused from the moment on in which the file is gone; here it is told, and told again. */
+function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => void {
+  const lost = databaseWatch(data_dir);
+  let told = -Infinity;
+  return () => {
+    const why = lost();
+    figures.set(slotOf("svc_database_missing"), why === null ? 0 : 1);
+    if (why === null || performance.now() - told < REMIND_MS) return;
+    log.error("database", why);
+    told = performance.now();
+  };
+}
+
+/** A timer whose error ends nothing. */
+function every(ms: number, log: Log, work: () => void): { stop(): void } {
+  const timer = setInterval(() => {
+    try {
+      work();
+    } catch (error) {
+      log.error("a timer", error);
+    }
+  }, ms);
+  return { stop: () => clearInterval(timer) };
+}
+
 /** `fatal` ends the process, which must write nothing more: no further order is given. */
 export function startSweeping(
   config: Config,
@@ -37,35 +127,35 @@ export function startSweeping(
 ): { stop(): Promise<void> } {
   const log = createLog(config.log, now);
   const figures = openFigures(config.data_dir);
-  const thread = new Worker(threadUrl("./src/server/sweep-thread.ts"), {
-    workerData: config.data_dir,
-  } as WorkerOptions);
-  let busy = false;
-  thread.onmessage = ({ data }: MessageEvent<SweepReply>) => {
-    if (data.done) busy = false;
-    note(data, log, figures, now());
-    if ("fatal" in data && data.fatal) {
-      clearInterval(timer);
-      fatal(new Error(data.error));
-    }
-  };
-  thread.onerror = (event) => {
-    busy = false;
-    log.event(`sweep: ${event.message}`);
-  };
+  const broke = (error: string) => note({ error: `the thread broke: ${error}`, fatal: false }, log, figures, now());
+  const thread = sweepThread(
+    config.data_dir,
+    (reply) => {
+      note(reply, log, figures, now());
+      if (!("fatal" in reply) || !reply.fatal) return;
+      sweeps.stop();
+      fatal(new Error(reply.error));
+    },
+    broke,
+  );
+  const interval = config.gc_interval;
   let before = 0;
-  const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
+  const sweeps = every(interval, log, () => {
     const time = now();
     const sure = Math.min(before, time);
-    before = time;
-    thread.postMessage({ now: time, sure, interval: config.gc_interval } satisfies SweepOrder);
-  }, config.gc_interval);
+    try {
+      // An order that is not taken leaves the time of the one before.
+      if (thread.order({ now: time, sure, interval })) before = time;
+    } catch (error) {
+      broke(String(error));
+    }
+  });
+  const looks = every(LOOK_MS, log, watchingDatabase(config.data_dir, log, figures));
   return {
     async stop() {
-      clearInterval(timer);
-      thread.terminate(); // inside a transaction it rolls back
+      sweeps.stop();
+      looks.stop();
+      thread.end();
       await log.close();
     },
   };

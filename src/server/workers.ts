@@ -2,6 +2,7 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
+import { listenPatiently } from "./port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
 import { startSweeping } from "./sweeping.ts";
@@ -31,8 +32,10 @@ function spawnWorker(config: Config, env: Env): Promise<Child> {
 
 /** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
  *  workers' listeners would share it with: each of the two would get some of the requests. */
-function choosePort(config: Config): Config {
-  const probe = Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() });
+async function choosePort(config: Config): Promise<Config> {
+  const probe = await listenPatiently(() =>
+    Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() }),
+  );
   const { port } = probe;
   probe.stop(true);
   return withAddresses(config, port!);
@@ -93,7 +96,10 @@ interface Supervisor {
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
   const data = prepareDataDir(configured.data_dir);
-  const config = choosePort(configured);
+  const config = await choosePort(configured).catch((error) => {
+    data.close();
+    throw error;
+  });
   const log = createLog(config.log, now);
   const sweeping = startSweeping(config, now, endForRecovery);
   const crew = createCrew(config, env, log);

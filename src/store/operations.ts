@@ -30,8 +30,8 @@ import { siteReader } from "./sql/sites.ts";
 import { takedown } from "./sql/takedown.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
-import { prepareGeneration } from "./sqlite/generation.ts";
-import { DataDirInUse, prepareDataDir, refuseHalfRestored } from "./sqlite/prepare.ts";
+import { DataDirInUse, prepareDataDir } from "./sqlite/prepare.ts";
+import { refuseHalfRestored, refuseLost } from "./sqlite/refuse-start.ts";
 import { sweeper } from "./sqlite/sweep.ts";
 
 export { restoreFrom } from "./backup/restore.ts";
@@ -53,7 +53,8 @@ export interface Operations {
   verify(): Promise<Checked>;
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
-  backUp(folder: string): Promise<BackedUp>;
+  /** `links`: hard links in the place of copies, where the file system cannot share blocks. */
+  backUp(folder: string, links: boolean): Promise<BackedUp>;
   /** A line in the audit log for what concerns no single site or account. */
   record(action: string, reason: string): Promise<void>;
   figures: Figures;
@@ -61,6 +62,8 @@ export interface Operations {
 }
 
 function refuseUnlessDataDir(data_dir: string): void {
+  refuseHalfRestored(data_dir);
+  refuseLost(data_dir);
   if (!existsSync(join(data_dir, "db"))) {
     throw new Error(
       `There is no data of a svc-server in ${data_dir}: name its folder with --data-dir (SVC_DATA_DIR), or start the server once.`,
@@ -88,9 +91,7 @@ function upToDate(data_dir: string): void {
 
 export function openOperations({ data_dir, now }: { data_dir: string; now: () => number }): Operations {
   refuseUnlessDataDir(data_dir);
-  refuseHalfRestored(data_dir);
   upToDate(data_dir);
-  prepareGeneration(data_dir);
   const parts = openDataDir(data_dir, now);
   const { db } = parts;
   return {
@@ -105,7 +106,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
     sweep: sweeper(parts),
     verify: () => verifyAll(parts),
     missingBlobs: () => missingBlobs(db, (blob) => blobIsFound(data_dir, blob)),
-    backUp: (folder) => backUp(parts, folder),
+    backUp: (folder, links) => backUp(parts, folder, links),
     record: operatorRecord(parts),
     figures: openFigures(data_dir),
     close: parts.close,

@@ -86,6 +86,18 @@ const unavailable = (why: string): Refusal =>
 /** For a write that others keep from its turn. */
 export const busy = (): Refusal => unavailable("The server is busy.");
 
+/** `why` is for the operator, and no business of who asked. */
+export const databaseLost = (why: string): Refusal =>
+  Object.assign(
+    new Refusal(
+      "unavailable",
+      "The server's database is gone, so nothing was stored. Sites stay online; tell the operator.",
+      {},
+      { "retry-after": "60" },
+    ),
+    { cause: new Error(why) },
+  );
+
 const FAILING = ["EIO", "EMFILE", "ENFILE", "ENOMEM", "EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
 
 function answerTo(error: unknown): Error | null {

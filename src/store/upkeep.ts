@@ -16,7 +16,8 @@ export interface Loss {
   live: boolean;
 }
 
-/** A blob that is not what it was. Damaged and unreadable ones have been set aside, where no request finds them. */
+/** A blob that is not what it was. A damaged one has been set aside, where no request finds it; one that the disk, its
+ *  owner or its mode keep from being read lies where it was. */
 export interface Damage {
   sha256: string;
   why: "missing" | "damaged" | "unreadable";

@@ -1,5 +1,5 @@
 /** svc-server as a process of its own: real signals, real exit codes, the ready line. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -151,8 +151,24 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | n
   }
 }
 
+/** The names of the pages that a server on this data directory shares with its children and commands. */
+export function sharedPages(data_dir: string): string[] {
+  if (process.platform !== "linux") return ["generation", "metrics"].map((name) => join(data_dir, name));
+  const { dev, ino } = statSync(data_dir, { bigint: true });
+  return ["generation", "metrics"].map((name) => `/dev/shm/svc-${dev}-${ino}-${name}`);
+}
+
+/** A server that was killed leaves its pages to the next one on its folder; here there is none. */
+export async function removeFolder(path: string): Promise<void> {
+  const below = existsSync(path) ? readdirSync(path, { withFileTypes: true }).filter((one) => one.isDirectory()) : [];
+  for (const folder of [path, ...below.map(({ name }) => join(path, name))]) {
+    if (existsSync(folder)) for (const page of sharedPages(folder)) await rm(page, { force: true, recursive: true });
+  }
+  await rm(path, { recursive: true, force: true });
+}
+
 /** A temporary folder, gone at the end of the block: `await using dir = await temporaryFolder()`. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "svc-test-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => removeFolder(path) };
 }

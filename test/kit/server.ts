@@ -1,5 +1,5 @@
 /** A whole server in the test's own process: real HTTP on a free port, a temporary data directory, a clock that moves. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config/index.ts";
@@ -7,6 +7,7 @@ import { type Service, startService } from "../../src/server/service.ts";
 import { hashToken, newToken } from "../../src/tokens.ts";
 import type { Healed, Warning } from "../../src/types.ts";
 import { count, write } from "./database.ts";
+import { removeFolder } from "./process.ts";
 import { zipOf } from "./zip.ts";
 
 export type Contents = Record<string, string | Uint8Array> | Map<string, string | Uint8Array>;
@@ -186,7 +187,7 @@ export class TestServer {
   }
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-    await rm(this.data_dir, { recursive: true, force: true });
+    await removeFolder(this.data_dir);
   }
 }
 

@@ -4,7 +4,7 @@ import { chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { medians } from "../kit/cpu.ts";
 import { call, cookieOf, PASSWORD, submit } from "../kit/people.ts";
-import { startProcess, temporaryFolder } from "../kit/process.ts";
+import { sharedPages, startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, TestServer, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -98,9 +98,8 @@ test("A18 the data directory is 0700, and what lies in it for nobody else", asyn
   await using server = await startServer();
   await server.deploy({ "index.html": "x" });
   expect((await stat(server.data_dir)).mode & 0o777).toBe(0o700);
-  for (const name of ["secrets", "db", "rates.db", "lock.db", "generation"]) {
-    expect((await stat(join(server.data_dir, name))).mode & 0o777).toBe(0o600);
-  }
+  const files = ["secrets", "db", "rates.db", "lock.db"].map((name) => join(server.data_dir, name));
+  for (const path of [...files, ...sharedPages(server.data_dir)]) expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
 test("A18 the keys are random, stay over a restart, and are closed to others again", async () => {

@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/index.ts";
 import { startService } from "../../src/server/service.ts";
 import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { drains, ended, local, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { drains, ended, local, run, sharedPages, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -68,9 +68,8 @@ describe("a start", () => {
       `svc-server listening on http://localhost:${server.port} (sites at http://*.localhost:${server.port})`,
     );
     expect(statSync(data_dir).mode & 0o777).toBe(0o700);
-    for (const name of ["db", "lock.db", "generation"]) {
-      expect(statSync(join(data_dir, name)).mode & 0o077).toBe(0);
-    }
+    for (const name of ["db", "lock.db"]) expect(statSync(join(data_dir, name)).mode & 0o077).toBe(0);
+    for (const page of sharedPages(data_dir)) expect(statSync(page).mode & 0o077).toBe(0);
     expect(await ended(server, "SIGTERM")).toBe(0);
   });
 

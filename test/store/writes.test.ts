@@ -55,7 +55,7 @@ beforeEach(async () => {
       *allThere() {
         return true;
       },
-      makeRoom: () => void made_room++,
+      makeRoom: () => made_room++ === 0,
     },
     now: () => NOW,
   };
@@ -216,6 +216,7 @@ describe("when the disk is full", () => {
     parts.place.makeRoom = () => {
       made_room++;
       sqlite.run("PRAGMA max_page_count = 1000000");
+      return true;
     };
     await write();
     expect([heard, made_room]).toEqual([told, 1]);

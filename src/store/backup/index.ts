@@ -51,12 +51,12 @@ async function copyDatabase(db: Database, path: string): Promise<void> {
 }
 
 /** False where the blob is missing or not what its name says: such a copy is worth nothing. */
-async function copyBlob(data_dir: string, folder: string, { sha256, bytes }: BlobRow): Promise<boolean> {
+async function copyBlob({ data_dir, folder, links }: Job, { sha256, bytes }: BlobRow): Promise<boolean> {
   const path = blobPath(folder, sha256);
   try {
-    await copyImmutable(blobPath(data_dir, sha256), path);
+    await copyImmutable(blobPath(data_dir, sha256), path, links);
   } catch (error) {
-    if (["ENOENT", "EIO", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    if (["ENOENT", "EIO", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
     throw error;
   }
   if (Bun.file(path).size === bytes && (await hashOfFile(path).catch(() => null)) === sha256) return true;
@@ -64,15 +64,23 @@ async function copyBlob(data_dir: string, folder: string, { sha256, bytes }: Blo
   return false;
 }
 
+interface Job {
+  data_dir: string;
+  folder: string;
+  /** Second names in the place of copies where blocks cannot be shared. */
+  links: boolean;
+}
+
 type List = Awaited<ReturnType<typeof writeChecksums>>;
 
-async function copyBlobs(data_dir: string, folder: string, list: List, done: BackedUp): Promise<void> {
+async function copyBlobs(job: Job, list: List, done: BackedUp): Promise<void> {
+  const { folder } = job;
   for (let n = 0; n < 256; n++) makeFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
   using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
   for await (const page of blobPages(sqliteDb(copy, () => {}))) {
     const copied: CopiedFile[] = [];
     await inParallel(page, COPIERS, async (blob) => {
-      if (!(await copyBlob(data_dir, folder, blob))) return void done.damaged.push(blob.sha256);
+      if (!(await copyBlob(job, blob))) return void done.damaged.push(blob.sha256);
       done.blobs++;
       done.bytes += blob.bytes;
       copied.push({ path: `blobs/${blob.sha256.slice(0, 2)}/${blob.sha256}`, sha256: blob.sha256 });
@@ -93,14 +101,15 @@ async function copySingles(data_dir: string, folder: string): Promise<CopiedFile
   return copied;
 }
 
-async function copyAll({ sqlite, data_dir, now }: DataDir, folder: string): Promise<BackedUp> {
+async function copyAll({ sqlite, now }: DataDir, job: Job): Promise<BackedUp> {
+  const { data_dir, folder } = job;
   const created_at = new Date(now()).toISOString();
   const done: BackedUp = { created_at, blobs: 0, bytes: 0, damaged: [] };
   await copyDatabase(sqlite, join(folder, "db"));
   const list = await writeChecksums(folder, { schema: schemaOf(sqlite), created_at });
   try {
     await list.add(await copySingles(data_dir, folder));
-    await copyBlobs(data_dir, folder, list, done);
+    await copyBlobs(job, list, done);
     await list.finish();
   } finally {
     await list.close();
@@ -109,11 +118,11 @@ async function copyAll({ sqlite, data_dir, now }: DataDir, folder: string): Prom
 }
 
 /** Throws a sentence, or what the disk says; what was copied until then stays, and no restore takes it. */
-export async function backUp(parts: DataDir, folder: string): Promise<BackedUp> {
+export async function backUp(parts: DataDir, folder: string, links: boolean): Promise<BackedUp> {
   await readyFolder(parts.data_dir, folder);
   const hold = await takeHold(parts);
   try {
-    return await copyAll(parts, folder);
+    return await copyAll(parts, { data_dir: parts.data_dir, folder, links });
   } finally {
     await hold.release();
   }

@@ -8,7 +8,8 @@ import { blobFolder, hashOfFile, inParallel } from "../disk/blobs.ts";
 import { copyFlushed } from "../disk/copies.ts";
 import { refuseNewer } from "../sqlite/database.ts";
 import { flushFolder, makeFolder } from "../disk/durable.ts";
-import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
+import { prepareDataDir } from "../sqlite/prepare.ts";
+import { RESTORING } from "../sqlite/refuse-start.ts";
 
 const COPIERS = 8;
 /** A new file system has this folder and is empty all the same. */

@@ -14,21 +14,18 @@ import type { Checked, Damage, Loss } from "../upkeep.ts";
 /** The folder of blobs that no request and no deploy shall find. */
 const SET_ASIDE = "quarantine";
 
-type Bad = { why: "missing" } | { why: "damaged" | "unreadable"; seen: string };
+type Bad = { why: "missing" } | { why: "unreadable" } | { why: "damaged"; seen: string };
 type Condition = { why: "whole" } | Bad;
 
-/** Says `unreadable` only where the file itself is to blame: too many open files say nothing about it. */
+/** Says `unreadable` only where disk, owner or mode are to blame: too many open files say nothing about a file. */
 async function conditionOf(path: string, sha256: string): Promise<Condition> {
-  const found = await stat(path).catch(() => null);
-  if (!found) return { why: "missing" };
   try {
+    const found = await stat(path);
     return (await hashOfFile(path)) === sha256 ? { why: "whole" } : { why: "damaged", seen: fingerprint(found) };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return { why: "missing" };
-    if (code === "EIO" || code === "EACCES" || code === "EPERM") {
-      return { why: "unreadable", seen: fingerprint(found) };
-    }
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (code === "ENOENT" || code === "ENOTDIR") return { why: "missing" };
+    if (["EIO", "EACCES", "EPERM"].includes(code)) return { why: "unreadable" };
     throw error;
   }
 }
@@ -48,19 +45,21 @@ function setAside(data_dir: string, sha256: string): void {
 }
 
 /** Decides under the write lock, where no deploy can be about to name the file: one that puts the blob anew at this
- *  very moment looks for it inside its own transaction, afterwards. Null: it was healed or swept meanwhile. */
+ *  very moment looks for it inside its own transaction, afterwards. What cannot be read may be whole all the same, and is
+ *  left where it is. Null: it was healed or swept meanwhile. */
 function* settle(data_dir: string, { blob_no, sha256 }: BlobRow, condition: Bad): Op<Damage | null> {
   const losses = (yield* lossesBy.all(blob_no)).map((loss) => ({ ...loss, live: loss.live === 1 }));
-  const found = statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false });
   const { why } = condition;
   if (losses.length === 0) return null;
+  if (why === "unreadable") return { sha256, why, losses };
+  const found = statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false });
   if (why === "missing") return found ? null : { sha256, why, losses };
   if (!found || fingerprint(found) !== condition.seen) return null;
   setAside(data_dir, sha256);
   return { sha256, why, losses };
 }
 
-/** Checks one blob; what is bad is set aside. */
+/** Checks one blob; one with other bytes is set aside. */
 async function check({ db, data_dir }: DataDir, blob: BlobRow): Promise<Damage | null> {
   const condition = await conditionOf(blobPath(data_dir, blob.sha256), blob.sha256);
   return condition.why === "whole" ? null : db.write(() => settle(data_dir, blob, condition));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Bytes } from "../../types.ts";
 import { contentHash } from "../../version-id.ts";
 import { randomName } from "../../random.ts";
-import { flushFolder, writeWhole } from "./durable.ts";
+import { flushFolder, makeFolder, writeWhole } from "./durable.ts";
 import { DamagedBlob } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";
 
@@ -39,12 +39,24 @@ async function isWhole(path: string, bytes: Bytes): Promise<boolean> {
   return stored !== null && Buffer.compare(stored, bytes) === 0;
 }
 
+/** Written beside the others and renamed. Where somebody took a folder away, it is made again. */
+async function putBlob(data_dir: string, sha256: string, bytes: Bytes): Promise<void> {
+  const write = () =>
+    writeWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
+  try {
+    await write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    for (const folder of [join(data_dir, "tmp"), blobFolder(data_dir, sha256)]) makeFolder(folder);
+    await flushFolder(join(data_dir, "blobs"));
+    await write();
+  }
+}
+
 /** W3 to W5: when this resolves, every blob is on disk under its name and survives a power cut. */
 export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, Bytes>): Promise<void> {
   await inParallel([...contents], WRITERS, async ([sha256, bytes]) => {
-    const path = blobPath(data_dir, sha256);
-    if (await isWhole(path, bytes)) return;
-    await writeWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), path, bytes);
+    if (!(await isWhole(blobPath(data_dir, sha256), bytes))) await putBlob(data_dir, sha256, bytes);
   });
   // Reused blobs too: another deploy may have renamed one and not yet flushed its folder.
   const folders = new Set([...contents.keys()].map((sha256) => blobFolder(data_dir, sha256)));

@@ -25,7 +25,8 @@ async function cloned(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** A second name for the same bytes: right for blobs, which nobody ever writes into. */
+/** A second name for the same bytes: nobody writes into a blob, but whoever changes the owner or the mode of one of the two
+ *  names changes the other's. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -43,10 +44,10 @@ export async function copyFlushed(from: string, to: string): Promise<void> {
   await flushFile(to);
 }
 
-/** The cheapest copy of a file that never changes: shared blocks, a second name, or its bytes. */
-export async function copyImmutable(from: string, to: string): Promise<void> {
+/** A file that never changes: shared blocks, else a second name where that is wanted, else its bytes. */
+export async function copyImmutable(from: string, to: string, links: boolean): Promise<void> {
   if (await cloned(from, to)) return flushFile(to);
-  if (await linked(from, to)) return;
+  if (links && (await linked(from, to))) return;
   await copyFile(from, to, constants.COPYFILE_EXCL);
   await flushFile(to);
 }

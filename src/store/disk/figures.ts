@@ -1,34 +1,42 @@
-/** Figures that all processes of a server add up in one shared page, so that any worker can answer `/metrics` for all:
- *  `DATA/metrics`. Losing them in a crash harms nobody. */
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** Figures that all processes of a server add up in one shared page, so that any worker can answer `/metrics` for all.
+ *  Losing them in a crash harms nobody. */
 import type { Figures } from "../upkeep.ts";
+import { makePage, openPage } from "./shared-page.ts";
 
-const PAGE = 8192; // mapped, so it never shrinks: else SIGBUS
+const PAGE = 8192;
 const BYTES_PER_SLOT = 8;
 /** From here on pairs of (process id, resident bytes), one for each process that serves. */
 const FIRST_PROCESS = 512;
 const LAST = PAGE / BYTES_PER_SLOT;
 
-const fileOf = (data_dir: string): string => join(data_dir, "metrics");
+const FILE = { name: "metrics", bytes: PAGE };
 
 /** Where files cannot be mapped, one process serves and has the page to itself. */
 const unshared = new Map<string, BigInt64Array>();
 
-function pageOf(data_dir: string): BigInt64Array {
+/** The cells, to be asked for anew each time. `lost` is called where what was in them is lost. */
+function cellsOf(data_dir: string, lost: () => void): (makes?: boolean) => BigInt64Array {
   if (process.platform === "win32") {
-    const page = unshared.get(data_dir) ?? new BigInt64Array(LAST);
-    unshared.set(data_dir, page);
-    return page;
+    const cells = unshared.get(data_dir) ?? new BigInt64Array(LAST);
+    unshared.set(data_dir, cells);
+    return () => cells;
   }
-  const path = fileOf(data_dir);
-  if (!existsSync(path)) writeFileSync(path, new Uint8Array(PAGE), { mode: 0o600 });
-  const bytes = Bun.mmap(path, { shared: true });
-  return new BigInt64Array(bytes.buffer, bytes.byteOffset, LAST);
+  const page = openPage(data_dir, FILE);
+  const map = () => new BigInt64Array(page.bytes().buffer, 0, LAST);
+  let cells = map();
+  return (makes) => {
+    if (!page.mend(makes)) return cells;
+    lost();
+    return (cells = map());
+  };
 }
 
-/** Every count begins at zero when a server starts; a scraper expects that. */
-export const prepareFigures = (data_dir: string): void => void pageOf(data_dir).fill(0n);
+/** Every count begins at zero when a server starts; a scraper expects that. What it returns ends the page. */
+export function prepareFigures(data_dir: string): () => void {
+  if (process.platform !== "win32") return makePage(data_dir, FILE);
+  unshared.get(data_dir)?.fill(0n);
+  return () => {};
+}
 
 function isAlive(pid: bigint): boolean {
   try {
@@ -40,27 +48,32 @@ function isAlive(pid: bigint): boolean {
 }
 
 export function openFigures(data_dir: string): Figures {
-  const page = pageOf(data_dir);
   const own = BigInt(process.pid);
   const processes = Array.from({ length: (LAST - FIRST_PROCESS) / 2 }, (_, n) => FIRST_PROCESS + 2 * n);
   let place: number | undefined;
+  const cells = cellsOf(data_dir, () => (place = undefined));
 
   /** A place that is free, or whose process is gone. */
-  const takePlace = () =>
+  const takePlace = (page: BigInt64Array) =>
     processes.find((at) => {
       const holder = Atomics.load(page, at);
       const free = holder === 0n || holder === own || !isAlive(holder);
       return free && Atomics.compareExchange(page, at, holder, own) === holder;
     });
   return {
-    add: (slot, amount) => void Atomics.add(page, slot, BigInt(amount)),
-    set: (slot, value) => void Atomics.store(page, slot, BigInt(Math.round(value))),
-    get: (slot) => Number(Atomics.load(page, slot)),
+    add: (slot, amount) => void Atomics.add(cells(), slot, BigInt(amount)),
+    set: (slot, value) => void Atomics.store(cells(), slot, BigInt(Math.round(value))),
+    get: (slot) => Number(Atomics.load(cells(), slot)),
     putMemory(bytes) {
-      place ??= takePlace();
+      const page = cells(true); // once a second, and by those that serve: they make a page anew that is gone
+      place ??= takePlace(page);
       if (place !== undefined) Atomics.store(page, place + 1, BigInt(bytes));
     },
-    memories: () =>
-      processes.filter((at) => page[at] !== 0n && isAlive(page[at]!)).map((at) => Number(Atomics.load(page, at + 1))),
+    memories() {
+      const page = cells();
+      return processes
+        .filter((at) => page[at] !== 0n && isAlive(page[at]!))
+        .map((at) => Number(Atomics.load(page, at + 1)));
+    },
   };
 }

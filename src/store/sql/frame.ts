@@ -3,14 +3,14 @@ import { Refusal } from "../../errors.ts";
 import { isDiskFull } from "../refusals.ts";
 import type { BlobPlace } from "./parts.ts";
 
-/** Runs what frees room (deletions, takedowns, the sweep) once more after room was made where the disk is full. */
+/** Runs what frees room (deletions, takedowns, the sweep) again after room was made where the disk is full. */
 export async function makingRoom<T>(place: Pick<BlobPlace, "makeRoom">, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!isDiskFull(error)) throw error;
-    place.makeRoom();
-    return write();
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDiskFull(error) || !place.makeRoom()) throw error;
+    }
   }
 }
 

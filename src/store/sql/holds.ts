@@ -21,12 +21,13 @@ const put = statement(
 );
 const remove = statement("delete from holds where hold_id = ? or expires_at <= ?");
 
-/** Takes a hold and renews it until it is released. One that cannot be renewed now is renewed the next time. */
+/** Takes a hold and renews it until it is released. One that cannot be renewed now is renewed the next time, whatever the
+ *  reason: it lasts for six of them, and a timer's error would end the process. */
 export async function takeHold({ db, now }: Pick<Parts, "db" | "now">): Promise<{ release(): Promise<void> }> {
   const hold_id = `hold_${randomName(20)}`;
   const renew = () => db.write(() => put.do(hold_id, now() + HOLD_MS));
   await renew();
-  const timer = setInterval(() => void ifDiskAllows(renew()), RENEW_MS);
+  const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS);
   return {
     release() {
       clearInterval(timer);

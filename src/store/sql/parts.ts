@@ -8,8 +8,8 @@ export interface BlobPlace {
   put(version: Pick<BuiltVersion, "blobs" | "manifest">): Promise<void>;
   /** Inside the deploy's transaction: false where a sweep took one since it was put. */
   allThere(manifest: readonly ManifestFile[]): Op<boolean>;
-  /** For a full disk, on which not even a deletion can be written. */
-  makeRoom(): void;
+  /** For a full disk, on which not even a deletion can be written. False where there is nothing left to give up. */
+  makeRoom(): boolean;
 }
 
 export interface Parts {

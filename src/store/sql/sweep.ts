@@ -124,12 +124,16 @@ function* countUnknown(candidates: readonly string[]): Op<{ unknown: number; tot
   return { unknown, total: (yield* blobCount.get())!.n + unknown };
 }
 
-/** More than half of all blobs, and over a thousand, unknown to the database: somebody mixed up two stores. */
+/** So many files are no longer one deploy that was cut short. */
+const DOUBTFUL = 20;
+
+/** More than half of all blobs, and twenty or more, unknown to the database: it is another one, or an older. */
 export async function refuseIfMostAreUnknown({ db }: Pick<Parts, "db">, candidates: readonly string[]): Promise<void> {
   const { unknown, total } = await db.read(countUnknown(candidates));
-  if (unknown > 1000 && unknown * 2 > total) {
+  if (unknown >= DOUBTFUL && unknown * 2 > total) {
     throw new Error(
-      `${unknown} of ${total} blob files are unknown to the database: nothing is swept. Is this the right database?`,
+      `${unknown} of ${total} blob files are unknown to the database: they are not swept. Is this the right database, and ` +
+        "no older copy? If it is, svc-server gc --force removes them.",
     );
   }
 }

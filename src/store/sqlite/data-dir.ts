@@ -4,7 +4,7 @@ import { dropBallast } from "../disk/ballast.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { BlobPlace, Parts } from "../sql/parts.ts";
-import { openDatabase } from "./database.ts";
+import { databaseWatch, reopenDatabase } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { type Counter, openGeneration } from "./generation.ts";
 
@@ -41,7 +41,7 @@ interface Opening {
 
 export function openDataDir(data_dir: string, now: () => number, opening: Opening = {}): DataDir {
   const { watch = false, reads_only = false, patience_ms } = opening;
-  const sqlite = openDatabase(data_dir);
+  const sqlite = reopenDatabase(data_dir);
   if (reads_only) sqlite.run("PRAGMA query_only = ON");
   if (patience_ms !== undefined) sqlite.run("PRAGMA busy_timeout = 0");
   const generation = openGeneration(data_dir, sqlite, watch);
@@ -50,7 +50,7 @@ export function openDataDir(data_dir: string, now: () => number, opening: Openin
     now,
     sqlite,
     generation,
-    db: sqliteDb(sqlite, generation.advance, patience_ms),
+    db: sqliteDb(sqlite, generation.advance, { lost: databaseWatch(data_dir), patience_ms }),
     place: blobPlace(data_dir),
     close() {
       generation.close();

@@ -1,6 +1,9 @@
 /** One connection to `DATA/db`, as RELIABILITY 2 wants it, and the numbered steps that bring its schema up to date. */
 import { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { withRoom } from "../disk/ballast.ts";
+import { databaseLost } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
@@ -11,20 +14,70 @@ import schema5 from "./schema-5.sql" with { type: "text" };
 const STEPS: readonly string[] = [schema1, schema2, schema3, schema4, schema5];
 
 const PRAGMAS = [
+  "busy_timeout = 5000", // first: another process may hold the file for the moment in which the next one needs it
   "journal_mode = WAL",
   "synchronous = FULL", // an answer promises durability; NORMAL loses the last commits in a power cut
-  "busy_timeout = 5000",
   "foreign_keys = ON",
   "trusted_schema = OFF",
   "cache_size = -8192",
   ...(process.platform === "darwin" ? ["fullfsync = ON", "checkpoint_fullfsync = ON"] : []),
 ];
 
-export function openDatabase(data_dir: string): Database {
-  const db = new Database(join(data_dir, "db"), { strict: true, create: true });
-  for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`);
-  return db;
+/** A file of a data directory, opened with these settings in their order. Where the disk is full the ballast goes, and it
+ *  is tried once more: SQLite needs room for two files beside the first. */
+export function openFile(data_dir: string, name: string, pragmas: readonly string[]): Database {
+  return withRoom(data_dir, () => {
+    const db = new Database(join(data_dir, name), { strict: true, create: true });
+    try {
+      for (const pragma of pragmas) db.run(`PRAGMA ${pragma}`);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  });
 }
+
+/** Null while the file has the name under which it was opened; else a sentence: what is written now is lost when the last
+ *  process closes it. 3 µs. */
+export function databaseWatch(data_dir: string): () => string | null {
+  const path = join(data_dir, "db");
+  const look = () => statSync(path, { throwIfNoEntry: false });
+  const opened = look()?.ino;
+  const whatHappened = (): string | null => {
+    const now = look();
+    if (now === undefined) return "was deleted";
+    if (now.size === 0) return "was emptied";
+    return now.ino === opened ? null : "was replaced";
+  };
+  return () => {
+    const what = whatHappened();
+    return what === null
+      ? null
+      : `The database ${path} ${what} while the server runs: put it back or restore a backup, then restart the server.`;
+  };
+}
+
+/** For the process that prepares the data directory: it makes the file where there is none. */
+export const openDatabase = (data_dir: string): Database => openFile(data_dir, "db", PRAGMAS);
+
+/** For all others: SQLite would make an empty database in the place of one that is lost. */
+export function reopenDatabase(data_dir: string): Database {
+  const path = join(data_dir, "db");
+  const lost = (is: string) => databaseLost(`The database ${path} ${is}: put it back or restore a backup.`);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size === 0) throw lost("was deleted or emptied");
+  try {
+    return openDatabase(data_dir);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw lost(`is damaged (${(error as Error).message})`);
+  }
+}
+
+/** What SQLite says of a file with other bytes in it. */
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(NOTADB|CORRUPT)/.test(String((error as { code?: unknown } | null)?.code ?? ""));
 
 /** How many steps a database has taken. */
 export const schemaOf = (db: Database): number =>

@@ -1,6 +1,6 @@
 /** bun:sqlite runs an operation's statements at once; each text is prepared when it is first asked. */
 import type { Database, Statement } from "bun:sqlite";
-import { diskRefusal } from "../refusals.ts";
+import { databaseLost, diskRefusal } from "../refusals.ts";
 import type { Ask, Db, Op } from "../sql/db.ts";
 
 type Prepared = Statement<unknown, any[]>;
@@ -65,14 +65,23 @@ function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
 
 const atOnce = async <T>(run: () => T): Promise<T> => run();
 
-/** `heard` tells whoever serves that sites have changed. `patience_ms`: for a thread with more to do, which goes on while
- *  its writes wait for the lock; without it the connection's own busy_timeout holds the thread. */
-export function sqliteDb(db: Database, heard: () => void, patience_ms?: number): Db {
+interface Writing {
+  /** Why nothing may be written any more, if so. */
+  lost?: () => string | null;
+  /** For a thread with more to do, which goes on while its writes wait for the lock; without it the connection's own
+   *  busy_timeout holds the thread. */
+  patience_ms?: number | undefined;
+}
+
+/** `heard` tells whoever serves that sites have changed. */
+export function sqliteDb(db: Database, heard: () => void, { lost = () => null, patience_ms }: Writing = {}): Db {
   const run = runner(db);
   const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));
   const wait = patience_ms === undefined ? atOnce : takingTurns(patience_ms);
 
   async function commit<T>(op: () => Op<T>): Promise<T> {
+    const why = lost();
+    if (why !== null) throw databaseLost(why);
     try {
       return await wait(() => transaction.immediate(op) as T);
     } catch (error) {

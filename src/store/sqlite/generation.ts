@@ -1,7 +1,7 @@
 /** One number tells every process and thread that a site changed (ARCHITECTURE, idea 2). */
 import type { Database } from "bun:sqlite";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { randomBlock } from "../../random.ts";
+import { makePage, openPage } from "../disk/shared-page.ts";
 import type { Generation } from "../serving.ts";
 
 export interface Counter extends Generation {
@@ -10,19 +10,72 @@ export interface Counter extends Generation {
   close(): void;
 }
 
-const fileOf = (data_dir: string): string => join(data_dir, "generation");
-const PAGE = 4096; // the file gets its full size before it is mapped and never shrinks: else SIGBUS
+const FILE = { name: "generation", bytes: 4096 };
 const WATCH_MS = 100;
 
-export function prepareGeneration(data_dir: string): void {
-  if (!existsSync(fileOf(data_dir))) writeFileSync(fileOf(data_dir), new Uint8Array(PAGE), { mode: 0o600 });
-}
+/** What it returns removes the page. */
+export const prepareGeneration = (data_dir: string): (() => void) =>
+  process.platform === "win32" ? () => {} : makePage(data_dir, FILE);
 
 /** `PRAGMA data_version` moves with every commit of another connection: it sees a writer that died before it could
- *  advance the page, and it is all there is where files cannot be mapped. */
+ *  advance the page, or that sees another page; and it is all there is where files cannot be mapped. */
 function dataVersion(db: Database): () => number {
   const query = db.query<{ data_version: number }, []>("PRAGMA data_version");
   return () => query.get()!.data_version;
+}
+
+/** A page that was lost began anew, so its next values may have been seen before: no row may pass for one of those. */
+function anywhere(): number {
+  const [a, b, c, d] = randomBlock(4);
+  return (a! << 24) | (b! << 16) | (c! << 8) | d! | 1;
+}
+
+function mappedCounter(data_dir: string) {
+  const page = openPage(data_dir, FILE);
+  const map = () => new Int32Array(page.bytes().buffer, 0, 1);
+  let counter = map();
+  let unheard = false;
+  function mend(makes: boolean): void {
+    if (!page.mend(makes)) return;
+    counter = map();
+    Atomics.add(counter, 0, anywhere());
+  }
+  return {
+    /** On the path of every request: the page is not looked at. */
+    current: () => Atomics.load(counter, 0),
+    mend,
+    watch: () => page.watch(() => mend(true)),
+    advance(): void {
+      mend(false);
+      Atomics.add(counter, 0, 1);
+      unheard ||= !page.shared();
+    },
+    /** Whether a server that runs may have seen none of it. */
+    unheard: () => unheard,
+  };
+}
+
+/** Makes a page anew that is gone, and sees what others committed. A failing disk must not end the process: whoever asks
+ *  the database next is told. */
+function keepWatch(counter: ReturnType<typeof mappedCounter>, committed: () => number): { stop(): void } {
+  let seen = committed();
+  const look = (): void => {
+    try {
+      counter.mend(true);
+      const now = committed();
+      if (now !== seen) counter.advance();
+      seen = now;
+    } catch {}
+  };
+  const timer = setInterval(look, WATCH_MS);
+  timer.unref();
+  const watch = counter.watch();
+  return {
+    stop() {
+      clearInterval(timer);
+      watch.stop();
+    },
+  };
 }
 
 /** `watch`: for a process that serves; it asks the database ten times a second. */
@@ -32,16 +85,15 @@ export function openGeneration(data_dir: string, db: Database, watch: boolean): 
     let own = 0;
     return { current: () => committed() + own, advance: () => void own++, close: () => {} };
   }
-  const page = Bun.mmap(fileOf(data_dir), { shared: true });
-  const counter = new Int32Array(page.buffer, page.byteOffset, 1);
-  const advance = () => void Atomics.add(counter, 0, 1);
-  let seen = committed();
-  const look = () => {
-    const now = committed();
-    if (now !== seen) advance();
-    seen = now;
+  const counter = mappedCounter(data_dir);
+  const watching = watch ? keepWatch(counter, committed) : null;
+  return {
+    current: counter.current,
+    advance: counter.advance,
+    close() {
+      watching?.stop();
+      // A command that sees no page of the server is done when the server has seen what it did all the same.
+      if (!watch && counter.unheard()) Bun.sleepSync(2 * WATCH_MS);
+    },
   };
-  const timer = watch ? setInterval(look, WATCH_MS) : undefined;
-  timer?.unref();
-  return { current: () => Atomics.load(counter, 0), advance, close: () => clearInterval(timer) };
 }

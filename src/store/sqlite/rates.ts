@@ -9,6 +9,7 @@ import { UNIT_MS } from "../../units.ts";
 import { diskRefusal } from "../refusals.ts";
 import { type Op, statement } from "../sql/db.ts";
 import { ifDiskAllows } from "../sql/frame.ts";
+import { openFile } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 
 const SCHEMA = `
@@ -22,11 +23,8 @@ const PRUNE_EVERY_MS = UNIT_MS.m;
 
 const fileOf = (data_dir: string): string => join(data_dir, "rates.db");
 
-function open(data_dir: string): Database {
-  const db = new Database(fileOf(data_dir), { strict: true, create: true });
-  for (const pragma of ["journal_mode = WAL", "synchronous = OFF", "busy_timeout = 1000"]) db.run(`PRAGMA ${pragma}`);
-  return db;
-}
+const open = (data_dir: string): Database =>
+  openFile(data_dir, "rates.db", ["busy_timeout = 1000", "journal_mode = WAL", "synchronous = OFF"]);
 
 /** For the one process that prepares the data directory: it makes a file anew that a power cut has damaged. */
 export function prepareRates(data_dir: string): void {
@@ -100,7 +98,7 @@ interface RateCounts {
 export function openRateCounts(data_dir: string, patience_ms?: number): RateCounts & { close(): void } {
   const file = open(data_dir);
   if (patience_ms !== undefined) file.run("PRAGMA busy_timeout = 0");
-  const db = sqliteDb(file, () => {}, patience_ms);
+  const db = sqliteDb(file, () => {}, { patience_ms });
   let pruned = 0;
   return {
     async count(key, windows, at) {

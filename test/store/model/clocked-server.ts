@@ -18,7 +18,7 @@ async function serve(flags: string[]): Promise<void> {
 async function operate(command: string, data_dir: string, folder = ""): Promise<void> {
   const operations = openOperations({ data_dir, now });
   try {
-    const done = command === "gc" ? operations.sweep(now(), false) : operations.backUp(folder);
+    const done = command === "gc" ? operations.sweep(now(), false) : operations.backUp(folder, false);
     process.stdout.write(`${JSON.stringify(await done)}\n`);
   } finally {
     operations.close();

@@ -1,0 +1,103 @@
+/** Data directories on which no server may start, each with a sentence that says the file and what to do. A start would
+ *  write into somebody's home or project, or make an empty server whose first sweep removes every file of the old one. */
+import type { Database } from "bun:sqlite";
+import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { isDamage, schemaOf } from "./database.ts";
+
+/** The name of a file that is there while a restore writes the data directory. */
+export const RESTORING = "restoring";
+
+/** What is there may be any part of a backup. */
+export function refuseHalfRestored(data_dir: string): void {
+  if (!existsSync(join(data_dir, RESTORING))) return;
+  throw new Error(`A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`);
+}
+
+/** What a first start that was cut short leaves, and what a fresh file system has. */
+const BEGUN = new Set(["blobs", "tmp", "lost+found"]);
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+const seen = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
+const isFile = (path: string): boolean => seen(path)?.isFile() ?? false;
+
+function refuseForeign(data_dir: string): void {
+  if (isFile(join(data_dir, "lock.db")) || isFile(join(data_dir, "db"))) return;
+  const temporary = namesIn(join(data_dir, "tmp")).map((name) => `tmp/${name}`);
+  const [other] = [...namesIn(data_dir).filter((name) => !BEGUN.has(name) && !name.startsWith(".")), ...temporary];
+  if (other === undefined) return;
+  throw new Error(
+    `The folder ${data_dir} holds other things (${other}): give the server a folder of its own with --data-dir.`,
+  );
+}
+
+const IS_BLOB = /^[0-9a-f]{64}$/;
+const IS_BLOB_FOLDER = /^[0-9a-f]{2}$/;
+
+const DATABASES = ["db", "rates.db"].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]);
+const FILES = [...DATABASES, "lock.db", "secrets", "brands.txt", "ballast"];
+const FOLDERS = ["blobs", "tmp", "quarantine"];
+
+function refuseStrangeKinds(data_dir: string): void {
+  const refuse = (name: string, is: string, kept: string) => {
+    throw new Error(`${join(data_dir, name)} is ${is} where svc-server keeps ${kept}: move it away and start again.`);
+  };
+  for (const name of FILES) if (seen(join(data_dir, name))?.isFile() === false) refuse(name, "no file", "one");
+  for (const name of FOLDERS) if (seen(join(data_dir, name))?.isDirectory() === false) refuse(name, "no folder", "one");
+  for (const name of namesIn(join(data_dir, "tmp"))) {
+    if (seen(join(data_dir, "tmp", name))?.isDirectory()) refuse(`tmp/${name}`, "a folder", "files");
+  }
+  for (const name of namesIn(join(data_dir, "blobs")).filter((one) => IS_BLOB_FOLDER.test(one))) {
+    if (seen(join(data_dir, "blobs", name))?.isFile()) refuse(`blobs/${name}`, "no folder", "one");
+  }
+}
+
+function hasBlobs(data_dir: string): boolean {
+  const blobs = join(data_dir, "blobs");
+  return namesIn(blobs).some(
+    (name) => IS_BLOB_FOLDER.test(name) && namesIn(join(blobs, name)).some((file) => IS_BLOB.test(file)),
+  );
+}
+
+/** `secrets` is written when the database is there. Of a folder that is not ours it says nothing. */
+const wasUsed = (data_dir: string): boolean =>
+  hasBlobs(data_dir) || (existsSync(join(data_dir, "lock.db")) && existsSync(join(data_dir, "secrets")));
+
+const lost = (data_dir: string, is: string): Error =>
+  new Error(
+    `The database ${join(data_dir, "db")} ${is}, and other data of a server is still there: started so, it would be an ` +
+      "empty one that sweeps all files of the sites away. Put db and db-wal back, or restore a backup into a new folder " +
+      `(svc-server restore <dir> --data-dir <new>); to begin anew, move ${data_dir} away.`,
+  );
+
+export function refuseLost(data_dir: string): void {
+  if (!existsSync(join(data_dir, "db")) && wasUsed(data_dir)) throw lost(data_dir, "is gone");
+}
+
+/** Before anything is written. */
+export function refuseDoubtful(data_dir: string): void {
+  refuseHalfRestored(data_dir);
+  refuseLost(data_dir);
+  refuseForeign(data_dir);
+  refuseStrangeKinds(data_dir);
+}
+
+/** For a database that was opened: one that is empty was emptied, or SQLite has just made it. */
+export function refuseEmptied(data_dir: string, db: Database): void {
+  if (schemaOf(db) === 0 && wasUsed(data_dir)) throw lost(data_dir, "is empty");
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  db: "move the data folder away and restore a backup into a new one (svc-server restore <dir>)",
+  "lock.db": "remove that file, which holds nothing, and start again",
+};
+
+/** Runs `open`; where SQLite finds the file damaged, it throws a sentence in its stead. */
+export function sayingWhich<T>(data_dir: string, name: "db" | "lock.db", open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw new Error(`${join(data_dir, name)} is damaged (${(error as Error).message}): ${ADVICE[name]}.`);
+  }
+}

@@ -2,11 +2,12 @@
 import { Refusal } from "../errors.ts";
 import { html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
-import { passwordHolder, wrongPassword } from "../routes/auth.ts";
+import { wrongPassword } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
 import { accountHolder, type SignedInCaller } from "../routes/caller.ts";
 import { csrfToken } from "../http/csrf.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
+import { passwordHolder } from "../routes/password-check.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/people.ts";
@@ -119,7 +120,8 @@ async function confirmPassword(ctx: Ctx, caller: SignedInCaller, password: strin
   if (!password) throw new Refusal("invalid_input", "Give your password to approve.", { field: "password" });
   const counted = await limitClient(ctx, "rate_sign_in");
   const account = await ctx.parts.store.accounts.byId(caller.account_id);
-  if (!account || !(await passwordHolder(ctx, account.email, password, counted))) throw wrongPassword();
+  const right = account && (await passwordHolder(ctx, { email: account.email, password }, counted, true));
+  if (!right) throw wrongPassword();
   await ctx.parts.store.sessions.confirm(caller.session_id);
 }
 

@@ -1,0 +1,2 @@
+-- WRITER's step.
+select 1;

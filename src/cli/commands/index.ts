@@ -8,6 +8,7 @@ import { list } from "./list.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
 import { rollback } from "./rollback.ts";
+import { tokens } from "./tokens.ts";
 import { update } from "./update.ts";
 import { versions } from "./versions.ts";
 
@@ -21,5 +22,6 @@ export const COMMANDS: readonly Command[] = [
   logout,
   list,
   claim,
+  tokens,
   install,
 ];

@@ -98,6 +98,14 @@ function done({ exchange }: Ctx, state: keyof typeof DONE): Response {
   return answerPage({ title, body }, exchange);
 }
 
+/** A sibling's page cannot read what it loads from here, but ten pictures of it would use up a person's ten codes. They are
+ *  not counted, so they are told nothing either: else a program would guess under their name. */
+function refuseUnlessNavigation({ request }: Ctx): void {
+  const wanted = request.headers.get("sec-fetch-dest");
+  if (wanted === null || wanted === "document") return;
+  throw new Refusal("forbidden", "A code is entered by opening this page in a browser's own window.");
+}
+
 /** `GET /device`: asks for the code; with `?user_code=`, shows the login that waits under it. */
 export async function showDevice(ctx: Ctx) {
   const { caller, query, exchange, parts } = ctx;
@@ -109,6 +117,7 @@ export async function showDevice(ctx: Ctx) {
     return answerRedirect(`/signin?${new URLSearchParams({ next })}`, exchange);
   }
   if (typed === null) return askForCode(ctx);
+  refuseUnlessNavigation(ctx);
   await limitClient(ctx, "rate_device_code");
   const code = readUserCode(typed);
   const login = code && (await parts.store.device_logins.pending(code));

@@ -1,6 +1,6 @@
 /** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY 2). */
 import { Database } from "bun:sqlite";
-import { chmodSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keepBallast } from "../disk/ballast.ts";
 import { prepareBrands } from "../disk/brands.ts";
@@ -56,7 +56,10 @@ function makeFolders(data_dir: string): void {
 
 /** Held until the process ends, however it ends: kill -9 frees it. The caller keeps the Database reachable. */
 function lock(data_dir: string): Database {
-  const holder = new Database(join(data_dir, "lock.db"), { strict: true, create: true });
+  const path = join(data_dir, "lock.db");
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600); // before SQLite makes a journal beside it, as open to others as this is
+  const holder = new Database(path, { strict: true, create: true });
   try {
     holder.run("PRAGMA busy_timeout = 0");
     holder.run("BEGIN EXCLUSIVE");
@@ -66,7 +69,6 @@ function lock(data_dir: string): Database {
       `Another svc-server is running on ${data_dir}: stop it, or give this one its own --data-dir.`,
     );
   }
-  chmodSync(join(data_dir, "lock.db"), 0o600);
   return holder;
 }
 
@@ -80,12 +82,19 @@ function ready(data_dir: string): void {
   prepareFigures(data_dir);
   using db = openDatabase(data_dir);
   migrate(db);
-  chmodSync(join(data_dir, "db"), 0o600);
   clearTemporary(data_dir);
   prepareSecrets(data_dir);
   prepareBrands(data_dir);
   prepareRates(data_dir);
   keepBallast(data_dir);
+  closeToOthers(data_dir);
+}
+
+/** What an older version or a hand from outside left open, and what SQLite made before its database was closed. */
+function closeToOthers(data_dir: string): void {
+  for (const { name } of readdirSync(data_dir, { withFileTypes: true }).filter((entry) => entry.isFile())) {
+    chmodSync(join(data_dir, name), 0o600);
+  }
 }
 
 /** Locks and readies the data directory. Close what is returned when the server ends. */

@@ -36,12 +36,12 @@ export function askedOrigin(trusted: readonly string[] | null, base_url: string)
 
 /**
  * The client's address: the socket's, or, behind trusted proxies, the rightmost one of X-Forwarded-For that is not
- * itself trusted. What comes after garbage is not believed. `-` where the client left before anybody asked.
+ * itself trusted. What comes after garbage is not believed. `local` for a unix socket.
  */
 export function clientAddress(trusted: readonly string[] | null) {
   const isTrusted = proxyTest(trusted);
   return (peer: string | null, forwarded: () => string | null): string => {
-    let address = peer === null ? "-" : plain(peer);
+    let address = peer === null ? "local" : plain(peer);
     if (trusted === null || !isTrusted(address)) return address;
     const hops = (forwarded() ?? "").slice(-4096).split(",");
     while (hops.length > 0 && isTrusted(address)) {

@@ -4,7 +4,7 @@ import { visible } from "../visible.ts";
 
 /** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
 export interface Peer {
-  /** The address of the socket's other end; null once it is closed. */
+  /** The address of the socket's other end: `-` once it is closed, null on a unix socket. */
   address(): string | null;
   /** Seconds without traffic before the connection is cut, for this request. */
   extendTimeout(seconds: number): void;

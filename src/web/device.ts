@@ -100,9 +100,11 @@ function done({ exchange }: Ctx, state: keyof typeof DONE): Response {
 
 /** A sibling's page cannot read what it loads from here, but ten pictures of it would use up a person's ten codes. They are
  *  not counted, so they are told nothing either: else a program would guess under their name. */
-function refuseUnlessNavigation({ request }: Ctx): void {
-  const wanted = request.headers.get("sec-fetch-dest");
-  if (wanted === null || wanted === "document") return;
+function refuseUnlessNavigation({ request: { headers } }: Ctx): void {
+  const wanted = headers.get("sec-fetch-dest") ?? "document";
+  // A sibling may have a page fetched ahead, with its cookies, as if it were opened.
+  const ahead = headers.has("sec-purpose") || headers.has("purpose");
+  if (wanted === "document" && !ahead) return;
   throw new Refusal("forbidden", "A code is entered by opening this page in a browser's own window.");
 }
 

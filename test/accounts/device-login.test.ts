@@ -164,6 +164,10 @@ describe("guessing a user code", () => {
       expect(said[0]).toBe(said[1]!);
       expect([...waiting.headers.keys()]).not.toContain("ratelimit");
     }
+    for (const header of ["sec-purpose", "purpose"]) {
+      const headers = { cookie, "sec-fetch-dest": "document", [header]: "prefetch" };
+      expect((await limited.api(`/device?user_code=${user_code}`, { headers })).status).toBe(403);
+    }
     for (let i = 0; i < 9; i++) expect((await load(`BCDF-GHJ${"BCDFGHJKL"[i]}`, "document")).status).toBe(404);
     expect((await load(user_code, "document")).status).toBe(200);
     expect((await load(user_code, "document")).status).toBe(429);

@@ -6,6 +6,8 @@ const STDERR = 2;
 const FLUSH_MS = 500;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
+/** Characters of what a client sent: a few long addresses must not fill that. */
+const LONGEST = 500;
 
 interface Access {
   method: string;
@@ -33,6 +35,8 @@ export interface Log {
 
 /** A log line is one line, whatever a client sent; a stack keeps its line ends as `\n`. */
 const oneLine = (text: string): string => visible(text.replaceAll("\n", "\\n"));
+
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
 const accessText = ({ method, host, path, status, bytes, ms, address, request_id }: Access): string =>
   `${method} ${oneLine(host)} ${oneLine(path)} ${status} ${bytes} ${ms.toFixed(1)}ms ${address} ${request_id}`;
@@ -106,8 +110,9 @@ export function createLog(format: "text" | "json" | "off", now: () => number, fd
   };
   return {
     access_enabled: format !== "off",
-    access(entry) {
+    access(sent) {
       const time = timeNow();
+      const entry = { ...sent, host: cut(sent.host), path: cut(sent.path) };
       out.line(format === "json" ? visibleJson({ time, ...entry }) : `${time} ${accessText(entry)}`);
     },
     dropped: out.dropped,

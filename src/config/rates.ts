@@ -16,7 +16,12 @@ export const RATE_SETTINGS = {
   rate_claim: rate("CLAIM", "10/1m", "claims per client address"),
   rate_bulk_attach: rate("BULK_ATTACH", "10/1m", "bulk-attaches per client address"),
   rate_sign_in: rate("SIGN_IN", "10/1m", "sign-ins and sign-ups per client address"),
-  rate_sign_in_account: rate("SIGN_IN_ACCOUNT", "5/1m", "sign-ins per account name"),
+  rate_sign_in_account: rate("SIGN_IN_ACCOUNT", "5/1m", "sign-ins per account name and client address together"),
+  rate_sign_in_name: rate(
+    "SIGN_IN_NAME",
+    "100/1h",
+    "sign-ins per account name, from addresses that never signed in to it",
+  ),
   rate_device_start: rate("DEVICE_START", "300/15m", "device logins begun per client address"),
   rate_device_code: rate("DEVICE_CODE", "10/1m", "device codes entered per client address"),
   rate_deploy: rate("DEPLOY", "10/1m,60/1h", "anonymous new sites per client address"),

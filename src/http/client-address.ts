@@ -53,17 +53,20 @@ export function clientAddress(trusted: readonly string[] | null) {
   };
 }
 
-/** The first four groups of an IPv6 address, `::` written out. */
-function prefix64(address: string): string {
+/** The first groups of an IPv6 address, `::` written out. */
+function prefix(address: string, groups: number): string {
   const [head = "", tail] = address.split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail ? tail.split(":") : [];
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
   return [...left, ...Array(Math.max(0, zeros)).fill("0"), ...right]
-    .slice(0, 4)
+    .slice(0, groups)
     .map((group) => group.replace(/^0+(?=.)/, ""))
     .join(":");
 }
 
 /** What counts as one client: an IPv4 address or an IPv6 /64, which is one household. */
-export const networkOf = (address: string): string => (isIP(address) === 6 ? `${prefix64(address)}::/64` : address);
+export const networkOf = (address: string): string => (isIP(address) === 6 ? `${prefix(address, 4)}::/64` : address);
+
+/** What one customer of a provider may have: an IPv4 address, or an IPv6 /48 with its 65,536 networks. */
+export const customerOf = (address: string): string => (isIP(address) === 6 ? `${prefix(address, 3)}::/48` : address);

@@ -27,10 +27,12 @@ const crossOrigin = (): Refusal =>
     "This change did not come from a page of ours, or the page is too old: reload it and try again.",
   );
 
-/** Throws 403 where the request comes from another origin than the one it asked; without Origin, a program, it passes. */
+/** Throws 403 where a page of another origin than the one that is asked made the request; a program, which says nothing of
+ *  it, passes. */
 export function refuseForeignOrigin({ request, origin }: { request: Request; origin: string }): void {
+  const site = request.headers.get("sec-fetch-site");
   const sent = request.headers.get("origin");
-  if (sent !== null && sent !== origin) throw crossOrigin();
+  if ((site ?? "same-origin") !== "same-origin" || (sent ?? origin) !== origin) throw crossOrigin();
 }
 
 async function sentToken(request: Request, type: string | null): Promise<string> {

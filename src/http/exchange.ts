@@ -4,7 +4,7 @@ import { visible } from "../visible.ts";
 
 /** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
 export interface Peer {
-  /** The address of the socket's other end; null on a unix socket. */
+  /** The address of the socket's other end: `-` once it is closed, null on a unix socket. */
   address(): string | null;
   /** Seconds without traffic before the connection is cut, for this request. */
   extendTimeout(seconds: number): void;
@@ -14,12 +14,19 @@ export interface Peer {
 export class Exchange {
   /** Bytes of the body that is sent: 0 for a 304 and for HEAD. Whoever makes the Response sets it. */
   bytes = 0;
+  /** Asked of the API's host: set as soon as that is known. */
+  on_api = false;
   #request_id: string | undefined;
+  #address: string | null = null;
   constructor(
     readonly peer: Peer,
     /** For the log: by the clock of `performance.now()`. */
     readonly started = 0,
   ) {}
+  /** The peer's, asked once: a client that leaves takes it along. */
+  address(): string | null {
+    return (this.#address ??= this.peer.address());
+  }
   /** Made when first asked: most answers of a site never show it. */
   get request_id(): string {
     return (this.#request_id ??= newRequestId());

@@ -27,13 +27,16 @@ const reset: Command = {
   name: "account reset",
   arguments: ["email"],
   options: {},
-  summary: "give an account a new password, read from stdin; all its sessions end",
+  summary: "give an account a new password, read from stdin; all its sessions and their manage_tokens end",
   more: "One line of at least 10 characters; on a terminal it is asked for twice and not shown.",
   async run({ arguments: [written], open, note }) {
     const email = normalEmail(written!);
     const operations = open();
-    await operations.accounts.reset(email, await hashPassword(await readPassword()));
-    note(`${email} has a new password, and all sessions have ended.`);
+    const revoked = await operations.accounts.reset(email, await hashPassword(await readPassword()));
+    const tokens = revoked === 1 ? "the manage_token" : `the ${revoked} manage_tokens`;
+    note(
+      `${email} has a new password, and all sessions have ended${revoked === 0 ? "" : `, with ${tokens} that their deploys were given`}.`,
+    );
     return 0;
   },
 };

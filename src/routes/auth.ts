@@ -1,7 +1,7 @@
 /** Sign-up, sign-in and sign-out, for programs (JSON in, a token out) and for browsers (a form in, a cookie out):
  *  CONTRACT 5. */
 import { Refusal } from "../errors.ts";
-import { hashPassword, isPassword, normalEmail } from "../passwords.ts";
+import { hashPassword, normalEmail } from "../passwords.ts";
 import type { Config } from "../config/index.ts";
 import { signupClosed } from "../store/refusals.ts";
 import type { NewSession } from "../store/people.ts";
@@ -12,8 +12,9 @@ import { accountHolder } from "./caller.ts";
 import { clientOf } from "../http/exchange.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";
 import { nextPath } from "../http/next-path.ts";
-import { type Counted, limitClient } from "../http/rate-limit.ts";
+import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "./context.ts";
+import { networkHash, passwordHolder, waitingPlace } from "./password-check.ts";
 
 const LONGEST_EMAIL = 300;
 const LONGEST_PASSWORD = 1024;
@@ -37,17 +38,6 @@ function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: s
   return { account_id, session_token };
 }
 
-/** The account whose address and password these are; null where they are none, in the same time. `counted`: the call
- *  under the limit of the client's address, taken back where the account's refuses it. */
-export async function passwordHolder(ctx: Ctx, email: string, password: string, counted: Counted) {
-  await ctx.parts.limit("rate_sign_in_account", email).catch(async (error: unknown) => {
-    await counted.undo();
-    throw error;
-  });
-  const account = await ctx.parts.store.accounts.byEmail(email);
-  return (await isPassword(password, account?.password_hash ?? null)) ? account : null;
-}
-
 async function emailAndPassword(fields: Fields): Promise<{ email: string; password: string }> {
   return {
     email: normalEmail(stringMember(fields, "email", LONGEST_EMAIL)),
@@ -62,10 +52,11 @@ export async function login(ctx: Ctx) {
   refuseForeignOrigin(ctx);
   const counted = await limitClient(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
-  const { email, password } = await emailAndPassword(fields);
-  const account = await passwordHolder(ctx, email, password, counted);
+  const account = await passwordHolder(ctx, await emailAndPassword(fields), counted);
+  if (!account) throw wrongPassword();
   const { session, session_token } = newSession(clientOf(ctx.request));
-  if (!account || !(await ctx.parts.store.sessions.start(session, account))) throw wrongPassword();
+  const network_hash = networkHash(ctx, account.account_id);
+  if (!(await ctx.parts.store.sessions.start({ ...session, network_hash }, account))) throw wrongPassword();
   return signedIn(ctx, fields, account.account_id, session_token);
 }
 
@@ -86,11 +77,12 @@ export async function signup(ctx: Ctx) {
   const fields = await readFields(ctx.request);
   const invitation_hash = invitationOf(fields, config.signup);
   const { email, password } = await emailAndPassword(fields);
-  const password_hash = await hashPassword(password);
+  const password_hash = await hashPassword(password, waitingPlace(ctx, false));
   const account_id = newAccountId();
-  const { session, session_token } = newSession(clientOf(ctx.request));
+  const made = newSession(clientOf(ctx.request));
+  const session = { ...made.session, network_hash: networkHash(ctx, account_id) };
   await store.accounts.create({ account_id, email, password_hash, session, invitation_hash });
-  return signedIn(ctx, fields, account_id, session_token);
+  return signedIn(ctx, fields, account_id, made.session_token);
 }
 
 /** `POST /auth/logout`: ends the session that is presented. */

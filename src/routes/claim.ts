@@ -1,4 +1,5 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT 4.4). */
+import { Refusal } from "../errors.ts";
 import type { NotAttached } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
 import { listMember, readJson, stringMember } from "../http/body.ts";
@@ -9,19 +10,35 @@ import type { Ctx } from "./context.ts";
 
 const LONGEST_TOKEN = 512;
 
+/** What a claim sends. */
+interface Sent {
+  claim_token: string;
+  /** Whoever gave the site away is to manage it no longer. */
+  revoke_manage_tokens: boolean;
+}
+
 /** Also for the page of `claim_url`. */
-export async function claimSite(ctx: Ctx, readToken: () => Promise<string>) {
+export async function claimSite(ctx: Ctx, read: () => Promise<Sent>) {
   const by = accountHolder(ctx.caller);
   await limitClient(ctx, "rate_claim");
-  const claim_hash = hashToken(await readToken());
-  return ctx.parts.store.ownership.claim({ site_id: ctx.params.id!, claim_hash, by });
+  const { claim_token, revoke_manage_tokens } = await read();
+  const claim_hash = hashToken(claim_token);
+  return ctx.parts.store.ownership.claim({ site_id: ctx.params.id!, claim_hash, by, revoke_manage_tokens });
+}
+
+async function readClaim({ request }: Ctx): Promise<Sent> {
+  const body = await readJson(request);
+  const revoke_manage_tokens = Object.hasOwn(body, "revoke_manage_tokens") ? body.revoke_manage_tokens : false;
+  if (typeof revoke_manage_tokens !== "boolean") {
+    const field = "revoke_manage_tokens";
+    throw new Refusal("invalid_input", `The member "${field}" must be true or false, or left out.`, { field });
+  }
+  return { claim_token: stringMember(body, "claim_token", LONGEST_TOKEN), revoke_manage_tokens };
 }
 
 /** `POST /sites/:id/claim`. */
 export async function claim(ctx: Ctx) {
-  const { site_id, slug, owner_account_id } = await claimSite(ctx, async () =>
-    stringMember(await readJson(ctx.request), "claim_token", LONGEST_TOKEN),
-  );
+  const { site_id, slug, owner_account_id } = await claimSite(ctx, () => readClaim(ctx));
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
 }
 

@@ -34,8 +34,7 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
     if (atPath === null) throw nothingHere();
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
-    const { peer } = exchange;
-    const origin = originOf(request, () => peer.address());
+    const origin = originOf(request, () => exchange.address());
     const cookie = sessionCookie(origin);
     const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts });
     const authorization = request.headers.get("authorization");
@@ -48,7 +47,7 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
       query: new URLSearchParams(queryOf(request.url)),
       caller,
       token: authorization?.replace(/^bearer +/i, "") ?? null,
-      client_address: () => clientAddressOf(peer.address(), () => request.headers.get("x-forwarded-for")),
+      client_address: () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for")),
       headers: said.headers,
       after: said.after,
       cookie,

@@ -12,10 +12,10 @@ const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/
 const LOOPBACK_ADDRESS = /^(?:::ffff:)?127\.|^::1$/i;
 
 /** A proxy on the same machine is loopback too, but it says for whom it asks. */
-function isLocal({ headers }: Request, { peer }: Exchange): boolean {
+function isLocal({ headers }: Request, exchange: Exchange): boolean {
   const forwarded = [...headers.keys()].some((name) => name === "forwarded" || name.startsWith("x-forwarded-"));
   const named = LOOPBACK_NAME.test(headers.get("host") ?? "");
-  return named && !forwarded && LOOPBACK_ADDRESS.test(peer.address() ?? "");
+  return named && !forwarded && LOOPBACK_ADDRESS.test(exchange.address() ?? "");
 }
 
 function hasToken({ headers }: Request, token: string | null): boolean {

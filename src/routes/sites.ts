@@ -5,7 +5,7 @@ import { refuseUnlessWritable } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { siteUrl } from "../http/hosts.ts";
-import { managedSite } from "./caller.ts";
+import { accountHolder, managedSite } from "./caller.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 
 /** `GET /sites/:id`. */
@@ -42,6 +42,13 @@ function siteRecord(config: Config, site: Site, versions: Version[], now: number
       bytes,
     })),
   };
+}
+
+/** `DELETE /sites/:id/manage-tokens`: whoever was given one writes to the site no longer. A manage_token ends none. */
+export async function revokeTokens({ caller, params, parts }: Ctx) {
+  const by = accountHolder(caller);
+  const { site } = await managedSite(by, params.id!, parts.store, parts.now());
+  return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
 /** `POST /sites/:id/rollback`. */

@@ -15,7 +15,7 @@ import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
-import { readSite, rollback } from "./sites.ts";
+import { readSite, revokeTokens, rollback } from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
 
@@ -36,6 +36,7 @@ export const TABLE: readonly Route[] = [
   ["POST", "/sites/:id/rollback", rollback],
   ["GET", "/sites/:id", readSite],
   ["POST", "/sites/:id/claim", claim],
+  ["DELETE", "/sites/:id/manage-tokens", revokeTokens],
   ["POST", "/account/bulk-attach", bulkAttach],
   ["GET", "/account/sites", listSites],
   ["PATCH", "/account/sites/:id", changeSite],

@@ -6,7 +6,7 @@ import { hostParser } from "../http/hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { errorJson } from "../http/answers.ts";
+import { errorJson, transportSecurity } from "../http/answers.ts";
 import { METRICS_PATH } from "../routes/metrics.ts";
 import { errorPage } from "../serve/error-page.ts";
 import type { SiteHost } from "../serve/locate.ts";
@@ -59,11 +59,17 @@ const readOnly = (): Refusal =>
 interface Steps extends AppParts {
   hostOf: ReturnType<typeof hostParser>;
   clientAddressOf: ReturnType<typeof clientAddress>;
+  transport_security: string | null;
 }
 
 export function createApp(parts: AppParts): App {
   const { config, log } = parts;
-  const steps: Steps = { ...parts, hostOf: hostParser(config), clientAddressOf: clientAddress(config.trust_proxy) };
+  const steps: Steps = {
+    ...parts,
+    hostOf: hostParser(config),
+    clientAddressOf: clientAddress(config.trust_proxy),
+    transport_security: transportSecurity(config.base_url),
+  };
   return (request, peer) => {
     const exchange = new Exchange(peer, log.access_enabled ? performance.now() : 0);
     let answer: Response | Promise<Response>;
@@ -73,6 +79,7 @@ export function createApp(parts: AppParts): App {
       answer = failed(error, request, exchange, steps);
     }
     if (answer instanceof Response) return finish(answer, request, exchange, steps);
+    if (log.access_enabled) exchange.address(); // before the client can leave
     return answer
       .catch((error: unknown) => failed(error, request, exchange, steps))
       .then((response) => finish(response, request, exchange, steps));
@@ -84,14 +91,15 @@ function route(request: Request, exchange: Exchange, steps: Steps): Response | P
   const header = request.headers.get("host");
   const again = sites.again(request, header, exchange);
   if (again !== null) return again;
-  if (steps.readOnly() && request.method !== "GET" && request.method !== "HEAD") throw readOnly();
   const host = steps.hostOf(header);
+  exchange.on_api = host.kind === "api";
+  if (steps.readOnly() && request.method !== "GET" && request.method !== "HEAD") throw readOnly();
   if (host.kind === "site") return ownPaths(request, host, exchange) ?? sites.handle(request, host, exchange);
   const path = pathOf(request.url);
   if (host.kind === "invalid") throw invalidHost();
-  if (path === METRICS_PATH) return figures(request, exchange, host.kind === "api", steps);
+  if (path === METRICS_PATH) return figures(request, exchange, exchange.on_api, steps);
   // A load balancer asks by address: its health check must not need the right name.
-  if (host.kind === "api" || path === "/healthz") return api(request, path, exchange);
+  if (exchange.on_api || path === "/healthz") return api(request, path, exchange);
   throw unknownHost();
 }
 
@@ -110,14 +118,16 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
   if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
   const refusal = unknown_outcome ? restarting() : asRefusal(error);
   metrics.refused(refusal.code);
-  const on_api = steps.hostOf(request.headers.get("host")).kind === "api";
-  if (!on_api) return errorPage(request, refusal, exchange, config.contact);
+  if (!exchange.on_api) return errorPage(request, refusal, exchange, config.contact);
   if (isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
   return errorJson(withAppeal(refusal, config.contact), exchange);
 }
 
 function finish(response: Response, request: Request, exchange: Exchange, steps: Steps): Response {
   const { metrics, log } = steps;
+  if (exchange.on_api && steps.transport_security) {
+    response.headers.set("strict-transport-security", steps.transport_security);
+  }
   if (steps.draining()) response.headers.set("connection", "close");
   const bytes = request.method === "HEAD" ? 0 : exchange.bytes;
   metrics.answered(response.status, bytes);
@@ -129,7 +139,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
       status: response.status,
       bytes,
       ms: performance.now() - exchange.started,
-      address: steps.clientAddressOf(exchange.peer.address(), () => request.headers.get("x-forwarded-for")),
+      address: steps.clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for")),
       request_id: response.headers.get("x-request-id") ?? exchange.request_id,
     });
   }

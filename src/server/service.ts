@@ -104,7 +104,7 @@ const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => Ap
     ...(tls && { tls, http2: true }),
     fetch: (request, server) =>
       app()(request, {
-        address: () => server.requestIP(request)?.address ?? null,
+        address: () => server.requestIP(request)?.address ?? "-", // closed by now
         extendTimeout: (seconds) => server.timeout(request, seconds),
       }),
     error: () => new Response("Internal error", { status: 500 }),

@@ -69,6 +69,8 @@ export interface Claim {
   site_id: string;
   claim_hash: string;
   by: SignedIn;
+  /** Ends the manage_tokens of whoever gave the site away. */
+  revoke_manage_tokens?: boolean;
 }
 
 export interface Attach {
@@ -93,6 +95,9 @@ export interface Ownership {
   list(account_id: string): Promise<Site[]>;
   /** Throws `unknown_site` for a site that is not the account's. */
   change(site_id: string, change: SiteChange, by: SignedIn): Promise<Site>;
+  /** Ends all manage_tokens of the site, and says how many there were. Throws `unknown_site` for a site that is not the
+   *  account's. */
+  revokeTokens(site_id: string, by: SignedIn): Promise<number>;
   /** One answer for each, in their order; null: deleted. */
   remove(site_ids: readonly string[], by: SignedIn): Promise<(NotRemoved | null)[]>;
 }

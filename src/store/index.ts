@@ -26,7 +26,7 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     accounts: instead("accounts", store.accounts, ["create", "remove"]),
     sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end"]),
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
-    ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove"]),
+    ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove", "revokeTokens"]),
     reports: instead("reports", store.reports, ["add"]),
   };
 }

@@ -11,6 +11,8 @@ export interface NewSession {
   session_id: string;
   hash: string;
   client: string;
+  /** From where the password was given, as a keyed hash: it is remembered with the account. */
+  network_hash?: string;
 }
 
 export interface NewAccount {
@@ -32,6 +34,8 @@ export interface SignedIn {
 export interface Accounts {
   byId(account_id: string): Promise<Account | null>;
   byEmail(email: string): Promise<(Account & { password_hash: string }) | null>;
+  /** Whether the account's password was given from this network before. */
+  knows(account_id: string, network_hash: string): Promise<boolean>;
   /** Throws `email_taken`, or `signup_closed` where the invitation is none for this address. */
   create(account: NewAccount): Promise<void>;
   /** The account, its sessions and all its sites, whose ids it returns. */

@@ -84,8 +84,9 @@ export interface NewInvitation {
 export interface AccountOperations {
   /** Throws a sentence where the address is taken. */
   create(account: { account_id: string; email: string; password_hash: string }): Promise<void>;
-  /** A new password; every session of the account ends. Throws a sentence where there is no such account. */
-  reset(email: string, password_hash: string): Promise<void>;
+  /** A new password; every session of the account ends, and every manage_token that a deploy gave to one: it says how
+   *  many of these. Throws a sentence where there is no such account. */
+  reset(email: string, password_hash: string): Promise<number>;
   /** Throws a sentence where the address has an account. */
   invite(invitation: NewInvitation): Promise<void>;
 }

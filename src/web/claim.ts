@@ -33,7 +33,8 @@ function signInFirst({ exchange, params, parts }: Ctx): Response {
   return answerPage({ title: "Keep this site", body, script }, exchange);
 }
 
-async function askForToken(ctx: Ctx, caller: SignedInCaller, refusal?: Refusal): Promise<Response> {
+/** `keep`: the box was not ticked when the form came back. */
+async function askForToken(ctx: Ctx, caller: SignedInCaller, refusal?: Refusal, keep = false): Promise<Response> {
   const { exchange, params, parts } = ctx;
   const body = html`<h1>Keep this site</h1>
     ${problem(refusal?.message)}
@@ -50,6 +51,11 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, refusal?: Refusal):
         required
       />
       <p class="dim">It is the part of the claim link after the #, and begins with svc_claim_.</p>
+      <label class="box">
+        <input type="checkbox" name="revoke_manage_tokens" value="true" ${!keep && "checked"} />
+        End access for whoever deployed it
+      </label>
+      <p class="dim">Leave it ticked unless that was you: their saved token could still change the site.</p>
       <button>Claim the site</button>
     </form>
     ${await signedInAs(ctx, caller)}`;
@@ -76,12 +82,18 @@ export async function showClaim(ctx: Ctx) {
 export async function submitClaim(ctx: Ctx) {
   const { caller, request, params, exchange } = ctx;
   if (caller.kind !== "account") return signInFirst(ctx);
+  const read = async () => {
+    const form = await readForm(request);
+    const claim_token = stringMember(form, "claim_token", LONGEST_TOKEN).trim();
+    return { claim_token, revoke_manage_tokens: form.revoke_manage_tokens === "true" };
+  };
   try {
-    await claimSite(ctx, async () => stringMember(await readForm(request), "claim_token", LONGEST_TOKEN).trim());
+    await claimSite(ctx, read);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     Object.assign(ctx.headers, error.headers);
-    return askForToken(ctx, caller, error);
+    const form = await readForm(request).catch(() => null);
+    return askForToken(ctx, caller, error, form !== null && form.revoke_manage_tokens !== "true");
   }
   return answerRedirect(`/claim/${params.id!}`, exchange);
 }

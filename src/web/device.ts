@@ -2,11 +2,12 @@
 import { Refusal } from "../errors.ts";
 import { html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
-import { passwordHolder, wrongPassword } from "../routes/auth.ts";
+import { wrongPassword } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
 import { accountHolder, type SignedInCaller } from "../routes/caller.ts";
 import { csrfToken } from "../http/csrf.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
+import { passwordHolder } from "../routes/password-check.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/people.ts";
@@ -97,6 +98,16 @@ function done({ exchange }: Ctx, state: keyof typeof DONE): Response {
   return answerPage({ title, body }, exchange);
 }
 
+/** A sibling's page cannot read what it loads from here, but ten pictures of it would use up a person's ten codes. They are
+ *  not counted, so they are told nothing either: else a program would guess under their name. */
+function refuseUnlessNavigation({ request: { headers } }: Ctx): void {
+  const wanted = headers.get("sec-fetch-dest") ?? "document";
+  // A sibling may have a page fetched ahead, with its cookies, as if it were opened.
+  const ahead = headers.has("sec-purpose") || headers.has("purpose");
+  if (wanted === "document" && !ahead) return;
+  throw new Refusal("forbidden", "A code is entered by opening this page in a browser's own window.");
+}
+
 /** `GET /device`: asks for the code; with `?user_code=`, shows the login that waits under it. */
 export async function showDevice(ctx: Ctx) {
   const { caller, query, exchange, parts } = ctx;
@@ -108,6 +119,7 @@ export async function showDevice(ctx: Ctx) {
     return answerRedirect(`/signin?${new URLSearchParams({ next })}`, exchange);
   }
   if (typed === null) return askForCode(ctx);
+  refuseUnlessNavigation(ctx);
   await limitClient(ctx, "rate_device_code");
   const code = readUserCode(typed);
   const login = code && (await parts.store.device_logins.pending(code));
@@ -119,7 +131,8 @@ async function confirmPassword(ctx: Ctx, caller: SignedInCaller, password: strin
   if (!password) throw new Refusal("invalid_input", "Give your password to approve.", { field: "password" });
   const counted = await limitClient(ctx, "rate_sign_in");
   const account = await ctx.parts.store.accounts.byId(caller.account_id);
-  if (!account || !(await passwordHolder(ctx, account.email, password, counted))) throw wrongPassword();
+  const right = account && (await passwordHolder(ctx, { email: account.email, password }, counted, true));
+  if (!right) throw wrongPassword();
   await ctx.parts.store.sessions.confirm(caller.session_id);
 }
 

@@ -13,6 +13,9 @@ const STYLE = `form{margin:1.25rem 0}label{display:block;margin:1rem 0 .25rem;fo
 input{display:block;font:inherit;width:100%;max-width:26rem;min-height:2.75rem;padding:.4rem .7rem;border:1px solid var(--dim);border-radius:6px;background:transparent;color:inherit}
 button{font:inherit;font-weight:600;min-height:2.75rem;padding:.4rem 1.2rem;margin:1rem .5rem 0 0;border:1px solid var(--accent);border-radius:6px;background:var(--accent);color:var(--paper);cursor:pointer}
 button.second{background:transparent;color:var(--accent)}
+.box{display:flex;align-items:center;font-weight:400}.box input{appearance:none;flex:none;width:2.75rem;padding:.7rem;margin-left:-.7rem;border:0}
+.box input::before{content:"";display:block;width:1.35rem;height:1.35rem;border:2px solid var(--accent);border-radius:4px;font:700 1rem/1.1rem system-ui,sans-serif;text-align:center}
+.box input:checked::before{content:"✓";background:var(--accent);color:var(--paper)}
 .code{font:600 1.6rem/1.4 ui-monospace,SFMono-Regular,Menlo,monospace;letter-spacing:.08em}
 [role=alert],[role=status]{border-left:4px solid var(--accent);padding:.5rem .9rem;margin:1rem 0}
 dl{margin:1rem 0}dt{color:var(--dim)}dd{margin:0 0 .5rem}`;

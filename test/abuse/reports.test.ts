@@ -118,6 +118,45 @@ test("a frozen site takes reports; a disabled one is 451, an expired one 410, a 
   expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug, state: "gone" }]);
 });
 
+test.each<[string, Record<string, string>, number]>([
+  ["a program, which says nothing of an origin", {}, 202],
+  ["the site's own page", { origin: "OWN" }, 202],
+  ["the site's own page, by what the browser adds", { origin: "OWN", "sec-fetch-site": "same-origin" }, 202],
+  ["a sibling's page", { origin: "http://other.localhost" }, 403],
+  ["a sibling's page that the browser tells apart", { origin: "OWN", "sec-fetch-site": "same-site" }, 403],
+  ["a page from elsewhere", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 403],
+  ["a page without Origin that the browser tells apart", { "sec-fetch-site": "cross-site" }, 403],
+  ["a sandboxed frame", { origin: "null" }, 403],
+  ["the API's page", { origin: "API" }, 403],
+  ["the same name under https", { origin: "SECURE" }, 403],
+])("the Origin of a report is the site itself: %s", async (_, headers, status) => {
+  const host = `${site.slug}.localhost:${server.port}`;
+  const origins: Record<string, string> = { OWN: `http://${host}`, SECURE: `https://${host}`, API: server.base_url };
+  const origin = headers.origin && (origins[headers.origin] ?? headers.origin);
+  const before = (await reports()).length;
+  const answer = await post('{"reason":"x"}', { ...JSON_TYPE, ...headers, ...(origin && { origin }) });
+  expect(answer.status).toBe(status);
+  if (status === 403) expect(await answer.json()).toMatchObject({ code: "cross_origin" });
+  expect(await reports()).toHaveLength(before + (status === 202 ? 1 : 0));
+});
+
+test("a foreign page uses up nobody's reports; behind a proxy that speaks TLS the own origin is https", async () => {
+  await using own = await startServer("--trust-proxy", "127.0.0.1", { SVC_RATE_REPORT: "1/1h" });
+  const { slug } = await own.deploy({ "index.html": "x" });
+  const origin = `https://${slug}.localhost:${own.port}`;
+  const send = async (headers: Record<string, string>) =>
+    (
+      await own.site(slug, "/_svc/report", {
+        method: "POST",
+        body: '{"reason":"x"}',
+        headers: { ...JSON_TYPE, ...headers },
+      })
+    ).status;
+  for (let n = 0; n < 3; n++) expect(await send({ origin: "https://evil.example" })).toBe(403);
+  expect(await send({ origin, "x-forwarded-proto": "https" })).toBe(202);
+  expect(await send({ origin, "x-forwarded-proto": "https" })).toBe(429);
+});
+
 test("SVC_RATE_REPORT: the fourth in an hour from one address is 429, whatever the site", async () => {
   await using own = await startServer({ SVC_RATE_REPORT: "3/1h" });
   const sites = [await own.deploy({ "index.html": "x" }), await own.deploy({ "index.html": "y" })];

@@ -136,6 +136,43 @@ describe("guessing a user code", () => {
     expect((await enter(user_code)).status).toBe(404);
   });
 
+  test("a GET counts only as a navigation: ten pictures in a sibling's page neither count nor learn anything", async () => {
+    await using limited = await startServer({ SVC_RATE_DEVICE_CODE: "10/1m" });
+    const person = await signUp(limited);
+    const { cookie } = await signInByForm(limited, person);
+    const { user_code } = await begin(limited);
+    const load = (code: string, dest: string) =>
+      limited.api(`/device?user_code=${code}`, { headers: { cookie, "sec-fetch-dest": dest } });
+    for (const dest of [
+      "image",
+      "script",
+      "style",
+      "iframe",
+      "empty",
+      "object",
+      "video",
+      "font",
+      "manifest",
+      "worker",
+      "",
+    ]) {
+      const [waiting, unknown] = [await load(user_code, dest), await load("BCDF-GHJK", dest)];
+      expect([waiting.status, unknown.status]).toEqual([403, 403]);
+      const said = await Promise.all(
+        [waiting, unknown].map(async (one) => ((await one.json()) as { error: string }).error),
+      );
+      expect(said[0]).toBe(said[1]!);
+      expect([...waiting.headers.keys()]).not.toContain("ratelimit");
+    }
+    for (const header of ["sec-purpose", "purpose"]) {
+      const headers = { cookie, "sec-fetch-dest": "document", [header]: "prefetch" };
+      expect((await limited.api(`/device?user_code=${user_code}`, { headers })).status).toBe(403);
+    }
+    for (let i = 0; i < 9; i++) expect((await load(`BCDF-GHJ${"BCDFGHJKL"[i]}`, "document")).status).toBe(404);
+    expect((await load(user_code, "document")).status).toBe(200);
+    expect((await load(user_code, "document")).status).toBe(429);
+  });
+
   test("begun logins are swept once they have expired, so that nobody fills the database with them", async () => {
     await using own = await startServer({ SVC_RATE_DEVICE_START: "5/15m" });
     const answers = [];

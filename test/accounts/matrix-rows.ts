@@ -158,6 +158,26 @@ export const rows: Row[] = [
     expected: badClaim,
   },
   {
+    title: "DELETE /sites/:id/manage-tokens",
+    method: "DELETE",
+    path: ({ own }) => `/sites/${own.site_id}/manage-tokens`,
+    expected: all(401, { "S owner": 200, "S other": 403 }),
+  },
+  {
+    title: "DELETE /sites/:id/manage-tokens of an anonymous site",
+    method: "DELETE",
+    path: ({ claimable }) => `/sites/${claimable.site_id}/manage-tokens`,
+    about: ({ claimable }) => claimable,
+    expected: all(401, { "S owner": 403, "S other": 403 }),
+  },
+  {
+    title: "DELETE /sites/:id/manage-tokens of a gone site",
+    method: "DELETE",
+    path: (world) => `/sites/${world.gone.site_id}/manage-tokens`,
+    about: (world) => world.gone,
+    expected: all(401, { "S owner": 404, "S other": 404 }),
+  },
+  {
     title: "POST /account/bulk-attach",
     method: "POST",
     path: () => "/account/bulk-attach",

@@ -2,7 +2,7 @@
  *  with that person's cookie. On *.localhost such attempts prove nothing: the names here are of a real domain. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
-import { PASSWORD } from "../kit/people.ts";
+import { bearer, PASSWORD } from "../kit/people.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import type { Browser } from "./chromium.ts";
@@ -75,12 +75,15 @@ describe.each(["http", "https"] as const)("over %s", (scheme) => {
     await browser.press("Enter");
     await browser.shows("Claim token");
     expect(await browser.evaluate<string>("document.querySelector('#token').value")).toBe(site.claim_token!);
+    expect(await browser.evaluate<boolean>("document.querySelector('[type=checkbox]').checked")).toBe(true);
     await browser.click("form button");
     const done = await browser.shows("This site is yours");
     expect(done.text).toContain(site.url);
     expect(done.failures).toEqual([]);
     expect(await browser.evaluate<number>("sessionStorage.length")).toBe(0);
     expect((await world.server.running.store.sites.byId(site.site_id))!.expires_at).toBeNull();
+    const giver = await ask(world, "GET", `/sites/${site.site_id}`, undefined, bearer(site.manage_token));
+    expect(giver.status).toBe(401);
   }, 60_000);
 
   test("A10 a sibling site that has the browser can neither write with its cookie, nor read, nor frame", async () => {

@@ -27,7 +27,10 @@ describe("arguments", () => {
     [["update", "--tok=x"], "Did you mean --token?"],
     [["update", "--nospa"], "Did you mean --no-spa?"],
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
-    [["--site", "site_x"], "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget."],
+    [
+      ["--site", "site_x"],
+      "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget, svc tokens.",
+    ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
     [["dist", "--compress"], "Unknown flag --compress."],
@@ -97,6 +100,7 @@ describe("help and version", () => {
       "logout",
       "list",
       "claim",
+      "tokens",
       "install",
     ]);
     expect(out).toContain("svc [path]");

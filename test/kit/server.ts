@@ -36,6 +36,7 @@ export const UNLIMITED = {
   SVC_RATE_DEPLOY: "off",
   SVC_RATE_SIGN_IN: "off",
   SVC_RATE_SIGN_IN_ACCOUNT: "off",
+  SVC_RATE_SIGN_IN_NAME: "off",
   SVC_RATE_DEVICE_CODE: "off",
   SVC_RATE_CLAIM: "off",
   SVC_RATE_BULK_ATTACH: "off",

@@ -1,6 +1,6 @@
 /** RELIABILITY A2, A17, A18: no token is anywhere on disk, in the log or in an answer that does not hand it out. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { chmod, readdir, stat } from "node:fs/promises";
+import { appendFile, chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { medians } from "../kit/cpu.ts";
 import { call, cookieOf, PASSWORD, submit } from "../kit/people.ts";
@@ -94,12 +94,28 @@ test("A2 after everything that mints a token, none is in the data directory, the
   for (const secret of secrets) expect(after.includes(secret)).toBe(false);
 }, 60_000);
 
+/** Every file and folder below it that another user could read. */
+async function openToOthers(data_dir: string): Promise<string[]> {
+  const names = await readdir(data_dir, { recursive: true });
+  const modes = await Promise.all(names.map(async (name) => [name, (await stat(join(data_dir, name))).mode] as const));
+  expect(names).toContain("lock.db-journal");
+  return modes.filter(([, mode]) => (mode & 0o077) !== 0).map(([name]) => name);
+}
+
 test("A18 the data directory is 0700, and what lies in it for nobody else", async () => {
   await using server = await startServer();
   await server.deploy({ "index.html": "x" });
   expect((await stat(server.data_dir)).mode & 0o777).toBe(0o700);
-  const files = ["secrets", "db", "rates.db", "lock.db"].map((name) => join(server.data_dir, name));
-  for (const path of [...files, ...sharedPages(server.data_dir)]) expect((await stat(path)).mode & 0o777).toBe(0o600);
+  for (const path of sharedPages(server.data_dir)) expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const open = await openToOthers(server.data_dir);
+  expect(open).toEqual([]);
+  await server.stop();
+  for (const name of ["lock.db", "lock.db-journal", "db", "db-wal", "brands.txt"]) {
+    await appendFile(join(server.data_dir, name), "");
+    await chmod(join(server.data_dir, name), 0o644);
+  }
+  await server.start([]);
+  expect(await openToOthers(server.data_dir)).toEqual([]);
 });
 
 test("A18 the keys are random, stay over a restart, and are closed to others again", async () => {

@@ -1,6 +1,8 @@
 /** CONTRACT 1: the access log. */
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { ended, local, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { until } from "../kit/until.ts";
 import { deployPage } from "./deploy-page.ts";
 
 describe("the access log", () => {
@@ -60,6 +62,42 @@ describe("the access log", () => {
     expect(more).toEqual([""]);
     expect(line).toContain("/a%0a2026-01-01T00:00:00Z%1b[31m");
     expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u); // letters of every script stay as they are
+  });
+
+  test.each(["text", "json"])("%s: path and host are cut at 500 characters", async (format) => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", format]);
+    const host = `${"h".repeat(600)}.localhost`;
+    await fetch(`${local(server)}/${"p".repeat(499)}`);
+    await fetch(`${local(server)}/${"x".repeat(8_000)}`, { headers: { host } });
+    await ended(server, "SIGTERM");
+    const [whole, cut] = server.stderr().trim().split("\n");
+    expect(whole).toMatch(/\/p{499}[" ]/);
+    expect(cut).toMatch(/\/x{499}…/);
+    expect(cut).toMatch(/h{500}…/);
+    expect(cut!.length).toBeLessThan(1_300);
+  });
+
+  test("the address of a client that left before its answer is still its own", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path], { env: { SVC_RATE_SIGN_IN: "off" } });
+    const body = JSON.stringify({ email: "nobody@example.org", password: "not the password" });
+    const request = `POST /auth/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const lines = () =>
+      server
+        .stderr()
+        .split("\n")
+        .filter((line) => line.includes("/auth/login"));
+    await until(async () => {
+      const left = Promise.withResolvers<void>();
+      const socket = connect(server.port, "127.0.0.1", () => socket.write(request));
+      socket.on("close", () => left.resolve());
+      setTimeout(() => socket.destroy(), 30); // the hash takes longer
+      await left.promise;
+      return lines().length >= 3;
+    });
+    await ended(server, "SIGTERM");
+    for (const line of lines()) expect(line).toContain("ms 127.0.0.1 ");
   });
 
   test("off: answers are not logged", async () => {

@@ -97,12 +97,14 @@ export async function openSite(context: Context, site: ChosenSite): Promise<Open
 /** Saves that the link was used, and what the server says of the site: one claimed elsewhere no longer expires. */
 export function touchLink(
   context: Context,
-  { link }: OpenedSite,
+  { link, credential, credentials }: OpenedSite,
   fresh: { url: string; expires_at: number | null; manage_token?: string | null },
 ): void {
   if (link === null) return;
   const { url, expires_at } = fresh;
-  const manage_token = link.manage_token ?? fresh.manage_token ?? null;
+  // One that the server refused before it took another credential has ended.
+  const refused = link.manage_token === credentials[0]?.token && credential !== credentials[0];
+  const manage_token = (refused ? null : link.manage_token) ?? fresh.manage_token ?? null;
   try {
     context.links.save({ ...link, manage_token, url, expires_at, used_at: context.now() });
   } catch {

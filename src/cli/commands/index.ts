@@ -115,6 +115,17 @@ export const COMMANDS: readonly Command[] = [
     run: (...call) => import("./claim.ts").then(({ claim }) => claim(...call)),
   },
   {
+    name: "tokens",
+    argument: "revoke",
+    summary: "End every manage_token of a site of yours",
+    details: [
+      "Whoever was given one, an earlier owner or a machine that was lost, changes the site no longer.",
+      "Needs a login or SVC_TOKEN. The next update by your account is given a fresh one.",
+    ],
+    flags: [SITE_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./tokens.ts").then(({ tokens }) => tokens(...call)),
+  },
+  {
     name: "install",
     argument: "skill",
     summary: "Teach the coding agents of a project to use svc",

@@ -11,7 +11,7 @@ import { VERSION } from "../version.ts";
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 export interface ApiCall {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "DELETE";
   /** Below the server's base, query included. */
   path: string;
   credential: Credential | null;

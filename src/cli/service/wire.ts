@@ -56,6 +56,12 @@ export interface OwnedSite {
   live_version_id: string;
 }
 
+export interface Revoked {
+  ok: true;
+  /** How many manage_tokens there were. */
+  revoked: number;
+}
+
 export interface Claimed {
   ok: true;
   site_id: string;

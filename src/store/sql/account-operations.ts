@@ -3,6 +3,7 @@ import type { AccountOperations, NewInvitation } from "../upkeep.ts";
 import { audit } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import type { Parts } from "./parts.ts";
+import { revokeTokensOf } from "./sites.ts";
 
 const byEmail = statement<{ account_id: string }>("select account_id from accounts where email = ?");
 const insert = statement("insert into accounts (account_id, email, password_hash, created_at) values (?, ?, ?, ?)");
@@ -25,14 +26,16 @@ function* create({ account_id, email, password_hash }: NewPassword, at: string):
   yield* audit({ at, actor: "operator", action: "create-account", account_id });
 }
 
-function* reset(email: string, password_hash: string, at: string): Op<void> {
+function* reset(email: string, password_hash: string, at: string): Op<number> {
   const found = yield* byEmail.get(email);
   if (!found) throw new Error(`There is no account of ${email}.`);
   const { account_id } = found;
   yield* setPassword.do(password_hash, account_id);
   yield* endSessions.do(account_id);
   yield* endLogins.do(account_id);
+  const revoked = yield* revokeTokensOf(account_id);
   yield* audit({ at, actor: "operator", action: "reset-account", account_id });
+  return revoked;
 }
 
 function* invite({ hash, email, expires_at }: NewInvitation, now: number): Op<void> {

@@ -6,7 +6,7 @@ import { audit, auditDeletions } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
-import { addSession, refuseUnlessHeld } from "./sessions.ts";
+import { addSession, knowsNetwork, noteNetwork, refuseUnlessHeld } from "./sessions.ts";
 import { removeSitesOf } from "./sites.ts";
 
 const byId = statement<Account>("select account_id, email, created_at from accounts where account_id = ?");
@@ -30,6 +30,7 @@ function* create(account: NewAccount, now: number): Op<void> {
   }
   yield* insert.do(account_id, email, password_hash, at);
   yield* addSession(session, account_id, at, at);
+  yield* noteNetwork(session, account_id, now);
 }
 
 const deleteAccount = statement("delete from accounts where account_id = ?");
@@ -48,6 +49,7 @@ function* remove(by: SignedIn, at: string): Op<{ site_id: string; slug: string }
 export const accountStore = ({ db, place, now }: Parts): Accounts => ({
   byId: (account_id) => db.read(byId.get(account_id)),
   byEmail: (email) => db.read(byEmail.get(email)),
+  knows: (account_id, network_hash) => db.read(knowsNetwork(account_id, network_hash, now())),
   create: (account) => db.write(() => create(account, now())),
   async remove(by) {
     const removed = await makingRoom(place, () =>

@@ -11,24 +11,40 @@ import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
-import { knownToken, manages, noteTokenUse, removeSite, siteById } from "./sites.ts";
+import { knownToken, manages, noteTokenUse, removeSite, revokeTokens, siteById } from "./sites.ts";
 
 /** Says the same of a site that never was and of a token that is none (CONTRACT 4.4). */
 const invalidClaim = (): Refusal => new Refusal("invalid_claim", "Invalid claim");
 
 const own = statement<Site>("update sites set owner_account_id = ?, expires_at = null where site_id = ? returning *");
 
-function* claim({ site_id, claim_hash, by }: Claim, now: number): Op<Site> {
+function* claim(wanted: Claim, now: number): Op<Site> {
+  const { site_id, claim_hash, by } = wanted;
   yield* refuseUnlessHeld(by);
   const token = yield* knownToken(claim_hash);
   if (!token || token.kind !== "claim" || token.site_id !== site_id) throw invalidClaim();
   const site = token.gone ? null : yield* siteById.get(site_id);
   if (!site || siteState(site, now) === "expired") throw unknownSite();
-  if (site.owner_account_id === by.account_id) return site;
-  if (site.owner_account_id !== null) {
+  if (site.owner_account_id !== null && site.owner_account_id !== by.account_id) {
     throw new Refusal("already_owned", "This site already belongs to another account.");
   }
-  return (yield* own.get(by.account_id, site_id))!;
+  // Claimed again by its owner it ends them too: the answer to the first time may have been lost.
+  if (wanted.revoke_manage_tokens) yield* endTokens(site_id, "givers", by, now);
+  return site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site;
+}
+
+function* endTokens(site_id: string, which: "all" | "givers", { account_id }: SignedIn, now: number): Op<number> {
+  const ended = yield* revokeTokens(site_id, which);
+  const [at, reason] = [new Date(now).toISOString(), `${ended} of them`];
+  if (ended > 0) yield* audit({ at, actor: account_id, action: "revoke-tokens", site_id, account_id, reason });
+  return ended;
+}
+
+function* revoke(site_id: string, by: SignedIn, now: number): Op<number> {
+  yield* refuseUnlessHeld(by);
+  const site = yield* siteById.get(site_id);
+  if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
+  return yield* endTokens(site_id, "all", by, now);
 }
 
 function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: number): Op<NotAttached | null> {
@@ -87,5 +103,6 @@ export const ownershipStore = ({ db, place, now }: Parts): Ownership => ({
   attach: (items, by) => db.change(() => attach(items, by, now()), someDone),
   list: (account_id) => db.read(ofAccount.all(account_id)),
   change: (site_id, wanted, by) => db.change(() => change(site_id, wanted, by), its),
+  revokeTokens: (site_id, by) => makingRoom(place, () => db.write(() => revoke(site_id, by, now()))),
   remove: (site_ids, by) => makingRoom(place, () => db.change(() => remove(site_ids, by, now()), someDone)),
 });

@@ -52,6 +52,12 @@ function* siteFor(target: PublishTarget, version_id: string, now: number): Op<{ 
   return { site, repeated: true };
 }
 
+/** To whose session the deploy gives its tokens. */
+function holderOf(target: PublishTarget): string | null {
+  if (target.kind === "new") return target.owner?.account_id ?? null;
+  return "account_id" in target.by ? target.by.account_id : null;
+}
+
 /** Leaves the transaction as an error, for the site that was just inserted must be undone with the rest. */
 const MISSING_BLOB = new Error("a blob went missing since it was put");
 
@@ -70,7 +76,7 @@ function* commit({ target, version, tokens, spa_override }: Publish, place: Blob
   if (changed) yield* moveLive.do(version_id, site_id);
   if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);
   if (!repeated) yield* quarantine(site, version_id, version.suspicions);
-  yield* addTokens(site_id, tokens, at);
+  yield* addTokens(site_id, tokens, at, holderOf(target));
   if (target.kind === "existing" && "token_hash" in target.by) yield* noteTokenUse(target.by.token_hash, at);
   return { site: (yield* siteById.get(site_id))!, version_id, changed };
 }

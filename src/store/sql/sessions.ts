@@ -26,6 +26,32 @@ export const addSession = (
   signed_in_at: string | null,
 ): Op<void> => insert.do(session_id, hash, account_id, at, signed_in_at, client);
 
+/** So many networks an account, the oldest go first; and how long after its last sign-in one is forgotten. */
+const NETWORKS_KEPT = 32;
+const NETWORK_KEPT_MS = 180 * UNIT_MS.d;
+
+const seeNetwork = statement(
+  `insert into sign_in_networks (account_id, network_hash, seen_at) values (?, ?, ?)
+   on conflict (account_id, network_hash) do update set seen_at = excluded.seen_at`,
+);
+const trimNetworks = statement(
+  `delete from sign_in_networks where account_id = ?1 and network_hash not in (
+     select network_hash from sign_in_networks where account_id = ?1 order by seen_at desc limit ?2)`,
+);
+const known = statement("select 1 from sign_in_networks where account_id = ? and network_hash = ? and seen_at > ?");
+const forgetNetworks = statement("delete from sign_in_networks where seen_at <= ?");
+
+/** The account's password was given from there. */
+export function* noteNetwork({ network_hash }: NewSession, account_id: string, now: number): Op<void> {
+  if (network_hash === undefined) return;
+  yield* seeNetwork.do(account_id, network_hash, now);
+  yield* trimNetworks.do(account_id, NETWORKS_KEPT);
+}
+
+export function* knowsNetwork(account_id: string, network_hash: string, now: number): Op<boolean> {
+  return (yield* known.get(account_id, network_hash, now - NETWORK_KEPT_MS)) !== null;
+}
+
 const held = statement("select 1 from sessions where session_id = ? and account_id = ?");
 
 /** Throws where the session has ended since it was accepted. */
@@ -36,8 +62,11 @@ export function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void
 
 const forget = statement("delete from sessions where last_used_at <= ?");
 
-/** For the sweep: sessions that nobody used for 90 days. */
-export const forgetOldSessions = (now: number): Op<void> => forget.do(cutoff(now));
+/** For the sweep: sessions that nobody used for 90 days, and networks of long ago. */
+export function* forgetOldSessions(now: number): Op<void> {
+  yield* forget.do(cutoff(now));
+  yield* forgetNetworks.do(now - NETWORK_KEPT_MS);
+}
 
 const byHash = statement<Session>(`select ${COLUMNS} from sessions where hash = ? and last_used_at > ?`);
 const touch = statement("update sessions set last_used_at = ? where session_id = ?");
@@ -48,9 +77,11 @@ const ofAccount = statement<Session>(
 const remove = statement("delete from sessions where session_id = ? and account_id = ?");
 const unchanged = statement("select 1 from accounts where account_id = ? and password_hash = ?");
 
-function* start(session: NewSession, account_id: string, password_hash: string, at: string): Op<boolean> {
+function* start(session: NewSession, account_id: string, password_hash: string, now: number): Op<boolean> {
   if ((yield* unchanged.get(account_id, password_hash)) === null) return false;
+  const at = new Date(now).toISOString();
   yield* addSession(session, account_id, at, at);
+  yield* noteNetwork(session, account_id, now);
   return true;
 }
 
@@ -65,7 +96,7 @@ export function sessionStore({ db, place, now }: Parts, noteUse?: (session_id: s
       if (found && Date.parse(found.last_used_at) <= now() - TOUCH_MS) await (noteUse ?? used)(found.session_id);
       return found;
     },
-    start: (session, { account_id, password_hash }) => db.write(() => start(session, account_id, password_hash, iso())),
+    start: (session, { account_id, password_hash }) => db.write(() => start(session, account_id, password_hash, now())),
     confirm: (session_id) => db.write(() => sign.do(iso(), session_id)),
     list: (account_id) => db.read(ofAccount.all(account_id, cutoff(now()))),
     async end({ session_id, account_id }) {

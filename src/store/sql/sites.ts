@@ -64,20 +64,44 @@ export function* knownToken(hash: string): Op<KnownToken | null> {
 
 export const tokenReader = (db: Db): Tokens => ({ find: (hash) => db.read(knownToken(hash)) });
 
-const insertToken = statement("insert into tokens (hash, site_id, kind, created_at) values (?, ?, ?, ?)");
+const insertToken = statement(
+  "insert into tokens (hash, site_id, kind, created_at, account_id) values (?, ?, ?, ?, ?)",
+);
 const trimTokens = statement(
   `delete from tokens where site_id = ?1 and kind = 'manage' and hash not in (
      select hash from tokens where site_id = ?1 and kind = 'manage'
      order by used_at is null, used_at desc, created_at desc limit ?2)`,
 );
 
-export function* addTokens(site_id: string, tokens: readonly NewToken[], at: string): Op<void> {
+/** `account_id`: to whose session they are given; null to whoever deployed without an account. */
+export function* addTokens(
+  site_id: string,
+  tokens: readonly NewToken[],
+  at: string,
+  account_id: string | null,
+): Op<void> {
   const fresh = tokens.filter((token) => token.kind === "manage").length;
   if (fresh > 0) yield* trimTokens.do(site_id, Math.max(0, MANAGE_TOKENS_KEPT - fresh));
   yield* insertToken.each(
-    tokens.map(({ hash, kind }) => [hash, site_id, kind, at]),
-    "text text text text",
+    tokens.map(({ hash, kind }) => [hash, site_id, kind, at, account_id]),
+    "text text text text text",
   );
+}
+
+const REVOKE = {
+  all: statement("delete from tokens where site_id = ? and kind = 'manage'"),
+  givers: statement("delete from tokens where site_id = ? and kind = 'manage' and account_id is null"),
+};
+const revokeGiven = statement("delete from tokens where account_id = ? and kind = 'manage'");
+
+/** Ends manage_tokens of a site: all, or those that whoever deployed it without an account was given. */
+export function* revokeTokens(site_id: string, which: keyof typeof REVOKE): Op<number> {
+  return (yield* REVOKE[which].run(site_id)).changes;
+}
+
+/** Ends the manage_tokens that deploys gave to sessions of the account. */
+export function* revokeTokensOf(account_id: string): Op<number> {
+  return (yield* revokeGiven.run(account_id)).changes;
 }
 
 const useToken = statement("update tokens set used_at = ? where hash = ?");

@@ -1,6 +1,6 @@
 /** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY 2). */
 import type { Database } from "bun:sqlite";
-import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keepBallast, withRoom } from "../disk/ballast.ts";
 import { prepareBrands } from "../disk/brands.ts";
@@ -34,6 +34,9 @@ const RELEASE_MS = 1000;
 
 /** Held until the process ends, however it ends: kill -9 frees it. The caller keeps the Database reachable. */
 function lock(data_dir: string): Database {
+  const path = join(data_dir, "lock.db");
+  withRoom(data_dir, () => closeSync(openSync(path, "a", 0o600)));
+  chmodSync(path, 0o600); // before SQLite makes a journal beside it, as open to others as this is
   const holder = openFile(data_dir, "lock.db", [`busy_timeout = ${RELEASE_MS}`]);
   try {
     holder.run("BEGIN EXCLUSIVE");
@@ -44,7 +47,6 @@ function lock(data_dir: string): Database {
       `Another svc-server is running on ${data_dir}: stop it, or give this one its own --data-dir.`,
     );
   }
-  chmodSync(join(data_dir, "lock.db"), 0o600);
   return holder;
 }
 
@@ -58,14 +60,21 @@ function ready(data_dir: string): () => void {
   using db = openDatabase(data_dir);
   refuseEmptied(data_dir, db);
   migrate(db);
-  chmodSync(join(data_dir, "db"), 0o600);
   clearTemporary(data_dir);
   prepareSecrets(data_dir);
   prepareBrands(data_dir);
   prepareRates(data_dir);
   const pages = [prepareGeneration(data_dir), prepareFigures(data_dir)];
   keepBallast(data_dir);
+  closeToOthers(data_dir);
   return () => pages.forEach((remove) => remove());
+}
+
+/** What an older version or a hand from outside left open, and what SQLite made before its database was closed. */
+function closeToOthers(data_dir: string): void {
+  for (const { name } of readdirSync(data_dir, { withFileTypes: true }).filter((entry) => entry.isFile())) {
+    chmodSync(join(data_dir, name), 0o600);
+  }
 }
 
 /** Locks and readies the data directory. Close what is returned when the server ends. */

@@ -6,7 +6,7 @@ import { Violation } from "./reading.ts";
 import type { ModelSite } from "./state.ts";
 
 const CLOCKED = [process.execPath, join(import.meta.dir, "clocked-server.ts")];
-const UNLIMITED = ["CLAIM", "BULK_ATTACH", "SIGN_IN", "SIGN_IN_ACCOUNT", "REDEPLOY", "OWNED"].map(
+const UNLIMITED = ["CLAIM", "BULK_ATTACH", "SIGN_IN", "SIGN_IN_ACCOUNT", "SIGN_IN_NAME", "REDEPLOY", "OWNED"].map(
   (name) => [`SVC_RATE_${name}`, "off"] as const,
 );
 export const TTL_MS = 14 * 24 * 60 * 60_000;

@@ -1,0 +1,2 @@
+-- QUOTA's step.
+select 1;

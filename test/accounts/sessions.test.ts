@@ -152,7 +152,7 @@ describe("sessions", () => {
     own.advance(90 * DAY);
     expect(await status()).toBe(401);
     await own.running.store.sweep(own.now());
-    expect(await own.running.store.sessions.list(person.account_id)).toEqual([]);
+    expect(await own.running.store.sessions.list(person.account_id, 10)).toEqual([]);
   });
 
   test("are listed newest first, with what asked for them, and the current one is marked", async () => {

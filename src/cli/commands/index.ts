@@ -9,6 +9,7 @@ import { login } from "./login.ts";
 import { logout } from "./logout.ts";
 import { rollback } from "./rollback.ts";
 import { update } from "./update.ts";
+import { usage } from "./usage.ts";
 import { versions } from "./versions.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   login,
   logout,
   list,
+  usage,
   claim,
   install,
 ];

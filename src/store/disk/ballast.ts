@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { randomBlock } from "../../random.ts";
 
 const BALLAST_BYTES = 16 * 1024 * 1024;
-const RESERVE_BYTES = 64 * 1024 * 1024;
+export const RESERVE_BYTES = 64 * 1024 * 1024;
 
 const fileOf = (data_dir: string): string => join(data_dir, "ballast");
 
@@ -13,10 +13,6 @@ export const freeBytes = (data_dir: string): number => {
   const { bavail, bsize } = statfsSync(data_dir);
   return bavail * bsize;
 };
-
-/** W0: whether `upload_bytes` fit in three times (blobs, write-ahead log, database) beside the reserve. */
-export const hasRoomFor = (data_dir: string, upload_bytes: number): boolean =>
-  freeBytes(data_dir) >= RESERVE_BYTES + 3 * upload_bytes;
 
 export const dropBallast = (data_dir: string): void => rmSync(fileOf(data_dir), { force: true });
 

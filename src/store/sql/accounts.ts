@@ -6,6 +6,7 @@ import { audit } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
+import { accountUsage } from "./quotas.ts";
 import { addSession, refuseUnlessHeld } from "./sessions.ts";
 import { removeSite } from "./sites.ts";
 
@@ -54,6 +55,7 @@ function* remove(by: SignedIn, at: string): Op<{ site_id: string; slug: string }
 export const accountStore = ({ db, place, now }: Parts): Accounts => ({
   byId: (account_id) => db.read(byId.get(account_id)),
   byEmail: (email) => db.read(byEmail.get(email)),
+  usage: accountUsage(db),
   create: (account) => db.write(() => create(account, now())),
   async remove(by) {
     const removed = await makingRoom(place, () =>

@@ -5,9 +5,11 @@ import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
 import schema4 from "./schema-4.sql" with { type: "text" };
+import schema5 from "./schema-5.sql" with { type: "text" };
+import schema6 from "./schema-6.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
-const STEPS: readonly string[] = [schema1, schema2, schema3, schema4];
+const STEPS: readonly string[] = [schema1, schema2, schema3, schema4, schema5, schema6];
 
 const PRAGMAS = [
   "journal_mode = WAL",

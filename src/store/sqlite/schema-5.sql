@@ -1,0 +1,2 @@
+-- WRITER's
+select 1;

@@ -74,7 +74,7 @@ const median = (values: number[]): number => values.toSorted((a, b) => a - b)[va
 
 const root = await mkdtemp(join(tmpdir(), "svc-bench-"));
 const server = await startProcess(["--data-dir", join(root, "data"), "--log", "off"], {
-  env: { SVC_RATE_DEPLOY: "off", SVC_RATE_REDEPLOY: "off", SVC_DISK_HIGH: "off" },
+  env: { SVC_RATE_DEPLOY: "off" },
 });
 const deploy = async (zip: Uint8Array<ArrayBuffer>) => {
   const headers = { "content-type": "application/zip" };

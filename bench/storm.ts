@@ -69,7 +69,7 @@ const percentile = (values: number[], share: number): number =>
 
 const folder = mkdtempSync(join(tmpdir(), "svc-storm-"));
 const svc = await startProcess(["--data-dir", join(folder, "data"), "--log", "off"], {
-  env: { SVC_RATE_DEPLOY: "off", SVC_RATE_REDEPLOY: "off", SVC_DISK_HIGH: "off" },
+  env: { SVC_RATE_DEPLOY: "off" },
 });
 const html = `<!doctype html><title>A page</title>${"<p>Some words of a paragraph.</p>".repeat(160)}`;
 const deployed = await fetch(`http://127.0.0.1:${svc.port}/sites`, {

@@ -29,6 +29,8 @@ const environment = (extra: Record<string, string>): Record<string, string> => (
   SVC_RATE_DEPLOY: "off", // all tests come from one address
   SVC_RATE_REDEPLOY: "off",
   SVC_RATE_OWNED: "off",
+  SVC_QUOTA_ADDRESS: "off",
+  SVC_QUOTA_ACCOUNT: "off",
   SVC_DISK_HIGH: "off",
   ...extra,
 });

@@ -17,14 +17,15 @@ const seconds = Number(process.argv[2] ?? 8);
 const OWN = join(import.meta.dir, "..", "..");
 const checkout = process.argv[3] ?? OWN;
 
-/** The harness of the tests switches the rates off; these are the defaults. */
+/** The harness of the tests switches them off; these are the defaults. */
+const QUOTAS = { SVC_QUOTA_ADDRESS: "500m", SVC_QUOTA_ACCOUNT: "5g", SVC_DISK_HIGH: "90%" };
 const DEFAULTS = {
+  ...QUOTAS,
   SVC_RATE_DEPLOY: "10/1m,60/1h",
   SVC_RATE_REDEPLOY: "30/1m,300/1h",
   SVC_RATE_OWNED: "60/1m,1200/1h",
-  SVC_DISK_HIGH: "90%",
 };
-const NO_RATES = { SVC_RATE_DEPLOY: "off", SVC_RATE_REDEPLOY: "off", SVC_RATE_OWNED: "off", SVC_DISK_HIGH: "off" };
+const NO_RATES = { ...QUOTAS, SVC_RATE_DEPLOY: "off", SVC_RATE_REDEPLOY: "off", SVC_RATE_OWNED: "off" };
 
 interface Site {
   site_id: string;
@@ -214,7 +215,7 @@ if (reason) say(`files of a byte on a disk with few inodes: not tried, ${reason}
 else {
   await using dir = await temporaryFolder();
   await using disk = makeDisk(dir.path, "tmpfs", "1g", { inodes: 20_000 });
-  await inWorld({ ...NO_RATES, SVC_DISK_HIGH: "90%" }, byInodes, disk.path);
+  await inWorld(NO_RATES, byInodes, disk.path);
 }
 for (const violation of violations) say(`VIOLATION ${violation}`);
 say(violations.length === 0 ? "no violation" : "a limit is passed");

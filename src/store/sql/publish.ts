@@ -90,7 +90,8 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
 
   const stored = yield* storedDigest.get(site_id, version_id);
   refuseCollision(stored?.digest, version);
-  if (!stored) yield* addNew(site, publish, now);
+  // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
+  if (!stored && !repeated) yield* addNew(site, publish, now);
   const changed = !repeated && (target.kind === "new" || site.live_version_id !== version_id);
   if (changed) yield* moveLive.do(version_id, site_id);
   if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);

@@ -32,9 +32,9 @@ export async function createSite(ctx: Ctx) {
   const zip = await readUpload(ctx, owner !== null);
   const site = siteContext(parts, { slug: null, anonymous: !owner });
   const bounds = boundsOf(parts.config);
-  const network = owner ? null : networkKey(ctx);
+  const counted_for = owner ? null : networkKey(ctx);
   if (rehearsal) {
-    const charged = { site_id: "", site_no: 0, owner_account_id: owner?.account_id ?? null, network };
+    const charged = { site_id: "", site_no: 0, owner_account_id: owner?.account_id ?? null, network: counted_for };
     return dryRun(parts, { zip, site, against: null, charged, bounds }, spa_override ?? null);
   }
   const manage_token = newToken("svc_manage_");
@@ -54,7 +54,7 @@ export async function createSite(ctx: Ctx) {
       slugs: newSlugs(),
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
-      network,
+      network: counted_for,
       idempotency: key_hash === null ? null : { key_hash, address: networkOf(client_address()) },
     },
   });

@@ -96,6 +96,7 @@ describe("help and version", () => {
       "login",
       "logout",
       "list",
+      "usage",
       "claim",
       "install",
     ]);

@@ -22,6 +22,7 @@ const STATUS = {
   site_frozen: 403,
   signup_closed: 403,
   cross_origin: 403,
+  quota_exceeded: 403,
   unknown_site: 404,
   unknown_version: 404,
   unknown_host: 404,

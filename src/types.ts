@@ -168,6 +168,17 @@ export interface Site {
   quarantine: string | null;
   /** Null unless an operator ever cleared it. */
   cleared_version_no: number | null;
+  /** Names it in its rows of `files`: the number of its first version; 0 until that is stored. */
+  site_no: number;
+  /** Of the distinct uploaded blobs of all its versions: what it takes of a quota. */
+  stored_bytes: number;
+  /** What it takes on the disk: with what was made of uploads, in whole blocks, and with its rows. */
+  stored_disk: number;
+  stored_versions: number;
+  /** How often versions of it were removed: what is kept of one under an older count may be another's. */
+  removals: number;
+  /** Keyed hash of the network that deployed it; null where it is owned. */
+  network: string | null;
 }
 
 /** What is left of a site that is gone: its slug is never given out again. */

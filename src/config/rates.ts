@@ -25,6 +25,12 @@ export const RATE_SETTINGS = {
   rate_device_start: rate("DEVICE_START", "300/15m", "device logins begun per client address"),
   rate_device_code: rate("DEVICE_CODE", "10/1m", "device codes entered per client address"),
   rate_deploy: rate("DEPLOY", "10/1m,60/1h", "anonymous new sites per client address"),
+  rate_redeploy: rate(
+    "REDEPLOY",
+    "30/1m,300/1h",
+    "redeploys and dry runs of sites without an owner, per client address",
+  ),
+  rate_owned: rate("OWNED", "60/1m,1200/1h", "deploys, redeploys and dry runs per account"),
   rate_report: rate("REPORT", "3/1h", "abuse reports per client address"),
   rate_comment: rate("COMMENT", "10/1m", "comments per client address"),
   rate_comment_identity: rate("COMMENT_IDENTITY", "30/1h", "comments per visitor"),

@@ -26,6 +26,24 @@ export const oneOf =
     words.find((word) => word === text);
 export const filled = (text: string): string | undefined => text.trim() || undefined;
 
+const UNIT_BYTES: Readonly<Record<string, number>> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+/** What may be `off`: then null. */
+export const orOff =
+  <T>(parse: (text: string) => T | undefined) =>
+  (text: string): T | null | undefined =>
+    text === "off" ? null : parse(text);
+
+/** `5g`, `500m`, `64k` or a number of bytes, at least one and at most a petabyte. */
+export function size(text: string): number | undefined {
+  const [, amount, unit] = /^(\d{1,15})([kmg]?)$/i.exec(text) ?? [];
+  const bytes = amount === undefined ? 0 : Number(amount) * UNIT_BYTES[unit!.toLowerCase()]!;
+  return bytes >= 1 && bytes <= 2 ** 50 ? bytes : undefined;
+}
+
+/** `90%` or `90`. */
+export const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));
+
 /** `30s`, `15m`, `12h`, `14d` → milliseconds, at least one second and at most a hundred years. */
 export function duration(text: string): number | undefined {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);

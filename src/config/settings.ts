@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { networkList } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
+import { QUOTA_SETTINGS } from "./quotas.ts";
 import { duration, filled, integer, oneOf, type Setting } from "./setting.ts";
 
 function baseUrl(text: string): string | undefined {
@@ -181,6 +182,7 @@ export const SETTINGS = {
     allowed: "pow or off",
     parse: oneOf("pow", "off"),
   }),
+  ...QUOTA_SETTINGS,
   ...RATE_SETTINGS,
 };
 

@@ -1,6 +1,6 @@
 /** What goes into a deploy's worker and what comes out: plain data, for `structuredClone` keeps no classes. */
 import type { PlainRefusal } from "../errors.ts";
-import type { NewToken, Published, PublishTarget } from "../store/changes.ts";
+import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
 interface Upload {
@@ -13,6 +13,7 @@ interface Upload {
 export interface DeployJob extends Upload {
   target: PublishTarget;
   tokens: NewToken[];
+  bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
 }
@@ -21,6 +22,8 @@ export interface DeployJob extends Upload {
 export interface RehearsalJob extends Upload {
   /** The site and version that it is compared with; null for a new site. */
   against: { site_id: string; version_id: string } | null;
+  charged: Charged;
+  bounds: Bounds;
 }
 
 export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "healed" | "warnings"> & {

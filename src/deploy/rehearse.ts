@@ -1,5 +1,6 @@
 /** What a deploy would change, compared with what is live: uploaded files alone. */
 import { refuseCollision } from "../store/refusals.ts";
+import type { Store } from "../store/index.ts";
 import type { Versions } from "../store/serving.ts";
 import type { BuiltVersion, ManifestFile } from "../types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
@@ -9,12 +10,13 @@ const uploaded = (files: Iterable<ManifestFile>): Map<string, string> =>
 
 export async function rehearse(
   version: BuiltVersion,
-  against: RehearsalJob["against"],
-  versions: Pick<Versions, "get" | "manifest">,
+  { against, charged, bounds }: Pick<RehearsalJob, "against" | "charged" | "bounds">,
+  { admit, versions }: Pick<Store, "admit"> & { versions: Pick<Versions, "get" | "manifest"> },
 ): Promise<Rehearsed> {
   const { version_id, title, spa, healed, warnings } = version;
   const live = against && (await versions.manifest(against.site_id, against.version_id));
   if (against) refuseCollision((await versions.get(against.site_id, version_id))?.digest, version);
+  await admit(charged, version, bounds);
   const [before, after] = [uploaded(live?.values() ?? []), uploaded(version.manifest)];
   const paths = [...after.keys()].sort();
   return {

@@ -28,10 +28,10 @@ async function run({ zip, site, limits, data_dir, hand_over, ...job }: WorkerJob
   begun = { now: job.now, at: performance.now() };
   const { at, startPublishing } = handOver(hand_over);
   const version = build(zip, limits, at, { ...site, brands: readBrands(data_dir) });
-  const { publish, versions } = await connect(data_dir);
-  if ("against" in job) return { rehearsed: await rehearse(version, job.against, versions) };
+  const store = await connect(data_dir);
+  if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
   if (!startPublishing()) return null;
-  const published = await publish({ ...job, version });
+  const published = await store.publish({ ...job, version });
   const { title, healed, warnings } = version;
   return { deployed: { ...published, title, healed, warnings } };
 }

@@ -58,6 +58,14 @@ interface Call {
   headers: Record<string, string>;
 }
 
+/** Counts a deploy of the account's sites, whoever makes it. */
+export async function limitAccount(
+  { parts, headers }: Omit<Call, "client_address">,
+  account_id: string,
+): Promise<void> {
+  Object.assign(headers, (await parts.limit("rate_owned", account_id)).headers);
+}
+
 /** Counts a call of the client's network: an IPv4 address or an IPv6 /64. */
 export async function limitClient({ parts, client_address, headers }: Call, rule: RateRule): Promise<Counted> {
   const counted = await parts.limit(rule, networkOf(client_address()));

@@ -4,6 +4,7 @@ import type { SiteChange } from "../store/changes.ts";
 import { listMember, readJson } from "../http/body.ts";
 import { accountHolder, unauthorized } from "./caller.ts";
 import { siteUrl } from "../http/hosts.ts";
+import { cursorAt, cursorOf, limitOf, PAGE } from "./paging.ts";
 import { readRecord } from "./sites.ts";
 import { unknownSite } from "../store/refusals.ts";
 import type { Ctx } from "./context.ts";
@@ -28,15 +29,16 @@ export async function deleteAccount({ caller, parts, headers, cookie }: Ctx) {
 /** `GET /account/sessions`. */
 export async function listSessions({ caller, parts }: Ctx) {
   const { account_id, session_id: own } = accountHolder(caller);
-  const sessions = await parts.store.sessions.list(account_id);
+  const sessions = await parts.store.sessions.list(account_id, PAGE + 1);
   return {
-    sessions: sessions.map(({ session_id, created_at, last_used_at, client }) => ({
+    sessions: sessions.slice(0, PAGE).map(({ session_id, created_at, last_used_at, client }) => ({
       session_id,
       created_at,
       last_used_at,
       client,
       current: session_id === own,
     })),
+    ...(sessions.length > PAGE && { more: true }),
   };
 }
 
@@ -48,9 +50,18 @@ export async function endSession({ caller, params, parts }: Ctx) {
   return { ok: true };
 }
 
-/** `GET /account/sites`. */
-export async function listSites({ caller, parts }: Ctx) {
-  const sites = await parts.store.ownership.list(accountHolder(caller).account_id);
+/** `GET /account/usage`. What is not built yet holds nothing. */
+export async function readUsage({ caller, parts }: Ctx) {
+  const { sites, versions, bytes } = await parts.store.accounts.usage(accountHolder(caller).account_id);
+  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews: 0, tokens: 0, domains: 0 };
+}
+
+/** `GET /account/sites?limit=&cursor=`. */
+export async function listSites({ caller, query, parts }: Ctx) {
+  const { account_id } = accountHolder(caller);
+  const limit = limitOf(query);
+  const found = await parts.store.ownership.list(account_id, { limit: limit + 1, after: cursorOf(query) });
+  const sites = found.slice(0, limit);
   return {
     sites: sites.map(({ site_id, slug, label, created_at, live_version_id }) => ({
       site_id,
@@ -60,7 +71,7 @@ export async function listSites({ caller, parts }: Ctx) {
       created_at,
       live_version_id,
     })),
-    cursor: null,
+    cursor: found.length > limit ? cursorAt(sites.at(-1)!) : null,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
 
-import type { Caller } from "../types.ts";
+import type { Caller, Site } from "../types.ts";
 import type { uploadsInFlight } from "./uploads.ts";
 
 /** What handlers are given of the server around them. */
@@ -22,7 +22,7 @@ export interface ApiParts {
   spendOnce(secret: string, for_ms: number): Promise<boolean>;
   now: () => number;
   /** A version may have gone live: whoever serves it can make its coded bodies now. */
-  published(site_id: string, version_id: string): void;
+  published(site: Site, version_id: string): void;
 }
 
 export interface Ctx {

@@ -1,11 +1,13 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
+import type { Config } from "../config/index.ts";
 import { networkOf } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { zipTooLarge } from "../over-limit.ts";
+import type { Bounds } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
 import type { Bytes } from "../types.ts";
 import { mediaType, readBody } from "../http/body.ts";
-import type { Ctx } from "./context.ts";
+import type { ApiParts, Ctx } from "./context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
 /** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN 2). */
@@ -20,28 +22,47 @@ function refuseUnlessZip(request: Request): void {
   }
 }
 
-/** The zip, whole. Refuses in the order of CONTRACT 4.4: room, type, length. */
-export async function readUpload({ request, exchange, parts, client_address, after }: Ctx): Promise<Bytes> {
-  const { max_bytes, max_zip_bytes } = parts.config;
+const storageFull = (sentence: string): Refusal =>
+  new Refusal("storage_full", `${sentence} Sites stay online.`, {}, { "retry-after": "60" });
+
+/** Ahead of the last room, which is kept for whoever has an account, deploys without one end. */
+function refuseUnlessRoom({ store, config }: ApiParts, owned: boolean): void {
+  const { max_bytes, max_files, disk_high } = config;
+  if (!store.hasRoomFor(max_bytes, max_files)) {
+    throw storageFull("The server's disk is nearly full, so it takes no deploys.");
+  }
+  if (!owned && disk_high !== null && store.diskUse() >= disk_high) {
+    throw storageFull("The server's disk is filling up, so it takes no deploys without an account for now.");
+  }
+}
+
+/** The zip, whole. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a site that has an owner. */
+export async function readUpload(ctx: Ctx, owned: boolean): Promise<Bytes> {
+  const { request, exchange, parts, client_address, after } = ctx;
+  const { max_zip_bytes } = parts.config;
   refuseUnlessZip(request);
   const tooLarge = (actual: number | undefined) => zipTooLarge(max_zip_bytes, actual);
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > max_zip_bytes) throw tooLarge(announced);
-  if (!parts.store.hasRoomFor(max_bytes)) {
-    throw new Refusal(
-      "storage_full",
-      "The server's disk is nearly full, so it takes no deploys. Sites stay online.",
-      {},
-      {
-        "retry-after": "60",
-      },
-    );
-  }
+  refuseUnlessRoom(parts, owned);
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
   // Until the answer: zips that wait for a slot take memory, too.
   after(parts.uploads.hold(networkOf(client_address())));
   return readBody(request, max_zip_bytes, tooLarge);
 }
+
+export const boundsOf = ({ quota_account, quota_address, keep_versions }: Config): Bounds => ({
+  quota_account,
+  quota_address,
+  keep_versions,
+});
+
+/** What an unowned site remembers of who deployed it: nobody reads an address out of it. */
+export const networkKey = ({ parts, client_address }: Pick<Ctx, "parts" | "client_address">): string =>
+  new Bun.CryptoHasher("sha256", parts.secrets.network)
+    .update(networkOf(client_address()))
+    .digest("base64url")
+    .slice(0, 22);
 
 const SPA_SETTINGS = { on: 1, off: 0, auto: null } as const;
 

@@ -7,28 +7,36 @@ import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
 import type { SiteContext } from "../types.ts";
 import { networkOf } from "../http/client-address.ts";
-import { managedSite, ownerToBe } from "./caller.ts";
+import { managedSite, ownerToBe, type SignedInCaller } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
-import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
+import { boundsOf, idempotencyKey, networkKey, readUpload, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
-import { limitClient } from "../http/rate-limit.ts";
+import { limitAccount, limitClient } from "../http/rate-limit.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Ctx } from "./context.ts";
+
+async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<void> {
+  if (owner !== null) return limitAccount(ctx, owner.account_id);
+  await limitClient(ctx, "rate_deploy");
+  await refuseUnproved(ctx);
+}
 
 /** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
   const { request, query, caller, parts, client_address } = ctx;
   const owner = ownerToBe(caller);
-  if (!owner) {
-    await limitClient(ctx, "rate_deploy");
-    await refuseUnproved(ctx);
-  }
+  await countNewSite(ctx, owner);
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
   const key_hash = owner ? null : idempotencyKey(request);
-  const zip = await readUpload(ctx);
+  const zip = await readUpload(ctx, owner !== null);
   const site = siteContext(parts, { slug: null, anonymous: !owner });
-  if (rehearsal) return dryRun(parts, { zip, site, against: null }, spa_override ?? null);
+  const bounds = boundsOf(parts.config);
+  const counted_for = owner ? null : networkKey(ctx);
+  if (rehearsal) {
+    const charged = { site_id: "", site_no: 0, owner_account_id: owner?.account_id ?? null, network: counted_for };
+    return dryRun(parts, { zip, site, against: null, charged, bounds }, spa_override ?? null);
+  }
   const manage_token = newToken("svc_manage_");
   const claim_token = owner ? undefined : newToken("svc_claim_");
   const deployed = await parts.pool.deploy({
@@ -39,16 +47,18 @@ export async function createSite(ctx: Ctx) {
       { hash: hashToken(manage_token), kind: "manage" },
       ...(claim_token ? [{ hash: hashToken(claim_token), kind: "claim" as const }] : []),
     ],
+    bounds,
     target: {
       kind: "new",
       site_id: newSiteId(),
       slugs: newSlugs(),
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
+      network: counted_for,
       idempotency: key_hash === null ? null : { key_hash, address: networkOf(client_address()) },
     },
   });
-  parts.published(deployed.site.site_id, deployed.version_id);
+  parts.published(deployed.site, deployed.version_id);
   return deployResult(ctx, deployed, { manage_token, ...(claim_token && { claim_token }) });
 }
 
@@ -56,16 +66,20 @@ export async function createSite(ctx: Ctx) {
 export async function redeploy(ctx: Ctx) {
   const { query, caller, parts, params, token } = ctx;
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+  const owner_account_id = site.owner_account_id;
+  if (owner_account_id === null) await limitClient(ctx, "rate_redeploy");
+  else await limitAccount(ctx, owner_account_id);
   refuseUnlessWritable(site, parts.now());
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
-  const zip = await readUpload(ctx);
+  const zip = await readUpload(ctx, owner_account_id !== null);
   const { site_id, slug, live_version_id } = site;
-  const context = siteContext(parts, { slug, anonymous: site.owner_account_id === null });
+  const context = siteContext(parts, { slug, anonymous: owner_account_id === null });
   if (rehearsal) {
     const against = { site_id, version_id: live_version_id };
+    const bounds = boundsOf(parts.config);
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { zip, site: context, against }, setting);
+    return dryRun(parts, { zip, site: context, against, charged: site, bounds }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
@@ -74,9 +88,10 @@ export async function redeploy(ctx: Ctx) {
     site: context,
     spa_override,
     tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],
+    bounds: boundsOf(parts.config),
     target: { kind: "existing", site_id, by },
   });
-  parts.published(site_id, deployed.version_id);
+  parts.published(deployed.site, deployed.version_id);
   return deployResult(ctx, deployed, { manage_token: fresh ?? token! });
 }
 

@@ -1,26 +1,41 @@
 /** Reading a site and moving its live pointer (CONTRACT 4.4). */
 import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
-import { refuseUnlessWritable } from "../store/refusals.ts";
+import type { Store } from "../store/index.ts";
+import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { accountHolder, managedSite } from "./caller.ts";
+import { limitOf, PAGE } from "./paging.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 
-/** `GET /sites/:id`. */
-export async function readSite({ caller, params, parts }: Ctx) {
+/** `GET /sites/:id?limit=&before=`. */
+export async function readSite({ caller, params, query, parts }: Ctx) {
   const { site } = await managedSite(caller, params.id!, parts.store, parts.now());
-  return readRecord(parts, site);
+  return readRecord(parts, site, { limit: limitOf(query), before: query.get("before") });
 }
 
-/** Whose versions are to be read too. */
-export async function readRecord({ config, store, now }: ApiParts, site: Site) {
-  return siteRecord(config, site, await store.versions.list(site.site_id), now());
+type Page = Parameters<Store["versions"]["list"]>[1];
+type SiteRecord = ReturnType<typeof siteRecord> & { more?: true };
+
+/** Whose versions are to be read too: a page of them. */
+export async function readRecord(
+  parts: ApiParts,
+  site: Site,
+  page: Page = { limit: PAGE, before: null },
+): Promise<SiteRecord> {
+  const { config, store, now } = parts;
+  const { versions, more } = await store.versions.list(site.site_id, page);
+  const live = await store.versions.get(site.site_id, site.live_version_id);
+  if (live !== null) return { ...siteRecord(config, site, live, versions, now()), ...(more && { more }) };
+  // A deploy went live since the row was read, and the version that was left is removed already.
+  const again = await store.sites.byId(site.site_id);
+  if (again === null) throw unknownSite();
+  return readRecord(parts, again, page);
 }
 
-function siteRecord(config: Config, site: Site, versions: Version[], now: number) {
-  const live = versions.find((version) => version.version_id === site.live_version_id)!;
+function siteRecord(config: Config, site: Site, live: Version, versions: Version[], now: number) {
   const { site_id, slug, label, expires_at, owner_account_id, created_at, live_version_id } = site;
   return {
     site_id,

@@ -8,6 +8,7 @@ import {
   listSessions,
   listSites,
   readAccount,
+  readUsage,
 } from "./account.ts";
 import { login, logout, signup } from "./auth.ts";
 import { bulkAttach, claim } from "./claim.ts";
@@ -39,6 +40,7 @@ export const TABLE: readonly Route[] = [
   ["DELETE", "/sites/:id/manage-tokens", revokeTokens],
   ["POST", "/account/bulk-attach", bulkAttach],
   ["GET", "/account/sites", listSites],
+  ["GET", "/account/usage", readUsage],
   ["PATCH", "/account/sites/:id", changeSite],
   ["DELETE", "/account/sites/:id", deleteSite],
   ["POST", "/account/sites/bulk-delete", deleteSites],

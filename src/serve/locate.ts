@@ -35,9 +35,9 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
   function hostedBy(row: Row, { version_id }: SiteHost): Hosted | Promise<Hosted> {
     const site = shownSite(row, parts);
     const policy = policyOf(site, version_id !== null);
-    const version = version_id === null ? row.live : versions.ready(site.site_id, version_id);
+    const version = version_id === null ? row.live : versions.ready(site, version_id);
     if (version) return { row, site, version, policy };
-    return versions.read(site.site_id, version_id ?? site.live_version_id).then((read) => {
+    return versions.read(site, version_id ?? site.live_version_id).then((read) => {
       if (read === null) throw unknownVersion();
       if (version_id === null) setLive(row, read);
       return { row, site, version: read, policy };

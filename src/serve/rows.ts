@@ -21,7 +21,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     const generation = store.generation.current(slug);
     const site = await store.sites.bySlug(slug);
     const tombstone = site === null ? await store.sites.tombstone(slug) : null;
-    const live = site === null ? null : await versions.read(site.site_id, site.live_version_id);
+    const live = site === null ? null : await versions.read(site, site.live_version_id);
     if (site !== null && live === null) return readAgain(site, generation);
     const drop = () => void rows.delete(slug);
     return keep(slug, { generation, site, tombstone, live, cost: ROW_COST, used: false, drop });

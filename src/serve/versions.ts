@@ -1,14 +1,17 @@
 /** Versions with their manifests, and all that is kept for them. */
 import type { ServingStore, StoredManifest } from "../store/serving.ts";
-import type { Version } from "../types.ts";
+import type { Site, Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, LoadedVersion } from "./kept.ts";
 
+/** Versions that were removed are not looked for under the count that came with it: they grow old and go. */
+export type SiteKey = Pick<Site, "site_id" | "removals">;
+
 export interface LoadedVersions {
   /** The version if it is here. Never awaits. */
-  ready(site_id: string, version_id: string): LoadedVersion | undefined;
+  ready(site: SiteKey, version_id: string): LoadedVersion | undefined;
   /** Null where the site has no such version. */
-  read(site_id: string, version_id: string): Promise<LoadedVersion | null>;
+  read(site: SiteKey, version_id: string): Promise<LoadedVersion | null>;
 }
 
 const VERSION_COST = 1000;
@@ -17,13 +20,13 @@ const FILE_COST = 400;
 export function createVersions(store: Pick<ServingStore, "versions">, budget: Budget): LoadedVersions {
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
-  const keyOf = (site_id: string, version_id: string) => `${site_id}/${version_id}`;
+  const keyOf = ({ site_id, removals }: SiteKey, version_id: string) => `${site_id}/${removals}/${version_id}`;
 
-  function read(site_id: string, version_id: string): Promise<LoadedVersion | null> {
-    const key = keyOf(site_id, version_id);
+  function read(site: SiteKey, version_id: string): Promise<LoadedVersion | null> {
+    const key = keyOf(site, version_id);
     const kept = versions.get(key);
     if (kept !== undefined) return Promise.resolve(kept);
-    const under_way = reading.get(key) ?? load(key, site_id, version_id).finally(() => reading.delete(key));
+    const under_way = reading.get(key) ?? load(key, site.site_id, version_id).finally(() => reading.delete(key));
     reading.set(key, under_way);
     return under_way;
   }
@@ -41,7 +44,7 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
     return loaded;
   }
 
-  return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read };
+  return { ready: (site, version_id) => versions.get(keyOf(site, version_id)), read };
 }
 
 /** Gives back the room of all that is kept for the version. */

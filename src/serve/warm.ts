@@ -1,10 +1,10 @@
 /** Compresses a new version ahead of its readers, one file at a time and with rests, so that no request is slower for it. */
 import type { StoredFile } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
-import type { LoadedVersions } from "./versions.ts";
+import type { LoadedVersions, SiteKey } from "./versions.ts";
 import { isCoded } from "./encode.ts";
 
-export type Warm = (site_id: string, version_id: string) => Promise<void>;
+export type Warm = (site: SiteKey, version_id: string) => Promise<void>;
 
 /** Past this many versions in line, the first reader of a file waits for it instead. */
 const LONGEST_LINE = 20;
@@ -17,8 +17,8 @@ export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () 
   let last = Promise.resolve();
   let in_line = 0;
 
-  async function warmVersion(site_id: string, version_id: string): Promise<void> {
-    const version = ending() ? null : await versions.read(site_id, version_id);
+  async function warmVersion(site: SiteKey, version_id: string): Promise<void> {
+    const version = ending() ? null : await versions.read(site, version_id);
     if (version === null) return;
     for (const file of indexFirst([...version.manifest.values()])) {
       if (ending()) return;
@@ -29,11 +29,11 @@ export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () 
     }
   }
 
-  return async (site_id, version_id) => {
+  return async (site, version_id) => {
     if (in_line >= LONGEST_LINE) return;
     in_line++;
     const before = last;
-    const turn = before.then(() => warmVersion(site_id, version_id)).finally(() => in_line--);
+    const turn = before.then(() => warmVersion(site, version_id)).finally(() => in_line--);
     // A version that cannot be read must not stop the ones behind it.
     last = turn.catch(() => {});
     await turn;

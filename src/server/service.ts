@@ -17,6 +17,7 @@ import { openServing, prepareDataDir, readSecrets, type Store } from "../store/i
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { startSweeping } from "./sweeping.ts";
+import type { Site } from "../types.ts";
 import { readTls } from "../config/tls.ts";
 import { WEB } from "../web/index.ts";
 
@@ -64,9 +65,9 @@ function appFor(
   const { base_url, contact } = config;
   const ending = () => state.draining;
   const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
-  const published = (site_id: string, version_id: string) => {
+  const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
-    sites.warm(site_id, version_id).catch((error) => log.error(`coding ${site_id} ${version_id}`, error));
+    sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));
   };
   const limit = limiter(rates, config);
   const secrets = readSecrets(config.data_dir);

@@ -18,11 +18,25 @@ export type PublishTarget =
       /** Null: an anonymous site, which expires. */
       owner: SignedIn | null;
       expires_at: number | null;
+      /** Keyed hash of the network that it counts for; null where it has an owner. */
+      network: string | null;
       /** Tried in order until one was never given out. */
       slugs: string[];
       idempotency: { key_hash: string; address: string } | null;
     }
   | { kind: "existing"; site_id: string; by: WriteBy };
+
+/** What a deploy may take up and leave behind (BEYOND 9); null: no bound. */
+export interface Bounds {
+  /** Bytes of an account, and of the unowned sites of one network. */
+  quota_account: number | null;
+  quota_address: number | null;
+  /** Versions that a site keeps. */
+  keep_versions: number | null;
+}
+
+/** What a version would be added to, as far as its quota goes. */
+export type Charged = Pick<Site, "site_id" | "site_no" | "owner_account_id" | "network">;
 
 export interface Publish {
   target: PublishTarget;
@@ -31,6 +45,7 @@ export interface Publish {
     "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs" | "suspicions"
   >;
   tokens: NewToken[];
+  bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
 }
@@ -86,13 +101,16 @@ export interface SiteChange {
   spa_override?: 0 | 1 | null;
 }
 
+/** Where a site stands in its account's list. */
+export type SitePlace = Pick<Site, "created_at" | "site_id">;
+
 export interface Ownership {
   /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
   claim(claim: Claim): Promise<Site>;
   /** One answer for each, in their order; null: attached. */
   attach(items: readonly Attach[], by: SignedIn): Promise<(NotAttached | null)[]>;
-  /** Newest first. */
-  list(account_id: string): Promise<Site[]>;
+  /** Newest first, from the newest on or from the one behind `after`; at most `limit`. */
+  list(account_id: string, page: { limit: number; after: SitePlace | null }): Promise<Site[]>;
   /** Throws `unknown_site` for a site that is not the account's. */
   change(site_id: string, change: SiteChange, by: SignedIn): Promise<Site>;
   /** Ends all manage_tokens of the site, and says how many there were. Throws `unknown_site` for a site that is not the

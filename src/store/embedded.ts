@@ -1,17 +1,19 @@
 /** The whole store on a data directory, in the thread that asks it: all SQL and all disk. */
-import type { Ownership, Publish, Published, Rollback, RolledBack, Tokens } from "./changes.ts";
+import type { Bounds, Charged, Ownership, Publish, Published, Rollback, RolledBack, Tokens } from "./changes.ts";
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
 import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
 import { verifyTurn } from "./backup/verify.ts";
-import { freeBytes, hasRoomFor } from "./disk/ballast.ts";
+import { freeBytes } from "./disk/ballast.ts";
 import { blobIsFound, readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
+import { diskUse, hasRoomFor } from "./disk/room.ts";
 import { accountStore } from "./sql/accounts.ts";
 import { deviceLoginStore } from "./sql/device-logins.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
 import { ownershipStore } from "./sql/ownership.ts";
 import { publisher } from "./sql/publish.ts";
+import { admit } from "./sql/quotas.ts";
 import { reportStore } from "./sql/reports.ts";
 import { rollbacker } from "./sql/rollback.ts";
 import { rememberServerAddress } from "./sql/server-address.ts";
@@ -31,12 +33,16 @@ export interface Store extends ServingStore {
   device_logins: DeviceLogins;
   ownership: Ownership;
   publish(publish: Publish): Promise<Published>;
+  /** Throws `quota_exceeded` where `publish` would for want of room in a quota. */
+  admit(site: Charged, version: Pick<Publish["version"], "version_id" | "manifest">, bounds: Bounds): Promise<void>;
   rollback(rollback: Rollback): Promise<RolledBack>;
   /** Removes what was over by `now`: expired sites, what sites that are gone have left, old sessions and orphans. Throws a
    *  sentence where the data directory looks doubtful, unless forced. */
   sweep(now: number, force?: boolean): Promise<Swept>;
-  /** Whether the disk has room for an upload of this size (uncompressed bytes) and its bookkeeping. */
-  hasRoomFor(bytes: number): boolean;
+  /** Whether the disk has room for an upload of this size (uncompressed bytes, files) and its bookkeeping. */
+  hasRoomFor(bytes: number, files: number): boolean;
+  /** Percent of the disk that are in use. */
+  diskUse(): number;
   /** Blobs that live versions name and that are not on disk. */
   missingBlobs(): Promise<string[]>;
   /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
@@ -65,9 +71,11 @@ export function storeOn(parts: DataDir, noteUse?: (session_id: string) => void):
     ownership: ownershipStore(parts),
     blobs: readBlobs(data_dir),
     publish: publisher(parts),
+    admit: (site, version, bounds) => db.read(admit(site, version, bounds, parts.now())),
     rollback: rollbacker(parts),
     sweep: sweeper(parts),
-    hasRoomFor: (bytes) => hasRoomFor(data_dir, bytes),
+    hasRoomFor: (bytes, files) => hasRoomFor(data_dir, bytes, files),
+    diskUse: () => diskUse(data_dir),
     missingBlobs: () => missingBlobs(db, (blob) => blobIsFound(data_dir, blob)),
     verifyTurn: verifyTurn(parts),
     reports: reportStore(db),

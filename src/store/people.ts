@@ -25,6 +25,14 @@ export interface NewAccount {
   invitation_hash: string | null;
 }
 
+/** What the sites of an account hold together. */
+export interface AccountUsage {
+  sites: number;
+  /** Of each site its distinct uploaded blobs, once. */
+  bytes: number;
+  versions: number;
+}
+
 /** A session that was accepted, to be asked again inside the transaction that acts on it. */
 export interface SignedIn {
   account_id: string;
@@ -38,6 +46,7 @@ export interface Accounts {
   knows(account_id: string, network_hash: string): Promise<boolean>;
   /** Throws `email_taken`, or `signup_closed` where the invitation is none for this address. */
   create(account: NewAccount): Promise<void>;
+  usage(account_id: string): Promise<AccountUsage>;
   /** The account, its sessions and all its sites, whose ids it returns. */
   remove(by: SignedIn): Promise<string[]>;
 }
@@ -62,8 +71,8 @@ export interface Sessions {
   start(session: NewSession, account: { account_id: string; password_hash: string }): Promise<boolean>;
   /** The password was given once more. */
   confirm(session_id: string): Promise<void>;
-  /** Newest first. */
-  list(account_id: string): Promise<Session[]>;
+  /** Newest first, at most `limit`. */
+  list(account_id: string, limit: number): Promise<Session[]>;
   /** False where the account has no such session. */
   end(session: SignedIn): Promise<boolean>;
 }

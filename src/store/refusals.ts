@@ -16,6 +16,8 @@ export const unknownSite = (): Refusal =>
     ],
   });
 
+export const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unknown version");
+
 /** A site that is not live takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
 export function refuseUnlessWritable(site: Site, now: number): void {
   const state = siteState(site, now);

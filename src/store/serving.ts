@@ -26,8 +26,12 @@ export type StoredManifest = ReadonlyMap<string, StoredFile>;
 
 export interface Versions {
   get(site_id: string, version_id: string): Promise<Version | null>;
-  /** Newest first. */
-  list(site_id: string): Promise<Version[]>;
+  /** Newest first, from the newest on or from the one after `before`. Throws `unknown_version` where there is none of
+   *  that name. `more`: older ones are left. */
+  list(
+    site_id: string,
+    page: { limit: number; before: string | null },
+  ): Promise<{ versions: Version[]; more: boolean }>;
   manifest(site_id: string, version_id: string): Promise<StoredManifest | null>;
 }
 

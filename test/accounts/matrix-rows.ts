@@ -186,6 +186,7 @@ export const rows: Row[] = [
   },
   { title: "GET /account", method: "GET", path: () => "/account", expected: account },
   { title: "DELETE /account", method: "DELETE", path: () => "/account", expected: account },
+  { title: "GET /account/usage", method: "GET", path: () => "/account/usage", expected: account },
   { title: "GET /account/sites", method: "GET", path: () => "/account/sites", expected: account },
   {
     title: "PATCH /account/sites/:id",

@@ -1,7 +1,7 @@
 /** CONTRACT 4.4: rate limits, counted alike by every worker (RELIABILITY A5). */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
-import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Accounts cost a password hash each. */
@@ -41,6 +41,8 @@ describe("the defaults", () => {
     ["SVC_RATE_SIGN_IN", 10],
     ["SVC_RATE_SIGN_IN_ACCOUNT", 5],
     ["SVC_RATE_DEPLOY", 10],
+    ["SVC_RATE_REDEPLOY", 30],
+    ["SVC_RATE_OWNED", 60],
   ] as const)(
     "%s is %i a minute",
     async (name, count) => {
@@ -59,15 +61,32 @@ describe("the defaults", () => {
 
 async function caller(server: TestServer, name: string): Promise<() => Promise<{ status: number }>> {
   if (name === "SVC_RATE_DEPLOY") return () => server.post(zipOf({ "index.html": "x" }));
+  if (name === "SVC_RATE_REDEPLOY") {
+    const site = await server.deploy({ "index.html": "x" });
+    return () => redeploy(server, site);
+  }
   const signIn = (email: string) => call(server, "POST", "/auth/login", { email, password: PASSWORD });
   if (name === "SVC_RATE_SIGN_IN_ACCOUNT") return () => signIn("Same@example.org ");
   let n = 0;
   if (name === "SVC_RATE_SIGN_IN") return () => signIn(`n${n++}@example.org`);
   const { bearer } = await signUp(server);
+  if (name === "SVC_RATE_OWNED") return () => server.post(zipOf({ "index.html": "x" }), bearer);
   return name === "SVC_RATE_CLAIM"
     ? () => call(server, "POST", `/sites/${NOBODYS_ID}/claim`, { claim_token: "x" }, bearer)
     : () => call(server, "POST", "/account/bulk-attach", { sites: [{}] }, bearer);
 }
+
+/** No body that anybody reads: what is counted is counted before. */
+const redeploy = (
+  server: TestServer,
+  { site_id, manage_token }: Pick<DeployResult, "site_id" | "manage_token">,
+  headers: Record<string, string> = {},
+  query = "",
+): Promise<Response> => {
+  const sent = { "content-type": "application/zip", ...bearer(manage_token), ...headers };
+  const body = zipOf({ "index.html": "x" });
+  return server.api(`/sites/${site_id}/deploys${query}`, { method: "POST", headers: sent, body });
+};
 
 describe("a window", () => {
   test("slides: a call fits again when the oldest leaves it, and a refused call does not count", async () => {
@@ -118,7 +137,7 @@ describe("a window", () => {
 });
 
 describe("what is asked when", () => {
-  test("after the credential, before type and length; with a session a deploy is not limited", async () => {
+  test("after the credential, before type and length; a session counts for its account", async () => {
     await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
     const { bearer: session } = await signUp(server);
     expect((await server.api("/sites", { method: "POST", body: "x" })).status).toBe(415); // counts
@@ -128,10 +147,47 @@ describe("what is asked when", () => {
     expect(await statuses(3, () => server.post(zipOf({ "index.html": "x" }), session))).toEqual(times(3, 200));
   });
 
-  test("a redeploy is not limited", async () => {
-    await using server = await startServer({ SVC_RATE_DEPLOY: "1/1h" });
+  test("SVC_RATE_REDEPLOY counts redeploys and dry runs of sites without an owner, by network", async () => {
+    await using server = await startServer("--trust-proxy", "127.0.0.1", { SVC_RATE_REDEPLOY: "3/1h" });
+    const [one, two] = [await server.deploy({ "index.html": "1" }), await server.deploy({ "index.html": "2" })];
+    const status = async (...asked: Parameters<typeof redeploy>) => (await redeploy(...asked)).status;
+    expect(await status(server, { ...one, manage_token: "svc_manage_x" })).toBe(401); // no credential: nothing counts
+    expect(await status(server, one)).toBe(200);
+    expect(await status(server, two, {}, "?dry_run=1")).toBe(200);
+    expect(await status(server, two, { "content-type": "text/plain" })).toBe(415);
+    const refused = await redeploy(server, one);
+    expect([refused.status, refused.headers.get("ratelimit-policy")]).toEqual([429, '"redeploy";q=3;w=3600']);
+    expect(await status(server, two, {}, "?dry_run=1")).toBe(429);
+    expect(await status(server, one, { "content-type": "text/plain" })).toBe(429);
+    expect(await status(server, one, from("2.2.2.2"))).toBe(200);
+    expect((await server.post(zipOf({ "index.html": "new" }))).status).toBe(200); // a rate of its own
+  });
+
+  test("SVC_RATE_OWNED counts whatever runs the pipeline for an account's sites, by whoever has a token", async () => {
+    await using server = await startServer("--trust-proxy", "127.0.0.1", {
+      SVC_RATE_OWNED: "4/1h",
+      SVC_RATE_REDEPLOY: "1/1h",
+    });
+    const [owner, other] = [await signUp(server), await signUp(server)];
+    const made = await server.post(zipOf({ "index.html": "x" }), owner.bearer);
+    expect(made.headers.get("ratelimit")).toMatch(/^"owned";r=3;t=\d+$/);
+    const site = (await made.json()) as DeployResult;
+    const status = async (...asked: Parameters<typeof redeploy>) => (await redeploy(...asked)).status;
+    expect(await status(server, site)).toBe(200);
+    expect(await status(server, site, { ...owner.bearer, ...from("2.2.2.2") }, "?dry_run=1")).toBe(200);
+    expect((await server.post(zipOf({ "index.html": "x" }), owner.bearer, "?dry_run=1")).status).toBe(200);
+    expect(await status(server, site, from("3.3.3.3"))).toBe(429);
+    expect((await server.post(zipOf({ "index.html": "x" }), owner.bearer)).status).toBe(429);
+    expect((await server.post(zipOf({ "index.html": "x" }), other.bearer)).status).toBe(200);
+    const rollback = await server.rollback(site, site.version_id); // runs no pipeline
+    expect(rollback.status).toBe(200);
+  });
+
+  test("a redeploy that is refused for its site's state counts too", async () => {
+    await using server = await startServer({ SVC_RATE_REDEPLOY: "2/1h" });
     const site = await server.deploy({ "index.html": "1" });
-    for (const text of ["2", "3"]) await server.redeploy(site, { "index.html": text });
+    server.freeze(site);
+    expect(await statuses(3, () => redeploy(server, site))).toEqual([403, 403, 429]);
   });
 
   test("a dry run and a refused upload count like any other", async () => {

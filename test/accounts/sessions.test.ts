@@ -147,7 +147,7 @@ describe("sessions", () => {
     const person = await signUp(own);
     const status = async () => (await call(own, "GET", "/account", undefined, person.bearer)).status;
     // No request waits until its use of the session is written down.
-    const noted = async () => Date.parse((await own.running.store.sessions.list(person.account_id))[0]!.last_used_at);
+    const noted = async () => Date.parse((await own.running.store.sessions.list(person.account_id, 10))[0]!.last_used_at);
     own.advance(89 * DAY);
     expect(await status()).toBe(200);
     await until(async () => own.now() - (await noted()) < DAY);
@@ -157,7 +157,7 @@ describe("sessions", () => {
     own.advance(90 * DAY);
     expect(await status()).toBe(401);
     await own.running.store.sweep(own.now());
-    expect(await own.running.store.sessions.list(person.account_id)).toEqual([]);
+    expect(await own.running.store.sessions.list(person.account_id, 10)).toEqual([]);
   });
 
   test("are listed newest first, with what asked for them, and the current one is marked", async () => {

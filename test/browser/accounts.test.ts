@@ -91,7 +91,7 @@ describe.each(["http", "https"] as const)("over %s", (scheme) => {
     const email = await signUpByHand(browser, world);
     await browser.shows("You are signed in");
     const [{ account_id }] = [(await world.server.running.store.accounts.byEmail(email))!];
-    const [{ session_id }] = [(await world.server.running.store.sessions.list(account_id))[0]!];
+    const [{ session_id }] = [(await world.server.running.store.sessions.list(account_id, 10))[0]!];
     const target = await deploy(world, "target");
     await world.server.running.store.ownership.claim({
       site_id: target.site_id,

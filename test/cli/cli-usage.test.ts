@@ -99,6 +99,7 @@ describe("help and version", () => {
       "login",
       "logout",
       "list",
+      "usage",
       "claim",
       "tokens",
       "install",

@@ -12,7 +12,7 @@ import { Refusal } from "../../src/errors.ts";
 import { createGate } from "../../src/gate.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
-import { count, holdWrites } from "../kit/database.ts";
+import { count, holdWrites, UNBOUNDED } from "../kit/database.ts";
 import { blobFile } from "../kit/operator.ts";
 import { FIXTURES, ROOT } from "../kit/paths.ts";
 import { until } from "../kit/until.ts";
@@ -36,8 +36,9 @@ const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): Dep
   return {
     zip: zipOf(files),
     site: { sites_domain: "localhost", contact: null, slug: null, anonymous: true },
-    target: { kind: "new", site_id, owner: null, expires_at: 4e12, slugs, idempotency: null },
+    target: { kind: "new", site_id, owner: null, network: null, expires_at: 4e12, slugs, idempotency: null },
     tokens: [],
+    bounds: UNBOUNDED,
     ...more,
   };
 };
@@ -261,7 +262,7 @@ test("a compiled program runs its threads from any working directory, and ends b
      const pool = createPool({ data_dir: process.argv[2]!, limits: ${JSON.stringify(LIMITS)}, now: Date.now });
      const target = { kind: "new", site_id: "site_x", owner: null, expires_at: 4e12, slugs: ["a-b-1"], idempotency: null } as const;
      const site = { sites_domain: "localhost", contact: null, slug: null, anonymous: true };
-     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), site, target, tokens: [] });
+     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), site, target, tokens: [], bounds: {} });
      await pool.stop(); prepared.close(); console.log(title);`,
   );
   const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");

@@ -16,9 +16,10 @@ const PAGES = {
   COMMENTS: "comments",
   BUN: "bun",
   STYLE: "style",
+  BEYOND: "beyond",
 };
 /** They join docs/design with the features that build them; until then nothing may cite them. */
-const TO_COME = ["SCALE", "WEB", "BEYOND"];
+const TO_COME = ["SCALE", "WEB"];
 
 interface Rules {
   /** Page → its chapters' numbers (`4.3`), its headings in lower case, and what it counts (`idea 2`). */

@@ -2,7 +2,11 @@
  *  itself uses the names of `TestServer`. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import type { Bounds } from "../../src/store/changes.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
+
+/** For tests that store versions themselves. */
+export const UNBOUNDED: Bounds = { quota_account: null, quota_address: null, keep_versions: null };
 
 type Value = string | number | null;
 
@@ -64,6 +68,67 @@ export function snapshot(data_dir: string): unknown {
     "select count(*) from audit",
   ].map((statement) => db.query(statement).values());
 }
+
+/** The id of the `n`th version that `addVersions` adds. */
+export const idOfVersion = (n: number): string => n.toString(16).padStart(16, "0");
+
+const COUNTED = "with recursive n(n) as (select 1 union all select n + 1 from n where n < ?1)";
+
+/** As so many deploys of other content would leave a site; the last is live, and has files. */
+export function addVersions(data_dir: string, { site_id }: { site_id: string }, count: number): void {
+  write(
+    data_dir,
+    `${COUNTED} insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule)
+     select ?2, printf('%016x', n), printf('%064x', n), 'version ' || n, '2026-11-22T00:00:00.000Z', 1, 5, n = ?1, 'config'
+     from n`,
+    count,
+    site_id,
+  );
+  const live = idOfVersion(count);
+  write(
+    data_dir,
+    `insert into files (version_no, site_no, path, blob_no, media_type, made)
+     select (select version_no from versions where site_id = ?1 and version_id = ?2), site_no, path, blob_no, media_type, made
+     from sites join files using (site_no) where site_id = ?1`,
+    site_id,
+    live,
+  );
+  write(
+    data_dir,
+    "update sites set live_version_id = ?2, stored_versions = stored_versions + ?3 where site_id = ?1",
+    site_id,
+    live,
+    count,
+  );
+}
+
+/** Sites of an account, newest last, ten at a time; without files. */
+export function addSites(data_dir: string, { account_id }: { account_id: string }, count: number): void {
+  using db = openFile(data_dir, "db", false);
+  const add = db.transaction(() => {
+    db.run(
+      `${COUNTED} insert into sites (site_id, slug, owner_account_id, created_at, live_version_id, stored_versions)
+       select printf('site_%020d', n), printf('many-%d', n), ?2, printf('2026-11-22T00:00:00.%03dZ', n / 10), 'v', 1 from n`,
+      [count, account_id],
+    );
+    db.run(
+      `${COUNTED} insert into versions (site_id, version_id, digest, created_at, files, bytes, spa_enabled, spa_rule)
+       select printf('site_%020d', n), 'v', '', '', 1, 1, 0, 'none' from n`,
+      [count],
+    );
+  });
+  add();
+}
+
+/** Sessions of an account that are in use; newest last. */
+export const addSessions = (data_dir: string, { account_id }: { account_id: string }, count: number): void =>
+  write(
+    data_dir,
+    `${COUNTED} insert into sessions (session_id, hash, account_id, created_at, last_used_at, client)
+     select printf('sess_%020d', n), 'many-' || n, ?2, '2099-01-01', '2099-01-01', 'a client' from n`,
+    count,
+    account_id,
+  );
 
 /** What somebody has: one site and the sessions. */
 export const belongings = (data_dir: string, { site_id, account_id }: { site_id: string; account_id: string }) => [

@@ -27,6 +27,11 @@ const environment = (extra: Record<string, string>): Record<string, string> => (
   PATH: process.env.PATH ?? "",
   HOME: process.env.HOME ?? "",
   SVC_RATE_DEPLOY: "off", // all tests come from one address
+  SVC_RATE_REDEPLOY: "off",
+  SVC_RATE_OWNED: "off",
+  SVC_QUOTA_ADDRESS: "off",
+  SVC_QUOTA_ACCOUNT: "off",
+  SVC_DISK_HIGH: "off",
   ...extra,
 });
 

@@ -31,9 +31,12 @@ type Site = Pick<DeployResult, "site_id">;
 /** A flag, or variables for what has none. */
 export type Setting = string | Readonly<Record<string, string>>;
 
-/** All tests come from one address; those of the limits set them. */
+/** All tests come from one address, and a developer's disk may be nearly full; those of the limits set them. */
 export const UNLIMITED = {
   SVC_RATE_DEPLOY: "off",
+  SVC_RATE_REDEPLOY: "off",
+  SVC_RATE_OWNED: "off",
+  SVC_DISK_HIGH: "off",
   SVC_RATE_SIGN_IN: "off",
   SVC_RATE_SIGN_IN_ACCOUNT: "off",
   SVC_RATE_SIGN_IN_NAME: "off",

@@ -27,6 +27,12 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     comments_mode: "off",
     quarantine: null,
     cleared_version_no: null,
+    site_no: 1,
+    stored_bytes: 0,
+    stored_disk: 0,
+    stored_versions: 1,
+    removals: 0,
+    network: null,
   } satisfies Site as Site;
   const version: Version = {
     site_id: SITE_ID,
@@ -195,7 +201,10 @@ describe("compressing ahead", () => {
 
   test("makes what browsers ask for before they ask, once for all", async () => {
     const { sites, asked } = warmServer(() => false);
-    await Promise.all([sites.warm(SITE_ID, VERSION_ID), sites.warm(SITE_ID, VERSION_ID)]);
+    await Promise.all([
+      sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID),
+      sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID),
+    ]);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 3 });
     await sites.handle(ask("/a.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
     const answer = sites.handle(ask("/b.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
@@ -205,10 +214,10 @@ describe("compressing ahead", () => {
   test("passes over a version that is not there, and stops when the server ends", async () => {
     let ending = false;
     const { sites, asked } = warmServer(() => ending);
-    await sites.warm(SITE_ID, "0000000000000000");
+    await sites.warm({ site_id: SITE_ID, removals: 0 }, "0000000000000000");
     expect(asked.blobs).toBe(0);
     ending = true;
-    await sites.warm(SITE_ID, VERSION_ID);
+    await sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
   });
 });

@@ -14,7 +14,7 @@ import type { Stored } from "../../src/store/serving.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import type { Bytes, Site } from "../../src/types.ts";
 import { contentHash, deployDigest, versionIdOf } from "../../src/version-id.ts";
-import { openFile } from "../kit/database.ts";
+import { openFile, UNBOUNDED } from "../kit/database.ts";
 import { until } from "../kit/until.ts";
 
 const HOUR = 3_600_000;
@@ -60,19 +60,26 @@ const version = (files: Record<string, string>): Publish["version"] => {
   };
 };
 
+const WHOLE = { limit: 1000, before: null };
 let sites = 0;
 const newSite = (slugs = [`slug-${++sites}`]): Publish["target"] => ({
   kind: "new",
   site_id: `site_${String(++sites).padStart(20, "0")}`,
   owner: null,
+  network: null,
   expires_at: clock + HOUR,
   slugs,
   idempotency: null,
 });
 const publish = (content: Publish["version"], target = newSite(), token = `hash-${++sites}`) =>
-  store.publish({ target, version: content, tokens: [{ hash: token, kind: "manage" }] });
+  store.publish({ target, version: content, tokens: [{ hash: token, kind: "manage" }], bounds: UNBOUNDED });
 const redeploy = (site_id: string, token_hash: string, content: Publish["version"]) =>
-  store.publish({ target: { kind: "existing", site_id, by: { token_hash } }, version: content, tokens: [] });
+  store.publish({
+    target: { kind: "existing", site_id, by: { token_hash } },
+    version: content,
+    tokens: [],
+    bounds: UNBOUNDED,
+  });
 
 /** The first file of a site's live version, as its manifest has it. */
 const storedIn = async ({ site_id, live_version_id }: Site): Promise<Stored> =>
@@ -152,13 +159,18 @@ describe("publish", () => {
     expect(await refusal(redeploy(site.site_id, "other", version({ a: "2" })))).toBe("unauthorized");
     clock += HOUR;
     expect(await attempt()).toBe("unknown_site");
-    expect((await store.versions.list(site.site_id)).length).toBe(1);
+    expect((await store.versions.list(site.site_id, WHOLE)).versions.length).toBe(1);
   });
 
   test("a manage_token beyond the twentieth pushes the longest unused one out", async () => {
     const target = { ...newSite(), idempotency: { key_hash: "key", address: "here" } } as Publish["target"];
     for (let n = 0; n < 25; n++) {
-      await store.publish({ target, version: version({ a: "1" }), tokens: [{ hash: `m${n}`, kind: "manage" }] });
+      await store.publish({
+        target,
+        version: version({ a: "1" }),
+        tokens: [{ hash: `m${n}`, kind: "manage" }],
+        bounds: UNBOUNDED,
+      });
       clock += 1;
     }
     const known = await Promise.all(Array.from({ length: 25 }, (_, n) => store.tokens.find(`m${n}`)));
@@ -181,6 +193,7 @@ describe("sweep", () => {
       target: { ...newSite(), owner, expires_at: null } as Publish["target"],
       version: kept,
       tokens: [],
+      bounds: UNBOUNDED,
     });
     const orphan = contentHash(Buffer.from("orphan"));
     writeFileSync(pathOf(orphan), "orphan");
@@ -195,7 +208,7 @@ describe("sweep", () => {
     const { site } = await publish(content, newSite(["bye-bye"]), "former");
     expect(await store.sweep(later())).toEqual({ sites: 1, blobs: 1 });
     expect(await store.sites.byId(site.site_id)).toBeNull();
-    expect(await store.versions.list(site.site_id)).toEqual([]);
+    expect((await store.versions.list(site.site_id, WHOLE)).versions).toEqual([]);
     expect(await store.tokens.find("former")).toEqual({ site_id: site.site_id, kind: "manage", gone: true });
     expect(await store.sites.tombstone("bye-bye")).toMatchObject({ reason: "expired", site_id: site.site_id });
     expect(files()).toEqual([]);

@@ -26,7 +26,7 @@ import { takedown } from "../../src/store/sql/takedown.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import { sqliteDb } from "../../src/store/sqlite/driver.ts";
 import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
-import { holdWrites, openFile } from "../kit/database.ts";
+import { holdWrites, openFile, UNBOUNDED } from "../kit/database.ts";
 import { operator } from "../kit/operator.ts";
 import { startServer } from "../kit/server.ts";
 
@@ -72,6 +72,7 @@ const newSite = (site_id: string, slug: string): PublishTarget => ({
   kind: "new",
   site_id,
   owner: null,
+  network: null,
   expires_at: NOW + HOUR,
   slugs: [slug],
   idempotency: null,
@@ -91,7 +92,7 @@ function deploy(content: string, target: PublishTarget) {
     suspicions: [],
   };
   const tokens: NewToken[] = target.kind === "new" ? [{ hash: `token-${target.site_id}`, kind: "manage" }] : [];
-  return publisher(parts)({ target, version, tokens });
+  return publisher(parts)({ target, version, tokens, bounds: UNBOUNDED });
 }
 
 const by = { token_hash: "token-site_a" };

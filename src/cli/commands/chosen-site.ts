@@ -71,9 +71,9 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: ChosenSit
   );
 }
 
-/** Asks for the site with each credential in turn, until one is taken. */
-export async function openSite(context: Context, site: ChosenSite): Promise<OpenedSite> {
-  const path = `/sites/${site.site_id}`;
+/** Asks for the site with each credential in turn, until one is taken. `limit`: so many of its versions. */
+export async function openSite(context: Context, site: ChosenSite, limit?: number): Promise<OpenedSite> {
+  const path = `/sites/${site.site_id}${limit === undefined ? "" : `?limit=${limit}`}`;
   if (site.credentials.length === 0) {
     const message =
       "This needs the site's manage_token: give --token <manage_token>, or run it where the site was deployed.";

@@ -100,6 +100,14 @@ export const COMMANDS: readonly Command[] = [
     run: (context) => import("./list.ts").then(({ list }) => list(context)),
   },
   {
+    name: "usage",
+    argument: null,
+    summary: "Show how much your account's sites hold",
+    details: ["Equal files of one site count once, over all its versions."],
+    flags: [JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./usage.ts").then(({ usage }) => usage(...call)),
+  },
+  {
     name: "claim",
     argument: "<site_id>",
     summary: "Make an anonymous site yours",

@@ -4,10 +4,11 @@ import type { Context, Given } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { chooseSite, openSite, rollbackCommand, touchLink } from "./chosen-site.ts";
+import { allVersions } from "./pages.ts";
 import { dim, green, text } from "../terminal/text.ts";
-import type { RolledBack, SiteRecord } from "../service/wire.ts";
+import type { RolledBack, VersionRow } from "../service/wire.ts";
 
-function named({ versions }: SiteRecord, written: string): string {
+function named(versions: readonly VersionRow[], written: string): string {
   const ids = versions.map(({ version_id }) => version_id);
   const prefix = written.toLowerCase();
   if (ids.includes(prefix)) return prefix;
@@ -19,7 +20,7 @@ function named({ versions }: SiteRecord, written: string): string {
 }
 
 /** The version immediately before the live one. */
-function previous({ versions, live_version_id }: SiteRecord): string {
+function previous(versions: readonly VersionRow[], live_version_id: string): string {
   const before = versions[versions.findIndex(({ version_id }) => version_id === live_version_id) + 1];
   if (before !== undefined) return before.version_id;
   const why = versions.length === 1 ? "The site has only one version" : "The live version is the oldest";
@@ -30,7 +31,9 @@ function previous({ versions, live_version_id }: SiteRecord): string {
 export async function rollback(context: Context, given: Given): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, undefined));
   const { record, server, credential } = opened;
-  const version_id = given.argument === undefined ? previous(record) : named(record, given.argument);
+  const versions = await allVersions(opened);
+  const version_id =
+    given.argument === undefined ? previous(versions, record.live_version_id) : named(versions, given.argument);
   const path = `/sites/${opened.site_id}/rollback`;
   const body = await ask<RolledBack>(server, {
     method: "POST",

@@ -125,7 +125,7 @@ async function send(context: Context, opened: OpenedSite, given: Given, spinner:
 
 async function rehearse(context: Context, site: ChosenSite, given: Given): Promise<void> {
   const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
-    const opened = await openSite(context, site);
+    const opened = await openSite(context, site, 1);
     const content = await contentOf(context, opened, given.argument);
     return { content, result: await publish<DryRun>(context, opened, content, given, spinner) };
   });
@@ -139,7 +139,7 @@ export async function update(context: Context, given: Given): Promise<void> {
   const site = chooseSite(context, given, given.argument);
   if (isDryRun(given)) return rehearse(context, site, given);
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
-    const opened = await openSite(context, site);
+    const opened = await openSite(context, site, 1);
     return { opened, ...(await send(context, opened, given, spinner)) };
   });
   touchLink(context, opened, result);

@@ -119,7 +119,7 @@ async function send(server: Server, call: ApiCall): Promise<Response> {
 }
 
 /** Refusals of 401 or 403 that are about the content, not about the credential. */
-const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed"]);
+const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed", "quota_exceeded"]);
 
 function refusal(server: Server, call: ApiCall, response: Response, body: unknown): ApiFailure {
   const { error, code } = Object(body) as { error?: unknown; code?: unknown };

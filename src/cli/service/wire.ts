@@ -10,7 +10,7 @@ export interface Limits {
   anonymous_ttl_ms: number;
 }
 
-interface VersionRow {
+export interface VersionRow {
   version_id: string;
   title: string | null;
   created_at: string;
@@ -30,8 +30,10 @@ export interface SiteRecord {
   owner_account_id?: string;
   live_version_id: string;
   spa: { enabled: boolean };
-  /** Newest first. */
+  /** Newest first, a page of them. */
   versions: VersionRow[];
+  /** Older ones are left. */
+  more?: boolean;
 }
 
 export interface RolledBack {
@@ -45,6 +47,13 @@ export interface RolledBack {
 export interface Account {
   account_id: string;
   email: string;
+}
+
+export interface Usage {
+  bytes: number;
+  quota_bytes: number | null;
+  sites: number;
+  versions: number;
 }
 
 export interface OwnedSite {

@@ -8,6 +8,7 @@ import { blobFolder, blobPath, fingerprint, hashOfFile } from "../disk/blobs.ts"
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
 import { type Op, statement } from "../sql/db.ts";
 import { type BlobRow, blobPages, blobsAfter } from "../sql/named-blobs.ts";
+import { wrongFigures } from "../sql/quotas.ts";
 import type { DataDir } from "../sqlite/data-dir.ts";
 import type { Checked, Damage, Loss } from "../upkeep.ts";
 
@@ -82,7 +83,8 @@ function databaseFaults(db: Database): string[] {
 
 /** All of it, as fast as the disk can. */
 export async function verifyAll(parts: DataDir): Promise<Checked> {
-  const checked: Checked = { blobs: 0, bytes: 0, damages: [], database: databaseFaults(parts.sqlite) };
+  const database = [...databaseFaults(parts.sqlite), ...(await wrongFigures(parts.db))];
+  const checked: Checked = { blobs: 0, bytes: 0, damages: [], database };
   for await (const page of blobPages(parts.db)) {
     for (const blob of page) {
       const damage = await check(parts, blob);

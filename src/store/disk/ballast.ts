@@ -8,7 +8,7 @@ import { isDiskFull } from "../refusals.ts";
 
 const BALLAST_BYTES = 16 * 1024 * 1024;
 const QUARTER = BALLAST_BYTES / 4;
-const RESERVE_BYTES = 64 * 1024 * 1024;
+export const RESERVE_BYTES = 64 * 1024 * 1024;
 
 const fileOf = (data_dir: string): string => join(data_dir, "ballast");
 
@@ -16,10 +16,6 @@ export const freeBytes = (data_dir: string): number => {
   const { bavail, bsize } = statfsSync(data_dir);
   return bavail * bsize;
 };
-
-/** W0: whether `upload_bytes` fit in three times (blobs, write-ahead log, database) beside the reserve. */
-export const hasRoomFor = (data_dir: string, upload_bytes: number): boolean =>
-  freeBytes(data_dir) >= RESERVE_BYTES + 3 * upload_bytes;
 
 const sizeOf = (data_dir: string): number => statSync(fileOf(data_dir), { throwIfNoEntry: false })?.size ?? 0;
 

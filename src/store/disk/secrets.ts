@@ -6,7 +6,7 @@ import { randomKey } from "../../random.ts";
 import { flushFolderSync } from "./durable.ts";
 
 /** A purpose that a newer version adds gets its key at the next start. */
-const PURPOSES = ["csrf", "challenge", "sign_in_networks"] as const;
+const PURPOSES = ["csrf", "challenge", "sign_in_networks", "network"] as const;
 
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
 

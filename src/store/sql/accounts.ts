@@ -6,6 +6,7 @@ import { audit, auditDeletions } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
+import { accountUsage } from "./quotas.ts";
 import { addSession, knowsNetwork, noteNetwork, refuseUnlessHeld } from "./sessions.ts";
 import { removeSitesOf } from "./sites.ts";
 
@@ -50,6 +51,7 @@ export const accountStore = ({ db, place, now }: Parts): Accounts => ({
   byId: (account_id) => db.read(byId.get(account_id)),
   byEmail: (email) => db.read(byEmail.get(email)),
   knows: (account_id, network_hash) => db.read(knowsNetwork(account_id, network_hash, now())),
+  usage: accountUsage(db),
   create: (account) => db.write(() => create(account, now())),
   async remove(by) {
     const removed = await makingRoom(place, () =>

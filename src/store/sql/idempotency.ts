@@ -33,5 +33,10 @@ export function* siteOfKey({ key_hash, address }: Key, version_id: string, now: 
   return found && found.site_id;
 }
 
+/** The same without a change: whether the key made a site with this content. */
+export function* isRepeated({ key_hash, address }: Key, version_id: string): Op<boolean> {
+  return (yield* find.get(key_hash, address))?.version_id === version_id;
+}
+
 export const rememberKey = ({ key_hash, address }: Key, site_id: string, version_id: string, now: number): Op<void> =>
   insert.do(key_hash, address, site_id, version_id, now);

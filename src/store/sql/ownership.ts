@@ -16,7 +16,9 @@ import { knownToken, manages, noteTokenUse, removeSite, revokeTokens, siteById }
 /** Says the same of a site that never was and of a token that is none (CONTRACT 4.4). */
 const invalidClaim = (): Refusal => new Refusal("invalid_claim", "Invalid claim");
 
-const own = statement<Site>("update sites set owner_account_id = ?, expires_at = null where site_id = ? returning *");
+const own = statement<Site>(
+  "update sites set owner_account_id = ?, expires_at = null, network = null where site_id = ? returning *",
+);
 
 function* claim(wanted: Claim, now: number): Op<Site> {
   const { site_id, claim_hash, by } = wanted;
@@ -92,7 +94,12 @@ function* remove(site_ids: readonly string[], by: SignedIn, now: number): Op<(No
   return answers;
 }
 
-const ofAccount = statement<Site>("select * from sites where owner_account_id = ? order by created_at desc, site_id");
+const ofAccount = statement<Site>(
+  `select * from sites where owner_account_id = ? and (created_at, site_id) < (?, ?)
+   order by created_at desc, site_id desc limit ?`,
+);
+/** Behind every date. */
+const NEWEST = { created_at: "~", site_id: "" };
 
 const its = (site: Site): string[] => [site.slug];
 /** Of a list of answers, each a reason why nothing was done or null: which sites they were, only the caller knows. */
@@ -101,7 +108,10 @@ const someDone = (answers: readonly unknown[]) => (answers.includes(null) ? "all
 export const ownershipStore = ({ db, place, now }: Parts): Ownership => ({
   claim: (wanted) => db.change(() => claim(wanted, now()), its),
   attach: (items, by) => db.change(() => attach(items, by, now()), someDone),
-  list: (account_id) => db.read(ofAccount.all(account_id)),
+  list: (account_id, { limit, after }) => {
+    const { created_at, site_id } = after ?? NEWEST;
+    return db.read(ofAccount.all(account_id, created_at, site_id, limit));
+  },
   change: (site_id, wanted, by) => db.change(() => change(site_id, wanted, by), its),
   revokeTokens: (site_id, by) => makingRoom(place, () => db.write(() => revoke(site_id, by, now()))),
   remove: (site_ids, by) => makingRoom(place, () => db.change(() => remove(site_ids, by, now()), someDone)),

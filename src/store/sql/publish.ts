@@ -5,10 +5,11 @@ import { isDiskFull, refuseCollision } from "../refusals.ts";
 import { siteState } from "../../site-state.ts";
 import type { Site } from "../../types.ts";
 import { type Op, statement } from "./db.ts";
-import { idempotencyConflict, rememberKey, siteOfKey } from "./idempotency.ts";
+import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idempotency.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
 import { writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
+import { addedBy, admit, countVersion, keepNewest, refuseOverQuota } from "./quotas.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
 import { addTokens, noteTokenUse, siteById } from "./sites.ts";
 import { addVersion } from "./versions.ts";
@@ -20,8 +21,8 @@ type NewSite = Extract<PublishTarget, { kind: "new" }>;
 
 const slugTaken = statement("select 1 from sites where slug = ?1 union all select 1 from tombstones where slug = ?1");
 const insertSite = statement(
-  `insert into sites (site_id, slug, owner_account_id, created_at, expires_at, live_version_id)
-   values (?, ?, ?, ?, ?, ?)`,
+  `insert into sites (site_id, slug, owner_account_id, created_at, expires_at, network, live_version_id)
+   values (?, ?, ?, ?, ?, ?, ?)`,
 );
 const moveLive = statement("update sites set live_version_id = ? where site_id = ?");
 const setSpa = statement("update sites set spa_override = ? where site_id = ?");
@@ -33,11 +34,11 @@ function* freeSlug(slugs: readonly string[]): Op<string> {
 }
 
 function* makeSite(target: NewSite, version_id: string, now: number): Op<Site> {
-  const { site_id, owner, expires_at, slugs, idempotency } = target;
+  const { site_id, owner, expires_at, network, slugs, idempotency } = target;
   if (owner) yield* refuseUnlessHeld(owner);
   const slug = yield* freeSlug(slugs);
   const created_at = new Date(now).toISOString();
-  yield* insertSite.do(site_id, slug, owner?.account_id ?? null, created_at, expires_at, version_id);
+  yield* insertSite.do(site_id, slug, owner?.account_id ?? null, created_at, expires_at, network, version_id);
   if (idempotency) yield* rememberKey(idempotency, site_id, version_id, now);
   return (yield* siteById.get(site_id))!;
 }
@@ -61,8 +62,32 @@ function holderOf(target: PublishTarget): string | null {
 /** Leaves the transaction as an error, for the site that was just inserted must be undone with the rest. */
 const MISSING_BLOB = new Error("a blob went missing since it was put");
 
+/** Inside the transaction, once it is known that the site has no such version. */
+function* addNew(site: Site, { version, bounds }: Publish, now: number): Op<void> {
+  const added = yield* addedBy(site, version.manifest);
+  yield* refuseOverQuota(site, added, bounds, now);
+  const site_no = yield* addVersion(site, version, new Date(now).toISOString());
+  yield* countVersion(site.site_id, site_no, added);
+}
+
+/** The same ahead of the blobs: of a deploy that is refused nothing is written. */
+function* admitPublish({ target, version, bounds }: Publish, now: number): Op<void> {
+  const site = target.kind === "existing" ? yield* siteById.get(target.site_id) : siteToBe(target);
+  const key = target.kind === "new" ? target.idempotency : null;
+  if (site === null || (key && (yield* isRepeated(key, version.version_id)))) return;
+  yield* admit(site, version, bounds, now);
+}
+
+const siteToBe = ({ site_id, owner, network }: NewSite) => ({
+  site_id,
+  site_no: 0,
+  owner_account_id: owner?.account_id ?? null,
+  network,
+});
+
 /** W6: all of a deploy that must be true together. */
-function* commit({ target, version, tokens, spa_override }: Publish, place: BlobPlace, now: number): Op<Published> {
+function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published> {
+  const { target, version, tokens, spa_override } = publish;
   const at = new Date(now).toISOString();
   const { version_id } = version;
   const { site, repeated } = yield* siteFor(target, version_id, now);
@@ -71,7 +96,8 @@ function* commit({ target, version, tokens, spa_override }: Publish, place: Blob
 
   const stored = yield* storedDigest.get(site_id, version_id);
   refuseCollision(stored?.digest, version);
-  if (!stored) yield* addVersion(site_id, version, at);
+  // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
+  if (!stored && !repeated) yield* addNew(site, publish, now);
   const changed = !repeated && (target.kind === "new" || site.live_version_id !== version_id);
   if (changed) yield* moveLive.do(version_id, site_id);
   if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);
@@ -82,6 +108,7 @@ function* commit({ target, version, tokens, spa_override }: Publish, place: Blob
 }
 
 async function putAndCommit({ db, place, now }: Parts, publish: Publish): Promise<Published> {
+  await db.read(admitPublish(publish, now()));
   for (let left = ATTEMPTS; left > 0; left--) {
     await place.put(publish.version);
     try {
@@ -101,7 +128,8 @@ export const publisher =
   (parts: Parts) =>
   async (publish: Publish): Promise<Published> => {
     try {
-      return await putAndCommit(parts, publish);
+      const published = await putAndCommit(parts, publish);
+      return { ...published, site: await keepNewest(parts.db, published.site, publish.bounds.keep_versions) };
     } catch (error) {
       if (isDiskFull(error)) parts.place.makeRoom();
       throw error;

@@ -1,6 +1,6 @@
 /** Moving the live pointer to a stored version: no version is deleted, and one can roll forward again. */
-import { Refusal } from "../../errors.ts";
 import type { Rollback, RolledBack } from "../changes.ts";
+import { unknownVersion } from "../refusals.ts";
 import type { Site } from "../../types.ts";
 import { type Op, statement } from "./db.ts";
 import type { Parts } from "./parts.ts";
@@ -12,7 +12,7 @@ const move = statement<Site>("update sites set live_version_id = ? where site_id
 
 function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<RolledBack> {
   const { live_version_id } = yield* writableSite({ site_id, by }, now);
-  if ((yield* known.get(site_id, version_id)) === null) throw new Refusal("unknown_version", "Unknown version");
+  if ((yield* known.get(site_id, version_id)) === null) throw unknownVersion();
   if ("token_hash" in by) yield* noteTokenUse(by.token_hash, new Date(now).toISOString());
   return { site: (yield* move.get(version_id, site_id))!, previous_version_id: live_version_id };
 }

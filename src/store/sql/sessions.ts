@@ -72,7 +72,8 @@ const byHash = statement<Session>(`select ${COLUMNS} from sessions where hash = 
 const touch = statement("update sessions set last_used_at = ? where session_id = ?");
 const sign = statement("update sessions set signed_in_at = ? where session_id = ?");
 const ofAccount = statement<Session>(
-  `select ${COLUMNS} from sessions where account_id = ? and last_used_at > ? order by created_at desc, session_id`,
+  `select ${COLUMNS} from sessions where account_id = ? and last_used_at > ? order by created_at desc, session_id desc
+   limit ?`,
 );
 const remove = statement("delete from sessions where session_id = ? and account_id = ?");
 const unchanged = statement("select 1 from accounts where account_id = ? and password_hash = ?");
@@ -98,7 +99,7 @@ export function sessionStore({ db, place, now }: Parts, noteUse?: (session_id: s
     },
     start: (session, { account_id, password_hash }) => db.write(() => start(session, account_id, password_hash, now())),
     confirm: (session_id) => db.write(() => sign.do(iso(), session_id)),
-    list: (account_id) => db.read(ofAccount.all(account_id, cutoff(now()))),
+    list: (account_id, limit) => db.read(ofAccount.all(account_id, cutoff(now()), limit)),
     async end({ session_id, account_id }) {
       const { changes } = await makingRoom(place, () => db.write(() => remove.run(session_id, account_id)));
       return changes > 0;

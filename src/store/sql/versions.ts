@@ -1,13 +1,19 @@
 /** Stored versions and their manifests: nothing here ever changes once it is written. */
 import type { Publish } from "../changes.ts";
 import type { StoredFile, StoredManifest, Versions } from "../serving.ts";
-import type { Version } from "../../types.ts";
+import { unknownVersion } from "../refusals.ts";
+import type { Site, Version } from "../../types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 
 const COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule";
 
 const byId = statement<Version>(`select ${COLUMNS} from versions where site_id = ? and version_id = ?`);
-const ofSite = statement<Version>(`select ${COLUMNS} from versions where site_id = ? order by version_no desc`);
+const numberOf = statement<{ version_no: number }>(
+  "select version_no from versions where site_id = ? and version_id = ?",
+);
+const ofSite = statement<Version>(
+  `select ${COLUMNS} from versions where site_id = ? and version_no < ? order by version_no desc limit ?`,
+);
 const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>(
   `select path, sha256, blobs.bytes as bytes, media_type, made, blob_no from versions
    join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
@@ -22,9 +28,18 @@ function* manifestOf(site_id: string, version_id: string): Op<StoredManifest | n
   return files.size === 0 ? null : files;
 }
 
+type Page = Parameters<Versions["list"]>[1];
+
+function* pageOf(site_id: string, { limit, before }: Page): Op<{ versions: Version[]; more: boolean }> {
+  const from = before === null ? null : yield* numberOf.get(site_id, before);
+  if (before !== null && from === null) throw unknownVersion();
+  const rows = yield* ofSite.all(site_id, from?.version_no ?? Number.MAX_SAFE_INTEGER, limit + 1);
+  return { versions: rows.slice(0, limit), more: rows.length > limit };
+}
+
 export const versionReader = (db: Db): Versions => ({
   get: (site_id, version_id) => db.read(byId.get(site_id, version_id)),
-  list: (site_id) => db.read(ofSite.all(site_id)),
+  list: (site_id, page) => db.read(pageOf(site_id, page)),
   manifest: (site_id, version_id) => db.read(manifestOf(site_id, version_id)),
 });
 
@@ -33,21 +48,27 @@ const insertVersion = statement<{ version_no: number }>(
 );
 const insertBlob = statement("insert into blobs (sha256, bytes) values (?, ?) on conflict (sha256) do nothing");
 const insertFile = statement(
-  `insert into files (version_no, path, blob_no, media_type, made)
-   values (?, ?, (select blob_no from blobs where sha256 = ?), ?, ?)`,
+  `insert into files (version_no, site_no, path, blob_no, media_type, made)
+   values (?, ?, ?, (select blob_no from blobs where sha256 = ?), ?, ?)`,
 );
 
-/** For a transaction that ends by making the site name the version. */
-export function* addVersion(site_id: string, version: Publish["version"], created_at: string): Op<void> {
+/** For a transaction that ends by making the site name the version. Says the site's number. */
+export function* addVersion(
+  { site_id, site_no }: Pick<Site, "site_id" | "site_no">,
+  version: Publish["version"],
+  created_at: string,
+): Op<number> {
   const { version_id, digest, title, files, bytes, spa, manifest } = version;
   const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule];
   const { version_no } = (yield* insertVersion.get(...row))!;
+  const number = site_no || version_no;
   yield* insertBlob.each(
     manifest.map((file) => [file.sha256, file.bytes]),
     "text int8",
   );
   yield* insertFile.each(
-    manifest.map(({ path, sha256, media_type, made }) => [version_no, path, sha256, media_type, made ? 1 : 0]),
-    "int8 text text text int8",
+    manifest.map(({ path, sha256, media_type, made }) => [version_no, number, path, sha256, media_type, made ? 1 : 0]),
+    "int8 int8 text text text int8",
   );
+  return number;
 }

@@ -1,0 +1,230 @@
+/** What sites take up, and where that ends: quotas by bytes, and how many versions a site keeps (BEYOND 9). */
+import { type NextAction, Refusal } from "../../errors.ts";
+import { humanSize } from "../../units.ts";
+import type { Bounds, Charged, Publish } from "../changes.ts";
+import type { AccountUsage } from "../people.ts";
+import type { ManifestFile, Site } from "../../types.ts";
+import { type Db, type Op, statement } from "./db.ts";
+import { ifDiskAllows } from "./frame.ts";
+import { siteById } from "./sites.ts";
+
+/** What counts, in bytes: distinct uploaded blobs, and what all of a site takes on the disk. */
+interface Sizes {
+  uploaded: number;
+  disk: number;
+}
+
+/** A file takes whole blocks of the disk; its row and the index's hold its path and little more. */
+const BLOCK = 4096;
+const ROW = 64;
+const blocks = (bytes: number): number => Math.ceil(bytes / BLOCK) * BLOCK;
+const rowBytes = ({ path }: ManifestFile): number => 2 * Buffer.byteLength(path) + ROW;
+const BLOCKS_SQL = `(bytes + ${BLOCK - 1}) / ${BLOCK} * ${BLOCK}`;
+const ROW_SQL = `2 * octet_length(path) + ${ROW}`;
+
+/** Asked so many at a time: one by one they cost five times as much. */
+const AT_ONCE = 50;
+/** Uploaded somewhere in the site: `made` is 0. Not in it: null. */
+const inSite = statement<{ sha256: string; made: 0 | 1 | null }>(
+  `select sha256, (select made from files where files.blob_no = blobs.blob_no and site_no = ? order by made limit 1) as made
+   from blobs where sha256 in (${Array(AT_ONCE).fill("?").join(", ")})`,
+);
+
+function* blobsOf(site_no: number, wanted: readonly string[]): Op<Map<string, 0 | 1 | null>> {
+  const found = new Map<string, 0 | 1 | null>();
+  if (site_no === 0) return found;
+  for (let at = 0; at < wanted.length; at += AT_ONCE) {
+    const some = wanted.slice(at, at + AT_ONCE);
+    const rows = yield* inSite.all(site_no, ...some, ...Array<string>(AT_ONCE - some.length).fill(""));
+    for (const { sha256, made } of rows) found.set(sha256, made);
+  }
+  return found;
+}
+
+/** By how much a version would add to what its site holds. */
+export function* addedBy({ site_no }: Pick<Site, "site_no">, manifest: readonly ManifestFile[]): Op<Sizes> {
+  const distinct = new Map(manifest.map((file) => [file.sha256, file.bytes]));
+  const uploads = new Set(manifest.filter(({ made }) => !made).map(({ sha256 }) => sha256));
+  const known = yield* blobsOf(site_no, [...distinct.keys()]);
+  const added = { uploaded: 0, disk: 0 };
+  for (const [sha256, bytes] of distinct) {
+    const made = known.get(sha256) ?? null;
+    if (made === null) added.disk += blocks(bytes);
+    if (made !== 0 && uploads.has(sha256)) added.uploaded += bytes;
+  }
+  for (const file of manifest) added.disk += rowBytes(file);
+  return added;
+}
+
+const SUMS = "select coalesce(sum(stored_bytes), 0) as uploaded, coalesce(sum(stored_disk), 0) as disk from sites";
+const ofAccount = statement<Sizes>(`${SUMS} where owner_account_id = ?`);
+const ofNetwork = statement<Sizes>(`${SUMS} where network = ? and expires_at > ?`);
+
+/** Whose quota it is, and the way out. */
+interface Holder {
+  name: string;
+  way: string;
+  next: NextAction;
+}
+
+const ACCOUNT: Holder = {
+  name: "the account",
+  way: "Delete sites that are no longer needed, then deploy again.",
+  next: {
+    action: "prune",
+    description: "Delete sites of the account: what only they hold counts no more.",
+    method: "DELETE",
+    url: "/account/sites/:id",
+  },
+};
+
+const NETWORK: Holder = {
+  name: "the sites without an owner from your network",
+  way: "Sign in: an account has its own quota.",
+  next: {
+    action: "login",
+    description: "Sign in, so that the sites deployed from here become your account's and count there.",
+    command: "svc login",
+  },
+};
+
+function overQuota({ name, way, next }: Holder, what: string, limit: number, actual: number): Refusal {
+  const [would, may] = humanSize(actual) === humanSize(limit) ? [actual, limit] : [humanSize(actual), humanSize(limit)];
+  const sentence = `With this deploy ${name} would ${what} ${would}, and at most ${may} are allowed. ${way}`;
+  return new Refusal("quota_exceeded", sentence, { limit, actual, unit: "bytes", next_actions: [next] });
+}
+
+/** Beside the quota itself the disk may be taken by as much again, and by this in any case: small files take a block each,
+ *  and one changed title makes every page of a docs site anew, of a few bytes that count. */
+const LEAST_SLACK = 64 * 1024 * 1024;
+
+function refuseOver(quota: number, added: Sizes, held: Sizes, holder: Holder): void {
+  const uploaded = held.uploaded + added.uploaded;
+  if (added.uploaded > 0 && uploaded > quota) throw overQuota(holder, "hold", quota, uploaded);
+  const [disk, limit] = [held.disk + added.disk, quota + Math.max(quota, LEAST_SLACK)];
+  if (disk > limit) throw overQuota(holder, "take, with all pages made of its files, on the disk", limit, disk);
+}
+
+export function* refuseOverQuota(
+  { owner_account_id, network }: Pick<Site, "owner_account_id" | "network">,
+  added: Sizes,
+  { quota_account, quota_address }: Bounds,
+  now: number,
+): Op<void> {
+  if (owner_account_id !== null) {
+    if (quota_account !== null) refuseOver(quota_account, added, (yield* ofAccount.get(owner_account_id))!, ACCOUNT);
+  } else if (network !== null && quota_address !== null) {
+    refuseOver(quota_address, added, (yield* ofNetwork.get(network, now))!, NETWORK);
+  }
+}
+
+const stored = statement("select 1 from versions where site_id = ? and version_id = ?");
+
+/** Ahead of anything that is written: whether the site may have this version. */
+export function* admit(
+  site: Charged,
+  { version_id, manifest }: Pick<Publish["version"], "version_id" | "manifest">,
+  bounds: Bounds,
+  now: number,
+): Op<void> {
+  if ((yield* stored.get(site.site_id, version_id)) !== null) return;
+  yield* refuseOverQuota(site, yield* addedBy(site, manifest), bounds, now);
+}
+
+const count = statement(
+  `update sites set site_no = ?, stored_bytes = stored_bytes + ?, stored_disk = stored_disk + ?,
+     stored_versions = stored_versions + 1 where site_id = ?`,
+);
+
+/** Inside the transaction that added the version. */
+export const countVersion = (site_id: string, site_no: number, { uploaded, disk }: Sizes): Op<void> =>
+  count.do(site_no, uploaded, disk, site_id);
+
+/** Rows of `files` that one transaction removes, and versions: together under 10 ms. */
+const SLICE = { files: 200, versions: 25 };
+/** Transactions after one deploy: what is left of a long history goes with the next ones. */
+const SLICES = 8;
+
+const oldest = statement<{ version_no: number }>(
+  "select version_no from versions where site_id = ? and version_id <> ? order by version_no limit 1",
+);
+const onlyHere = (sum: string, and = ""): string =>
+  `(select coalesce(sum(${sum}), 0) from blobs
+    where blob_no in (select blob_no from files where version_no = ?1 ${and}) and not exists (
+      select 1 from files where files.blob_no = blobs.blob_no and site_no = ?2 and version_no <> ?1 ${and}))`;
+const heldBy = statement<Sizes>(
+  `select ${onlyHere("bytes", "and made = 0")} as uploaded, ${onlyHere(BLOCKS_SQL)} +
+     (select coalesce(sum(${ROW_SQL}), 0) from files where version_no = ?1) as disk`,
+);
+const removeFiles = statement("delete from files where version_no = ?");
+const removeVersion = statement("delete from versions where version_no = ?");
+const uncount = statement(
+  `update sites set stored_bytes = stored_bytes - ?, stored_disk = stored_disk - ?,
+     stored_versions = stored_versions - 1, removals = removals + 1 where site_id = ?`,
+);
+
+/** Says how many rows of `files` went. */
+function* remove({ site_id, site_no }: Site, version_no: number): Op<number> {
+  const { uploaded, disk } = (yield* heldBy.get(version_no, site_no))!;
+  const { changes } = yield* removeFiles.run(version_no);
+  yield* removeVersion.do(version_no);
+  yield* uncount.do(uploaded, disk, site_id);
+  return changes;
+}
+
+/** Removes the oldest versions beyond `keep`, never the live one, until the slice is full. Says whether any went. */
+function* removeOldest(site_id: string, keep: number): Op<boolean> {
+  const site = yield* siteById.get(site_id);
+  if (site === null) return false;
+  const beyond = Math.min(site.stored_versions - keep, SLICE.versions);
+  for (let gone = 0, files = 0; gone < beyond && files < SLICE.files; gone++) {
+    const found = yield* oldest.get(site_id, site.live_version_id);
+    if (found === null) return gone > 0;
+    files += yield* remove(site, found.version_no);
+  }
+  return beyond > 0;
+}
+
+/** After a deploy. Says the site as it is then. What cannot be removed now goes with the next deploy. */
+export async function keepNewest(db: Db, site: Site, keep: number | null): Promise<Site> {
+  if (keep === null || site.stored_versions <= keep) return site;
+  const { site_id, slug } = site;
+  const slice = () =>
+    db.change(
+      () => removeOldest(site_id, keep),
+      (any) => (any ? [slug] : []),
+    );
+  await ifDiskAllows(slices(slice));
+  return (await db.read(siteById.get(site_id))) ?? site;
+}
+
+async function slices(slice: () => Promise<boolean>): Promise<void> {
+  for (let left = SLICES; left > 0 && (await slice()); left--);
+}
+
+const usage = statement<AccountUsage>(
+  `select count(*) as sites, coalesce(sum(stored_bytes), 0) as bytes, coalesce(sum(stored_versions), 0) as versions
+   from sites where owner_account_id = ?`,
+);
+
+export const accountUsage = (db: Db) => async (account_id: string) => (await db.read(usage.get(account_id)))!;
+
+const RECOUNTED = `select slug, stored_bytes, stored_disk, stored_versions,
+    (select count(*) from versions where versions.site_id = sites.site_id) as versions,
+    (select coalesce(sum(bytes), 0) from blobs where blob_no in (
+      select blob_no from versions join files using (version_no) where versions.site_id = sites.site_id and made = 0)
+    ) as uploaded,
+    (select coalesce(sum(${BLOCKS_SQL}), 0) from blobs where blob_no in (
+      select blob_no from versions join files using (version_no) where versions.site_id = sites.site_id)
+    ) + (select coalesce(sum(${ROW_SQL}), 0) from versions join files using (version_no)
+      where versions.site_id = sites.site_id) as disk
+  from sites`;
+
+const wrong = statement<{ slug: string }>(
+  `select slug from (${RECOUNTED}) as recounted
+   where stored_bytes <> uploaded or stored_disk <> disk or stored_versions <> versions`,
+);
+
+/** A sentence for each site whose figures are not those of its rows. */
+export const wrongFigures = async (db: Db): Promise<string[]> =>
+  (await db.read(wrong.all())).map(({ slug }) => `the figures of ${slug} are not those of its versions`);

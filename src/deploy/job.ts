@@ -28,7 +28,11 @@ export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "hea
   files: { added: string[]; changed: string[]; removed: string[] };
 };
 
-export type Deployed = Published & Pick<BuiltVersion, "title" | "healed" | "warnings">;
+export type Deployed = Published &
+  Pick<BuiltVersion, "title" | "healed" | "warnings" | "files" | "bytes"> & {
+    /** Stage → milliseconds, in the order in which they began (CONTRACT 7). */
+    stages: Record<string, number>;
+  };
 
 export type Job = DeployJob | RehearsalJob;
 

@@ -4,6 +4,8 @@ import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
 import { handOver } from "./hand-over.ts";
 import { rehearse } from "./rehearse.ts";
+import { measureStages } from "./stages.ts";
+import type { Progress } from "../types.ts";
 import type { Outcome, ToWorker, WorkerJob } from "./job.ts";
 
 declare const self: Worker;
@@ -27,13 +29,19 @@ async function connect(data_dir: string): Promise<Store> {
 async function run({ zip, site, limits, data_dir, hand_over, ...job }: WorkerJob): Promise<Outcome | null> {
   begun = { now: job.now, at: performance.now() };
   const { at, startPublishing } = handOver(hand_over);
-  const version = build(zip, limits, at, { ...site, brands: readBrands(data_dir) });
+  const stages = measureStages(() => performance.now());
+  const progress: Progress = (stage, file) => {
+    stages.at(stage);
+    at(stage, file);
+  };
+  const version = build(zip, limits, progress, { ...site, brands: readBrands(data_dir) });
   const { publish, versions } = await connect(data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job.against, versions) };
   if (!startPublishing()) return null;
+  stages.at("publishing");
   const published = await publish({ ...job, version });
-  const { title, healed, warnings } = version;
-  return { deployed: { ...published, title, healed, warnings } };
+  const { title, healed, warnings, files, bytes } = version;
+  return { deployed: { ...published, title, healed, warnings, files, bytes, stages: stages.times() } };
 }
 
 function failure(error: unknown): Outcome {

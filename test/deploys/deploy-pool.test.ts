@@ -8,6 +8,7 @@ import { handOver } from "../../src/deploy/hand-over.ts";
 import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
 import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
 import { startDeployWorker } from "../../src/deploy/start-worker.ts";
+import { measureStages } from "../../src/deploy/stages.ts";
 import { Refusal } from "../../src/errors.ts";
 import { createGate } from "../../src/gate.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
@@ -69,6 +70,34 @@ describe("a deploy in a thread", () => {
     expect(deployed.site.live_version_id).toBe(deployed.version_id);
     expect(deployed.healed.map(({ code }) => code)).toEqual(["index_from_single_html"]);
     await pool.stop();
+  });
+
+  test("CONTRACT 7: tells files and bytes as uploaded, and how long each stage took, for the log", async () => {
+    const pool = open();
+    const { files, bytes, stages } = await pool.deploy(job({ "a.md": "# A", "b.md": "# B" }));
+    expect([files, bytes]).toEqual([2, 6]);
+    const names = Object.keys(stages);
+    expect([names[0], names.at(-1)]).toEqual(["unpacking", "publishing"]);
+    expect(names).toContain("rendering Markdown");
+    expect(Object.values(stages).every((ms) => Number.isInteger(ms) && ms >= 0)).toBeTrue();
+    await pool.stop();
+  });
+
+  test("a stage that is gone back to is one stage, and none is counted twice", () => {
+    let now = 0;
+    const { at, times } = measureStages(() => now);
+    for (const [stage, ms] of [
+      ["a", 5],
+      ["b", 7],
+      ["b", 1],
+      ["a", 2],
+    ] as const) {
+      at(stage);
+      now += ms;
+    }
+    expect(times()).toEqual({ a: 7, b: 8 });
+    now += 100;
+    expect(times()).toEqual({ a: 7, b: 8 });
   });
 
   test("goes by the pool's clock, also when it moves between two jobs", async () => {

@@ -8,7 +8,7 @@ import { main, ROOT, say, step, StepFailed } from "./run.ts";
 /** A thread is an entry of its own in the binary, by this very path (BUN 1). */
 const PROGRAMS = {
   svc: ["cli.ts"],
-  "svc-server": ["server.ts", "src/deploy/worker.ts", "src/pipeline/markdown/thread.ts", "src/server/sweep-thread.ts"],
+  "svc-server": ["server.ts", "src/pipeline/markdown/thread.ts", "src/server/sweep-thread.ts"],
 } as const;
 type Program = keyof typeof PROGRAMS;
 

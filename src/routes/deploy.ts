@@ -27,12 +27,14 @@ export async function createSite(ctx: Ctx) {
   const rehearsal = isDryRun(query);
   const key_hash = owner ? null : idempotencyKey(request);
   const zip = await readUpload(ctx);
+  const network = networkOf(client_address());
   const site = siteContext(parts, { slug: null, anonymous: !owner });
-  if (rehearsal) return dryRun(parts, { zip, site, against: null }, spa_override ?? null);
+  if (rehearsal) return dryRun(parts, { zip, network, site, against: null }, spa_override ?? null);
   const manage_token = newToken("svc_manage_");
   const claim_token = owner ? undefined : newToken("svc_claim_");
   const deployed = await parts.pool.deploy({
     zip,
+    network,
     site,
     spa_override,
     tokens: [
@@ -45,7 +47,7 @@ export async function createSite(ctx: Ctx) {
       slugs: newSlugs(),
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
-      idempotency: key_hash === null ? null : { key_hash, address: networkOf(client_address()) },
+      idempotency: key_hash === null ? null : { key_hash, address: network },
     },
   });
   parts.published(deployed.site.site_id, deployed.version_id);
@@ -54,7 +56,7 @@ export async function createSite(ctx: Ctx) {
 
 /** A new version of a site, or one of its versions again, or no change at all. */
 export async function redeploy(ctx: Ctx) {
-  const { query, caller, parts, params, token } = ctx;
+  const { query, caller, parts, params, token, client_address } = ctx;
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
   refuseUnlessWritable(site, parts.now());
   const spa_override = spaSetting(query);
@@ -62,15 +64,17 @@ export async function redeploy(ctx: Ctx) {
   const zip = await readUpload(ctx);
   const { site_id, slug, live_version_id } = site;
   const context = siteContext(parts, { slug, anonymous: site.owner_account_id === null });
+  const network = networkOf(client_address());
   if (rehearsal) {
     const against = { site_id, version_id: live_version_id };
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { zip, site: context, against }, setting);
+    return dryRun(parts, { zip, network, site: context, against }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
   const deployed = await parts.pool.deploy({
     zip,
+    network,
     site: context,
     spa_override,
     tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],

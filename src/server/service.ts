@@ -125,7 +125,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const store = await openStore({ data_dir, now, watch: true });
   const rates = openRates(data_dir, now);
-  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now });
+  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now, log });
   const state = { draining: false, read_only: false };
   const fatal = (error: unknown): void => {
     if (state.read_only) return;

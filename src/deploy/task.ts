@@ -26,7 +26,7 @@ export type Done = Extract<Outcome, { deployed: unknown } | { rehearsed: unknown
 /** How often memory is looked at: the fastest page of zeros fills 100 MB in this time. */
 const WATCH_MS = 50;
 /** A process that grew past this is not kept: the next deploy would begin with what is left of this one. */
-const KEPT_BYTES = 160 << 20;
+const KEPT_BYTES = 96 << 20;
 
 /** An error of the process as if it had been thrown here: the log shows its own stack. */
 const thrown = ({ name, message, stack }: PlainError): Error => Object.assign(new Error(message), { name, stack });

@@ -1,6 +1,9 @@
-/** What each upload pays for in its thread: `bun bench/pipeline.ts`. One ordinary and one hostile input a row. */
+/** What each upload pays for in its process: `bun bench/pipeline.ts`. One ordinary and one hostile input a row. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Refusal } from "../src/errors.ts";
-import { handOver } from "../src/deploy/hand-over.ts";
+import { handZip, takeZip } from "../src/deploy/handed-zip.ts";
 import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/media-types.ts";
@@ -40,11 +43,13 @@ const middle = upload(50, 2.5e6);
 const full = upload(200, 10e6);
 const listed = zipOf(new Map(Array.from({ length: 200 }, (_, i) => [`photos/${i}.png`, "x"])));
 const hostile = zipOf({ "index.html": elements });
-const turn = handOver();
+const handed = await handZip(await mkdtemp(join(tmpdir(), "svc-bench-")), zipOf({ "a.txt": "x" }));
+const { note } = takeZip(handed.path);
+await handed.remove();
 
 const scan = (files: Files) => {
   const draft: Draft = { files, made: new Set(), stripped_folder: null, healed: [], warnings: [] };
-  return scanAbuse(draft, NEW_SITE, turn.at);
+  return scanAbuse(draft, NEW_SITE, note);
 };
 const docs = new Map(Array.from({ length: 200 }, (_, i) => [`docs/${i}.html`, article.subarray(0, 10_000)]));
 const signIn = bytes(`<title>Sign in</title><form action=/x><label>Password<input type=password></label></form>`);
@@ -67,12 +72,12 @@ const ROWS: [name: string, run: () => unknown][] = [
   ["abuse: a sign-in page and 4.4 MB of code", () => scan(bundle)],
   ["abuse: 9 MB of open elements", () => scan(new Map([["index.html", elements]]))],
   ["abuse: 9 MB of drawings", () => scan(new Map([["index.html", drawings]]))],
-  ["progress: one file", () => turn.at("unpacking", "assets/file-1.js")],
-  ["build: 1 file", () => build(small, LIMITS, turn.at, NEW_SITE)],
-  ["build: 50 files, 2.5 MB", () => build(middle, LIMITS, turn.at, NEW_SITE)],
-  ["build: 200 files, 10 MB", () => build(full, LIMITS, turn.at, NEW_SITE)],
-  ["build: 200 pictures in a list", () => build(listed, LIMITS, turn.at, NEW_SITE)],
-  ["build: 9 MB of open elements", () => build(hostile, LIMITS, turn.at, NEW_SITE)],
+  ["progress: one file", () => note("unpacking", "assets/file-1.js")],
+  ["build: 1 file", () => build(small, LIMITS, note, NEW_SITE)],
+  ["build: 50 files, 2.5 MB", () => build(middle, LIMITS, note, NEW_SITE)],
+  ["build: 200 files, 10 MB", () => build(full, LIMITS, note, NEW_SITE)],
+  ["build: 200 pictures in a list", () => build(listed, LIMITS, note, NEW_SITE)],
+  ["build: 9 MB of open elements", () => build(hostile, LIMITS, note, NEW_SITE)],
 ];
 
 /** A hostile page may be refused: that is an answer, too. */

@@ -10,7 +10,6 @@ const PROGRAMS = {
   svc: ["cli.ts"],
   "svc-server": [
     "server.ts",
-    "src/deploy/worker.ts",
     "src/pipeline/markdown/thread.ts",
     "src/server/sweep-thread.ts",
     "src/store/writer-thread.ts",

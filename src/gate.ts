@@ -1,4 +1,5 @@
-/** At most so many at once; others wait their turn, first come, first served. */
+/** At most so many at once; others wait. Whoever waits is let in in turn by who they are (a network), and within one who
+ *  by arrival: a crowd of one takes its turn like everybody else. */
 
 /** How long anybody waits, and what is thrown then, or once the gate is closed. */
 interface Patience {
@@ -7,7 +8,9 @@ interface Patience {
 }
 
 interface Gate {
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** `who`: at most half of the places are theirs while others wait. Left out, all are one. */
+  run<T>(work: () => Promise<T>, who?: string): Promise<T>;
+  load(): { busy: number; waiting: number };
   /** Refuses those who wait and all who come. */
   close(): void;
 }
@@ -17,43 +20,106 @@ interface Waiting {
   refuse(): void;
 }
 
+/** Those who wait, by who they are: whose turn is next stands first. */
+function waitingLines() {
+  const lines = new Map<string, Set<Waiting>>();
+  return {
+    names: () => lines.keys(),
+    all: () => [...lines.values()].flatMap((line) => [...line]),
+    isAlone: (who: string) => lines.size === 1 && lines.has(who),
+    has: (who: string, one: Waiting) => lines.get(who)?.has(one) ?? false,
+    join: (who: string, one: Waiting) => void lines.getOrInsertComputed(who, () => new Set()).add(one),
+    leave(who: string, one: Waiting) {
+      const line = lines.get(who);
+      if (line?.delete(one) && line.size === 0) lines.delete(who);
+    },
+    /** The first of this line, whose next turn comes after everybody else's. */
+    take(who: string): Waiting {
+      const line = lines.get(who)!;
+      lines.delete(who);
+      lines.set(who, line);
+      const [first] = line;
+      return first!;
+    },
+  };
+}
+
+/** Who has how many of `width` places. */
+function places(width: number) {
+  const held = new Map<string, number>();
+  const share = Math.max(1, width >> 1);
+  let free = width;
+  return {
+    busy: () => width - free,
+    areFree: () => free > 0,
+    hasShare: (who: string) => (held.get(who) ?? 0) >= share,
+    give(who: string) {
+      free--;
+      held.set(who, (held.get(who) ?? 0) + 1);
+    },
+    takeBack(who: string) {
+      free++;
+      const left = held.get(who)! - 1;
+      if (left === 0) held.delete(who);
+      else held.set(who, left);
+    },
+  };
+}
+
+/** `admit` lets in whoever may go: the next in turn, but those who hold their share already only where nobody else
+ *  waits. Three at most hold theirs at a time, so the search is short however many wait. */
+function createTurns(width: number) {
+  const lines = waitingLines();
+  const place = places(width);
+  const mayEnter = (who: string) => lines.isAlone(who) || !place.hasShare(who);
+  function admit(): void {
+    while (place.areFree()) {
+      const who = lines.names().find(mayEnter);
+      if (who === undefined) return;
+      place.give(who);
+      lines.take(who).enter();
+    }
+  }
+  return { lines, place, admit };
+}
+
 /** `width` at once; without `patience` the others wait as long as it takes. */
 export function createGate(width: number, patience?: Patience): Gate {
-  const line = new Set<Waiting>();
-  let free = width;
+  const { lines, place, admit } = createTurns(width);
   let closed = false;
   const refusal = () => patience?.late() ?? new Error("nobody is let in any more");
 
-  function turn(): Promise<void> {
+  function turn(who: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let timer: Timer | undefined;
     const leaveLine = (settle: () => void) => () => {
       clearTimeout(timer);
-      line.delete(waiting);
+      lines.leave(who, waiting);
       settle();
     };
     const waiting = { enter: leaveLine(resolve), refuse: leaveLine(() => reject(refusal())) };
-    const timer = patience && setTimeout(waiting.refuse, patience.ms);
-    line.add(waiting);
+    lines.join(who, waiting);
+    admit();
+    // Who is left may be alone then, and go in.
+    if (patience && lines.has(who, waiting)) timer = setTimeout(() => (waiting.refuse(), admit()), patience.ms);
     return promise;
   }
 
   return {
-    async run(work) {
+    async run(work, who = "") {
       if (closed) throw refusal();
-      if (free > 0) free--;
-      else await turn();
+      await turn(who);
       try {
         return await work();
       } finally {
-        // The place goes to whoever waits longest; a newcomer never finds it free before that.
-        const [next] = line;
-        if (next) next.enter();
-        else free++;
+        place.takeBack(who);
+        admit();
       }
     },
+    load: () => ({ busy: place.busy(), waiting: lines.all().length }),
     close() {
       closed = true;
-      for (const waiting of [...line]) waiting.refuse();
+      for (const waiting of lines.all()) waiting.refuse();
     },
   };
 }

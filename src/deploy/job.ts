@@ -1,13 +1,15 @@
-/** What goes into a deploy's worker and what comes out: plain data, for `structuredClone` keeps no classes. */
+/** What goes into a deploy's process and what comes out: plain data, for a channel keeps no classes. */
 import type { PlainRefusal } from "../errors.ts";
 import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
 interface Upload {
-  /** Handed over: its memory belongs to the worker afterwards. */
+  /** Handed over: cannot be read afterwards. */
   zip: Bytes;
-  /** The worker reads the brands itself. */
+  /** The process reads the brands itself. */
   site: Omit<SiteContext, "brands">;
+  /** Who waits for a slot: an IPv4 address or an IPv6 /64. */
+  network: string;
 }
 
 export interface DeployJob extends Upload {
@@ -31,16 +33,24 @@ export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "hea
   files: { added: string[]; changed: string[]; removed: string[] };
 };
 
-export type Deployed = Published & Pick<BuiltVersion, "title" | "healed" | "warnings">;
+export type Deployed = Published &
+  Pick<BuiltVersion, "title" | "healed" | "warnings" | "files" | "bytes"> & {
+    /** Stage → milliseconds, in the order in which they began (CONTRACT 7). */
+    stages: Record<string, number>;
+  };
 
 export type Job = DeployJob | RehearsalJob;
 
-export type WorkerJob = Job & {
+/** The same with the zip as a file. */
+export type ProcessJob = (Omit<DeployJob, "zip" | "network"> | Omit<RehearsalJob, "zip" | "network">) & {
+  /** In DATA/tmp. */
+  zip_path: string;
   data_dir: string;
   limits: Limits;
   /** By the service's clock, when the job begins. */
   now: number;
-  hand_over: SharedArrayBuffer;
+  /** Of the program that asks. */
+  version: string;
 };
 
 export interface PlainError {
@@ -49,8 +59,16 @@ export interface PlainError {
   stack: string | undefined;
 }
 
+/** `cause`: what the operator should read of a refusal that is no fault of the caller. `other_version`: the program was
+ *  exchanged while it ran, and this process is the new one. */
 export type Outcome =
-  { deployed: Deployed } | { rehearsed: Rehearsed } | { refusal: PlainRefusal } | { error: PlainError };
+  | { deployed: Deployed }
+  | { rehearsed: Rehearsed }
+  | { refusal: PlainRefusal; cause?: PlainError }
+  | { error: PlainError }
+  | { other_version: string };
 
-/** `close`: leave the database in order, and end. */
-export type ToWorker = WorkerJob | "close";
+/** `publish`: the yes to the process's question. `close`: leave the database in order, and end. */
+export type ToProcess = ProcessJob | "publish" | "close";
+/** `may I publish`: from a yes on nobody ends it. `spent`: it must not be given another job. */
+export type FromProcess = "may I publish" | { outcome: Outcome; spent: boolean };

@@ -1,25 +1,34 @@
 /** The entry of src/deploy/, where routes/deploy.ts hands an upload that it has read and allowed.
- *  Runs deploys off the serving thread: as many at once as there are slots, each with a deadline that covers the
- *  pipeline and ends where publishing begins. A worker that hangs or crashes costs its own deploy and is replaced. */
+ *  Runs deploys off the serving process: as many at once as there are slots, which networks take in turn, each with a
+ *  deadline that covers the pipeline and ends where publishing begins. One that hangs or crashes costs itself. */
 import { availableParallelism } from "node:os";
-import { fromPlain, Refusal } from "../errors.ts";
+import { resolve } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { Refusal } from "../errors.ts";
 import { createGate } from "../gate.ts";
+import type { Log } from "../log.ts";
+import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../types.ts";
-import { visible } from "../visible.ts";
-import { type HandOver, handOver, type Place } from "./hand-over.ts";
-import type { Deployed, DeployJob, Job, Outcome, PlainError, RehearsalJob, Rehearsed, WorkerJob } from "./job.ts";
-import { type DeployWorker, startDeployWorker } from "./start-worker.ts";
+import { type DeployProcess, startDeployProcess } from "./deploy-process.ts";
+import { busy, notStarted, stopping } from "./failures.ts";
+import { type HandedZip, handZip } from "./handed-zip.ts";
+import type { Deployed, DeployJob, Job, RehearsalJob, Rehearsed } from "./job.ts";
+import { type Done, startTask, type Task } from "./task.ts";
 
 interface PoolOptions {
   data_dir: string;
   limits: Limits;
   now: () => number;
-  /** Deploys at once, and workers at most. */
+  log: Pick<Log, "error">;
+  /** Deploys at once, and processes at most. */
   slots?: number;
   /** For the pipeline of one deploy. */
   deadline_ms?: number;
   /** For a free slot. */
   wait_ms?: number;
+  memory_bytes?: number;
+  /** How long a process without work stays. */
+  idle_ms?: number;
 }
 
 export interface DeployPool {
@@ -27,35 +36,18 @@ export interface DeployPool {
   deploy(job: DeployJob): Promise<Deployed>;
   /** The same up to publishing: nothing is stored. */
   rehearse(job: RehearsalJob): Promise<Rehearsed>;
-  /** Gives up what does not publish yet, waits for what does, ends the workers. */
+  load(): { slots: number; busy: number; waiting: number };
+  /** Gives up what does not publish yet, waits for what does, ends the processes. */
   stop(): Promise<void>;
 }
 
-const SOON = { "retry-after": "1" };
+const MB = 1 << 20;
+const WAIT_MS = 5000;
+const DEADLINE_MS = 10_000;
+const IDLE_MS = 60_000;
 
-const busy = (): Refusal =>
-  new Refusal("unavailable", "The server is busy with other deploys. Try again in a moment.", {}, SOON);
-
-const stopping = (): Refusal =>
-  new Refusal("unavailable", "The server is restarting, and nothing was stored. Try again in a moment.", {}, SOON);
-
-const tooComplex = ({ stage, file }: Place, deadline_ms: number): Refusal =>
-  new Refusal(
-    "too_complex",
-    `The deploy could not be read within ${deadline_ms / 1000} seconds: it hung while ${stage}${file ? ` ${visible(file)}` : ""}. ` +
-      "Make that file simpler or leave it out, then deploy again.",
-    { stage, ...(file !== null && { path: file }) },
-  );
-
-/** An error of the worker as if it had been thrown here: the log shows its own stack. */
-const thrown = ({ name, message, stack }: PlainError): Error => Object.assign(new Error(message), { name, stack });
-
-type Done = Exclude<Outcome, { refusal: unknown } | { error: unknown }>;
-
-function refuseFailed(outcome: Outcome): Done {
-  if ("deployed" in outcome || "rehearsed" in outcome) return outcome;
-  throw "refusal" in outcome ? fromPlain(outcome.refusal) : thrown(outcome.error);
-}
+/** 256 MB for the 10 MB that a deploy may hold by default, and what more of them takes in proportion. */
+const memoryFor = ({ max_bytes }: Limits): number => 256 * MB + 16 * Math.max(0, max_bytes - 10 * MB);
 
 function deployedOf(done: Done): Deployed {
   if ("deployed" in done) return done.deployed;
@@ -67,90 +59,116 @@ function rehearsedOf(done: Done): Rehearsed {
   throw new Error("a deploy came back from a dry run");
 }
 
-/** Only a whole buffer can be handed over; a part of one would take its neighbours along. */
-const ownBuffer = (zip: Bytes): Bytes => (zip.byteLength === zip.buffer.byteLength ? zip : zip.slice());
-
-/** A job in a worker. */
-interface Task {
-  outcome: Promise<Outcome>;
-  /** Ends job and worker, unless it publishes already. */
-  giveUp(reason: Refusal): void;
-}
-
-function start(worker: DeployWorker, job: WorkerJob, turn: HandOver): Task {
-  const given_up = Promise.withResolvers<never>();
-  return {
-    outcome: Promise.race([worker.run(job), given_up.promise]),
-    giveUp(reason) {
-      if (!turn.end()) return;
-      worker.end();
-      given_up.reject(reason);
-    },
-  };
-}
-
-/** The job in this worker, known to `tasks` until it has settled. */
-async function runIn(worker: DeployWorker, job: Job, options: PoolOptions, tasks: Set<Task>): Promise<Done> {
-  const { data_dir, limits, now, deadline_ms = 10_000 } = options;
-  const turn = handOver();
-  const around = { data_dir, limits, now: now(), hand_over: turn.memory };
-  const task = start(worker, { ...job, ...around, zip: ownBuffer(job.zip) }, turn);
-  const deadline = setTimeout(() => task.giveUp(tooComplex(turn.place(), deadline_ms)), deadline_ms);
-  tasks.add(task);
-  try {
-    return refuseFailed(await task.outcome);
-  } finally {
-    clearTimeout(deadline);
-    tasks.delete(task);
+/** Processes between two jobs, each for `idle_ms` at most. */
+function restingProcesses(startOne: () => DeployProcess, idle_ms: number) {
+  const resting = new Map<DeployProcess, Timer>();
+  function wake(process: DeployProcess): void {
+    clearTimeout(resting.get(process));
+    resting.delete(process);
   }
-}
-
-/** Workers between two jobs. */
-function restingWorkers(startOne: () => DeployWorker) {
-  let resting: DeployWorker[] = [];
   return {
     /** The one that rested least, so that a quiet server keeps one warm. */
-    take(): DeployWorker {
-      resting = resting.filter((worker) => worker.alive());
-      return resting.pop() ?? startOne();
+    take(): DeployProcess {
+      for (const process of [...resting.keys()].toReversed()) {
+        wake(process);
+        if (process.alive()) return process;
+      }
+      return startOne();
     },
-    giveBack: (worker: DeployWorker) => void (worker.alive() && resting.push(worker)),
-    close: () => Promise.all(resting.map((worker) => worker.close())),
+    giveBack(process: DeployProcess): void {
+      if (!process.alive()) return;
+      const leave = () => {
+        wake(process);
+        void process.close();
+      };
+      resting.set(process, setTimeout(leave, idle_ms).unref());
+    },
+    close: () =>
+      Promise.all(
+        [...resting.keys()].map((process) => {
+          wake(process);
+          return process.close();
+        }),
+      ),
   };
 }
 
-export function createPool(options: PoolOptions, startOne: () => DeployWorker = startDeployWorker): DeployPool {
-  const { slots: width = Math.max(2, availableParallelism()), wait_ms = 5000 } = options;
-  const slots = createGate(width, { ms: wait_ms, late: busy });
-  const workers = restingWorkers(startOne);
+/** What a deploy needs before it can begin. What the machine does not give is refused in the caller's words; the log has
+ *  its own. */
+function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => DeployProcess) {
+  function refuseFor(error: unknown): never {
+    log.error("a deploy could not begin", error);
+    const refusal = diskRefusal(error);
+    throw refusal instanceof Refusal ? refusal : notStarted();
+  }
+  return {
+    start(): DeployProcess {
+      try {
+        return startOne();
+      } catch (error) {
+        return refuseFor(error);
+      }
+    },
+    handOver: (zip: Bytes): Promise<HandedZip> => handZip(data_dir, zip).catch(refuseFor),
+  };
+}
+
+/** Runs a job, as soon as its slot is there. */
+function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
+  const { limits, now, log, deadline_ms = DEADLINE_MS, memory_bytes = memoryFor(options.limits) } = options;
+  const data_dir = resolve(options.data_dir);
+  const { start, handOver } = beginnings(data_dir, log, startOne);
+  const processes = restingProcesses(start, options.idle_ms ?? IDLE_MS);
   const tasks = new Set<Task>();
-  const deploys = new Set<Promise<unknown>>();
   let stopped = false;
 
-  async function run(job: Job): Promise<Done> {
+  async function runIn(process: DeployProcess, { zip: _, network: __, ...job }: Job, zip: HandedZip): Promise<Done> {
     if (stopped) throw stopping();
-    const worker = workers.take();
-    return runIn(worker, job, options, tasks).finally(() => workers.giveBack(worker));
+    const around = { zip_path: zip.path, data_dir, limits, now: now(), version: packageJson.version };
+    const task = startTask(process, { ...job, ...around }, zip, { deadline_ms, memory_bytes }, log);
+    tasks.add(task);
+    return task.outcome.finally(() => tasks.delete(task));
   }
+  return {
+    async run(job: Job): Promise<Done> {
+      if (stopped) throw stopping();
+      const process = processes.take(); // it starts while the zip is written
+      try {
+        const zip = await handOver(job.zip);
+        return await runIn(process, job, zip).finally(zip.remove);
+      } finally {
+        processes.giveBack(process);
+      }
+    },
+    giveUp() {
+      stopped = true;
+      for (const task of tasks) task.giveUp(stopping);
+    },
+    close: processes.close,
+  };
+}
+
+export function createPool(options: PoolOptions, startOne: () => DeployProcess = startDeployProcess): DeployPool {
+  const { slots: width = Math.max(2, availableParallelism()), wait_ms = WAIT_MS } = options;
+  const slots = createGate(width, { ms: wait_ms, late: busy });
+  const runner = createRunner(options, startOne);
+  const deploys = new Set<Promise<unknown>>();
 
   /** Known to `stop` until it has settled. */
   function runInSlot(job: Job): Promise<Done> {
-    const running = slots.run(() => run(job));
+    const running = slots.run(() => runner.run(job), job.network);
     deploys.add(running);
     return running.finally(() => deploys.delete(running));
   }
-
-  async function stop(): Promise<void> {
-    stopped = true;
-    slots.close();
-    for (const task of tasks) task.giveUp(stopping());
-    await Promise.allSettled(deploys);
-    await workers.close();
-  }
-
   return {
     deploy: async (job) => deployedOf(await runInSlot(job)),
     rehearse: async (job) => rehearsedOf(await runInSlot(job)),
-    stop,
+    load: () => ({ slots: width, ...slots.load() }),
+    async stop() {
+      slots.close();
+      runner.giveUp();
+      await Promise.allSettled(deploys);
+      await runner.close();
+    },
   };
 }

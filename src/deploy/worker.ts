@@ -1,17 +1,29 @@
-/** What deploys run in: the pipeline, then the store, on a connection of its own. */
+/** What runs in a deploy's process: the pipeline, then the store, on a connection of its own. One job after the other;
+ *  its only way out is the channel to the server that started it. */
+import { writeFileSync } from "node:fs";
+import packageJson from "../../package.json" with { type: "json" };
 import { Refusal, toPlain } from "../errors.ts";
 import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
-import { handOver } from "./hand-over.ts";
+import { diskRefusal } from "../store/refusals.ts";
+import type { BuiltVersion, Progress } from "../types.ts";
+import { takeZip } from "./handed-zip.ts";
+import { dieWithParent } from "./parent-death.ts";
 import { rehearse } from "./rehearse.ts";
-import type { Outcome, ToWorker, WorkerJob } from "./job.ts";
+import { measureStages } from "./stages.ts";
+import type { Deployed, FromProcess, Outcome, PlainError, ProcessJob, ToProcess } from "./job.ts";
 
-declare const self: Worker;
+/** A stage of the pipeline after which a thread may still be at work here that nothing but the process's end stops. */
+const LEFT_BEHIND = "giving up on Markdown";
 
 let store: Promise<Store> | undefined;
 /** What the service's clock showed when the last job began, and when that was by ours. */
 let begun = { now: 0, at: 0 };
 const now = (): number => begun.now + Math.round(performance.now() - begun.at);
+/** The server's word; until it comes this process may be ended at any time. */
+let allowed = Promise.withResolvers<void>();
+
+const send = (message: FromProcess): void => void process.send!(message);
 
 /** One connection, opened by the first job that needs it; a failure to open is that job's alone. */
 async function connect(data_dir: string): Promise<Store> {
@@ -23,32 +35,101 @@ async function connect(data_dir: string): Promise<Store> {
   }
 }
 
-/** Null where the pool gave the job up: it has answered already, and is about to end this worker. */
-async function run({ zip, site, limits, data_dir, hand_over, ...job }: WorkerJob): Promise<Outcome | null> {
+function buildFrom({ zip_path, limits, site, data_dir }: ProcessJob, progress: Progress): BuiltVersion {
+  const { zip, note, close } = takeZip(zip_path);
+  try {
+    const told: Progress = (stage, file) => {
+      progress(stage, file);
+      note(stage, file);
+    };
+    return build(zip, limits, told, { ...site, brands: readBrands(data_dir) });
+  } finally {
+    close();
+  }
+}
+
+/** From here on nobody ends this process: neither its server nor, should that end, the kernel. What is left then is done
+ *  with the next step that waits, so never between COMMIT and its answer. */
+async function publishing<T>(work: () => Promise<T>): Promise<T> {
+  allowed = Promise.withResolvers();
+  send("may I publish");
+  await allowed.promise;
+  dieWithParent(false);
+  try {
+    return await work();
+  } finally {
+    dieWithParent(true);
+  }
+}
+
+async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<Outcome> {
   begun = { now: job.now, at: performance.now() };
-  const { at, startPublishing } = handOver(hand_over);
-  const version = build(zip, limits, at, { ...site, brands: readBrands(data_dir) });
-  const store = await connect(data_dir);
+  const version = buildFrom(job, progress);
+  const store = await connect(job.data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
-  if (!startPublishing()) return null;
-  const published = await store.publish({ ...job, version });
-  const { title, healed, warnings } = version;
-  return { deployed: { ...published, title, healed, warnings } };
+  const { target, tokens, bounds, spa_override } = job;
+  const published = await publishing(() => {
+    progress("publishing");
+    return store.publish({ target, tokens, bounds, spa_override, version });
+  });
+  const { title, healed, warnings, files, bytes } = version;
+  return { deployed: { ...published, title, healed, warnings, files, bytes, stages: stages() } };
 }
 
-function failure(error: unknown): Outcome {
-  if (error instanceof Refusal) return { refusal: toPlain(error) };
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { error: { name, message, stack } };
+function plain(thrown: unknown): PlainError {
+  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown));
+  return { name, message, stack };
 }
 
-async function close(): Promise<void> {
+/** A disk or a machine that gives no more is no fault of the deploy: 503 or 507, and the log has the reason. */
+function failure(thrown: unknown): Outcome {
+  const error = diskRefusal(thrown);
+  if (!(error instanceof Refusal)) return { error: plain(error) };
+  return { refusal: toPlain(error), ...(error.cause !== undefined && { cause: plain(error.cause) }) };
+}
+
+async function answer(job: ProcessJob): Promise<void> {
+  if (job.version !== packageJson.version) {
+    return send({ outcome: { other_version: packageJson.version }, spent: true });
+  }
+  const stages = measureStages(() => performance.now());
+  let spent = false;
+  const progress: Progress = (stage) => {
+    stages.at(stage);
+    if (stage === LEFT_BEHIND) spent = true;
+  };
+  send({ outcome: await run(job, progress, stages.times).catch(failure), spent });
+}
+
+async function close(): Promise<never> {
   await (await store)?.close();
-  process.exit(); // ends this thread alone
+  process.exit();
 }
 
-self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
-  if (data === "close") return close();
-  const outcome = await run(data).catch(failure);
-  if (outcome) self.postMessage(outcome);
-};
+/** Where there is one: who kills for want of memory takes a deploy and not the server. */
+function volunteerToDie(): void {
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "1000");
+    writeFileSync("/proc/self/comm", "svc-deploy");
+  } catch {
+    // no Linux
+  }
+}
+
+/** What reaches the whole group (Ctrl-C, a service manager's stop) is the server's to answer: it ends this process. */
+function heedTheServerAlone(): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  process.on("disconnect", () => process.exit());
+  dieWithParent(true);
+  if (!process.connected) process.exit(); // it ended before the kernel was asked
+}
+
+export function serveDeploys(): void {
+  heedTheServerAlone();
+  volunteerToDie();
+  process.on("message", (message: ToProcess) => {
+    if (message === "close") return close();
+    if (message === "publish") return allowed.resolve();
+    return answer(message);
+  });
+}

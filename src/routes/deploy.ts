@@ -30,17 +30,19 @@ export async function createSite(ctx: Ctx) {
   const rehearsal = isDryRun(query);
   const key_hash = owner ? null : idempotencyKey(request);
   const zip = await readUpload(ctx, owner !== null);
+  const network = networkOf(client_address());
   const site = siteContext(parts, { slug: null, anonymous: !owner });
   const bounds = boundsOf(parts.config);
   const counted_for = owner ? null : networkKey(ctx);
   if (rehearsal) {
     const charged = { site_id: "", site_no: 0, owner_account_id: owner?.account_id ?? null, network: counted_for };
-    return dryRun(parts, { zip, site, against: null, charged, bounds }, spa_override ?? null);
+    return dryRun(parts, { zip, network, site, against: null, charged, bounds }, spa_override ?? null);
   }
   const manage_token = newToken("svc_manage_");
   const claim_token = owner ? undefined : newToken("svc_claim_");
   const deployed = await parts.pool.deploy({
     zip,
+    network,
     site,
     spa_override,
     tokens: [
@@ -55,7 +57,7 @@ export async function createSite(ctx: Ctx) {
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
       network: counted_for,
-      idempotency: key_hash === null ? null : { key_hash, address: networkOf(client_address()) },
+      idempotency: key_hash === null ? null : { key_hash, address: network },
     },
   });
   parts.published(deployed.site, deployed.version_id);
@@ -64,7 +66,7 @@ export async function createSite(ctx: Ctx) {
 
 /** A new version of a site, or one of its versions again, or no change at all. */
 export async function redeploy(ctx: Ctx) {
-  const { query, caller, parts, params, token } = ctx;
+  const { query, caller, parts, params, token, client_address } = ctx;
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
   const owner_account_id = site.owner_account_id;
   if (owner_account_id === null) await limitClient(ctx, "rate_redeploy");
@@ -75,16 +77,18 @@ export async function redeploy(ctx: Ctx) {
   const zip = await readUpload(ctx, owner_account_id !== null);
   const { site_id, slug, live_version_id } = site;
   const context = siteContext(parts, { slug, anonymous: owner_account_id === null });
+  const network = networkOf(client_address());
   if (rehearsal) {
     const against = { site_id, version_id: live_version_id };
     const bounds = boundsOf(parts.config);
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { zip, site: context, against, charged: site, bounds }, setting);
+    return dryRun(parts, { zip, network, site: context, against, charged: site, bounds }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
   const deployed = await parts.pool.deploy({
     zip,
+    network,
     site: context,
     spa_override,
     tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],

@@ -126,7 +126,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const log = createLog(config.log, now);
   const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
   const { store, rates } = await openServing({ data_dir, now, lost: (error) => lost(error) });
-  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now });
+  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now, log });
   const state = { draining: false, read_only: false };
   const fatal = (error: unknown): void => {
     if (state.read_only) return;

@@ -147,7 +147,8 @@ describe("sessions", () => {
     const person = await signUp(own);
     const status = async () => (await call(own, "GET", "/account", undefined, person.bearer)).status;
     // No request waits until its use of the session is written down.
-    const noted = async () => Date.parse((await own.running.store.sessions.list(person.account_id, 10))[0]!.last_used_at);
+    const noted = async () =>
+      Date.parse((await own.running.store.sessions.list(person.account_id, 10))[0]!.last_used_at);
     own.advance(89 * DAY);
     expect(await status()).toBe(200);
     await until(async () => own.now() - (await noted()) < DAY);

@@ -1,20 +1,20 @@
-/** Deploys run in threads: slots, deadline, hand-over, crashes, stop (CONTRACT 4.1, ARCHITECTURE idea 8). */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+/** Deploys run in processes: slots, deadline, memory, hand-over, crashes, stop (CONTRACT 4.1, ARCHITECTURE idea 8). */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { handOver } from "../../src/deploy/hand-over.ts";
+import { type DeployProcess, startDeployProcess } from "../../src/deploy/deploy-process.ts";
+import { handZip, takeZip } from "../../src/deploy/handed-zip.ts";
 import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
 import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
-import { startDeployWorker } from "../../src/deploy/start-worker.ts";
+import { measureStages } from "../../src/deploy/stages.ts";
 import { Refusal } from "../../src/errors.ts";
-import { createGate } from "../../src/gate.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/tokens.ts";
 import { count, holdWrites, UNBOUNDED } from "../kit/database.ts";
 import { blobFile } from "../kit/operator.ts";
-import { FIXTURES, ROOT } from "../kit/paths.ts";
+import { FIXTURES } from "../kit/paths.ts";
+import { parentOf } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { type Content, zipOf } from "../kit/zip.ts";
 
@@ -36,6 +36,7 @@ const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): Dep
   return {
     zip: zipOf(files),
     site: { sites_domain: "localhost", contact: null, slug: null, anonymous: true },
+    network: "192.0.2.1",
     target: { kind: "new", site_id, owner: null, network: null, expires_at: 4e12, slugs, idempotency: null },
     tokens: [],
     bounds: UNBOUNDED,
@@ -43,13 +44,36 @@ const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): Dep
   };
 };
 const page = (text: string) => job({ "index.html": `<title>${text}</title>` });
-/** Keeps the pipeline busy for many seconds: 100 MB of tags, in a zip of 100 KB. */
-const hanging = () => job({ "a.txt": "x", "index.html": "<x-y>".repeat(20 << 20) });
+/** What the pools of a test told the operator. */
+const logged: string[] = [];
+beforeEach(() => void logged.splice(0));
 
-const open = (
-  options: Partial<Parameters<typeof createPool>[0]> = {},
-  startOne?: () => ReturnType<typeof startDeployWorker>,
-): DeployPool => createPool({ data_dir, limits: LIMITS, now: Date.now, ...options }, startOne);
+const open = (options: Partial<Parameters<typeof createPool>[0]> = {}, startOne?: () => DeployProcess): DeployPool =>
+  createPool(
+    {
+      data_dir,
+      limits: LIMITS,
+      now: Date.now,
+      log: {
+        error: (message, error) => void logged.push(`${message}: ${error instanceof Error ? error.message : error}`),
+      },
+      ...options,
+    },
+    startOne,
+  );
+
+const fixture = (name: string, ...flags: string[]): DeployProcess =>
+  startDeployProcess([process.execPath, join(FIXTURES, "processes", `${name}.ts`), ...flags]);
+/** In the middle of a file, where only a signal ends it. */
+const hanging = (): DeployProcess => fixture("at-work", "hangs");
+/** First what is given, one by one, then real ones. */
+const inTurn =
+  (...starts: (() => DeployProcess)[]) =>
+  () =>
+    (starts.shift() ?? startDeployProcess)();
+
+const isRunning = (pid: number): boolean => parentOf(pid) !== null;
+const handedOver = (): string[] => readdirSync(join(data_dir, "tmp"));
 
 const sites = (): number => count(data_dir, "sites");
 
@@ -62,7 +86,7 @@ async function refusal(promise: Promise<unknown>): Promise<Refusal> {
   return error as Refusal;
 }
 
-describe("a deploy in a thread", () => {
+describe("a deploy in a process", () => {
   test("gives what was published, with title, healed and warnings", async () => {
     const pool = open();
     const deployed: Deployed = await pool.deploy(job({ "Page.html": "<title>Hi</title>", "d/index.html": "x" }));
@@ -70,6 +94,34 @@ describe("a deploy in a thread", () => {
     expect(deployed.site.live_version_id).toBe(deployed.version_id);
     expect(deployed.healed.map(({ code }) => code)).toEqual(["index_from_single_html"]);
     await pool.stop();
+  });
+
+  test("CONTRACT 7: tells files and bytes as uploaded, and how long each stage took, for the log", async () => {
+    const pool = open();
+    const { files, bytes, stages } = await pool.deploy(job({ "a.md": "# A", "b.md": "# B" }));
+    expect([files, bytes]).toEqual([2, 6]);
+    const names = Object.keys(stages);
+    expect([names[0], names.at(-1)]).toEqual(["unpacking", "publishing"]);
+    expect(names).toContain("rendering Markdown");
+    expect(Object.values(stages).every((ms) => Number.isInteger(ms) && ms >= 0)).toBeTrue();
+    await pool.stop();
+  });
+
+  test("a stage that is gone back to is one stage, and none is counted twice", () => {
+    let now = 0;
+    const { at, times } = measureStages(() => now);
+    for (const [stage, ms] of [
+      ["a", 5],
+      ["b", 7],
+      ["b", 1],
+      ["a", 2],
+    ] as const) {
+      at(stage);
+      now += ms;
+    }
+    expect(times()).toEqual({ a: 7, b: 8 });
+    now += 100;
+    expect(times()).toEqual({ a: 7, b: 8 });
   });
 
   test("goes by the pool's clock, also when it moves between two jobs", async () => {
@@ -106,47 +158,69 @@ describe("a deploy in a thread", () => {
       by: { account_id: "acct_x", session_id: "sess_x" },
     } as const;
     expect(await refusal(pool.deploy({ ...page("x"), target }))).toMatchObject({ code: "unknown_site", status: 404 });
-    expect(await pool.deploy(page("the thread lives"))).toMatchObject({ changed: true });
+    expect(await pool.deploy(page("the process lives"))).toMatchObject({ changed: true });
     await pool.stop();
   });
 
-  test("an error that is no refusal is thrown here with the thread's own stack, and costs no later deploy", async () => {
-    const pool = open({ slots: 1, data_dir: join(folder, "later") });
+  test("an error that is no refusal is thrown here with the process's own stack, and costs no later deploy", async () => {
+    const later = join(folder, "later");
+    mkdirSync(later);
+    writeFileSync(join(later, "db"), "no database".repeat(1000));
+    const pool = open({ slots: 1, data_dir: later });
     const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(Refusal);
     expect((error as Error).stack).toContain("worker.ts");
-    const later = prepareDataDir(join(folder, "later"));
+    rmSync(later, { recursive: true });
+    const prepared = prepareDataDir(later);
     expect(await pool.deploy(page("x"))).toMatchObject({ changed: true });
     await pool.stop();
-    later.close();
+    prepared.close();
+  });
+
+  test("RELIABILITY 2: a disk that fails in it is 503, and the log has the reason and the process's stack", async () => {
+    const broken = mkdtempSync(join(tmpdir(), "svc-pool-broken-"));
+    mkdirSync(join(broken, "db"));
+    const pool = open({ data_dir: broken });
+    expect(await refusal(pool.deploy(page("x")))).toMatchObject({ code: "unavailable", status: 503 });
+    expect(logged).toEqual([expect.stringMatching(/^a deploy was refused: unable to open database file/)]);
+    await pool.stop();
+    rmSync(broken, { recursive: true });
   });
 });
 
 describe("the deadline", () => {
-  test("ends the pipeline with 400 too_complex naming stage and file, stores nothing, and replaces the thread", async () => {
-    const pool = open({ slots: 1, deadline_ms: 1500 });
-    await pool.deploy(page("warms the thread"));
+  test("ends a process that a regular expression holds, with 400 too_complex naming stage and file; the next is served", async () => {
+    let hung: DeployProcess;
+    const pool = open(
+      { slots: 1, deadline_ms: 1000 },
+      inTurn(() => (hung = hanging())),
+    );
     const before = sites();
-    const hung = await refusal(pool.deploy(hanging()));
-    expect(hung).toMatchObject({ code: "too_complex", status: 400, details: { path: "index.html" } });
-    expect(hung.message).toMatch(/within 1\.5 seconds: it hung while [a-z ]+ index\.html\./);
+    const refused = await refusal(pool.deploy(page("hangs")));
+    expect(refused).toMatchObject({ code: "too_complex", status: 400, details: { stage: "unpacking" } });
+    expect(refused.message).toContain("within 1 seconds: it hung while unpacking a\\u{ad}.html. ");
     expect(sites()).toBe(before);
-    expect(await pool.deploy(page("by another thread"))).toMatchObject({ changed: true });
-    await pool.stop();
-  }, 60_000);
-
-  test("shows the file's name harmless in its sentence", async () => {
-    const pool = open({ slots: 1, deadline_ms: 500 });
-    await pool.deploy(page("warms the thread"));
-    const hung = await refusal(pool.deploy(job({ "in\u00addex.html": "<x-y>".repeat(20 << 20) })));
-    expect(hung.message).toContain(" in\\u{ad}dex.html. ");
+    await until(() => !isRunning(hung.pid));
+    expect(await pool.deploy(page("by another process"))).toMatchObject({ changed: true });
     await pool.stop();
   }, 20_000);
 
+  test("ends one that is stopped, and says that it had not begun", async () => {
+    const stopped = startDeployProcess();
+    const pool = open(
+      { slots: 1, deadline_ms: 500 },
+      inTurn(() => stopped),
+    );
+    process.kill(stopped.pid, "SIGSTOP");
+    expect((await refusal(pool.deploy(page("stops")))).details).toEqual({ stage: "starting" });
+    await until(() => !isRunning(stopped.pid));
+    await pool.stop();
+  });
+
   test("ends where publishing begins: a publish that waits past it is not ended", async () => {
     const pool = open({ slots: 1, deadline_ms: 1000 });
-    await pool.deploy(page("warms the thread"));
+    await pool.deploy(page("warms the process"));
     const writes = holdWrites(data_dir);
     const deploying = pool.deploy(page("slow"));
     await Bun.sleep(1600); // the timer of the deadline, set before this one, has fired
@@ -155,24 +229,26 @@ describe("the deadline", () => {
     await pool.stop();
   }, 60_000);
 
-  test("either the thread publishes or the pool ends it, never both", () => {
-    const [pool, other] = [handOver(), handOver()];
-    const thread = handOver(pool.memory);
-    expect([thread.startPublishing(), pool.end()]).toEqual([true, false]);
-    const late = handOver(other.memory);
-    expect([other.end(), late.startPublishing(), other.end()]).toEqual([true, false, false]);
+  test("the file that hands the zip over says where the deploy is, from the first note on", async () => {
+    const zip = await handZip(data_dir, zipOf({ "a.txt": "x" }));
+    expect(await zip.place()).toEqual({ stage: "starting", file: null });
+    const taken = takeZip(zip.path);
+    expect([...taken.zip]).toEqual([...zipOf({ "a.txt": "x" })]);
+    taken.note("unpacking", "ünder/a.html");
+    expect(await zip.place()).toEqual({ stage: "unpacking", file: "ünder/a.html" });
+    taken.note("listing");
+    expect(await zip.place()).toEqual({ stage: "listing", file: null });
+    taken.note("unpacking", "x".repeat(5000));
+    expect((await zip.place()).file).toMatch(/^x{400,}$/);
+    taken.close();
+    await zip.remove();
+    expect(await zip.place()).toEqual({ stage: "starting", file: null });
   });
 
-  test("the place crosses whole, and is cut where it is too long for its memory", () => {
-    const pool = handOver();
-    const thread = handOver(pool.memory);
-    expect(pool.place()).toEqual({ stage: "starting", file: null });
-    thread.at("unpacking", "ünder/a.html");
-    expect(pool.place()).toEqual({ stage: "unpacking", file: "ünder/a.html" });
-    thread.at("listing");
-    expect(pool.place()).toEqual({ stage: "listing", file: null });
-    thread.at("unpacking", "x".repeat(5000));
-    expect(pool.place().file).toStartWith("xxx");
+  test("a zip that looks like a note of its own is none", async () => {
+    const zip = await handZip(data_dir, new TextEncoder().encode("upload\nunpacking\n/etc/passwd\n"));
+    expect(await zip.place()).toEqual({ stage: "starting", file: null });
+    await zip.remove();
   });
 });
 
@@ -197,45 +273,180 @@ describe("slots", () => {
     expect(titles).toEqual(["a", "b", "c", "d", "e", "f"]);
     await pool.stop();
   });
+});
 
-  test("a slot that is given back goes to who waits longest, before any newcomer", async () => {
-    const slots = createGate(1);
-    const order: string[] = [];
-    const holding = Promise.withResolvers<void>();
-    const enter = (name: string) => slots.run(async () => void order.push(name));
-    const first = slots.run(() => holding.promise);
-    const waiting = ["a", "b"].map(enter);
-    holding.resolve();
-    await first;
-    await Promise.all([...waiting, enter("c")]);
-    expect(order).toEqual(["a", "b", "c"]);
+describe("memory", () => {
+  test("a process that takes more than it may is ended, with 400 too_complex naming stage and file", async () => {
+    const pool = open(
+      { slots: 1, memory_bytes: 192 << 20 },
+      inTurn(() => fixture("at-work", "grows")),
+    );
+    const refused = await refusal(pool.deploy(page("grows")));
+    expect(refused).toMatchObject({ code: "too_complex", status: 400, details: { stage: "unpacking" } });
+    expect(refused.message).toContain("within 192 MB of memory: it took more while unpacking a\\u{ad}.html. ");
+    expect(await pool.deploy(page("another"))).toMatchObject({ changed: true });
+    await pool.stop();
+  }, 20_000);
+});
+
+describe("a process between two deploys", () => {
+  test("is kept, and given the next one", async () => {
+    let started = 0;
+    const pool = open({ slots: 2 }, () => (started++, startDeployProcess()));
+    for (const title of ["a", "b", "c"]) await pool.deploy(page(title));
+    expect(started).toBe(1);
+    await pool.stop();
+  });
+
+  test("ends when it had nothing to do for as long as it may", async () => {
+    const started = startDeployProcess();
+    const pool = open(
+      { idle_ms: 50 },
+      inTurn(() => started),
+    );
+    await pool.deploy(page("then nothing"));
+    await until(() => !isRunning(started.pid));
+    expect(await pool.deploy(page("again"))).toMatchObject({ changed: true });
+    await pool.stop();
+  });
+
+  test("is replaced where Markdown left a thread at work in it", async () => {
+    const started = startDeployProcess();
+    const pool = open(
+      { slots: 1 },
+      inTurn(() => started),
+    );
+    const { warnings } = await pool.deploy(job({ "a.md": "_a*".repeat(50_000), "b.md": "# B" }));
+    expect(warnings.map(({ code }) => code)).toEqual(["markdown_too_complex"]);
+    await until(() => !isRunning(started.pid));
+    expect(await pool.deploy(page("in another"))).toMatchObject({ changed: true });
+    await pool.stop();
+  }, 20_000);
+});
+
+describe("the zip", () => {
+  test("is a file that only this user reads, and is gone with the deploy, however it ended", async () => {
+    let seen: { names: string[]; mode: number } | undefined;
+    const started = startDeployProcess();
+    const watched: DeployProcess = {
+      ...started,
+      run(task, mayPublish) {
+        seen = { names: handedOver(), mode: statSync(task.zip_path).mode & 0o777 };
+        return started.run(task, mayPublish);
+      },
+    };
+    const pool = open(
+      { slots: 1, deadline_ms: 1000 },
+      inTurn(
+        () => watched,
+        () => fixture("exits"),
+        hanging,
+      ),
+    );
+    await pool.deploy(page("published"));
+    expect(seen).toEqual({ names: [expect.stringMatching(/^upload-\w{16}$/)], mode: 0o600 });
+    await refusal(pool.deploy({ ...page("refused"), zip: new TextEncoder().encode("no zip") }));
+    started.kill();
+    await refusal(pool.deploy(page("its process exits")));
+    await refusal(pool.deploy(page("hangs")));
+    expect(handedOver()).toEqual([]);
+    await pool.stop();
+  }, 20_000);
+
+  test("finds its folder again where somebody took it away", async () => {
+    const pool = open();
+    rmSync(join(data_dir, "tmp"), { recursive: true });
+    await Promise.all(["a", "b"].map((title) => pool.deploy(page(title))));
+    expect(statSync(join(data_dir, "tmp")).mode & 0o777).toBe(0o700);
+    await pool.stop();
+  });
+
+  test("that cannot be written is 503, and the log says why", async () => {
+    const pool = open({ data_dir: join(folder, "nowhere") });
+    expect(await refusal(pool.deploy(page("x")))).toMatchObject({ code: "unavailable", status: 503 });
+    expect(logged).toEqual([expect.stringMatching(/^a deploy could not begin: ENOENT.*nowhere/)]);
+    await pool.stop();
   });
 });
 
-describe("a thread that crashes", () => {
+describe("a process that dies", () => {
   test.each([
-    ["throws", /boom/],
-    ["exits", /it ended by itself/],
-  ])("that %s fails its own job with an error for the log, and is replaced", async (how, message) => {
-    const crashing = pathToFileURL(join(FIXTURES, "threads", `${how}.ts`));
-    let started = 0;
-    const pool = open({ slots: 1 }, () => (started++ === 0 ? startDeployWorker(crashing) : startDeployWorker()));
-    const error = await pool.deploy(page("x")).catch((thrown: unknown) => thrown as Error);
-    expect(error).not.toBeInstanceOf(Refusal);
-    expect((error as Error).message).toMatch(message);
+    ["throws", /ended with 1: .*boom/s],
+    ["exits", /ended with 3$/],
+  ])("because its program %s: 500 naming where it was, logged with the reason, and replaced", async (how, reason) => {
+    const pool = open(
+      { slots: 1 },
+      inTurn(() => fixture(how)),
+    );
+    const refused = await refusal(pool.deploy(page("x")));
+    expect(refused).toMatchObject({ code: "internal", status: 500, details: { stage: "starting" } });
+    expect(logged).toEqual([expect.stringMatching(/^a deploy died while starting: process \d+ /)]);
+    expect(logged[0]).toMatch(reason);
     expect(await pool.deploy(page("y"))).toMatchObject({ changed: true });
-    expect(started).toBe(2);
+    await pool.stop();
+  });
+
+  test.each([
+    ["SIGSEGV", "internal", 500],
+    ["SIGBUS", "internal", 500],
+    ["SIGABRT", "internal", 500],
+    ["SIGILL", "internal", 500],
+    ["SIGKILL", "unavailable", 503],
+  ] as const)("by %s in the middle of a file: %s, logged with signal, stage and file", async (signal, code, status) => {
+    const started = hanging();
+    const pool = open(
+      { slots: 1 },
+      inTurn(() => started),
+    );
+    const refused = refusal(pool.deploy(page("x")));
+    await until(() =>
+      handedOver().some((name) => readFileSync(join(data_dir, "tmp", name), "utf8").includes("\nunpacking\n")),
+    );
+    process.kill(started.pid, signal);
+    expect(await refused).toMatchObject({ code, status });
+    expect((await refused).message).toContain("nothing was stored");
+    expect(logged).toEqual([expect.stringContaining("a deploy died while unpacking a\\u{ad}.html: ")]);
+    expect(logged[0]).toContain(`was ended by ${signal}`);
+    expect(await pool.deploy(page("y"))).toMatchObject({ changed: true });
+    await pool.stop();
+  });
+
+  test("while it publishes: 503 that does not ask to repeat it, for the change may be there", async () => {
+    const started = startDeployProcess();
+    const pool = open(
+      { slots: 1 },
+      inTurn(() => started),
+    );
+    const writes = holdWrites(data_dir);
+    const refused = refusal(pool.deploy(page("unknown")));
+    await until(() => Bun.file(blobFile(data_dir, "<title>unknown</title>")).exists());
+    process.kill(started.pid, "SIGKILL");
+    expect(await refused).toMatchObject({ code: "unavailable", status: 503, headers: {} });
+    expect((await refused).message).toContain("Look whether your change is there before you repeat it");
+    expect(logged).toEqual([expect.stringContaining("a deploy died while publishing: ")]);
+    writes.letGo();
+    await pool.stop();
+  });
+
+  test("before it began, for its program cannot be started: 503, and the log says which file", async () => {
+    const gone = join(folder, "no-such-program");
+    const pool = open(
+      { slots: 1 },
+      inTurn(() => startDeployProcess([gone])),
+    );
+    expect(await refusal(pool.deploy(page("x")))).toMatchObject({ code: "unavailable", status: 503 });
+    expect(logged).toEqual([expect.stringContaining(gone)]);
+    expect(await pool.deploy(page("y"))).toMatchObject({ changed: true });
     await pool.stop();
   });
 });
 
 describe("stop", () => {
   test("gives up what does not publish yet, waits for what does, and refuses the rest", async () => {
-    const pool = open({ slots: 2 });
-    await Promise.all([pool.deploy(page("warms")), pool.deploy(page("both"))]);
+    const pool = open({ slots: 2 }, inTurn(startDeployProcess, hanging));
     const writes = holdWrites(data_dir);
     const publishing = pool.deploy(page("publishing"));
-    const reading = refusal(pool.deploy(hanging()));
+    const reading = refusal(pool.deploy(page("hangs")));
     const waiting = refusal(pool.deploy(page("waiting")));
     await until(() => Bun.file(blobFile(data_dir, "<title>publishing</title>")).exists());
     let stopped = false;
@@ -249,29 +460,3 @@ describe("stop", () => {
     await stop;
   }, 60_000);
 });
-
-test("a compiled program runs its threads from any working directory, and ends by itself after stop", async () => {
-  const program = join(folder, "program.ts");
-  const [pool, prepare, zip] = ["src/deploy/pool.ts", "src/store/sqlite/prepare.ts", "test/kit/zip.ts"].map((path) =>
-    JSON.stringify(join(ROOT, path)),
-  );
-  await Bun.write(
-    program,
-    `import { createPool } from ${pool}; import { prepareDataDir } from ${prepare}; import { zipOf } from ${zip};
-     const prepared = prepareDataDir(process.argv[2]!);
-     const pool = createPool({ data_dir: process.argv[2]!, limits: ${JSON.stringify(LIMITS)}, now: Date.now });
-     const target = { kind: "new", site_id: "site_x", owner: null, expires_at: 4e12, slugs: ["a-b-1"], idempotency: null } as const;
-     const site = { sites_domain: "localhost", contact: null, slug: null, anonymous: true };
-     const { title } = await pool.deploy({ zip: zipOf({ "index.html": "<title>compiled</title>" }), site, target, tokens: [], bounds: {} });
-     await pool.stop(); prepared.close(); console.log(title);`,
-  );
-  const outfile = join(folder, process.platform === "win32" ? "program.exe" : "program");
-  const build = Bun.spawnSync(
-    [process.execPath, "build", "--compile", `--outfile=${outfile}`, "--root", ROOT, program, "src/deploy/worker.ts"],
-    { cwd: ROOT, stderr: "pipe" },
-  );
-  expect(build.stderr.toString() + build.exitCode).toEndWith("0");
-  const run = Bun.spawn([outfile, join(folder, "compiled")], { cwd: tmpdir(), stdout: "pipe", stderr: "pipe" });
-  const [out, problems, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
-  expect({ out, problems, code }).toEqual({ out: "compiled\n", problems: "", code: 0 });
-}, 60_000);

@@ -79,15 +79,24 @@ export async function startProcess(
     ready_line,
     kill: (signal) => void child.kill(signal),
     async end() {
-      const processes = [child.pid, ...childrenOf(child.pid)];
+      const children = childrenOf(child.pid);
+      const processes = [child.pid, ...children, ...children.flatMap(childrenOf)];
       child.kill("SIGKILL");
-      for (const pid of processes.slice(1)) process.kill(pid, "SIGKILL");
+      for (const pid of processes.slice(1)) kill(pid);
       await child.exited;
       await until(() => processes.every((pid) => parentOf(pid) === null));
     },
     exited: Promise.all([child.exited, read]).then(([code]) => code),
     stderr: () => stderr,
   };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it ended with its parent
+  }
 }
 
 /** A run of tests that is killed leaves no server behind: the shell waits for the end of its standard input, which comes
@@ -139,6 +148,12 @@ export function childrenOf(pid: number): number[] {
   const running = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return running.map(Number).filter((child) => parentOf(child) === pid);
 }
+
+/** The processes that a server, or a pool in this process, runs deploys in. */
+export const deployProcesses = (pid: number): number[] =>
+  childrenOf(pid).filter((child) =>
+    /\0__deploy\0|\/deploy\/entry\.ts\0/.test(readFileSync(`/proc/${child}/cmdline`, "utf8")),
+  );
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
   let text = "";

@@ -6,7 +6,7 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 import { write } from "../kit/database.ts";
 import { listed } from "../kit/operator.ts";
 import { PASSWORD } from "../kit/people.ts";
-import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import { deployProcesses, local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -18,7 +18,9 @@ function refuseWrites({ pid }: ServerProcess): void {
     prlimit: { args: [FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   });
   const limits = new BigUint64Array([4096n, 4096n]);
-  expect(symbols.prlimit(pid, FILE_SIZE, ptr(limits), null)).toBe(0);
+  for (const one of [pid, ...deployProcesses(pid)]) {
+    expect(symbols.prlimit(one, FILE_SIZE, ptr(limits), null)).toBe(0);
+  }
 }
 
 const deploy = (server: ServerProcess): Promise<Response> =>

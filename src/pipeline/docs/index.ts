@@ -54,7 +54,7 @@ function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null)
   };
 }
 
-function renderAll(plan: Plan, draft: Draft, limits: TimeLimits | undefined): Work[] {
+function renderAll(plan: Plan, draft: Draft, progress: Progress, limits: TimeLimits | undefined): Work[] {
   const read = plan.pages.map((planned) => ({
     planned,
     source: readSource(planned.source, draft.files.get(planned.source)!),
@@ -64,7 +64,7 @@ function renderAll(plan: Plan, draft: Draft, limits: TimeLimits | undefined): Wo
     folders.map((folder) => ({ source: source.path, text: source.text, folder })),
   );
   const targets = { addresses: plan.addresses, files: new Set(draft.files.keys()) };
-  const rendered = renderWithin(jobs, targets, limits).values();
+  const rendered = renderWithin(jobs, targets, progress, limits).values();
   const works = read.map(({ planned, source, folders }) => {
     const bodies = new Map(folders.map((folder) => [folder, rendered.next().value ?? null]));
     return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!) };
@@ -151,7 +151,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const plan = planDocs(draft.files);
   if (!plan) return draft;
   progress("rendering Markdown");
-  const works = renderAll(plan, draft, limits);
+  const works = renderAll(plan, draft, progress, limits);
   progress("making pages of Markdown");
   const overviews = plan.overviews.map((folder) => overviewPage(folder, draft.stripped_folder));
   const pages = [...works.map(({ page }) => page), ...overviews];

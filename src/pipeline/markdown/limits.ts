@@ -1,12 +1,14 @@
-/** Rendering under a limit of time. `marked` is quadratic on some texts, and JavaScript that runs can only be stopped by
- *  ending its thread; so it runs in one, and this thread sleeps until it says something or its time is up
- *  (docs/decisions/markdown.md). */
+/** Rendering under a limit of time. `marked` is quadratic on some texts, and while it is at one nothing else runs in its
+ *  thread; so it has one, and this one sleeps until it says something or its time is up. A thread that is in a regular
+ *  expression does not even stop when it is ended: whoever runs deploys is told, and ends the process once it has
+ *  answered (docs/decisions/markdown.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadUrl } from "../../thread-url.ts";
 import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
+import type { Progress } from "../../types.ts";
 import type { Rendered, RenderJob } from "./render.ts";
-import { THREAD_STATE, type ThreadReply, type ThreadTask } from "./task.ts";
+import type { ThreadReply, ThreadTask } from "./task.ts";
 
 export interface TimeLimits {
   /** Milliseconds for all pages of a deploy. */
@@ -15,21 +17,19 @@ export interface TimeLimits {
   page: number;
 }
 
+const RENDERING = "rendering Markdown";
+/** A thread may go on after this: src/deploy/worker.ts goes by these very words. */
+const GIVING_UP = "giving up on Markdown";
+
 const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
 
 /** A thread is there in 30 ms; a machine that needs this long has other troubles. */
 const START_MS = 5000;
 
-/** `state` is a THREAD_STATE. */
-interface Thread {
-  worker: Worker;
-  state: Int32Array;
-}
-
 interface Run {
   /** The next page; null when it took longer than `ms`. */
   next(ms: number): ThreadReply | null;
-  /** `clean`: every page has come, and the thread may wait for another deploy. */
+  /** `clean`: every page has come, and the thread may be given another deploy. */
   end(clean: boolean): void;
 }
 
@@ -47,21 +47,14 @@ function waitFor(count: Int32Array, seen: number, ms: number): boolean {
   return moved();
 }
 
-function startThread(): Thread {
-  const memory = new SharedArrayBuffer(4);
-  const worker = new Worker(threadUrl("./src/pipeline/markdown/thread.ts"), { workerData: memory });
-  worker.unref();
-  return { worker, state: new Int32Array(memory) };
-}
+/** From an earlier deploy of this process. */
+let warm: Worker | null = null;
 
-/** From an earlier deploy of this thread, if it has not left yet. */
-let warm: Thread | null = null;
-
-function takeThread(): Thread {
-  const { busy, idle } = THREAD_STATE;
-  const kept = warm && Atomics.compareExchange(warm.state, 0, idle, busy) === idle ? warm : null;
+function takeThread(): Worker {
+  const worker = warm ?? new Worker(threadUrl("./src/pipeline/markdown/thread.ts"));
   warm = null;
-  return kept ?? startThread();
+  worker.unref();
+  return worker;
 }
 
 function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
@@ -69,7 +62,7 @@ function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
   const said = new SharedArrayBuffer(4);
   const count = new Int32Array(said);
   const { port1, port2 } = new MessageChannel();
-  thread.worker.postMessage({ port: port2, said, jobs, targets } satisfies ThreadTask, [port2]);
+  thread.postMessage({ port: port2, said, jobs, targets } satisfies ThreadTask, [port2]);
   if (!waitFor(count, 0, START_MS)) throw new Error("the thread that renders Markdown did not start");
   let heard = 1;
   return {
@@ -80,18 +73,18 @@ function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
     },
     end(clean) {
       port1.close();
-      if (!clean) return void thread.worker.terminate();
-      Atomics.store(thread.state, 0, THREAD_STATE.idle);
-      warm = thread;
+      if (clean) warm = thread;
+      else void thread.terminate();
     },
   };
 }
 
 /** Pages in the order of `jobs`; null for one that did not make it. Short texts go first, so that a hostile one takes
- *  the time of none but those that are longer. A thread that had to be stopped is followed by a fresh one. */
+ *  the time of none but those that are longer. A thread that had to be ended is followed by a fresh one. */
 export function renderWithin(
   jobs: readonly RenderJob[],
   targets: LinkTargets,
+  progress: Progress,
   limits: TimeLimits = TIME_LIMITS,
 ): (Rendered | null)[] {
   const order = jobs.map((_, i) => i).toSorted((a, b) => jobs[a]!.text.length - jobs[b]!.text.length);
@@ -107,9 +100,11 @@ export function renderWithin(
     for (const i of rest) {
       if (left <= 0) break;
       at++;
+      progress(RENDERING, jobs[i]!.source);
       const reply = run.next(Math.min(limits.page, left));
       left -= reply?.cpu_ms ?? limits.page;
       pages[i] = reply?.rendered ?? null;
+      if (!reply) progress(GIVING_UP, jobs[i]!.source);
       if (!reply) break;
       done++;
     }

@@ -1,4 +1,4 @@
-/** What is said between a deploy's thread and the one that renders its Markdown. */
+/** What is said between a deploy and the thread that renders its Markdown. */
 import type { MessagePort } from "node:worker_threads";
 import type { LinkTargets } from "./links.ts";
 import type { Rendered, RenderJob } from "./render.ts";
@@ -17,6 +17,3 @@ export interface ThreadReply {
   /** Of this thread alone, so that a machine busy with other things costs no page its time. */
   cpu_ms: number;
 }
-
-/** One `Int32`. Both sides move it by compare and exchange, so that no task is given to a thread that is leaving. */
-export const THREAD_STATE = { busy: 0, idle: 1, gone: 2 } as const;

@@ -102,12 +102,13 @@ function within(path: string, where: Where): boolean {
 
 /** Packages and modules of the runtime → where they may be imported. What is not listed may be imported nowhere. */
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
+  [/^bun:ffi$/, (path) => path === "src/deploy/parent-death.ts"],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
   [/^fflate$/, (path) => within(path, ["client"])],
   [
     /^node:fs(\/promises)?$/,
-    (path) => within(path, ["config", "store", "operator", "server", "server.ts", "src/log.ts", ...PORTABLE]),
+    (path) => within(path, ["config", "store", "deploy", "operator", "server", "server.ts", "src/log.ts", ...PORTABLE]),
   ],
   [
     /^node:(http|https|http2|tls|child_process|cluster|dgram|dns)(\/promises)?$/,

@@ -1,5 +1,5 @@
-/** strace on all threads of a running server, which makes one of its system calls fail or kill it. */
-import type { ServerProcess } from "../../kit/process.ts";
+/** strace on all threads of a running server and of its deploys, which makes one of their system calls fail or kill. */
+import { deployProcesses, type ServerProcess } from "../../kit/process.ts";
 
 export function needStrace(program: string): void {
   if (Bun.which("strace")) return;
@@ -10,13 +10,13 @@ export function needStrace(program: string): void {
 /** Resolves once it is attached. With `path` only calls on that file count. */
 export async function inject(server: ServerProcess, rule: string, path?: string): Promise<{ detach(): Promise<void> }> {
   const call = rule.split(":")[0]!;
+  const processes = [server.pid, ...deployProcesses(server.pid)];
   const only = path === undefined ? [] : ["-P", path];
   const strace = Bun.spawn(
     [
       "strace",
       "-f",
-      "-p",
-      String(server.pid),
+      ...processes.flatMap((pid) => ["-p", String(pid)]),
       "-o",
       "/dev/null",
       ...only,
@@ -28,7 +28,7 @@ export async function inject(server: ServerProcess, rule: string, path?: string)
     { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
   );
   const reader = strace.stderr.getReader();
-  for (let text = ""; !text.includes("attached");) {
+  for (let text = ""; text.split("attached").length <= processes.length;) {
     const { value, done } = await reader.read();
     if (done) throw new Error(`strace ended: ${text}`);
     text += new TextDecoder().decode(value);

@@ -111,6 +111,14 @@ const STORY: Record<string, (story: Story) => Promise<void>> = {
     same("a page that was never asked for", cold, [200, "cold first"]);
     same("a deploy on a full disk", (await deploy(story)).status, 507);
   },
+  async "calls that are counted, and writes that are refused"(story) {
+    for (let n = 0; n < 8; n++) {
+      const who = { email: "full@example.org", password: `a wrong one ${n}` };
+      const { status } = await send(story.server, "POST", "/auth/login", "", who);
+      same("a sign-in on a full disk is answered", [401, 429, 503, 507].includes(status), true);
+    }
+    await keepsServing(story, "after calls that are counted");
+  },
   "a site is deleted": (story) => deletes(story, story.first),
   async "killed and started again, full"(story) {
     story.server.kill("SIGKILL");

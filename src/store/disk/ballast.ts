@@ -5,6 +5,7 @@ import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, truncateS
 import { join } from "node:path";
 import { randomBlock } from "../../random.ts";
 import { isDiskFull } from "../refusals.ts";
+import { BTRFS } from "./in-place.ts";
 
 const BALLAST_BYTES = 16 * 1024 * 1024;
 const QUARTER = BALLAST_BYTES / 4;
@@ -51,8 +52,6 @@ export function withRoom<T>(data_dir: string, open: () => T): T {
     }
   }
 }
-
-const BTRFS = 0x9123683e;
 
 /** Fills up what is missing. Zeros would be a hole on some file systems: the bytes are random. */
 function append(path: string, from: number, flushes: boolean): void {

@@ -10,6 +10,7 @@ import { prepareFigures } from "../disk/figures.ts";
 import { prepareGeneration } from "./generation.ts";
 import { prepareRates } from "./rates.ts";
 import { refuseDoubtful, refuseEmptied, sayingWhich } from "./refuse-start.ts";
+import { writeInPlace } from "../disk/in-place.ts";
 import { prepareSecrets } from "../disk/secrets.ts";
 
 /** Another server holds the data directory: the start fails with exit code 1. */
@@ -27,6 +28,7 @@ function makeFolders(data_dir: string): void {
   for (const name of ["blobs", "tmp"]) makeFolder(join(data_dir, name));
   for (let n = 0; n < 256; n++) makeFolder(join(data_dir, "blobs", n.toString(16).padStart(2, "0")));
   for (const name of ["blobs", "."]) flushFolderSync(join(data_dir, name));
+  writeInPlace(data_dir);
 }
 
 /** A process that was killed lets go of what it held a moment later. */

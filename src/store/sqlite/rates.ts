@@ -23,8 +23,10 @@ const PRUNE_EVERY_MS = UNIT_MS.m;
 
 const fileOf = (data_dir: string): string => join(data_dir, "rates.db");
 
-const open = (data_dir: string): Database =>
-  openFile(data_dir, "rates.db", ["busy_timeout = 1000", "journal_mode = WAL", "synchronous = OFF"]);
+/** A count waits for a second at most; an opening as long as any other, for it comes after another's last close. */
+const PRAGMAS = ["busy_timeout = 5000", "journal_mode = WAL", "synchronous = OFF", "busy_timeout = 1000"];
+
+const open = (data_dir: string): Database => openFile(data_dir, "rates.db", PRAGMAS);
 
 /** For the one process that prepares the data directory: it makes a file anew that a power cut has damaged. */
 export function prepareRates(data_dir: string): void {

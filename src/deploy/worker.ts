@@ -13,6 +13,12 @@ let store: Promise<Store> | undefined;
 let begun = { now: 0, at: 0 };
 const now = (): number => begun.now + Math.round(performance.now() - begun.at);
 
+/** Of this thread alone: others of the process work for others. */
+function cpu(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 /** One connection, opened by the first job that needs it; a failure to open is that job's alone. */
 async function connect(data_dir: string): Promise<Store> {
   try {
@@ -27,7 +33,7 @@ async function connect(data_dir: string): Promise<Store> {
 async function run({ zip, site, limits, data_dir, hand_over, ...job }: WorkerJob): Promise<Outcome | null> {
   begun = { now: job.now, at: performance.now() };
   const { at, startPublishing } = handOver(hand_over);
-  const version = build(zip, limits, at, { ...site, brands: readBrands(data_dir) });
+  const version = build(zip, limits, at, { ...site, brands: readBrands(data_dir) }, cpu);
   const { publish, versions } = await connect(data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job.against, versions) };
   if (!startPublishing()) return null;

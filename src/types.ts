@@ -65,7 +65,8 @@ export type WarningCode =
   | "broken_link"
   | "template_placeholder"
   | "private_network_url"
-  | "huge_asset";
+  | "huge_asset"
+  | "not_judged";
 
 /** What the service could not fix. `fix_recipe` is one imperative sentence that a program or a person can carry out. */
 export interface Warning {

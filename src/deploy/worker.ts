@@ -25,6 +25,12 @@ let allowed = Promise.withResolvers<void>();
 
 const send = (message: FromProcess): void => void process.send!(message);
 
+/** Of this thread alone: others of the process work for others. */
+function cpu(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 /** One connection, opened by the first job that needs it; a failure to open is that job's alone. */
 async function connect(data_dir: string): Promise<Store> {
   try {
@@ -42,7 +48,7 @@ function buildFrom({ zip_path, limits, site, data_dir }: ProcessJob, progress: P
       progress(stage, file);
       note(stage, file);
     };
-    return build(zip, limits, told, { ...site, brands: readBrands(data_dir) });
+    return build(zip, limits, told, { ...site, brands: readBrands(data_dir) }, cpu);
   } finally {
     close();
   }

@@ -11,6 +11,7 @@ import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
 import { detectSpa } from "./spa/index.ts";
+import { createBudget } from "./budget.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
 import { titleOf } from "../html/title.ts";
 
@@ -24,11 +25,19 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
   return { files: own.length, bytes: own.reduce((sum, [, content]) => sum + content.length, 0) };
 }
 
-export function build(zip: Uint8Array, limits: Limits, progress: Progress, site: SiteContext): BuiltVersion {
+/** `cpu`: milliseconds of processor time that were spent so far, for the limit of judging; without it there is none. */
+export function build(
+  zip: Uint8Array,
+  limits: Limits,
+  progress: Progress,
+  site: SiteContext,
+  cpu?: () => number,
+): BuiltVersion {
   const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
   const whole = ensureIndex(renderMarkdownSite(upload, progress), progress);
   const pages = keepPages();
-  const draft = scanAbuse(whole, site, progress, pages);
+  const budget = createBudget(cpu);
+  const draft = scanAbuse(whole, site, progress, pages, budget);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
   const { spa, healed } = detectSpa(draft.files, pages);
@@ -40,7 +49,7 @@ export function build(zip: Uint8Array, limits: Limits, progress: Progress, site:
     ...uploaded(draft),
     ...describe(draft, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: lint(draft, spa, progress, pages).warnings,
+    warnings: lint(draft, spa, progress, pages, budget).warnings,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

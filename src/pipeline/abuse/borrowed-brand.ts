@@ -22,20 +22,24 @@ function isLogo(said: string, { inside }: Picture, word: string, { domains }: Br
 /** `apple-touch-icon.png` is what any site calls its icon for a phone's home screen. */
 const ICON_OF_ANY_SITE = / apple (?=touch|icon|splash|startup|launch)/g;
 
-export const borrowedBrand: Look = ({ page, own, brands }) => {
+export const borrowedBrand: Look = ({ page, own, brands, budget }) => {
   if (!page.controls.some((control) => typeOf(control) === "password")) return null;
   const title = plainWords(page.title);
-  const pictures = page.pictures.map((picture) => [plainWords(picture.alt), picture] as const);
+  const pictures = page.pictures.map((picture) => {
+    budget.step();
+    return [plainWords(picture.alt), picture] as const;
+  });
+  const icons = page.icons.map((address) => {
+    budget.step();
+    return [plainWords(address.slice(-200)).replace(ICON_OF_ANY_SITE, " "), hostOf(address)] as const;
+  });
   const site = own.slug === null ? `x.${own.sites_domain}` : `${own.slug}.${own.sites_domain}`;
   const brand = brands.find((one) => {
     if (isBelow(site.replace(/:\d+$/, ""), one.domains)) return false;
     const word = plainWords(one.name);
-    const icon = (address: string) =>
-      isBelow(hostOf(address), one.domains) ||
-      plainWords(address.slice(-200)).replace(ICON_OF_ANY_SITE, " ").includes(word);
     return (
       title.includes(word) ||
-      page.icons.some(icon) ||
+      icons.some(([said, host]) => isBelow(host, one.domains) || said.includes(word)) ||
       pictures.some(([said, picture]) => isLogo(said, picture, word, one))
     );
   });

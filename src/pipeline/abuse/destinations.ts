@@ -62,7 +62,10 @@ function basesFor(address: string, bases: readonly string[]): readonly string[] 
 
 /** `bases`: what the page may take as the base of its addresses; where one of them leads elsewhere, the address does. */
 export function destination(address: string, bases: readonly string[], own: OwnHost): Destination {
-  const found = basesFor(address, bases).map((base) => ofAddress(address, addressOf(address, base, own), own));
+  const addresses = basesFor(address, bases).map((base) => addressOf(address, base, own));
+  // A script is the same on every base, and may be long.
+  const told = addresses[0]?.kind === "script" ? addresses.slice(0, 1) : addresses;
+  const found = told.map((one) => ofAddress(address, one, own));
   const named = (kind: Destination["kind"]) => found.find((one) => one.kind === kind);
   return named("other") ?? named("mail") ?? named("local") ?? NOWHERE;
 }

@@ -61,7 +61,15 @@ export interface PageFacts {
 export class Unreadable extends Error {}
 
 /** No honest page comes near. A browser takes the first base and ignores a form in a form. */
-export const MOST = { bases: 20, open_forms: 20, templates: 100, controls: 20_000, pictures: 50_000 };
+export const MOST = {
+  bases: 20,
+  /** Each address of the page is resolved against it. */
+  base_length: 8192,
+  open_forms: 20,
+  templates: 100,
+  controls: 20_000,
+  pictures: 50_000,
+};
 
 export const emptyFacts = (): PageFacts => ({
   bases: [],

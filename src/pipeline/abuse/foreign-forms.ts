@@ -1,5 +1,6 @@
 /** Reject 1: a form that asks for a secret and sends it to another domain. */
 import type { Warning } from "../../types.ts";
+import type { Budget } from "../budget.ts";
 import type { OwnHost } from "../../html/addresses.ts";
 import { basesOf, type Destination, destinationOf } from "./destinations.ts";
 import { isSubmit } from "./fields.ts";
@@ -34,7 +35,12 @@ function* targets({ controls }: PageFacts, risky: ReadonlyMap<Form, Risk>, byId:
 }
 
 /** What the page's forms ask for that is secret, and where they send it: each address once. */
-export function secretsSent(page: PageFacts, path: string, own: OwnHost): { risk: Risk; to: Destination }[] {
+export function secretsSent(
+  page: PageFacts,
+  path: string,
+  own: OwnHost,
+  budget: Budget,
+): { risk: Risk; to: Destination }[] {
   const byId = new Map<string, Form[]>();
   for (const form of page.forms) {
     if (form.id === null) continue;
@@ -46,6 +52,7 @@ export function secretsSent(page: PageFacts, path: string, own: OwnHost): { risk
   const bases = basesOf(page.bases, path);
   const sent = new Map<string, { risk: Risk; to: Destination }>();
   for (const { risk, address } of targets(page, risky, byId)) {
+    budget.step();
     if (!sent.has(address)) sent.set(address, { risk, to: destinationOf(address, bases, own) });
   }
   return [...sent.values()];

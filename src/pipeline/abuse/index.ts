@@ -2,8 +2,8 @@
  *  domain is refused; what is only suspicious is warned of, and the store quarantines an anonymous site for it. */
 import { Refusal } from "../../errors.ts";
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
-import type { Bytes, Draft, Progress, SiteContext, Warning } from "../../types.ts";
-import { parseBrands } from "./brands.ts";
+import type { Draft, Progress, SiteContext, Warning } from "../../types.ts";
+import { type Brand, parseBrands } from "./brands.ts";
 import { PageCode } from "./page-code.ts";
 import { foreignForm, localForms, secretsSent } from "./foreign-forms.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
@@ -14,6 +14,7 @@ import type { Judged, Signal } from "./signal.ts";
 import { SIGNALS } from "./suspicions.ts";
 import { leak } from "./sinks.ts";
 import { show } from "../show.ts";
+import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
 
 const howToAppeal = (contact: string | null): string => (contact === null ? "whoever runs this server" : contact);
 
@@ -28,12 +29,12 @@ const unreadable = (path: string, why: string): Refusal =>
     path,
   });
 
-function readingsOf(path: string, bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
-  try {
-    return readings(bytes, media_type, pages);
-  } catch (error) {
-    throw error instanceof Unreadable ? unreadable(path, error.message) : error;
+/** Also where there is no time left: who could spend it elsewhere first would never be scanned. */
+function refusalOf(error: unknown, path: string): unknown {
+  if (error instanceof Spent) {
+    return unreadable(path, `checking this upload takes more than ${JUDGING_MS / 1000} s of processor time`);
   }
+  return error instanceof Unreadable ? unreadable(path, error.message) : error;
 }
 
 function warningOf(path: string, { why, fix, name }: Signal, { contact }: SiteContext): Warning {
@@ -57,29 +58,68 @@ function firstOfEach(found: readonly { path: string; signal: Signal }[], site: S
 /** Warnings of forms that lead visitors to themselves: what repeats on every page need not be told of each. */
 const MOST_LOCAL = 20;
 
+interface Found {
+  signals: { path: string; signal: Signal }[];
+  /** By their message. */
+  local: Map<string, Warning>;
+}
+
+interface Scan {
+  site: SiteContext;
+  pages: Pages;
+  code: PageCode;
+  brands: readonly Brand[];
+  budget: Budget;
+}
+
+/** Throws where the page is rejected. */
+function judgePage(
+  page: PageFacts,
+  path: string,
+  { site, code, brands, budget }: Scan,
+  { signals, local }: Found,
+): void {
+  budget.check();
+  const sent = secretsSent(page, path, site, budget);
+  const reason = foreignForm(sent) ?? leak(page, path, site, code, budget);
+  if (reason !== null) throw rejected(path, reason, site);
+  for (const warning of localForms(sent, path)) local.set(warning.message, warning);
+  const judged: Judged = { path, page, code, own: site, brands, anonymous: site.anonymous, budget };
+  for (const look of SIGNALS) {
+    const signal = look(judged);
+    if (signal) signals.push({ path, signal });
+  }
+}
+
 /** Throws `abuse_rejected` and `too_complex`. */
-export function scanAbuse(draft: Draft, site: SiteContext, progress: Progress, pages: Pages = keepPages()): Draft {
+export function scanAbuse(
+  draft: Draft,
+  site: SiteContext,
+  progress: Progress,
+  pages: Pages = keepPages(),
+  budget: Budget = NO_LIMIT,
+): Draft {
   const { files } = draft;
-  const code = new PageCode(files, site);
-  const brands = parseBrands(site.brands);
-  const found: { path: string; signal: Signal }[] = [];
-  const local = new Map<string, Warning>();
+  const scan: Scan = { site, pages, code: new PageCode(files, site, budget), brands: parseBrands(site.brands), budget };
+  const found: Found = { signals: [], local: new Map() };
   for (const [path, bytes] of files) {
-    if (site.anonymous && isProgram(path)) found.push({ path, signal: programSignal("is a program for download") });
+    if (site.anonymous && isProgram(path))
+      found.signals.push({ path, signal: programSignal("is a program for download") });
     const media_type = mediaType(path, bytes);
     if (!isMarkup(media_type)) continue;
     progress("looking for abuse in", path);
-    for (const page of readingsOf(path, bytes, media_type, pages)) {
-      const sent = secretsSent(page, path, site);
-      const reason = foreignForm(sent) ?? leak(page, path, site, code);
-      if (reason !== null) throw rejected(path, reason, site);
-      for (const warning of localForms(sent, path)) local.set(warning.message, warning);
-      const judged: Judged = { path, page, code, own: site, brands, anonymous: site.anonymous };
-      found.push(...SIGNALS.flatMap((look) => look(judged) ?? []).map((signal) => ({ path, signal })));
+    try {
+      for (const page of readings(bytes, media_type, pages, budget)) judgePage(page, path, scan, found);
+    } catch (error) {
+      throw refusalOf(error, path);
     }
   }
   return {
     ...draft,
-    warnings: [...draft.warnings, ...[...local.values()].slice(0, MOST_LOCAL), ...firstOfEach(found, site)],
+    warnings: [
+      ...draft.warnings,
+      ...[...found.local.values()].slice(0, MOST_LOCAL),
+      ...firstOfEach(found.signals, site),
+    ],
   };
 }

@@ -1,5 +1,6 @@
 /** The code that a page runs: its own scripts and event attributes, and the files of the upload that it loads, and those
  *  that they load. */
+import type { Budget } from "../budget.ts";
 import type { Files } from "../../types.ts";
 import type { PageFacts } from "./facts.ts";
 import { codeAt } from "./readings.ts";
@@ -27,11 +28,13 @@ const isCode = (path: string): boolean => /\.[cm]?js$/i.test(path);
 export class PageCode {
   private readonly texts = new Map<string, string>();
   private readonly results = new Map<Probe<unknown>, ReadonlyMap<string, unknown>>();
+  private readonly imports = new Map<string, ReadonlySet<string>>();
   private readonly paths: readonly string[];
 
   constructor(
     private readonly files: Files,
     private readonly own: OwnHost,
+    private readonly budget: Budget,
   ) {
     this.paths = [...files.keys()].filter(isCode);
   }
@@ -51,10 +54,18 @@ export class PageCode {
     return bytes && isCode(path) ? this.texts.getOrInsertComputed(path, () => decodeScript(bytes)) : "";
   }
 
+  /** Read once: a hundred pages may load it. */
+  private importsOf(path: string): ReadonlySet<string> {
+    return this.imports.getOrInsertComputed(path, () => importsIn(this.read(path)));
+  }
+
   /** What the probe says of each file. Almost always that there is nothing: then no page needs to be followed. */
   private resultsOf<Found>(probe: Probe<Found>): ReadonlyMap<string, Found | null> {
     const results = this.results.getOrInsertComputed(probe, () => {
-      const found = this.paths.map((path) => [path, probe(this.read(path))] as const);
+      const found = this.paths.map((path) => {
+        this.budget.check();
+        return [path, probe(this.read(path))] as const;
+      });
       return new Map(found.filter(([, result]) => result !== null));
     });
     return results as ReadonlyMap<string, Found | null>;
@@ -63,16 +74,19 @@ export class PageCode {
   private loadedBy(page: PageFacts, path: string): Set<string> {
     const addresses = [...page.scripts, ...page.code.flatMap((code) => [...importsIn(code)])];
     const bases = basesOf(page.bases, path);
-    const entries = bases.flatMap((base) => addresses.flatMap((address) => ownFile(address, base, this.own) ?? []));
-    const seen = new Set(entries);
-    for (const file of seen) {
-      for (const address of importsIn(this.read(file))) {
-        // A module is looked for beside its importer, what a script adds to the page beside the page.
-        for (const base of [baseOf(file), ...bases]) {
-          const next = ownFile(address, base, this.own);
-          if (next !== null && this.files.has(next)) seen.add(next);
-        }
+    const seen = new Set<string>();
+    const load = (address: string, bases_of_it: readonly string[]): void => {
+      this.budget.step();
+      for (const base of bases_of_it) {
+        const file = ownFile(address, base, this.own);
+        if (file !== null && this.files.has(file)) seen.add(file);
       }
+    };
+    for (const address of addresses) load(address, bases);
+    for (const file of seen) {
+      this.budget.check();
+      // A module is looked for beside its importer, what a script adds to the page beside the page.
+      for (const address of this.importsOf(file)) load(address, [baseOf(file), ...bases]);
     }
     return seen;
   }

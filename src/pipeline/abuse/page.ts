@@ -1,5 +1,6 @@
 /** What a page asks for and where it sends that: its forms and fields as a browser puts them together, its base, frames,
  *  scripts, links and words. One pass; what the facts mean is judged elsewhere. */
+import type { Budget } from "../budget.ts";
 import { risksOf } from "./fields.ts";
 import { type Control, emptyFacts, type Form, MOST, type PageFacts, type Pressable, Unreadable } from "./facts.ts";
 import { FormOwners } from "./form-owner.ts";
@@ -36,7 +37,9 @@ interface Place {
 const READERS: Record<string, (place: Place, attributes: Attributes, opened: Opened) => void> = {
   base({ facts }, attributes) {
     if (!attributes.has("href")) return;
-    if (facts.bases.push(value(attributes, "href")) > MOST.bases) throw new Unreadable("it has too many base elements");
+    const href = value(attributes, "href");
+    if (href.length > MOST.base_length) throw new Unreadable("the address in its base element is too long");
+    if (facts.bases.push(href) > MOST.bases) throw new Unreadable("it has too many base elements");
   },
   form(place, attributes) {
     const form: Form = { id: attributes.get("id") ?? null, action: attributes.get("action") ?? null };
@@ -170,7 +173,7 @@ function close(place: Place, name: string, is: Kind): void {
 }
 
 /** `nested`: XML, where a form in a form is one. */
-export function readPage(parts: Iterable<Part>, nested = false): PageFacts {
+export function readPage(parts: Iterable<Part>, budget: Budget, nested = false): PageFacts {
   const facts = emptyFacts();
   const place: Place = {
     facts,
@@ -183,6 +186,7 @@ export function readPage(parts: Iterable<Part>, nested = false): PageFacts {
     titled: null,
   };
   for (const part of parts) {
+    budget.step();
     if (part.kind === "open") open(place, part);
     else if (part.kind === "close") close(place, part.name, part.is);
     else {
@@ -194,7 +198,10 @@ export function readPage(parts: Iterable<Part>, nested = false): PageFacts {
   }
   endLabel(place);
   release(place);
-  for (const control of facts.controls) control.risks = risksOf(control, facts.labels);
+  for (const control of facts.controls) {
+    budget.step();
+    control.risks = risksOf(control, facts.labels);
+  }
   facts.text = decodeEntities(place.text.join(" "));
   return facts;
 }

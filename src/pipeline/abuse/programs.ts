@@ -26,11 +26,15 @@ function pathOf(address: Address): string {
   return decodePercent(path) ?? path;
 }
 
-export const program: Look = ({ page, path, own, anonymous }) => {
+export const program: Look = ({ page, path, own, anonymous, budget }) => {
   if (!anonymous) return null;
   const [base = ""] = basesOf(page.bases, path).slice(-1);
-  const address = page.links.map(({ written }) => programAt(written, base)).find((one) => one !== null);
-  if (address === undefined || address === null) return null;
+  let address: string | null = null;
+  for (const { written } of page.links) {
+    budget.step();
+    address ??= programAt(written, base);
+  }
+  if (address === null) return null;
   const where = destination(address, [base], own);
   return programSignal(
     where.kind === "other" ? `offers a program of ${where.where} for download` : "offers a program for download",

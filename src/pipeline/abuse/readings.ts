@@ -2,6 +2,7 @@
  *  with the pages that its frames hold. What is found in any of them counts. */
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../types.ts";
+import type { Budget } from "../budget.ts";
 import { decodePercent } from "../../percent.ts";
 import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
@@ -14,6 +15,9 @@ import { xmlText } from "../../html/xml-text.ts";
 
 /** Frames in frames; the page itself is the first. */
 const DEEPEST = 4;
+/** All that frames hold, and frames in them, each time it is read, against the length of the file: each level may be
+ *  mended in four ways, and each of these shows what it takes for frames again. */
+const MOST_READINGS = 16;
 
 /** XML in UTF-16 needs no mark: its first `<` shows how it is written. */
 function utf16(bytes: Bytes): string | null {
@@ -32,36 +36,13 @@ function xmlTexts(bytes: Bytes): string[] {
   return [text, utf16(bytes) ?? byteForByte(bytes)];
 }
 
-/** The other ways in which a page may be mended whose tags do not nest. */
-const otherReadings = (html: string): PageFacts[] =>
-  [asBrowser(false), allHtml(), plainAfterDrawing()].map((namespaces) => readPage(partsOf(html, namespaces)));
-
-function readingsOfPage(page: Page): PageFacts[] {
-  const first = readPage(page.parts());
-  return page.doubtful ? [first, ...otherReadings(page.text)] : [first];
-}
-
-function readingsOfHtml(html: string): PageFacts[] {
-  const browser = asBrowser();
-  const first = readPage(partsOf(html, browser));
-  return browser.doubtful ? [first, ...otherReadings(html)] : [first];
-}
-
-const readingsOfBytes = (bytes: Bytes, pages: Pages): PageFacts[] => [
-  ...readingsOfPage(pages(bytes)),
-  ...(isUtf8(bytes) ? [] : readingsOfHtml(byteForByte(bytes))),
-];
-
-function readingsOfXml(source: string): PageFacts[] {
-  const text = xmlText(source);
-  if (text === null) throw new Unreadable("its document type makes markup of its own");
-  return [readPage(partsOf(text, xml()), true)];
-}
-
 /** A page in a `data:` address; null for all else. */
 function inAddress(address: string): { type: string; text: string } | null {
-  const [, type = "", head = "", data = ""] = /^[\s\0]*data:([\w.+/-]*)([^,]*),([\s\S]*)$/i.exec(address) ?? [];
-  if (!data) return null;
+  const from = /^[\s\0]*data:/i.exec(address)?.[0].length;
+  const comma = from === undefined ? -1 : address.indexOf(",", from);
+  const [head, data] = [address.slice(from, comma), address.slice(comma + 1)];
+  if (comma < 0 || data === "") return null;
+  const [type] = /^[\w.+/-]*/.exec(head)!;
   const plain = decodePercent(data.replace(/[\t\n\r]/g, ""));
   if (plain === null) return { type, text: data };
   const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
@@ -71,29 +52,85 @@ function inAddress(address: string): { type: string; text: string } | null {
 /** The code of a script at a `data:` address. */
 export const codeAt = (address: string): string | null => inAddress(address)?.text ?? null;
 
-function withFrames(pages: PageFacts[], depth: number): PageFacts[] {
-  return pages.flatMap((page) => {
-    const inner = page.frames.flatMap(({ address, page: text }) => {
-      const data = address === null ? null : inAddress(address);
-      if (text === null && !(data && isMarkup(data.type))) return [];
-      if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
-      const own = text === null ? [] : readingsOfHtml(text);
-      const linked = data && isMarkup(data.type) ? readingsOf(data.text, isXml(data.type)) : [];
-      // A page in a page has its base.
-      return withFrames([...own, ...linked], depth + 1).map((found) => ({
-        ...found,
-        bases: [...page.bases, ...found.bases],
-      }));
-    });
-    return [page, ...inner];
-  });
+type Frame = PageFacts["frames"][number];
+
+/** The texts of a frame that are pages. */
+function pagesIn({ address, page }: Frame): { text: string; is_xml: boolean }[] {
+  const data = address === null ? null : inAddress(address);
+  const own = page === null ? [] : [{ text: page, is_xml: false }];
+  return data && isMarkup(data.type) ? [...own, { text: data.text, is_xml: isXml(data.type) }] : own;
 }
 
-const readingsOf = (text: string, is_xml: boolean): PageFacts[] =>
-  is_xml ? readingsOfXml(text) : readingsOfHtml(text);
+/** The readings of one file, one after the other. */
+class Reader {
+  /** Characters in frames that may still be read. */
+  private left: number;
+  private readonly seen = new Set<string>();
 
-/** Throws `Unreadable`. */
-export function readings(bytes: Bytes, media_type: string, pages: Pages): PageFacts[] {
-  const found = isXml(media_type) ? xmlTexts(bytes).flatMap(readingsOfXml) : readingsOfBytes(bytes, pages);
-  return withFrames(found, 1);
+  constructor(
+    file_length: number,
+    private readonly budget: Budget,
+  ) {
+    this.left = MOST_READINGS * file_length;
+  }
+
+  *file(bytes: Bytes, media_type: string, pages: Pages): Generator<PageFacts> {
+    if (isXml(media_type)) for (const text of xmlTexts(bytes)) yield* this.xml(text);
+    else {
+      yield* this.page(pages(bytes));
+      if (!isUtf8(bytes)) yield* this.html(byteForByte(bytes));
+    }
+  }
+
+  /** `around`: a page in a page has its bases. What is there twice is read once. */
+  *withFrames(pages: Iterable<PageFacts>, around: readonly string[], depth: number): Generator<PageFacts> {
+    for (const page of pages) {
+      const whole = around.length === 0 ? page : { ...page, bases: [...around, ...page.bases] };
+      yield whole;
+      for (const { text, is_xml } of page.frames.values().flatMap(pagesIn)) {
+        if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
+        const key = JSON.stringify([is_xml, whole.bases]) + text;
+        if (this.seen.has(key)) continue;
+        this.seen.add(key);
+        yield* this.withFrames(this.frame(text, is_xml), whole.bases, depth + 1);
+      }
+    }
+  }
+
+  private *page(page: Page): Generator<PageFacts> {
+    yield readPage(page.parts(), this.budget);
+    if (page.doubtful) yield* this.otherReadings(page.text);
+  }
+
+  private *html(text: string): Generator<PageFacts> {
+    const browser = asBrowser();
+    yield readPage(partsOf(text, browser), this.budget);
+    if (browser.doubtful) yield* this.otherReadings(text);
+  }
+
+  /** The other ways in which a page may be mended whose tags do not nest. */
+  private *otherReadings(text: string): Generator<PageFacts> {
+    for (const namespaces of [asBrowser(false), allHtml(), plainAfterDrawing()])
+      yield readPage(partsOf(text, namespaces), this.budget);
+  }
+
+  private *xml(source: string): Generator<PageFacts> {
+    const text = xmlText(source);
+    if (text === null) throw new Unreadable("its document type makes markup of its own");
+    yield readPage(partsOf(text, xml()), this.budget, true);
+  }
+
+  private *frame(text: string, is_xml: boolean): Generator<PageFacts> {
+    for (const page of is_xml ? this.xml(text) : this.html(text)) {
+      this.left -= text.length;
+      if (this.left < 0) throw new Unreadable("its frames hold too much");
+      yield page;
+    }
+  }
+}
+
+/** Throws `Unreadable`, and `Spent`. */
+export function readings(bytes: Bytes, media_type: string, pages: Pages, budget: Budget): Iterable<PageFacts> {
+  const reader = new Reader(bytes.length, budget);
+  return reader.withFrames(reader.file(bytes, media_type, pages), [], 1);
 }

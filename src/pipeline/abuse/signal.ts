@@ -1,5 +1,6 @@
 /** What a look at a page is given, and what it finds. */
 import type { Brand } from "./brands.ts";
+import type { Budget } from "../budget.ts";
 import type { PageCode } from "./page-code.ts";
 import type { PageFacts } from "./facts.ts";
 import type { OwnHost } from "../../html/addresses.ts";
@@ -11,6 +12,7 @@ export interface Judged {
   own: OwnHost;
   brands: readonly Brand[];
   anonymous: boolean;
+  budget: Budget;
 }
 
 /** `name` is for the operator; `why` goes on "… `page`"; `fix` names the change. */

@@ -70,7 +70,7 @@ const MOVE =
   /(?:^|[^\w$.])(?:(?:window|document|self|top|parent|globalThis)\s*\.\s*)?location(?:\s*\.\s*href)?\s*=\s*["'`]([^"'`]{1,2000})|location\s*\.\s*(?:replace|assign)\s*\(\s*["'`]([^"'`]{1,2000})/g;
 const DELAY = /,\s*(\d{1,9})\s*\)/g;
 
-const fastRedirect: Look = ({ page, path, own }) => {
+const fastRedirect: Look = ({ page, path, own, budget }) => {
   if (page.text.length > LITTLE_TEXT) return null;
   const refreshes = page.refreshes.flatMap((content) => {
     const [, seconds = "0", address = ""] =
@@ -83,8 +83,12 @@ const fastRedirect: Look = ({ page, path, own }) => {
     return [...code.matchAll(MOVE)].map((found) => found[1] ?? found[2]!);
   });
   const bases = basesOf(page.bases, path);
-  const other = [...refreshes, ...moves]
-    .map((address) => destination(address, bases, own))
+  const other = new Set([...refreshes, ...moves])
+    .values()
+    .map((address) => {
+      budget.step();
+      return destination(address, bases, own);
+    })
     .find(({ kind }) => kind === "other");
   if (other?.kind !== "other") return null;
   return {
@@ -113,7 +117,7 @@ const hidesCode = probeFor(
   /\beval\s*\(\s*(?:window\s*\.\s*)?atob\s*\(|\bFunction\s*\(\s*(?:window\s*\.\s*)?atob\s*\(|\bunescape\s*\(\s*["'`][^"'`]{300}/,
 );
 const blocksMenu = probeFor(
-  /oncontextmenu\s*=\s*["'`]?[^>]{0,100}(?:return\s+false|preventDefault|=>\s*false)|["'`]contextmenu["'`]\s*,[\s\S]{0,200}?(?:preventDefault|return\s+false)|\.button\s*===?\s*2\b/i,
+  /oncontextmenu\s*=\s{0,20}["'`]?[^>]{0,100}(?:return\s+false|preventDefault|=>\s*false)|["'`]contextmenu["'`]\s*,[\s\S]{0,200}?(?:preventDefault|return\s+false)|\.button\s*===?\s*2\b/i,
 );
 
 const hiddenCode: Look = ({ page, path, code }) => {

@@ -6,8 +6,15 @@ const [FOREIGN, LATIN] = ["аеорсухіѕԁӏјһԛԝοανρι", "aeopcyxis
 const LOOKALIKES = new Map([...FOREIGN].map((letter, i) => [letter, LATIN[i]!]));
 const LONGEST = 2000;
 
+/** Most names and labels: they need no look at what letters are, which takes five times as long. */
+const ASCII = /^[\x00-\x7f]*$/;
+
 /** ` sign in paypal ` for `Sign in – PayPal`: lower case, one space between words and at both ends. */
 export function plainWords(text: string): string {
+  if (ASCII.test(text)) {
+    const lower = text.slice(0, LONGEST).toLowerCase();
+    return ` ${lower.replace(/[^a-z\d]+/g, " ").trim()} `;
+  }
   const words = text
     .slice(0, LONGEST)
     .normalize("NFKC")
@@ -20,14 +27,18 @@ export function plainWords(text: string): string {
 }
 
 /** The same for names in code: ` credit card no 2 ` for `creditCard-no2`. */
-const wordsOf = (text: string): string =>
-  plainWords(
-    text
-      .slice(0, LONGEST)
+function wordsOf(text: string): string {
+  const name = text.slice(0, LONGEST);
+  if (ASCII.test(name)) return plainWords(name.replace(ASCII_BORDERS, "$& "));
+  return plainWords(
+    name
       .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
       .replace(/(\p{L})(\p{N})/gu, "$1 $2")
       .replace(/(\p{N})(\p{L})/gu, "$1 $2"),
   );
+}
+/** Between small and capital letters, letters and digits. */
+const ASCII_BORDERS = /[a-z](?=[A-Z])|[A-Za-z](?=\d)|\d(?=[A-Za-z])/g;
 
 const withoutLookalikes = (word: string): string =>
   word.replace(/[^\x00-\x7f]/g, (letter) => LOOKALIKES.get(letter) ?? letter);

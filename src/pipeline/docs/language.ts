@@ -25,7 +25,7 @@ const SAMPLE = 4000;
 const OTHER_LETTERS = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefe]/;
 /** Commands and names of products are in Latin letters in every language. */
 const SHARE = 0.3;
-const CODE = /^ {0,3}(```|~~~)[^]*?^ {0,3}\1|`[^`\n]*`|\]\([^)\n]*\)|<[^>\n]*>|https?:\S*/gm;
+const CODE = /^ {0,3}(```|~~~)[^]*?^ {0,3}\1|`[^`\n]*`|\]\([^()\n]*\)|<[^<>\n]*>|https?:\S*/gm;
 
 const count = (text: string, letters: RegExp): number => text.match(letters)?.length ?? 0;
 

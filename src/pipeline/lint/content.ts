@@ -1,5 +1,5 @@
 /** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
-import type { Draft, Files } from "../../types.ts";
+import type { Draft, Files, Progress } from "../../types.ts";
 import { humanSize } from "../../units.ts";
 import type { Finding } from "./findings.ts";
 import type { PageFile, Walk } from "./walk.ts";
@@ -30,18 +30,21 @@ function serverCode(uploaded: readonly string[], { actions }: Walk): Finding[] {
   }));
 }
 
-const secrets = (files: Files, uploaded: readonly string[]): Finding[] =>
-  uploaded
+const uploadedOf = ({ files, made }: Draft): string[] => [...files.keys()].filter((path) => !made.has(path));
+
+export const lintSecrets = (draft: Draft, progress: Progress): Finding[] =>
+  uploadedOf(draft)
     .filter((path) => !BINARY.test(path))
-    .flatMap((path) =>
-      findSecrets(files.get(path)!).map(({ kind, hint }): Finding => ({
+    .flatMap((path) => {
+      progress("looking for secrets in", path);
+      return findSecrets(draft.files.get(path)!).map(({ kind, hint }): Finding => ({
         code: "possible_secret",
         path,
         target: hint,
         message: `${show(path)} holds what looks like ${kind} (${hint}…), and everybody can read it there.`,
         fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)}, and revoke it where it was issued if it was ever online.`,
-      })),
-    );
+      }));
+    });
 
 const hugeAssets = (files: Files, { loaded }: Walk): Finding[] =>
   [...loaded]
@@ -68,11 +71,10 @@ function missingTitle(files: Files, pages: readonly PageFile[], read: Pages, { s
   ];
 }
 
-export function lintContent({ files, made }: Draft, pages: readonly PageFile[], read: Pages, walked: Walk): Finding[] {
-  const uploaded = [...files.keys()].filter((path) => !made.has(path));
+export function lintContent(draft: Draft, pages: readonly PageFile[], read: Pages, walked: Walk): Finding[] {
+  const { files } = draft;
   return [
-    ...secrets(files, uploaded),
-    ...serverCode(uploaded, walked),
+    ...serverCode(uploadedOf(draft), walked),
     ...hugeAssets(files, walked),
     ...missingTitle(files, pages, read, walked),
   ];

@@ -1,14 +1,16 @@
 /** The receipt's warnings (PIPELINE 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
- *  load ask for (lint-references), 3 what of it nothing answers (judge-references), 4 what files tell by themselves
- *  (lint-content), 5 one entry for each file and target, the gravest first. */
+ *  load ask for (walk), 3 what of it nothing answers (judge), 4 what files tell by themselves (content), 5 one entry for
+ *  each file and target, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import { isNeverServed } from "../../reserved-paths.ts";
 import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
 import type { Finding } from "./findings.ts";
 import { Judge } from "./judge.ts";
-import { lintContent } from "./content.ts";
+import { lintContent, lintSecrets } from "./content.ts";
 import { type PageFile, Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
+import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
+import { show } from "../show.ts";
 
 const MOST = 100;
 
@@ -60,6 +62,14 @@ function distinct(findings: readonly Finding[]): Finding[] {
   return [...first.values()].toSorted((a, b) => GRAVEST_FIRST.indexOf(a.code) - GRAVEST_FIRST.indexOf(b.code));
 }
 
+/** What was found until then is told all the same. */
+const notJudged = (path: string): Warning => ({
+  code: "not_judged",
+  message: `Checking this upload took more than ${JUDGING_MS / 1000} s of processor time and ended at ${show(path)}: this list is not whole.`,
+  path,
+  fix_recipe: `Make ${show(path)} simpler or leave it out, then deploy again for a whole list.`,
+});
+
 /** What is not shown is not worded either: a hostile page has a hundred thousand faults. */
 function shownOf(findings: readonly Finding[]): Warning[] {
   const warnings = findings
@@ -76,15 +86,30 @@ export function lint(
   spa: { enabled: boolean; rule: SpaRule },
   progress: Progress,
   read: Pages = keepPages(),
+  budget: Budget = NO_LIMIT,
 ): Draft {
   const { files, warnings } = draft;
-  progress("following references");
+  let at = "index.html";
+  const follow: Progress = (stage, file = at) => {
+    at = file;
+    budget.check();
+    progress(stage, file);
+  };
   const elsewhere =
     warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
   const pages = pagesOf(draft);
-  const judge = new Judge(siteNames(files, spa), elsewhere);
-  const walked = new Walk(files, read, judge, progress);
-  walked.run(pages);
-  const findings = distinct([...judge.findings(), ...lintContent(draft, pages, read, walked)]);
-  return { ...draft, warnings: [...warnings, ...shownOf(findings)] };
+  const judge = new Judge(siteNames(files, spa, budget), elsewhere, budget);
+  const walked = new Walk(files, read, judge, follow);
+  const found: Finding[] = [];
+  const left: Warning[] = [];
+  try {
+    found.push(...lintSecrets(draft, follow));
+    walked.run(pages);
+    found.push(...judge.findings(), ...lintContent(draft, pages, read, walked));
+  } catch (error) {
+    if (!(error instanceof Spent)) throw error;
+    found.push(...judge.found);
+    left.push(notJudged(at));
+  }
+  return { ...draft, warnings: [...warnings, ...left, ...shownOf(distinct(found))] };
 }

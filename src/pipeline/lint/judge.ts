@@ -1,6 +1,7 @@
 /** Which references nothing answers, and why: each is asked once, then those without an answer are judged together, for a
  *  wrong base path shows in many. */
 import { type Address, addressOf, isOfHost } from "../../html/addresses.ts";
+import type { Budget } from "../budget.ts";
 import { decodePath } from "../../percent.ts";
 import { reservedFor } from "../../reserved-paths.ts";
 import * as says from "./findings.ts";
@@ -57,13 +58,15 @@ function judgeMissing(names: SiteNames, { url, use, origin: { file }, path, name
 }
 
 export class Judge {
-  private readonly found: Finding[] = [];
+  /** What is certain before all is asked. */
+  readonly found: Finding[] = [];
   private readonly unanswered: Unanswered[] = [];
 
   /** `elsewhere`: the folder that holds the index, where the root has none. */
   constructor(
     private readonly names: SiteNames,
     private readonly elsewhere: string | null,
+    private readonly budget: Budget,
   ) {}
 
   note(finding: Finding | null): void {
@@ -72,6 +75,7 @@ export class Judge {
 
   /** Only the host is judged: the address need not be a file. */
   call(url: string, origin: Origin): void {
+    this.budget.step();
     this.note(judgeHost(addressOf(url, origin.bases[0]!), { url, use: "data" }, origin));
   }
 
@@ -84,6 +88,7 @@ export class Judge {
 
   /** The file that answers; null: none, or none of this site's business. */
   ask(reference: Reference, origin: Origin): string | null {
+    this.budget.step();
     const { url, use, earlier } = reference;
     const { file, bases } = origin;
     if (earlier?.some((other) => this.isThere(other, bases[0]!))) return null;
@@ -119,6 +124,7 @@ export class Judge {
 
   /** Whether the address itself tells what is wrong. */
   private tellsItself(item: Unanswered): boolean {
+    this.budget.step();
     const { url, origin, name } = item;
     const placeholder = PLACEHOLDER.test(url) || (name === null && PERCENT_PLACEHOLDER.test(url));
     if (placeholder && !origin.filled_in) this.note(says.placeholderLeft(origin.file, url));

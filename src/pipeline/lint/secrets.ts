@@ -42,6 +42,7 @@ const FORMS: readonly TokenForm[] = [
 
 const LONGEST_TOKEN = 300;
 const TOKEN_CHARACTER = /[\w.:-]/;
+const BARE = /[^.:-](?:[^]*[^.:-])?/;
 /** Samples in manuals repeat themselves or say what they are. */
 const SAMPLE = /example|sample|dummy|placeholder|x{6}|(.)\1{5}|012345|123456|abcdef/i;
 const isRandom = (token: string): boolean => !SAMPLE.test(token) && new Set(token).size >= 12;
@@ -61,7 +62,7 @@ function findToken(bytes: Buffer, { mark, token: whole }: TokenForm): string | n
   for (let at = bytes.indexOf(mark); at >= 0;) {
     const { token, end } = runAround(bytes, at);
     // Code has its own dots and colons around a token without quotes.
-    const bare = whole.test(token) ? token : token.replace(/^[.:-]+|[.:-]+$/g, "");
+    const bare = whole.test(token) ? token : (BARE.exec(token)?.[0] ?? "");
     if (whole.test(bare) && isRandom(bare)) return bare;
     at = bytes.indexOf(mark, Math.max(end, at + mark.length));
   }

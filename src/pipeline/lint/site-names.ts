@@ -4,6 +4,7 @@ import { isService } from "../../reserved-paths.ts";
 import { resolve } from "../../resolve.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Files, SpaRule } from "../../types.ts";
+import type { Budget } from "../budget.ts";
 
 export interface SiteNames {
   /** The file that answers an encoded path; null: none does. `navigates`: by a link or in a frame, so that the page for
@@ -32,11 +33,13 @@ function foldersOf(paths: Iterable<string>): Set<string> {
 }
 
 /** Of a file or a folder, in lower case and without `.html`. */
-const lastName = (path: string): string =>
-  /([^/]*)\/?$/
-    .exec(path)![1]!
+function lastName(path: string): string {
+  const name = path.endsWith("/") ? path.slice(0, -1) : path;
+  return name
+    .slice(name.lastIndexOf("/") + 1)
     .toLowerCase()
     .replace(/\.html$/, "");
+}
 
 /** `fallback`: the file for unknown paths, null where there is none. */
 function answerOf(
@@ -55,7 +58,7 @@ function answerOf(
   }
 }
 
-export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }): SiteNames {
+export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }, budget: Budget): SiteNames {
   const names = new Map([...files.keys()].map((path) => [path, path]));
   const lower = new Map([...files.keys()].map((path) => [path.toLowerCase(), path]));
   const folders = foldersOf(files.keys());
@@ -64,10 +67,12 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
   const known = new Map<string, string | null>();
   return {
     answer(path, navigates) {
+      budget.step(); // whatever takes long asks here again and again
       const key = navigates ? `>${path}` : path;
       return known.getOrInsertComputed(key, () => answerOf(names, path, navigates, fallback));
     },
     anyCase(path) {
+      budget.step();
       const name = decodePath(path.slice(1));
       return name === null ? null : answerOf(lower, `/${encodePath(name.toLowerCase())}`, false, null);
     },

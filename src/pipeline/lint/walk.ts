@@ -219,7 +219,10 @@ const isOwnLink = ({ source }: PageFile, { url, use }: Reference): boolean =>
   use === "link" && MARKDOWN.test(source) && MARKDOWN.test(url.replace(/[?#].*/, ""));
 
 /** Pages of one folder resolve alike. */
-const folderOf = (base: string): string => base.replace(/[?#].*/, "").replace(/[^/]*$/, "");
+function folderOf(base: string): string {
+  const path = base.replace(/[?#].*/, "");
+  return path.slice(0, path.lastIndexOf("/") + 1);
+}
 
 function originOf({ path, source }: PageFile, found: PageReferences, judge: Judge): Origin {
   const own = baseOf(path);

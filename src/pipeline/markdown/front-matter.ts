@@ -9,7 +9,7 @@ export interface FrontMatter {
 const NONE: FrontMatter = { title: null, order: null };
 const OPENING = /^---[ \t]*\r?\n/;
 const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$(?![^]))/gm;
-const KEY = /^([A-Za-z_][\w-]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]+(.*)|[ \t]*)$/;
+const KEY = /^([A-Za-z_][\w-]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]+([^]*))?$/;
 
 const ESCAPES = new Map(Object.entries({ n: "\n", t: "\t", r: "\r", "0": "\0", '"': '"', "\\": "\\", "/": "/" }));
 

@@ -22,7 +22,14 @@ export interface BrokenLink {
 const OTHER_PLACE = /^(?:[a-z][a-z\d+.-]*:|[\\/]{2})/i;
 
 /** What a browser takes for the URL: no white space around it, no line breaks or tabs inside. */
-const cleaned = (url: string): string => url.replace(/^[\0- ]+|[\0- ]+$/g, "").replace(/[\t\n\r]/g, "");
+function cleaned(url: string): string {
+  let end = url.length;
+  while (end > 0 && url.charCodeAt(end - 1) <= 32) end--;
+  return url
+    .slice(0, end)
+    .replace(/^[\0- ]+/, "")
+    .replace(/[\t\n\r]/g, "");
+}
 
 /** A relative URL from a page in `folder` to an address; both with `/` behind folders. */
 export function relativeUrl(folder: string, address: string): string {

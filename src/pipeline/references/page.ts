@@ -134,7 +134,7 @@ class PageReader {
     const content = found.get("content");
     if (PREVIEW.test(found.get("property") ?? found.get("name") ?? "")) this.add(content, "preview");
     if (/^refresh$/i.test(found.get("http-equiv") ?? "")) {
-      this.add(/^[\s\d.]*[;,]?\s*url\s*=\s*["']?([^"']*)/i.exec(content ?? "")?.[1], "link");
+      this.add(/^[\s\d.]*(?:[;,]\s*)?url\s*=\s*["']?([^"']*)/i.exec(content ?? "")?.[1], "link");
     }
   }
 

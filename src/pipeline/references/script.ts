@@ -147,7 +147,7 @@ function requiredBy(script: Indexed, literal: Literal): string | null {
 
 const exportsSomething = (script: Indexed): boolean =>
   uses(script, "export", EXPORT).some(({ index }) =>
-    /(?:^|[;}\n])\s*$/.test(script.code.slice(Math.max(0, index - 30), index - 6)),
+    /(?:^|[;}\n])[^\S\n]*$/.test(script.code.slice(Math.max(0, index - 30), index - 6)),
   );
 
 /** Much else has a method of this name. */

@@ -14,7 +14,14 @@ const VIEWER =
 
 /** Pages that an app has beside its index without being a document: errors, offline, ownership proofs, sign-in returns. */
 const HELPER_PAGE =
-  /(?:^|\/)(?:404|200|offline|google[\da-f]{8,}|yandex_[\da-f]+|naver[\da-f]+|baidu_verify_[\w-]+|pinterest-[\da-f]+|(?:[\w-]*[-_])?(?:callback|silent|sso|oidc|renew|refresh|redirect)(?:[-_][\w-]*)?)\.html?$/i;
+  /^(?:404|200|offline|google[\da-f]{8,}|yandex_[\da-f]+|naver[\da-f]+|baidu_verify_[\w-]+|pinterest-[\da-f]+)$|(?:^|[-_])(?:callback|silent|sso|oidc|renew|refresh|redirect)(?:[-_]|$)/i;
+/** What such a page is called, without its ending. */
+const PAGE_NAME = /^([\w-]+)\.html?$/i;
+
+function isHelperPage(path: string): boolean {
+  const name = PAGE_NAME.exec(path.slice(path.lastIndexOf("/") + 1))?.[1];
+  return name !== undefined && HELPER_PAGE.test(name);
+}
 
 const has = (bytes: Bytes, text: string): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(text);
@@ -42,7 +49,7 @@ const bootsFlutter = ({ entries }: Loaded): boolean =>
   [...entries].some((path) => /(?:^|\/)(?:flutter(?:_bootstrap)?|main\.dart)\.js$/.test(path));
 
 const isOther = (path: string): boolean =>
-  /\.html?$/i.test(path) && path !== "index.html" && !HELPER_PAGE.test(path) && !isNeverServed(path);
+  /\.html?$/i.test(path) && path !== "index.html" && !isHelperPage(path) && !isNeverServed(path);
 
 const otherPages = (files: Files, index: Bytes): [path: string, page: Bytes][] =>
   [...files].filter(([path, page]) => isOther(path) && !isCopy(page, index));

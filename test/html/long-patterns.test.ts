@@ -1,0 +1,40 @@
+/** No regular expression of the pipeline takes the square of what it reads: each that stands in the source is tried with
+ *  long runs of every class of characters, at each of its repeats. A new one is tried by itself. */
+import { expect, test } from "bun:test";
+import { longTexts } from "../kit/patterns/texts.ts";
+import { literals, madePatterns, type Pattern } from "../kit/patterns/source.ts";
+import { slowestText } from "../kit/patterns/slowest.ts";
+
+const written = await literals();
+const made = await madePatterns();
+const byText = new Map<string, Pattern>([...written, ...made].map((one) => [`/${one.source}/${one.flags}`, one]));
+
+test("every regular expression is found: the literals, and those put together as their module is loaded", () => {
+  expect(written.length).toBeGreaterThan(250);
+  expect(made.length).toBeGreaterThan(35);
+  expect(written.map(({ file }) => file)).toContain("src/html/xml-text.ts");
+});
+
+/** Quadratic ones take 8 million steps for as many characters, a hundred times what linear ones take. */
+const SIZE = 4000;
+const slowestOf = (pattern: Pattern): string | null => slowestText(pattern, () => longTexts(pattern), SIZE);
+
+test.each([...byText.keys()])(
+  "%s",
+  (text) => {
+    expect(slowestOf(byText.get(text)!)).toBeNull();
+  },
+  60_000,
+);
+
+test.each([
+  ["a refresh's content", { source: String.raw`^[\s\d.]*[;,]?\s*url\s*=`, flags: "i" }],
+  ["a data address without a comma", { source: String.raw`^[\s\0]*data:([\w.+/-]*)([^,]*),([\s\S]*)$`, flags: "i" }],
+  ["a base of letters", { source: "[^/]*$", flags: "" }],
+  ["blanks in a link", { source: "^[\\0- ]+|[\\0- ]+$", flags: "g" }],
+  ["what begins anywhere and never ends", { source: "<!--[^]*?-->", flags: "" }],
+  ["behind a choice", { source: String.raw`^(?:a|(?<name>b\d*\w*):)`, flags: "" }],
+  ["in a loop", { source: String.raw`^(?:x|\w*)*$`, flags: "" }],
+])("what takes the square is seen: %s", (_, { source, flags }) => {
+  expect(slowestOf({ file: "", source, flags })).not.toBeNull();
+});

@@ -9,6 +9,7 @@ import type { SiteContext } from "../types.ts";
 import { networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
+import { noteDeployed, noteSite } from "./deploy-facts.ts";
 import { idempotencyKey, readUpload, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
 import { limitClient } from "../http/rate-limit.ts";
@@ -56,6 +57,7 @@ export async function createSite(ctx: Ctx) {
 export async function redeploy(ctx: Ctx) {
   const { query, caller, parts, params, token } = ctx;
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+  noteSite(ctx.exchange, site);
   refuseUnlessWritable(site, parts.now());
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
@@ -88,10 +90,12 @@ const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | 
 });
 
 function deployResult(
-  { parts }: Ctx,
-  { site, version_id, healed, warnings }: Deployed,
+  { parts, exchange }: Ctx,
+  deployed: Deployed,
   tokens: { manage_token: string; claim_token?: string },
 ) {
+  noteDeployed(exchange, deployed);
+  const { site, version_id, healed, warnings } = deployed;
   const { base_url } = parts.config;
   const { site_id, slug, expires_at, owner_account_id } = site;
   const claim_url = tokens.claim_token && `${base_url}/claim/${site_id}#${tokens.claim_token}`;

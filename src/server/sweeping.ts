@@ -1,8 +1,9 @@
 /** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
  *  thread of their own: its transactions never wait in front of a page. */
 import type { Config } from "../config/index.ts";
+import { every, loggedBy } from "../every.ts";
 import { createLog, type Log } from "../log.ts";
-import { type Figure, slotOf } from "../metrics.ts";
+import { type Figure, slotOf } from "../metrics/index.ts";
 import { openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
@@ -11,7 +12,7 @@ import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 function note(reply: SweepReply, log: Log, figures: Figures, now: number): void {
   const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
   if ("error" in reply) {
-    log.event(`sweep: ${reply.error}`);
+    log.error("sweep", reply.error);
     add("svc_sweep_failures_total", 1);
   } else if ("swept" in reply) {
     const { sites, blobs } = reply.swept;
@@ -24,7 +25,7 @@ function note(reply: SweepReply, log: Log, figures: Figures, now: number): void 
     if (reply.missing !== null) figures.set(slotOf("svc_blobs_missing"), reply.missing);
     for (const { sha256, why, losses } of reply.damages) {
       const where = losses.map(({ slug, path }) => `${slug} ${path}`).join(", ");
-      log.event(`blob ${why}: ${sha256}, stored for ${where}`);
+      log.error(`blob ${why}`, `${sha256}, stored for ${where}`);
     }
   }
 }
@@ -45,22 +46,24 @@ export function startSweeping(
     if (data.done) busy = false;
     note(data, log, figures, now());
     if ("fatal" in data && data.fatal) {
-      clearInterval(timer);
+      timer.stop();
       fatal(new Error(data.error));
     }
   };
   thread.onerror = (event) => {
     busy = false;
-    log.event(`sweep: ${event.message}`);
+    log.error("sweep", event.message);
+    figures.add(slotOf("svc_sweep_failures_total"), 1);
   };
-  const timer = setInterval(() => {
+  function order(): void {
     if (busy) return;
     busy = true;
     thread.postMessage({ now: now(), interval: config.gc_interval } satisfies SweepOrder);
-  }, config.gc_interval);
+  }
+  const timer = every(config.gc_interval, order, loggedBy(log, "ordering a sweep"));
   return {
     async stop() {
-      clearInterval(timer);
+      timer.stop();
       thread.terminate(); // inside a transaction it rolls back
       await log.close();
     },

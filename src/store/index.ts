@@ -26,6 +26,7 @@ export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
 export { readSecrets, type Secrets } from "./disk/secrets.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
+export { SCHEMA } from "./sqlite/database.ts";
 export { openRates } from "./sqlite/rates.ts";
 
 export interface Store extends ServingStore {

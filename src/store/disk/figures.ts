@@ -1,13 +1,14 @@
 /** Figures that all processes of a server add up in one shared page, so that any worker can answer `/metrics` for all:
  *  `DATA/metrics`. Losing them in a crash harms nobody. */
-import { existsSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Figures } from "../upkeep.ts";
 
-const PAGE = 8192; // mapped, so it never shrinks: else SIGBUS
+const PAGE = 65_536; // mapped, so it never shrinks: else SIGBUS
 const BYTES_PER_SLOT = 8;
-/** From here on pairs of (process id, resident bytes), one for each process that serves. */
+/** From here on a place for each process that serves: its id, then the numbers that it says of itself. */
 const FIRST_PROCESS = 512;
+const PLACE = 16;
 const LAST = PAGE / BYTES_PER_SLOT;
 
 const fileOf = (data_dir: string): string => join(data_dir, "metrics");
@@ -22,7 +23,10 @@ function pageOf(data_dir: string): BigInt64Array {
     return page;
   }
   const path = fileOf(data_dir);
-  if (!existsSync(path)) writeFileSync(path, new Uint8Array(PAGE), { mode: 0o600 });
+  // Another version's page had another size.
+  if (statSync(path, { throwIfNoEntry: false })?.size !== PAGE) {
+    writeFileSync(path, new Uint8Array(PAGE), { mode: 0o600 });
+  }
   const bytes = Bun.mmap(path, { shared: true });
   return new BigInt64Array(bytes.buffer, bytes.byteOffset, LAST);
 }
@@ -42,7 +46,7 @@ function isAlive(pid: bigint): boolean {
 export function openFigures(data_dir: string): Figures {
   const page = pageOf(data_dir);
   const own = BigInt(process.pid);
-  const processes = Array.from({ length: (LAST - FIRST_PROCESS) / 2 }, (_, n) => FIRST_PROCESS + 2 * n);
+  const processes = Array.from({ length: (LAST - FIRST_PROCESS) / PLACE }, (_, n) => FIRST_PROCESS + PLACE * n);
   let place: number | undefined;
 
   /** A place that is free, or whose process is gone. */
@@ -56,11 +60,14 @@ export function openFigures(data_dir: string): Figures {
     add: (slot, amount) => void Atomics.add(page, slot, BigInt(amount)),
     set: (slot, value) => void Atomics.store(page, slot, BigInt(Math.round(value))),
     get: (slot) => Number(Atomics.load(page, slot)),
-    putMemory(bytes) {
+    putProcess(numbers) {
       place ??= takePlace();
-      if (place !== undefined) Atomics.store(page, place + 1, BigInt(bytes));
+      if (place === undefined) return;
+      for (const [n, value] of numbers.entries()) Atomics.store(page, place + 1 + n, BigInt(Math.round(value)));
     },
-    memories: () =>
-      processes.filter((at) => page[at] !== 0n && isAlive(page[at]!)).map((at) => Number(Atomics.load(page, at + 1))),
+    processes: () =>
+      processes
+        .filter((at) => page[at] !== 0n && isAlive(page[at]!))
+        .map((at) => Array.from(page.subarray(at + 1, at + PLACE), Number)),
   };
 }

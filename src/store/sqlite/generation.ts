@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { every } from "../../every.ts";
 import type { Generation } from "../serving.ts";
 
 export interface Counter extends Generation {
@@ -41,7 +42,7 @@ export function openGeneration(data_dir: string, db: Database, watch: boolean): 
     if (now !== seen) advance();
     seen = now;
   };
-  const timer = watch ? setInterval(look, WATCH_MS) : undefined;
-  timer?.unref();
-  return { current: () => Atomics.load(counter, 0), advance, close: () => clearInterval(timer) };
+  // A database that cannot be asked may have changed.
+  const timer = watch ? every(WATCH_MS, look, advance) : undefined;
+  return { current: () => Atomics.load(counter, 0), advance, close: () => timer?.stop() };
 }

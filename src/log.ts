@@ -5,8 +5,8 @@ import { visible, visibleJson } from "./visible.ts";
 
 const STDERR = 2;
 const FLUSH_MS = 500;
-/** A busy server does not wait for that: so many characters go out at once. */
-const FLUSH_CHARACTERS = 64 * 1024;
+/** A busy server does not wait for that: so many lines go out at once. */
+const FLUSH_LINES = 500;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
 /** A few long addresses must not fill that. */
@@ -94,7 +94,7 @@ function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, don
 
 /** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
 function lineWriter(fd: number, time: () => string) {
-  let waiting = "";
+  let waiting: string[] = [];
   let size = 0;
   const dropped = { untold: 0, in_all: 0 };
   let writing = false;
@@ -103,10 +103,10 @@ function lineWriter(fd: number, time: () => string) {
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (writing || (waiting === "" && dropped.untold === 0)) return;
-    if (dropped.untold > 0) waiting += `${time()} log: ${dropped.untold} lines dropped, nobody was reading\n`;
-    const chunk = Buffer.from(waiting);
-    waiting = "";
+    if (writing || (waiting.length === 0 && dropped.untold === 0)) return;
+    if (dropped.untold > 0) waiting.push(`${time()} log: ${dropped.untold} lines dropped, nobody was reading\n`);
+    const chunk = Buffer.from(waiting.join(""));
+    waiting = [];
     size = chunk.length;
     dropped.untold = 0;
     writing = true;
@@ -115,19 +115,19 @@ function lineWriter(fd: number, time: () => string) {
   function written(open: boolean): void {
     if (!open) size = 0; // what is left has no reader
     writing = false;
-    if (waiting !== "") schedule();
+    if (waiting.length > 0) schedule();
   }
   const schedule = () => {
-    if (waiting.length > FLUSH_CHARACTERS) return flush();
+    if (waiting.length >= FLUSH_LINES) return flush();
     timer ??= setTimeout(flush, FLUSH_MS).unref();
   };
   function line(text: string): void {
     if (size > UNREAD_BYTES) return void (dropped.untold++, dropped.in_all++);
     size += text.length + 1;
-    waiting += `${text}\n`;
+    waiting.push(`${text}\n`);
     if (!writing) schedule();
   }
-  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && waiting === "" };
+  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && waiting.length === 0 };
 }
 
 /** Until all is written, or for a second where nobody reads. */

@@ -8,10 +8,12 @@ import { createSurvey, type SurveyOptions } from "./survey.ts";
 const RESERVE = 128;
 /** Turns of the watch, 100 ms each. A look at every descriptor takes 5 µs for each of them: so seldom is it done when
  *  nothing presses, and not at all where there are many. */
-const LOOK_TURNS = 100;
-const FEW = 2000;
-/** Where there are too many connections, a turn for so many descriptors must have gone by since the last look. */
+const LOOK_TURNS = 20;
+const FEW = 500;
+/** Where places are rare, so many descriptors may be looked at in a turn: a tenth of the time, at the worst. */
 const LOOKED_AT_A_TURN = 2000;
+/** With no more places than these the number of descriptors is not exact enough. */
+const RARE = 4;
 /** Turns for which newcomers are refused before connections that rest are closed. */
 const PATIENT_TURNS = 50;
 /** Turns without a descriptor before nobody is let in any more. */
@@ -28,6 +30,8 @@ export interface Door {
   connections(): number;
   /** On the path of every request: a subtraction, while less than half of the places are taken. */
   admits(guest: () => Guest): boolean;
+  /** One that is let in and not answered for long: an upload is not silent. */
+  knows(guest: Guest): void;
   /** Every 100 ms. `shut`: nobody is to be let in; `full`: connections that rest are to make room. */
   watch(port: number): "shut" | "full" | "open";
   close(): void;
@@ -44,6 +48,7 @@ const OPEN_TO_ALL: Door = {
   max: 0,
   connections: () => 0,
   admits: () => true,
+  knows: () => {},
   watch: () => "open",
   close: () => {},
 };
@@ -85,7 +90,7 @@ export const createDoor = (options: DoorOptions): Door =>
 
 /** How many places are left, told by the number of descriptors, or by a look at each. */
 function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof createSurvey>) {
-  const looks = { pressed: false, left: 0, turns: 0, port: 0 };
+  const looks = { pressed: false, left: 0, turns: 0, credit: 0, port: 0 };
 
   /** Each new connection that asks takes one from `left`, so that it is never below the truth. */
   function look(): number {
@@ -95,21 +100,28 @@ function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof c
     return left;
   }
   function lookClosely(ending: boolean): number {
-    if (looks.turns < count.used() / LOOKED_AT_A_TURN) return look();
+    const cost = count.used();
+    if (looks.credit < cost) return look();
+    looks.credit -= cost;
     looks.turns = 0;
     count.reserve.give(); // it takes one to list them
     survey.look(looks.port, ending);
     count.reserve.take();
     return look();
   }
-  return { looks, look, lookClosely };
+  function nextTurn(port: number): void {
+    looks.port = port;
+    looks.turns++;
+    looks.credit = Math.min(looks.credit + LOOKED_AT_A_TURN, Math.max(LOOKED_AT_A_TURN, count.used()));
+  }
+  return { looks, look, lookClosely, nextTurn };
 }
 
 function countingDoor(options: Bounded): Door {
   const { max } = options;
   const count = createCount(options);
   const survey = createSurvey({ ...options, counted: count.are });
-  const { looks, look, lookClosely } = createLooks(options, count, survey);
+  const { looks, look, lookClosely, nextTurn } = createLooks(options, count, survey);
   const judge = createJudge(max, count, survey.possible);
   let refused = false;
   return {
@@ -118,7 +130,7 @@ function countingDoor(options: Bounded): Door {
     admits(guest) {
       if (--looks.left >= 0 && !looks.pressed) return true;
       let left = looks.left >= 0 ? looks.left : look();
-      if (left < 0) left = lookClosely(false);
+      if (left < RARE) left = lookClosely(false);
       if (!looks.pressed) return true;
       const { peer, address } = guest();
       const welcome = survey.isKnown(peer) || (left >= 0 && !survey.isGreedy(address));
@@ -126,9 +138,9 @@ function countingDoor(options: Bounded): Door {
       else refused = true;
       return welcome;
     },
+    knows: ({ peer }) => survey.know(peer),
     watch(port) {
-      looks.port = port;
-      looks.turns++;
+      nextTurn(port);
       let left = look();
       if (looks.pressed || (looks.turns >= LOOK_TURNS && count.used() < FEW)) left = lookClosely(true);
       const verdict = judge(left, refused);

@@ -61,7 +61,10 @@ const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, do
     fetch(request, server) {
       const peer: Peer = {
         address: () => server.requestIP(request)?.address ?? null,
-        extendTimeout: (seconds) => server.timeout(request, seconds),
+        extendTimeout(seconds) {
+          door.knows(guestOf(server, request));
+          server.timeout(request, seconds);
+        },
       };
       if (door.admits(() => guestOf(server, request))) return app()(request, peer);
       refuse();

@@ -14,10 +14,11 @@ const FEW = 500;
 const LOOKED_AT_A_TURN = 2000;
 /** With no more places than these the number of descriptors is not exact enough. */
 const RARE = 4;
-/** Turns for which newcomers are refused before connections that rest are closed. */
+/** Turns for which newcomers are refused before connections that rest make room. */
 const PATIENT_TURNS = 50;
 /** Turns without a descriptor before nobody is let in any more. */
 const LAST_TURNS = 20;
+
 /** The other end of a connection: its name is nobody else's as long as that lasts. */
 export interface Guest {
   peer: string;
@@ -30,10 +31,11 @@ export interface Door {
   connections(): number;
   /** On the path of every request: a subtraction, while less than half of the places are taken. */
   admits(guest: () => Guest): boolean;
-  /** One that is let in and not answered for long: an upload is not silent. */
-  knows(guest: Guest): void;
-  /** Every 100 ms. `shut`: nobody is to be let in; `full`: connections that rest are to make room. */
-  watch(port: number): "shut" | "full" | "open";
+  /** An upload is answered late, and is neither silent nor at rest meanwhile. */
+  uploadBegins(guest: Guest): void;
+  uploadEnds(guest: Guest): void;
+  /** Every 100 ms. `shut`: nobody is to be let in. */
+  watch(port: number): "shut" | "open";
   close(): void;
 }
 
@@ -48,7 +50,8 @@ const OPEN_TO_ALL: Door = {
   max: 0,
   connections: () => 0,
   admits: () => true,
-  knows: () => {},
+  uploadBegins: () => {},
+  uploadEnds: () => {},
   watch: () => "open",
   close: () => {},
 };
@@ -138,14 +141,16 @@ function countingDoor(options: Bounded): Door {
       else refused = true;
       return welcome;
     },
-    knows: ({ peer }) => survey.know(peer),
+    uploadBegins: ({ peer }) => void survey.busy.add(peer),
+    uploadEnds: ({ peer }) => void survey.busy.delete(peer),
     watch(port) {
       nextTurn(port);
       let left = look();
       if (looks.pressed || (looks.turns >= LOOK_TURNS && count.used() < FEW)) left = lookClosely(true);
       const verdict = judge(left, refused);
-      if (left > 0 || verdict === "full") refused = false;
-      return verdict;
+      if (verdict === "full") survey.endResting(port);
+      if (verdict === "full" || left > 0) refused = false;
+      return verdict === "shut" ? "shut" : "open";
     },
     close: count.reserve.give,
   };

@@ -59,16 +59,21 @@ const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, do
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
     ...(tls && { tls, http2: true }),
     fetch(request, server) {
+      let busy: Guest | undefined;
       const peer: Peer = {
         address: () => server.requestIP(request)?.address ?? null,
         extendTimeout(seconds) {
-          door.knows(guestOf(server, request));
           server.timeout(request, seconds);
+          door.uploadBegins((busy ??= guestOf(server, request)));
         },
       };
-      if (door.admits(() => guestOf(server, request))) return app()(request, peer);
-      refuse();
-      return errorJson(tooMany(), new Exchange(peer));
+      if (!door.admits(() => guestOf(server, request))) {
+        refuse();
+        return errorJson(tooMany(), new Exchange(peer));
+      }
+      const answer = app()(request, peer);
+      if (!(answer instanceof Promise)) return answer;
+      return answer.finally(() => busy && door.uploadEnds(busy));
     },
     error: () => new Response("Internal error", { status: 500 }),
   });
@@ -114,7 +119,6 @@ function createServers(start: (port: number) => Server, first_port: number) {
   const leaving = new Set<Server>();
   return {
     port,
-    closeIdle: () => void open?.closeIdleConnections(),
     /** Throws where somebody took the port meanwhile. */
     open: () => void (open ??= start(port)),
     shut(): void {
@@ -141,9 +145,8 @@ export function openListener(options: ListenerOptions): Listener {
   function watch(): void {
     const state = door.watch(servers.port);
     refused.tell(door, state === "shut");
-    if (state === "shut") return servers.shut();
-    servers.open();
-    if (state === "full") servers.closeIdle();
+    if (state === "shut") servers.shut();
+    else servers.open();
   }
   const watching = every(WATCH_MS, watch, loggedBy(log, "watching the connections"));
   return {

@@ -12,8 +12,11 @@ const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const LISTENS = 10;
 const INFO_BYTES = 256;
+const UNACKNOWLEDGED_AT = 24;
 const LAST_SENT_AT = 44;
+const LAST_RECEIVED_AT = 52;
 const ACKED_AT = 120;
+const UNSENT_AT = 144;
 const SHUT_BOTH = 2;
 const IPV4 = 2;
 const ADDRESS_BYTES = 28;
@@ -26,8 +29,8 @@ export interface Connection {
   address: string;
   /** Whether the other side ever got anything from here. */
   answered: boolean;
-  /** Of one that was never answered. */
-  age_ms: number;
+  /** Since something went over it, or since it is there; 0 while something is on its way to the other side. */
+  rest_ms: number;
 }
 
 interface Sockets {
@@ -62,6 +65,12 @@ function answerOf(bytes: number) {
   return { bytes, view, length, at: ptr(view), length_at: ptr(length) };
 }
 
+function restOf(info: DataView, answered: boolean): number {
+  const at = (offset: number) => info.getUint32(offset, true);
+  if (!answered) return at(LAST_SENT_AT); // since it is there: nothing was ever sent
+  return at(UNACKNOWLEDGED_AT) + at(UNSENT_AT) > 0 ? 0 : Math.min(at(LAST_SENT_AT), at(LAST_RECEIVED_AT));
+}
+
 type Named = (descriptor: number, at: Pointer, length_at: Pointer) => number;
 
 /** Address and port as `name` (getpeername, getsockname) tells them; null where it does not. */
@@ -94,8 +103,15 @@ export function openSockets(): Sockets | null {
     const peer = endOf(descriptor, libc!.getpeername, end);
     if (peer === null) return [];
     const answered = info.view.getBigUint64(ACKED_AT, true) > 0n;
-    const age_ms = info.view.getUint32(LAST_SENT_AT, true);
-    return [{ descriptor, peer: peerName(peer.address, peer.port), address: peer.address, answered, age_ms }];
+    return [
+      {
+        descriptor,
+        peer: peerName(peer.address, peer.port),
+        address: peer.address,
+        answered,
+        rest_ms: restOf(info.view, answered),
+      },
+    ];
   }
   return {
     list: (port) => readdirSync("/proc/self/fd").flatMap((name) => connection(Number(name), port)),

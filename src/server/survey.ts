@@ -4,6 +4,8 @@ import { type Connection, openSockets } from "./sockets.ts";
 
 /** Whoever asks for nothing in this time, and whose network has more than half of all places, asks too late. */
 const SILENT_MS = 1000;
+/** A connection that is kept open for a next request, and has had none for so long, makes room for a visitor. */
+const RESTING_MS = 10_000;
 
 /** Networks that have more than half of the places. */
 function greedyOnes(all: readonly Connection[], max: number, isProxy: (address: string) => boolean): Set<string> {
@@ -25,42 +27,63 @@ export interface SurveyOptions {
   counted(connections: number): number;
 }
 
-export function createSurvey({ max, isProxy, refused, counted }: SurveyOptions) {
-  const sockets = openSockets();
-  /** Connections that were answered before, and those that are let in now. */
+/** Connections that were answered before, those that are let in now, and those with an upload under way. */
+function createCircle(max: number) {
   let known = new Set<string>();
-  let greedy = new Set<string>();
-  const isGreedy = (address: string) => greedy.size > 0 && greedy.has(networkOf(address));
-
-  /** Those that wait longest first. Nobody who was ever answered, or who is being answered now. At once: another
-   *  connection may have the descriptor in a moment. */
-  function endSilent(all: readonly Connection[], left: number): void {
-    const silent = all.filter(({ answered, peer }) => !answered && !known.has(peer));
-    const too_many = left < 0 ? (max >> 3) - left : 0;
-    const ended = silent
-      .toSorted((a, b) => b.age_ms - a.age_ms)
-      .filter(({ address, age_ms }, n) => n < too_many || (age_ms > SILENT_MS && isGreedy(address)));
-    for (const one of ended) {
-      sockets?.end(one);
-      refused();
-    }
-  }
+  const busy = new Set<string>();
   return {
     isKnown: (peer: string) => known.has(peer),
     know(peer: string): void {
       if (known.size > 2 * max) known.clear(); // where nobody can be looked at, most of them have left
       known.add(peer);
     },
+    busy,
+    /** Whoever left is forgotten. */
+    keep(all: readonly Connection[]): void {
+      known = new Set(all.filter(({ answered, peer }) => answered || known.has(peer)).map(({ peer }) => peer));
+    },
+  };
+}
+
+const longestFirst = (all: readonly Connection[]): Connection[] => all.toSorted((a, b) => b.rest_ms - a.rest_ms);
+
+export function createSurvey({ max, isProxy, refused, counted }: SurveyOptions) {
+  const sockets = openSockets();
+  const circle = createCircle(max);
+  let greedy = new Set<string>();
+  const isGreedy = (address: string) => greedy.size > 0 && greedy.has(networkOf(address));
+
+  /** Nobody who was ever answered, or who is being answered now. At once: another connection may have the descriptor in a
+   *  moment. */
+  function endSilent(all: readonly Connection[], left: number): void {
+    const silent = all.filter(({ answered, peer }) => !answered && !circle.isKnown(peer) && !circle.busy.has(peer));
+    const too_many = left < 0 ? (max >> 3) - left : 0;
+    for (const [n, one] of longestFirst(silent).entries()) {
+      if (n >= too_many && !(one.rest_ms > SILENT_MS && isGreedy(one.address))) continue;
+      sockets?.end(one);
+      refused();
+    }
+  }
+  return {
+    ...circle,
     isGreedy,
+    /** Whether anybody can be looked at. */
     possible: sockets !== null,
     /** At those that came in at this port. `ending`: silent ones that are too many are ended. */
     look(port: number, ending: boolean): void {
       if (sockets === null || port === 0) return;
       const all = sockets.list(port);
       greedy = greedyOnes(all, max, isProxy);
-      known = new Set(all.filter(({ answered, peer }) => answered || known.has(peer)).map(({ peer }) => peer));
+      circle.keep(all);
       const left = counted(all.length);
       if (ending) endSilent(all, left);
+    },
+    /** An eighth of the places, as long as they last. */
+    endResting(port: number): void {
+      const resting = (sockets?.list(port) ?? []).filter(
+        ({ answered, peer, rest_ms }) => answered && rest_ms > RESTING_MS && !circle.busy.has(peer),
+      );
+      for (const one of longestFirst(resting).slice(0, 1 + (max >> 3))) sockets?.end(one);
     },
   };
 }

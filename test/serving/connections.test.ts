@@ -1,11 +1,11 @@
 /** CONTRACT 1 `--max-connections`, RELIABILITY A14: too many connections harm nobody who is there already, take no
  *  descriptor from files and deploys, and are told of. Only Linux tells of descriptors. */
 import { describe, expect, test } from "bun:test";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { openDescriptors } from "../../src/server/descriptors.ts";
 import { createDoor } from "../../src/server/door.ts";
 import { crowd, open } from "../kit/crowd.ts";
-import { ended, local, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { ended, local, run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -130,4 +130,26 @@ describe.if(LINUX)("connections", () => {
     door.close();
     expect([...later]).not.toContain("open"); // an eighth of the places must be free
   });
+});
+
+describe.if(LINUX)("RELIABILITY A14: without any descriptor", () => {
+  test("the timers go on, pages that are kept are answered, and afterwards everything is as before", async () => {
+    await using dir = await temporaryFolder();
+    const env = { SVC_GC_INTERVAL: "1s" };
+    const server = await startProcess(["--data-dir", dir.path], { env });
+    const host = await deploy(server, { "index.html": "<title>here</title>" });
+    const old = await open(server.port);
+    expect(await old.ask(host)).toBe(200);
+    const limit = (soft: string) => run(["prlimit", "--pid", String(server.pid), `--nofile=${soft}:`]);
+    const [, before] = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/limits`, "utf8"))!;
+    expect((await limit("16")).code).toBe(0);
+    const complaints = () => server.stderr().split("error sweep: ").length - 1;
+    await until(() => complaints() >= 2); // more than a turn of every timer
+    expect(await old.ask(host)).toBe(200);
+    expect((await limit(before!)).code).toBe(0);
+    await until(async () => (await figure(server, "svc_sweeps_total")) > 0);
+    expect(await deploy(server, { "index.html": "<title>after</title>" })).toContain("localhost");
+    old.socket.destroy();
+    expect(await ended(server, "SIGTERM")).toBe(0);
+  }, 60_000);
 });

@@ -39,7 +39,7 @@ export interface Door {
   close(): void;
 }
 
-interface DoorOptions extends Pick<SurveyOptions, "isProxy" | "refused"> {
+interface DoorOptions extends Pick<SurveyOptions, "tls" | "isProxy" | "refused"> {
   /** Null: as many as come. */
   max: number | null;
   /** How many this process may have; null: nobody knows. */
@@ -131,12 +131,12 @@ function countingDoor(options: Bounded): Door {
     max,
     connections: count.connections,
     admits(guest) {
-      if (--looks.left >= 0 && !looks.pressed) return true;
+      if (--looks.left >= 0 && !looks.pressed && !options.tls) return true;
       let left = looks.left >= 0 ? looks.left : look();
       if (left < RARE) left = lookClosely(false);
-      if (!looks.pressed) return true;
+      if (!looks.pressed && !options.tls) return true;
       const { peer, address } = guest();
-      const welcome = survey.isKnown(peer) || (left >= 0 && !survey.isGreedy(address));
+      const welcome = survey.isKnown(peer) || (left >= 0 && !(looks.pressed && survey.isGreedy(address)));
       if (welcome) survey.know(peer);
       else refused = true;
       return welcome;

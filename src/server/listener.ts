@@ -138,6 +138,7 @@ export function openListener(options: ListenerOptions): Listener {
   const door = createDoor({
     max: config.max_connections,
     descriptors: allowedDescriptors(),
+    tls: options.tls !== null,
     isProxy: proxyTest(config.trust_proxy),
     refused: refused.count,
   });

@@ -19,6 +19,8 @@ function greedyOnes(all: readonly Connection[], max: number, isProxy: (address: 
 
 export interface SurveyOptions {
   max: number;
+  /** A handshake is answered, too: then only those that were let in are no strangers. */
+  tls: boolean;
   /** A proxy speaks for many: no share of the places is too much for it. */
   isProxy(address: string): boolean;
   /** A connection was closed. */
@@ -28,7 +30,7 @@ export interface SurveyOptions {
 }
 
 /** Connections that were answered before, those that are let in now, and those with an upload under way. */
-function createCircle(max: number) {
+function createCircle({ max, tls }: Pick<SurveyOptions, "max" | "tls">) {
   let known = new Set<string>();
   const busy = new Set<string>();
   return {
@@ -38,27 +40,29 @@ function createCircle(max: number) {
       known.add(peer);
     },
     busy,
+    isStranger: ({ peer, answered }: Connection) => !known.has(peer) && (tls || !answered) && !busy.has(peer),
     /** Whoever left is forgotten. */
     keep(all: readonly Connection[]): void {
-      known = new Set(all.filter(({ answered, peer }) => answered || known.has(peer)).map(({ peer }) => peer));
+      known = new Set(
+        all.filter(({ answered, peer }) => (answered && !tls) || known.has(peer)).map(({ peer }) => peer),
+      );
     },
   };
 }
 
 const longestFirst = (all: readonly Connection[]): Connection[] => all.toSorted((a, b) => b.rest_ms - a.rest_ms);
 
-export function createSurvey({ max, isProxy, refused, counted }: SurveyOptions) {
+export function createSurvey({ max, tls, isProxy, refused, counted }: SurveyOptions) {
   const sockets = openSockets();
-  const circle = createCircle(max);
+  const circle = createCircle({ max, tls });
   let greedy = new Set<string>();
   const isGreedy = (address: string) => greedy.size > 0 && greedy.has(networkOf(address));
 
   /** Nobody who was ever answered, or who is being answered now. At once: another connection may have the descriptor in a
    *  moment. */
   function endSilent(all: readonly Connection[], left: number): void {
-    const silent = all.filter(({ answered, peer }) => !answered && !circle.isKnown(peer) && !circle.busy.has(peer));
     const too_many = left < 0 ? (max >> 3) - left : 0;
-    for (const [n, one] of longestFirst(silent).entries()) {
+    for (const [n, one] of longestFirst(all.filter(circle.isStranger)).entries()) {
       if (n >= too_many && !(one.rest_ms > SILENT_MS && isGreedy(one.address))) continue;
       sockets?.end(one);
       refused();

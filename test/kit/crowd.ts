@@ -1,5 +1,6 @@
 /** Many connections to one server, each as it is: silent, in the middle of a head, or kept open after an answer. */
 import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
 
 export interface Line {
   socket: Socket;
@@ -11,9 +12,10 @@ export interface Line {
 }
 
 /** Resolves once it is connected, or refused. */
-export function open(port: number, first = "", address = "127.0.0.1"): Promise<Line> {
+export function open(port: number, first = "", secure = false): Promise<Line> {
   const { promise, resolve } = Promise.withResolvers<Line>();
-  const socket = connect(port, address);
+  const host = "127.0.0.1";
+  const socket = secure ? connectSecurely({ port, host, rejectUnauthorized: false }) : connect(port, host);
   let closed = false;
   let waiting: ((status: number | null) => void) | undefined;
   let text = "";
@@ -34,7 +36,7 @@ export function open(port: number, first = "", address = "127.0.0.1"): Promise<L
       return line.next();
     },
   };
-  socket.on("connect", () => {
+  socket.on(secure ? "secureConnect" : "connect", () => {
     if (first !== "") socket.write(first);
     resolve(line);
   });

@@ -4,9 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { openDescriptors } from "../../src/server/descriptors.ts";
 import { createDoor } from "../../src/server/door.ts";
-import { crowd, open } from "../kit/crowd.ts";
+import { crowd, type Line, open } from "../kit/crowd.ts";
 import { ended, local, run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";
+import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -16,13 +17,24 @@ const LINUX = process.platform === "linux";
 const limited = (descriptors: number): string[] =>
   LINUX ? ["sh", "-c", `ulimit -n ${descriptors}; exec "$@"`, "sh", ...SOURCE] : SOURCE;
 
+/** The tests' certificate is nobody's. */
+const INSECURE = { tls: { rejectUnauthorized: false } };
+const originOf = ({ base_url, port }: ServerProcess): string => `${new URL(base_url).protocol}//127.0.0.1:${port}`;
+
 async function figure(server: ServerProcess, name: string): Promise<number> {
-  const text = await (await fetch(`${local(server)}/metrics`, { headers: { connection: "close" } })).text();
+  const text = await (
+    await fetch(`${originOf(server)}/metrics`, { headers: { connection: "close" }, ...INSECURE })
+  ).text();
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
 }
 
 async function deploy(server: ServerProcess, files: Record<string, string | Uint8Array>): Promise<string> {
-  const answer = await fetch(`${local(server)}/sites`, { method: "POST", headers: ZIP, body: zipOf(files) });
+  const answer = await fetch(`${originOf(server)}/sites`, {
+    method: "POST",
+    headers: ZIP,
+    body: zipOf(files),
+    ...INSECURE,
+  });
   const { slug } = (await answer.json()) as { slug: string };
   return `${slug}.localhost:${server.port}`;
 }
@@ -30,27 +42,41 @@ async function deploy(server: ServerProcess, files: Record<string, string | Uint
 const tellings = (server: ServerProcess): number => server.stderr().split("too many connections: ").length - 1;
 
 describe.if(LINUX)("connections", () => {
-  test("CONTRACT 1 --max-connections: whoever is past it is closed at once, and those who are there go on", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--max-connections", "20"]);
-    const host = await deploy(server, { "index.html": "<title>here</title>" });
-    await until(async () => (await figure(server, "svc_connections")) <= 1);
-    using guests = await crowd(server.port, 26);
-    const asked: (number | null)[] = [];
-    for (const guest of guests) asked.push(await guest.ask(host));
-    const inside = asked.filter((status) => status === 200).length;
-    expect(inside).toBeGreaterThanOrEqual(16); // a connection of the test's own may linger
-    expect(inside).toBeLessThanOrEqual(20);
-    expect(asked.slice(inside)).toEqual(asked.slice(inside).map(() => 503));
-    await until(() => guests.slice(inside).every((guest) => guest.closed()));
-    for (const guest of guests.slice(0, inside)) expect(await guest.ask(host)).toBe(200);
-    for (const { socket } of guests) socket.destroy();
-    await until(async () => (await open(server.port)).ask(host).then((status) => status === 200));
-    expect(await figure(server, "svc_connections_refused_total")).toBeGreaterThanOrEqual(6);
-    expect(await figure(server, "svc_connections_allowed")).toBe(20);
-    expect(await ended(server, "SIGTERM")).toBe(0);
-    expect(tellings(server)).toBe(1);
-  }, 60_000);
+  test.each([
+    ["http", []],
+    ["https", ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY]],
+  ])(
+    "CONTRACT 1 --max-connections by %s: whoever is past it is closed at once, and those who are there go on",
+    async (scheme, tls) => {
+      await using dir = await temporaryFolder();
+      const server = await startProcess(["--data-dir", dir.path, "--max-connections", "20", ...tls]);
+      const secure = scheme === "https";
+      const host = await deploy(server, { "index.html": "<title>here</title>" });
+      await until(async () => (await figure(server, "svc_connections")) <= 1);
+      const guests: Line[] = [];
+      const asked: (number | null)[] = [];
+      while (guests.length < 26) {
+        const guest = await open(server.port, "", secure);
+        guests.push(guest);
+        asked.push(await guest.ask(host));
+      }
+      const inside = asked.filter((status) => status === 200).length;
+      const refused = (status: number | null) => status === 503 || status === null;
+      expect(inside).toBeGreaterThanOrEqual(16); // a connection of the test's own may linger
+      expect(inside).toBeLessThanOrEqual(20);
+      expect(asked.slice(0, inside)).toEqual(asked.slice(0, inside).map(() => 200));
+      expect(asked.slice(inside).every(refused)).toBe(true);
+      await until(() => guests.slice(inside).every((guest) => guest.closed()));
+      for (const guest of guests.slice(0, inside)) expect(await guest.ask(host)).toBe(200);
+      for (const { socket } of guests) socket.destroy();
+      await until(async () => (await open(server.port, "", secure)).ask(host).then((status) => status === 200));
+      expect(await figure(server, "svc_connections_refused_total")).toBeGreaterThanOrEqual(6);
+      expect(await figure(server, "svc_connections_allowed")).toBe(20);
+      expect(await ended(server, "SIGTERM")).toBe(0);
+      expect(tellings(server)).toBe(1);
+    },
+    60_000,
+  );
 
   test.each([
     ["say nothing", ""],
@@ -89,7 +115,13 @@ describe.if(LINUX)("connections", () => {
 
   test("one network has at most half of the places: beyond that its silent ones are ended, and newcomers refused", async () => {
     let ended_ones = 0;
-    const door = createDoor({ max: 40, descriptors: 5_000, isProxy: () => false, refused: () => void ended_ones++ });
+    const door = createDoor({
+      max: 40,
+      descriptors: 5_000,
+      tls: false,
+      isProxy: () => false,
+      refused: () => void ended_ones++,
+    });
     const admitted: boolean[] = [];
     using server = Bun.serve({
       hostname: "127.0.0.1",
@@ -120,7 +152,7 @@ describe.if(LINUX)("connections", () => {
 
   test("without a descriptor nobody is let in until some are free again", async () => {
     const descriptors = openDescriptors()! + 200;
-    const door = createDoor({ max: 1_000, descriptors, isProxy: () => true, refused: () => {} });
+    const door = createDoor({ max: 1_000, descriptors, tls: false, isProxy: () => true, refused: () => {} });
     expect(door.watch(0)).toBe("open");
     const files = Array.from({ length: 200 }, () => openSync("/dev/null", "r"));
     const said = new Set(Array.from({ length: 30 }, () => door.watch(0)));

@@ -30,7 +30,7 @@ export interface Door {
   readonly max: number;
   connections(): number;
   /** On the path of every request: a subtraction, while less than half of the places are taken. */
-  admits(guest: () => Guest): boolean;
+  admits(caller: { guest(): Guest }): boolean;
   /** An upload is answered late, and is neither silent nor at rest meanwhile. */
   uploadBegins(guest: Guest): void;
   uploadEnds(guest: Guest): void;
@@ -130,12 +130,12 @@ function countingDoor(options: Bounded): Door {
   return {
     max,
     connections: count.connections,
-    admits(guest) {
+    admits(caller) {
       if (--looks.left >= 0 && !looks.pressed && !options.tls) return true;
       let left = looks.left >= 0 ? looks.left : look();
       if (left < RARE) left = lookClosely(false);
       if (!looks.pressed && !options.tls) return true;
-      const { peer, address } = guest();
+      const { peer, address } = caller.guest();
       const welcome = survey.isKnown(peer) || (left >= 0 && !(looks.pressed && survey.isGreedy(address)));
       if (welcome) survey.know(peer);
       else refused = true;

@@ -49,6 +49,31 @@ const tooMany = (): Refusal =>
     { "retry-after": "1", connection: "close" },
   );
 
+/** Who sent a request. Made for each: a class takes half of what as many closures do. */
+class Caller implements Peer {
+  #busy: Guest | null = null;
+  constructor(
+    private readonly server: Server,
+    private readonly request: Request,
+    private readonly door: Door,
+  ) {}
+  address(): string | null {
+    return this.server.requestIP(this.request)?.address ?? null;
+  }
+  guest(): Guest {
+    const { address = "", port = 0 } = this.server.requestIP(this.request) ?? {};
+    const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
+    return { peer: peerName(plain, port), address: plain };
+  }
+  extendTimeout(seconds: number): void {
+    this.server.timeout(this.request, seconds);
+    this.door.uploadBegins((this.#busy ??= this.guest()));
+  }
+  done(): void {
+    if (this.#busy !== null) this.door.uploadEnds(this.#busy);
+  }
+}
+
 const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, door: Door, refuse: () => void): Server =>
   Bun.serve({
     hostname: config.host,
@@ -59,30 +84,16 @@ const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, do
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
     ...(tls && { tls, http2: true }),
     fetch(request, server) {
-      let busy: Guest | undefined;
-      const peer: Peer = {
-        address: () => server.requestIP(request)?.address ?? null,
-        extendTimeout(seconds) {
-          server.timeout(request, seconds);
-          door.uploadBegins((busy ??= guestOf(server, request)));
-        },
-      };
-      if (!door.admits(() => guestOf(server, request))) {
+      const caller = new Caller(server, request, door);
+      if (!door.admits(caller)) {
         refuse();
-        return errorJson(tooMany(), new Exchange(peer));
+        return errorJson(tooMany(), new Exchange(caller));
       }
-      const answer = app()(request, peer);
-      if (!(answer instanceof Promise)) return answer;
-      return answer.finally(() => busy && door.uploadEnds(busy));
+      const answer = app()(request, caller);
+      return answer instanceof Promise ? answer.finally(() => caller.done()) : answer;
     },
     error: () => new Response("Internal error", { status: 500 }),
   });
-
-function guestOf(server: Server, request: Request): Guest {
-  const { address = "", port = 0 } = server.requestIP(request) ?? {};
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
-  return { peer: peerName(plain, port), address: plain };
-}
 
 /** Who speaks for many: a proxy, and whatever stands on the same machine. */
 function proxyTest(trusted: readonly string[] | null): (address: string) => boolean {

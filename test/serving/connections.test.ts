@@ -128,7 +128,7 @@ describe.if(LINUX)("connections", () => {
       port: 0,
       fetch(request, self) {
         const { address, port } = self.requestIP(request)!;
-        admitted.push(door.admits(() => ({ peer: `${address} ${port}`, address })));
+        admitted.push(door.admits({ guest: () => ({ peer: `${address} ${port}`, address }) }));
         return new Response("x");
       },
     });

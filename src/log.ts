@@ -5,8 +5,9 @@ import { visible, visibleJson } from "./visible.ts";
 
 const STDERR = 2;
 const FLUSH_MS = 500;
-/** A busy server does not wait for that: so many lines go out at once. */
-const FLUSH_LINES = 500;
+/** A busy server does not wait for that: so much goes out at once. */
+const CHUNK_BYTES = 64 * 1024;
+const LINE_END = 10;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
 /** A few long addresses must not fill that. */
@@ -92,9 +93,40 @@ function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, don
   });
 }
 
+/** Lines as bytes, in order. As strings that wait they would cost the collector more than they cost to make. */
+function lineBuffer() {
+  let full: Buffer[] = [];
+  let open = Buffer.allocUnsafe(CHUNK_BYTES);
+  let at = 0;
+  function turnOver(least = 0): void {
+    if (at > 0) full.push(open.subarray(0, at));
+    open = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, least));
+    at = 0;
+  }
+  return {
+    /** How many bytes that is. */
+    add(line: string): number {
+      const most = 3 * line.length + 1; // UTF-8
+      if (most > open.length - at) turnOver(most);
+      const begin = at;
+      at += open.write(line, at);
+      open[at++] = LINE_END;
+      return at - begin;
+    },
+    hasChunk: () => full.length > 0,
+    isEmpty: () => full.length === 0 && at === 0,
+    take(): Buffer {
+      turnOver();
+      const chunk = full.length === 1 ? full[0]! : Buffer.concat(full);
+      full = [];
+      return chunk;
+    },
+  };
+}
+
 /** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
 function lineWriter(fd: number, time: () => string) {
-  let waiting: string[] = [];
+  const lines = lineBuffer();
   let size = 0;
   const dropped = { untold: 0, in_all: 0 };
   let writing = false;
@@ -103,31 +135,27 @@ function lineWriter(fd: number, time: () => string) {
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (writing || (waiting.length === 0 && dropped.untold === 0)) return;
-    if (dropped.untold > 0) waiting.push(`${time()} log: ${dropped.untold} lines dropped, nobody was reading\n`);
-    const chunk = Buffer.from(waiting.join(""));
-    waiting = [];
-    size = chunk.length;
+    if (writing || (lines.isEmpty() && dropped.untold === 0)) return;
+    if (dropped.untold > 0) size += lines.add(`${time()} log: ${dropped.untold} lines dropped, nobody was reading`);
     dropped.untold = 0;
     writing = true;
-    writeAll(fd, chunk, (bytes) => void (size -= bytes), written);
+    writeAll(fd, lines.take(), (bytes) => void (size -= bytes), written);
   }
   function written(open: boolean): void {
     if (!open) size = 0; // what is left has no reader
     writing = false;
-    if (waiting.length > 0) schedule();
+    if (!lines.isEmpty()) schedule();
   }
   const schedule = () => {
-    if (waiting.length >= FLUSH_LINES) return flush();
+    if (lines.hasChunk()) return flush();
     timer ??= setTimeout(flush, FLUSH_MS).unref();
   };
   function line(text: string): void {
     if (size > UNREAD_BYTES) return void (dropped.untold++, dropped.in_all++);
-    size += text.length + 1;
-    waiting.push(`${text}\n`);
+    size += lines.add(text);
     if (!writing) schedule();
   }
-  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && waiting.length === 0 };
+  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && lines.isEmpty() };
 }
 
 /** Until all is written, or for a second where nobody reads. */

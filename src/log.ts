@@ -1,9 +1,13 @@
 /** The access log and the server's own events: one line each; no answer waits for them (CONTRACT 3). */
 import { write } from "node:fs";
+import type { ErrorCode } from "./errors.ts";
 import { visible, visibleJson } from "./visible.ts";
 
 const STDERR = 2;
 const FLUSH_MS = 500;
+/** A busy server does not wait for that: so much goes out at once. */
+const CHUNK_BYTES = 64 * 1024;
+const LINE_END = 10;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
 /** Characters of what a client sent: a few long addresses must not fill that. */
@@ -18,8 +22,12 @@ interface Access {
   bytes: number;
   ms: number;
   address: string;
+  /** Null where the answer is no error of ours. */
+  code: ErrorCode | null;
   request_id: string;
 }
+
+type Value = string | number | null | readonly string[] | Readonly<Record<string, number>>;
 
 export interface Log {
   /** Whether answers are logged at all: what only the log needs is not computed otherwise. */
@@ -27,6 +35,8 @@ export interface Log {
   access(entry: Access): void;
   /** Lines that nobody read in time, since the start. */
   dropped(): number;
+  /** A line of named values, in their order; with `off`, none. */
+  record(event: string, values: Readonly<Record<string, Value>>): void;
   event(message: string, request_id?: string): void;
   error(message: string, error: unknown, request_id?: string): void;
   /** Resolves when all is written, or after a second where nobody reads. */
@@ -36,10 +46,42 @@ export interface Log {
 /** A log line is one line, whatever a client sent; a stack keeps its line ends as `\n`. */
 const oneLine = (text: string): string => visible(text.replaceAll("\n", "\\n"));
 
+/** What a client sent, nearly always plain. */
+const PLAIN = /^[\x21\x23-\x5b\x5d-\x7e]*$/;
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+const sent = (text: string): string => (text.length <= LONGEST && PLAIN.test(text) ? text : oneLine(cut(text)));
+const sentJson = (text: string): string =>
+  text.length <= LONGEST && PLAIN.test(text) ? `"${text}"` : visibleJson(cut(text));
 
-const accessText = ({ method, host, path, status, bytes, ms, address, request_id }: Access): string =>
-  `${method} ${oneLine(host)} ${oneLine(path)} ${status} ${bytes} ${ms.toFixed(1)}ms ${address} ${request_id}`;
+/** Half of what `toFixed` takes. */
+const rounded = (value: number, digits: number): number => Math.round(value * digits) / digits;
+
+const accessText = ({ method, host, path, status, bytes, ms, address, code, request_id }: Access): string =>
+  `${method} ${sent(host)} ${sent(path)} ${status} ${bytes} ${rounded(ms, 10)}ms ${address} ${code ?? "-"} ${request_id}`;
+
+/** As `JSON.stringify` has it: only host and path can hold what it would change. */
+const accessJson = ({ method, host, path, status, bytes, ms, address, code, request_id }: Access): string =>
+  `"method":"${method}","host":${sentJson(host)},"path":${sentJson(path)},"status":${status},"bytes":${bytes},` +
+  `"ms":${rounded(ms, 1000)},"address":"${address}",${code ? `"code":"${code}",` : ""}"request_id":"${request_id}"`;
+
+function valueText(value: Value): string {
+  if (value === null) return "-";
+  if (typeof value !== "object") return oneLine(String(value));
+  const parts = Array.isArray(value) ? value : Object.entries(value).map(([name, one]) => `${name}=${one}`);
+  return oneLine(parts.join(",").replaceAll(" ", "_")) || "-"; // so that spaces part values alone
+}
+
+/** Of a millisecond's lines the first alone makes the text. */
+function clock(now: () => number): () => string {
+  let last = NaN;
+  let text = "";
+  return () => {
+    const ms = now();
+    if (ms !== last) text = new Date(ms).toISOString();
+    last = ms;
+    return text;
+  };
+}
 
 /** All of `chunk`, in as many writes as it takes. `wrote` hears of each; `done` whether the descriptor still takes any. */
 function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, done: (open: boolean) => void): void {
@@ -51,41 +93,69 @@ function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, don
   });
 }
 
+/** Lines as bytes, in order. As strings that wait they would cost the collector more than they cost to make. */
+function lineBuffer() {
+  let full: Buffer[] = [];
+  let open = Buffer.allocUnsafe(CHUNK_BYTES);
+  let at = 0;
+  function turnOver(least = 0): void {
+    if (at > 0) full.push(open.subarray(0, at));
+    open = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, least));
+    at = 0;
+  }
+  return {
+    /** How many bytes that is. */
+    add(line: string): number {
+      const most = 3 * line.length + 1; // UTF-8
+      if (most > open.length - at) turnOver(most);
+      const begin = at;
+      at += open.write(line, at);
+      open[at++] = LINE_END;
+      return at - begin;
+    },
+    hasChunk: () => full.length > 0,
+    isEmpty: () => full.length === 0 && at === 0,
+    take(): Buffer {
+      turnOver();
+      const chunk = full.length === 1 ? full[0]! : Buffer.concat(full);
+      full = [];
+      return chunk;
+    },
+  };
+}
+
 /** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
 function lineWriter(fd: number, time: () => string) {
-  let waiting: string[] = [];
+  const lines = lineBuffer();
   let size = 0;
   const dropped = { untold: 0, in_all: 0 };
   let writing = false;
-  let timer: ReturnType<typeof setTimeout> | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   function flush(): void {
-    timer = null;
-    if (writing || (waiting.length === 0 && dropped.untold === 0)) return;
-    if (dropped.untold > 0) waiting.push(`${time()} log: ${dropped.untold} lines dropped, nobody was reading\n`);
-    const chunk = Buffer.from(waiting.join(""));
-    waiting = [];
-    size = chunk.length;
+    clearTimeout(timer);
+    timer = undefined;
+    if (writing || (lines.isEmpty() && dropped.untold === 0)) return;
+    if (dropped.untold > 0) size += lines.add(`${time()} log: ${dropped.untold} lines dropped, nobody was reading`);
     dropped.untold = 0;
     writing = true;
-    writeAll(fd, chunk, (bytes) => void (size -= bytes), written);
+    writeAll(fd, lines.take(), (bytes) => void (size -= bytes), written);
   }
   function written(open: boolean): void {
     if (!open) size = 0; // what is left has no reader
     writing = false;
-    if (waiting.length > 0) schedule();
+    if (!lines.isEmpty()) schedule();
   }
   const schedule = () => {
-    timer ??= setTimeout(flush, FLUSH_MS);
-    timer.unref();
+    if (lines.hasChunk()) return flush();
+    timer ??= setTimeout(flush, FLUSH_MS).unref();
   };
   function line(text: string): void {
     if (size > UNREAD_BYTES) return void (dropped.untold++, dropped.in_all++);
-    size += text.length + 1;
-    waiting.push(`${text}\n`);
-    schedule();
+    size += lines.add(text);
+    if (!writing) schedule();
   }
-  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && waiting.length === 0 };
+  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && lines.isEmpty() };
 }
 
 /** Until all is written, or for a second where nobody reads. */
@@ -99,7 +169,7 @@ async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<vo
 
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
 export function createLog(format: "text" | "json" | "off", now: () => number, fd = STDERR): Log {
-  const timeNow = () => new Date(now()).toISOString();
+  const timeNow = clock(now);
   const out = lineWriter(fd, timeNow);
   const say = (level: "info" | "error", message: string, request_id: string | undefined) => {
     const time = timeNow();
@@ -110,12 +180,16 @@ export function createLog(format: "text" | "json" | "off", now: () => number, fd
   };
   return {
     access_enabled: format !== "off",
-    access(sent) {
+    access(entry) {
       const time = timeNow();
-      const entry = { ...sent, host: cut(sent.host), path: cut(sent.path) };
-      out.line(format === "json" ? visibleJson({ time, ...entry }) : `${time} ${accessText(entry)}`);
+      out.line(format === "json" ? `{"time":"${time}",${accessJson(entry)}}` : `${time} ${accessText(entry)}`);
     },
     dropped: out.dropped,
+    record(event, values) {
+      if (format === "off") return;
+      const line = { time: timeNow(), level: "info", event, ...values };
+      out.line(format === "json" ? visibleJson(line) : Object.values(line).map(valueText).join(" "));
+    },
     event: (message, request_id) => say("info", message, request_id),
     error: (message, error, request_id) =>
       say(

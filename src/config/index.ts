@@ -1,11 +1,13 @@
 /** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
  *  Nothing else reads flags or environment. */
 import { hasFlag, type KnownFlag, scanArguments } from "../arguments.ts";
+import { connectionsAllowed } from "./connections.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The effective settings, frozen. `base_url` and `sites_domain` are filled in from port and TLS where not set. */
+/** The effective settings, frozen. `base_url` and `sites_domain` are filled in from port and TLS where not set,
+ *  `max_connections` from the limit of descriptors. */
 export interface Config extends Readonly<Values> {
   /** No trailing slash. Its port is 0 until the server listens where `port` is 0 and no base URL was given. */
   readonly base_url: string;
@@ -86,7 +88,8 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }
-  const config = withAddresses(values, values.port);
+  const max_connections = connectionsAllowed(values.max_connections);
+  const config = withAddresses({ ...values, max_connections }, values.port);
   refuseUnreachableSites(config);
   return config;
 }

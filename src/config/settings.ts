@@ -149,6 +149,14 @@ export const SETTINGS = {
     allowed: "a duration such as 30s, 15m, 12h or 14d",
     parse: duration,
   }),
+  max_connections: setting({
+    flag: "--max-connections",
+    variables: ["SVC_MAX_CONNECTIONS"],
+    fallback: null,
+    meaning: "connections of a process, past which a new one is closed; default: the limit of descriptors less 256",
+    allowed: "a number from 1 to 10000000",
+    parse: integer(1, 10_000_000),
+  }),
   metrics_token: setting({
     flag: null,
     variables: ["SVC_METRICS_TOKEN"],
@@ -188,7 +196,15 @@ export const SETTINGS = {
 
 type Settings = typeof SETTINGS;
 type Parsed<K extends keyof Settings> = Exclude<ReturnType<Settings[K]["parse"]>, undefined>;
-type Optional = "base_url" | "sites_domain" | "trust_proxy" | "tls_cert" | "tls_key" | "metrics_token" | "contact";
+type Optional =
+  | "base_url"
+  | "sites_domain"
+  | "trust_proxy"
+  | "tls_cert"
+  | "tls_key"
+  | "max_connections"
+  | "metrics_token"
+  | "contact";
 
 /** Durations in milliseconds. What has no default is null where it is not set. */
 export type Values = { [K in keyof Settings]: Parsed<K> | (K extends Optional ? null : never) };

@@ -1,6 +1,7 @@
 /** One deploy in one process, from the zip's handing over to its outcome: whose turn it is, the deadline, the memory. The
  *  process is ended before it publishes or not at all: never between blob and COMMIT. */
 import type { Refusal } from "../errors.ts";
+import { every } from "../every.ts";
 import { fromPlain } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { DeployProcess, ProcessDied } from "./deploy-process.ts";
@@ -46,13 +47,14 @@ function doneOf(outcome: Outcome, log: Pick<Log, "error">): Done {
 function watch(process: DeployProcess, limits: TaskLimits, giveUp: Task["giveUp"]): { stop(): void } {
   const { deadline_ms, memory_bytes } = limits;
   const deadline = setTimeout(() => giveUp((place) => tooLong(place, deadline_ms)), deadline_ms);
-  const memory = setInterval(() => {
+  const look = (): void => {
     if (process.memory() > memory_bytes) giveUp((place) => tooLarge(place, memory_bytes));
-  }, WATCH_MS);
+  };
+  const memory = every(WATCH_MS, look, () => {}); // the deadline holds all the same
   return {
     stop() {
       clearTimeout(deadline);
-      clearInterval(memory);
+      memory.stop();
     },
   };
 }

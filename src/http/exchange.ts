@@ -1,4 +1,5 @@
 /** What routes, serving and the log share of HTTP. */
+import type { ErrorCode } from "../errors.ts";
 import { newRequestId } from "../tokens.ts";
 import { visible } from "../visible.ts";
 
@@ -10,17 +11,39 @@ export interface Peer {
   extendTimeout(seconds: number): void;
 }
 
+/** What the log's line of a deploy says beside the request: as far as it is known. */
+export interface DeployFacts {
+  /** `anonymous`, `manage_token` or the account_id; null for a credential that is none here. */
+  by: string | null;
+  site_id?: string;
+  slug?: string;
+  done?: {
+    version_id: string;
+    /** Of the upload. */
+    files: number;
+    bytes: number;
+    /** Milliseconds. */
+    stages: Readonly<Record<string, number>>;
+    healed: readonly string[];
+    warnings: readonly string[];
+  };
+}
+
 /** One request on its way through: what error pages and the access log need to know of it. */
 export class Exchange {
   /** Bytes of the body that is sent: 0 for a 304 and for HEAD. Whoever makes the Response sets it. */
   bytes = 0;
   /** Asked of the API's host: set as soon as that is known. */
   on_api = false;
+  /** Of the refusal that it is answered with. */
+  code: ErrorCode | null = null;
+  /** Null where it is no deploy. */
+  deploy: DeployFacts | null = null;
   #request_id: string | undefined;
   #address: string | null = null;
   constructor(
     readonly peer: Peer,
-    /** For the log: by the clock of `performance.now()`. */
+    /** By the clock of `performance.now()`. */
     readonly started = 0,
   ) {}
   /** The peer's, asked once: a client that leaves takes it along. */

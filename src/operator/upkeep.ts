@@ -1,7 +1,7 @@
 /** `gc`, `verify`, `backup`, `restore`: the upkeep of a data directory. */
 import { resolve } from "node:path";
 import { openOperations, type Operations, restoreFrom } from "../store/operations.ts";
-import { slotOf } from "../metrics.ts";
+import { slotOf } from "../metrics/index.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
 import { visible } from "../visible.ts";
 import type { Call, Command } from "./command.ts";

@@ -9,6 +9,7 @@ import type { SiteContext } from "../types.ts";
 import { networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe, type SignedInCaller } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
+import { noteDeployed, noteSite } from "./deploy-facts.ts";
 import { boundsOf, idempotencyKey, networkKey, readUpload, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
 import { limitAccount, limitClient } from "../http/rate-limit.ts";
@@ -20,6 +21,14 @@ async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<voi
   await limitClient(ctx, "rate_deploy");
   await refuseUnproved(ctx);
 }
+
+/** What a dry run of a new site is counted for. */
+const newSiteOf = (owner: SignedInCaller | null, network: string | null) => ({
+  site_id: "",
+  site_no: 0,
+  owner_account_id: owner?.account_id ?? null,
+  network,
+});
 
 /** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
@@ -35,7 +44,7 @@ export async function createSite(ctx: Ctx) {
   const bounds = boundsOf(parts.config);
   const counted_for = owner ? null : networkKey(ctx);
   if (rehearsal) {
-    const charged = { site_id: "", site_no: 0, owner_account_id: owner?.account_id ?? null, network: counted_for };
+    const charged = newSiteOf(owner, counted_for);
     return dryRun(parts, { zip, network, site, against: null, charged, bounds }, spa_override ?? null);
   }
   const manage_token = newToken("svc_manage_");
@@ -68,6 +77,7 @@ export async function createSite(ctx: Ctx) {
 export async function redeploy(ctx: Ctx) {
   const { query, caller, parts, params, token, client_address } = ctx;
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+  noteSite(ctx.exchange, site);
   const owner_account_id = site.owner_account_id;
   if (owner_account_id === null) await limitClient(ctx, "rate_redeploy");
   else await limitAccount(ctx, owner_account_id);
@@ -107,10 +117,12 @@ const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | 
 });
 
 function deployResult(
-  { parts }: Ctx,
-  { site, version_id, healed, warnings }: Deployed,
+  { parts, exchange }: Ctx,
+  deployed: Deployed,
   tokens: { manage_token: string; claim_token?: string },
 ) {
+  noteDeployed(exchange, deployed);
+  const { site, version_id, healed, warnings } = deployed;
   const { base_url } = parts.config;
   const { site_id, slug, expires_at, owner_account_id } = site;
   const claim_url = tokens.claim_token && `${base_url}/claim/${site_id}#${tokens.claim_token}`;

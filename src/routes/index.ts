@@ -4,11 +4,13 @@ import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
 import { callerOf } from "./caller.ts";
+import { createSite, redeploy } from "./deploy.ts";
+import { beginFacts, noteCaller } from "./deploy-facts.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
 import type { Caller } from "../types.ts";
 import { matcher } from "../http/match.ts";
-import type { ApiParts, Ctx, Route } from "./context.ts";
+import type { ApiParts, Ctx, Handler, Route } from "./context.ts";
 
 /** Refusals carry what a handler wanted to say in headers, too. */
 function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
@@ -19,6 +21,8 @@ function withHeaders(error: unknown, headers: Readonly<Record<string, string>>):
 const nothingHere = (): Refusal => new Refusal("not_found", "There is nothing at this address of the API.");
 
 const ANONYMOUS: Caller = { kind: "anonymous" };
+
+const DEPLOYS: ReadonlySet<Handler> = new Set([createSite, redeploy]);
 
 /** What a handler says beside its answer. */
 type Said = Pick<Ctx, "headers" | "after">;
@@ -34,17 +38,20 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
     if (atPath === null) throw nothingHere();
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
+    const query = new URLSearchParams(queryOf(request.url));
+    if (DEPLOYS.has(handler) && query.get("dry_run") !== "1") beginFacts(exchange);
     const origin = originOf(request, () => exchange.address());
     const cookie = sessionCookie(origin);
     const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts });
     const authorization = request.headers.get("authorization");
+    noteCaller(exchange, caller);
     // A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days.
     if (caller.kind === "unknown" && authorization === null) said.headers["set-cookie"] = cookie.cleared;
     return handler({
       request,
       exchange,
       params,
-      query: new URLSearchParams(queryOf(request.url)),
+      query,
       caller,
       token: authorization?.replace(/^bearer +/i, "") ?? null,
       client_address: () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for")),

@@ -2,7 +2,7 @@
 import type { Config } from "../config/index.ts";
 import { answerText } from "../http/answers.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Metrics, Sample } from "../metrics.ts";
+import type { Metrics, Sample } from "../metrics/index.ts";
 import type { Store } from "../store/index.ts";
 import { sameSecret } from "../tokens.ts";
 
@@ -28,12 +28,13 @@ async function samples({ census, freeBytes }: Pick<Store, "census" | "freeBytes"
   return [
     ...Object.entries(sites).map(([state, value]) => ({
       name: "svc_sites",
+      type: "gauge" as const,
       help: "Sites by state; expired ones wait for the sweep.",
       label: `state="${state}"`,
       value,
     })),
-    { name: "svc_versions", help: "Stored versions of all sites.", value: versions },
-    { name: "svc_disk_free_bytes", help: "Room on the data directory's disk.", value: freeBytes() },
+    { name: "svc_versions", type: "gauge", help: "Stored versions of all sites.", value: versions },
+    { name: "svc_disk_free_bytes", type: "gauge", help: "Room on the data directory's disk.", value: freeBytes() },
   ];
 }
 
@@ -42,14 +43,16 @@ interface Parts {
   metrics: Metrics;
   store: Pick<Store, "census" | "freeBytes">;
   now: () => number;
+  /** Which program it is. */
+  build: Sample;
 }
 
 /** Null where whoever asks may not know that there is anything. `by_token`: on the API's own host. */
-export function createMetricsAnswer({ config, metrics, store, now }: Parts) {
+export function createMetricsAnswer({ config, metrics, store, now, build }: Parts) {
   return async (request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null> => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     if (!isLocal(request, exchange) && !(by_token && hasToken(request, config.metrics_token))) return null;
-    const text = metrics.text(await samples(store, now()));
+    const text = metrics.text([...(await samples(store, now())), build]);
     return answerText(text, exchange, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   };
 }

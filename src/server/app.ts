@@ -5,9 +5,10 @@ import { asRefusal, Refusal, withAppeal } from "../errors.ts";
 import { hostParser } from "../http/hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../metrics/index.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";
 import { METRICS_PATH } from "../routes/metrics.ts";
+import { logDeploy } from "./deploy-line.ts";
 import { errorPage } from "../serve/error-page.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
@@ -71,7 +72,7 @@ export function createApp(parts: AppParts): App {
     transport_security: transportSecurity(config.base_url),
   };
   return (request, peer) => {
-    const exchange = new Exchange(peer, log.access_enabled ? performance.now() : 0);
+    const exchange = new Exchange(peer, performance.now());
     let answer: Response | Promise<Response>;
     try {
       answer = route(request, exchange, steps);
@@ -118,6 +119,7 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
   if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
   const refusal = unknown_outcome ? restarting() : asRefusal(error);
   metrics.refused(refusal.code);
+  exchange.code = refusal.code;
   if (!exchange.on_api) return errorPage(request, refusal, exchange, config.contact);
   if (isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
   return errorJson(withAppeal(refusal, config.contact), exchange);
@@ -130,7 +132,8 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   }
   if (steps.draining()) response.headers.set("connection", "close");
   const bytes = request.method === "HEAD" ? 0 : exchange.bytes;
-  metrics.answered(response.status, bytes);
+  const ms = performance.now() - exchange.started;
+  metrics.answered(response.status, bytes, ms);
   if (log.access_enabled) {
     log.access({
       method: request.method,
@@ -138,10 +141,12 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
       path: pathOf(request.url),
       status: response.status,
       bytes,
-      ms: performance.now() - exchange.started,
+      ms,
       address: steps.clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for")),
-      request_id: response.headers.get("x-request-id") ?? exchange.request_id,
+      code: exchange.code,
+      request_id: exchange.request_id,
     });
+    if (exchange.deploy !== null) logDeploy(log, exchange, exchange.deploy, { status: response.status, ms });
   }
   return response;
 }

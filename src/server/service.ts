@@ -1,9 +1,10 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
+import { availableParallelism } from "node:os";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
 import { createLog, type Log } from "../log.ts";
-import { createMetrics, keepCounting, type Metrics, slotOf } from "../metrics.ts";
+import { createMetrics, keepCounting, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
@@ -14,8 +15,11 @@ import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
+import { openListener } from "./listener.ts";
+import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
+import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
 import type { Site } from "../types.ts";
 import { readTls } from "../config/tls.ts";
@@ -24,8 +28,7 @@ import { WEB } from "../web/index.ts";
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
 const GOODBYE_MS = 500;
 const DRAIN_MS = 10_000;
-/** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
-const IDLE_TIMEOUT_S = 120;
+/** Deploys at once in each process. */
 const CACHE_BYTES = 96 * 1024 * 1024;
 
 export interface Service {
@@ -85,7 +88,7 @@ function appFor(
     api,
     sites,
     ownPaths: createOwnPaths({ takeReport }, sites.shown),
-    metricsAnswer: createMetricsAnswer({ config, metrics, store, now }),
+    metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,
     draining: ending,
@@ -94,29 +97,32 @@ function appFor(
   });
 }
 
-const listener = (config: Config, tls: ReturnType<typeof readTls>, app: () => App, worker: boolean) =>
-  Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    reusePort: worker,
-    development: false,
-    idleTimeout: IDLE_TIMEOUT_S,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
-    ...(tls && { tls, http2: true }),
-    fetch: (request, server) =>
-      app()(request, {
-        address: () => server.requestIP(request)?.address ?? "-", // closed by now
-        extendTimeout: (seconds) => server.timeout(request, seconds),
-      }),
-    error: () => new Response("Internal error", { status: 500 }),
-  });
-
 /** The signal handlers of server.ts know the exit code. */
 export const endForRecovery = (): void => void process.kill(process.pid, "SIGUSR2");
+
+function startPool(config: Config, now: () => number, log: Log, metrics: () => Metrics) {
+  const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
+  const limits = { max_files, max_bytes, max_zip_bytes };
+  return watchedPool(createPool({ data_dir, limits, now, log }), metrics);
+}
 
 interface Serving extends Service {
   /** Takes no write any more, and ends the process. */
   fatal(error: unknown): void;
+}
+
+/** What ends the process, and what asks whether it must. */
+function endings(state: { read_only: boolean }, log: Log, end: (error: unknown) => void = endForRecovery) {
+  const fatal = (error: unknown): void => {
+    if (state.read_only) return;
+    state.read_only = true;
+    end(error);
+  };
+  const lost = (error: unknown): void => {
+    log.error("a write that nobody waited for", error);
+    if (isCommitUnknown(error)) fatal(error);
+  };
+  return { fatal, lost };
 }
 
 /** Serves until `stop`. The data directory must be prepared already. */
@@ -124,33 +130,27 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
   const tls = readTls(config);
   const log = createLog(config.log, now);
-  const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
-  const { store, rates } = await openServing({ data_dir, now, lost: (error) => lost(error) });
-  const pool = createPool({ data_dir, limits: { max_files, max_bytes, max_zip_bytes }, now, log });
   const state = { draining: false, read_only: false };
-  const fatal = (error: unknown): void => {
-    if (state.read_only) return;
-    state.read_only = true;
-    (options.fatal ?? endForRecovery)(error);
-  };
-  const lost = (error: unknown): void => {
-    log.error("a write that nobody waited for", error);
-    if (isCommitUnknown(error)) fatal(error);
-  };
+  const { fatal, lost } = endings(state, log, options.fatal);
+  const { store, rates } = await openServing({ data_dir: config.data_dir, now, lost });
+  const pool = startPool(config, now, log, () => metrics);
   let app: App;
-  const server = await listenPatiently(() => listener(config, tls, () => app, options.worker ?? false));
-  const bound = withAddresses(config, server.port!);
-  const metrics = createMetrics(store.figures);
+  const refused = () => metrics.count("svc_connections_refused_total");
+  const worker = options.worker ?? false;
+  const listener = await listenPatiently(() => openListener({ config, tls, app: () => app, worker, log, refused }));
+  const bound = withAddresses(config, listener.port);
+  const figures = processFigures({ listener, pool, now });
+  const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
+  if (!options.worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
 
   async function stop(): Promise<void> {
     state.draining = true;
     await Bun.sleep(goodbye_ms);
-    await Promise.race([server.stop(), lastAnswer(server), Bun.sleep(drain_ms - goodbye_ms)]);
-    await server.stop(true);
+    await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
     counting.stop();
     rates.close();
@@ -160,18 +160,12 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   return { config: bound, store, stop, fatal };
 }
 
-/** Resolves when nothing has been in flight for a moment. `stop()` alone waits for a browser's connections, too, that
- *  it opened ahead of requests it never made: up to nine seconds. */
-async function lastAnswer(server: Bun.Server<undefined>): Promise<void> {
-  for (let quiet = 0; quiet < 5; quiet = server.pendingRequests === 0 ? quiet + 1 : 0) await Bun.sleep(20);
-}
-
 /** In the background: serving does not wait for it. */
 function checkBlobs(store: Store, log: Log): void {
   store.missingBlobs().then(
     (missing) => {
       store.figures.set(slotOf("svc_blobs_missing"), missing.length);
-      for (const sha256 of missing) log.event(`blob missing: ${sha256} is named by a live version`);
+      for (const sha256 of missing) log.error("blob missing", `${sha256} is named by a live version`);
     },
     (error) => log.error("checking blobs", error),
   );

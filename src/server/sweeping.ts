@@ -2,8 +2,9 @@
  *  thread of their own: its transactions never wait in front of a page. */
 import { closeSync, openSync } from "node:fs";
 import type { Config } from "../config/index.ts";
+import { every, loggedBy } from "../every.ts";
 import { createLog, type Log } from "../log.ts";
-import { type Figure, slotOf } from "../metrics.ts";
+import { type Figure, slotOf } from "../metrics/index.ts";
 import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
@@ -12,7 +13,7 @@ import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 function note(reply: SweepReply, log: Log, figures: Figures, now: number): void {
   const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
   if ("error" in reply) {
-    log.event(`sweep: ${reply.error}`);
+    log.error("sweep", reply.error);
     add("svc_sweep_failures_total", 1);
   } else if ("swept" in reply) {
     const { sites, blobs } = reply.swept;
@@ -25,7 +26,7 @@ function note(reply: SweepReply, log: Log, figures: Figures, now: number): void 
     if (reply.missing !== null) figures.set(slotOf("svc_blobs_missing"), reply.missing);
     for (const { sha256, why, losses } of reply.damages) {
       const where = losses.map(({ slug, path }) => `${slug} ${path}`).join(", ");
-      log.event(`blob ${why}: ${sha256}, stored for ${where}`);
+      log.error(`blob ${why}`, `${sha256}, stored for ${where}`);
     }
   }
 }
@@ -107,16 +108,13 @@ function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => v
   };
 }
 
-/** A timer whose error ends nothing. */
-function every(ms: number, log: Log, work: () => void): { stop(): void } {
-  const timer = setInterval(() => {
-    try {
-      work();
-    } catch (error) {
-      log.error("a timer", error);
-    }
-  }, ms);
-  return { stop: () => clearInterval(timer) };
+/** An order that is not taken leaves the time of the one before. */
+function ordering(thread: Thread, now: () => number, interval: number): () => void {
+  let before = 0;
+  return () => {
+    const time = now();
+    if (thread.order({ now: time, sure: Math.min(before, time), interval })) before = time;
+  };
 }
 
 /** `fatal` ends the process, which must write nothing more: no further order is given. */
@@ -138,19 +136,10 @@ export function startSweeping(
     },
     broke,
   );
-  const interval = config.gc_interval;
-  let before = 0;
-  const sweeps = every(interval, log, () => {
-    const time = now();
-    const sure = Math.min(before, time);
-    try {
-      // An order that is not taken leaves the time of the one before.
-      if (thread.order({ now: time, sure, interval })) before = time;
-    } catch (error) {
-      broke(String(error));
-    }
-  });
-  const looks = every(LOOK_MS, log, watchingDatabase(config.data_dir, log, figures));
+  const order = ordering(thread, now, config.gc_interval);
+  const sweeps = every(config.gc_interval, order, (error) => broke(String(error)));
+  const look = watchingDatabase(config.data_dir, log, figures);
+  const looks = every(LOOK_MS, look, loggedBy(log, "looking for the database"));
   return {
     async stop() {
       sweeps.stop();

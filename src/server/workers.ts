@@ -5,6 +5,7 @@ import { createLog, type Log } from "../log.ts";
 import { listenPatiently } from "./port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
+import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
 
 /** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */
@@ -115,6 +116,7 @@ export async function supervise(configured: Config, env: Env, now: () => number)
     await stop();
     throw error;
   }
+  logStart(log, config);
   const replace = () =>
     crew.replaceAll().catch((error: unknown) => {
       log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);

@@ -11,7 +11,7 @@ export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
 export { readSecrets, type Secrets } from "./disk/secrets.ts";
 export { openStore, type Store } from "./embedded.ts";
-export { databaseWatch } from "./sqlite/database.ts";
+export { databaseWatch, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
 
 /** Everything of it that writes is asked of the thread, by name. What is forgotten here throws: the connection of the

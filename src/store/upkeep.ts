@@ -123,10 +123,10 @@ export interface Figures {
   add(slot: number, amount: number): void;
   set(slot: number, value: number): void;
   get(slot: number): number;
-  /** Says how much memory this process holds. */
-  putMemory(bytes: number): void;
+  /** What this process says of itself: at most fifteen whole numbers. */
+  putProcess(numbers: readonly number[]): void;
   /** What each process that is alive said last. */
-  memories(): number[];
+  processes(): number[][];
 }
 
 /** Where the server was reached when it last started, for programs that have its data and not its settings. */

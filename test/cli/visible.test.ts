@@ -86,7 +86,7 @@ async function inLog(format: "text" | "json"): Promise<string> {
   const file = join(folder, "log");
   const descriptor = openSync(file, "w");
   const log = createLog(format, Date.now, descriptor);
-  const rest = { method: "GET", path: "/", status: 404, bytes: 0, ms: 1, address: "::1", request_id: "r" };
+  const rest = { method: "GET", path: "/", status: 404, bytes: 0, ms: 1, address: "::1", code: null, request_id: "r" };
   for (const host of everything) log.access({ ...rest, host });
   log.event("second\nline");
   await log.close();

@@ -96,6 +96,8 @@ describe("the built-ins that belong to some rooms", () => {
     ["src/serve/x.ts", "const home = process.env.HOME;", 1],
     ["src/serve/x.ts", "const at = Date.now();", 1],
     ["src/pipeline/x.ts", "const now = Date.now;", 1],
+    ["src/server/x.ts", "const timer = setInterval(work, 1000);", 1],
+    ["src/every.ts", "const timer = setInterval(turn, ms);", 0],
     ["src/tokens.ts", "const id = Math.random();", 1],
     ["src/cli/x.ts", 'import { randomBytes } from "node:crypto";', 1],
     ["src/store/x.ts", "crypto.getRandomValues(bytes);", 1],

@@ -78,6 +78,20 @@ describe("who may see it", () => {
   });
 });
 
+/** Its buckets hold what is below their bound, the last holds all, and the sum is theirs. */
+function expectHistogram(text: string, name: string): void {
+  const lines = [...text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\} (\\d+)$`, "gm"))];
+  const bounds = lines.map(([, bound]) => (bound === "+Inf" ? Infinity : Number(bound)));
+  const counts = lines.map(([, , count]) => Number(count));
+  expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
+  expect(bounds.at(-1)).toBe(Infinity);
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  const all = figures(text);
+  expect(all.get(`${name}_count`)).toBe(counts.at(-1)!);
+  expect(all.get(`${name}_count`)).toBeGreaterThan(0);
+  expect(all.get(`${name}_sum`)).toBeGreaterThan(0);
+}
+
 describe("what it says", () => {
   const read = async (port: number) => {
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: "close" } });
@@ -87,9 +101,11 @@ describe("what it says", () => {
 
   test("Prometheus' text format: each name with one HELP and one TYPE before its lines", async () => {
     await using server = await startServer();
+    await server.deploy({ "index.html": "x" });
     const text = await read(server.port);
     expect(text.endsWith("\n")).toBe(true);
     let name = "";
+    let type = "";
     const seen = new Set<string>();
     for (const line of text.trimEnd().split("\n")) {
       const preamble = /^# (HELP|TYPE) ([a-z_]+) (.+)$/.exec(line);
@@ -97,11 +113,58 @@ describe("what it says", () => {
         name = preamble[2]!;
         expect(seen).not.toContain(name);
         seen.add(name);
-      } else if (preamble)
-        expect([preamble[2], preamble[3]]).toEqual([name, expect.stringMatching(/^(counter|gauge)$/)]);
-      else expect(line).toMatch(new RegExp(`^${name}(\\{[a-z]+="[a-z0-9_]+"\\})? \\d+$`));
+      } else if (preamble) {
+        expect([preamble[2], preamble[3]]).toEqual([name, expect.stringMatching(/^(counter|gauge|histogram)$/)]);
+        type = preamble[3]!;
+        // By Prometheus' conventions: promtool says so too, where it is there (.ci/run).
+        expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
+        expect(name).not.toMatch(/_(count|sum|bucket)$|_(ms|milliseconds|kb|mb|minutes)(_|$)/);
+      } else {
+        const suffix = type === "histogram" ? "_(bucket|sum|count)" : "";
+        const labels = String.raw`(\{([a-z]+="[^"\\\n]+",?)+\})?`;
+        expect(line).toMatch(new RegExp(String.raw`^${name}${suffix}${labels} \d+(\.\d+)?$`));
+      }
     }
     expect(seen).toContain("svc_blobs_missing");
+    for (const one of ["svc_request_duration_seconds", "svc_deploy_duration_seconds"]) expectHistogram(text, one);
+  });
+
+  test("latencies, slots, descriptors, connections, start and build stand there", async () => {
+    await using server = await startServer("--max-connections", "77");
+    await server.deploy({ "index.html": "x" });
+    await server.site("nobody-at-all-0000");
+    const all = figures(await read(server.port));
+    expect(all.get("svc_request_duration_seconds_count")).toBe(2); // not yet the one that asks
+    expect(all.get("svc_deploy_duration_seconds_count")).toBe(1);
+    expect(all.get("svc_deploy_duration_seconds_sum")).toBeGreaterThan(0);
+    expect(all.get("svc_deploy_slots")).toBeGreaterThanOrEqual(2);
+    expect([all.get("svc_deploy_slots_busy"), all.get("svc_deploys_waiting")]).toEqual([0, 0]);
+    const started = all.get('process_start_time_seconds{worker="0"}')!;
+    expect(Math.abs(started - server.now() / 1000)).toBeLessThan(600);
+    expect(all.get('process_cpu_seconds_total{worker="0"}')).toBeGreaterThan(0);
+    expect([...all.keys()].find((name) => name.startsWith("svc_build_info"))).toContain(`bun="${Bun.version}"`);
+    if (process.platform !== "linux") return; // nobody else tells
+    expect(all.get('process_open_fds{worker="0"}')).toBeGreaterThan(10);
+    expect(all.get('process_max_fds{worker="0"}')).toBeGreaterThan(100);
+    expect(all.get("svc_connections_allowed")).toBe(77);
+  });
+
+  test("a deploy that runs and one that waits are seen while they do", async () => {
+    await using server = await startServer();
+    const before = figures(await read(server.port)).get("svc_deploy_slots")!;
+    const many = Array.from({ length: 4 * before }, (_, n) =>
+      server.deploy({ "index.html": "x", "more.txt": "y".repeat(2_000_000) + n }),
+    );
+    const seen = { busy: 0, waiting: 0 };
+    const watching = until(async () => {
+      const all = figures(await read(server.port));
+      seen.busy = Math.max(seen.busy, all.get("svc_deploy_slots_busy")!);
+      seen.waiting = Math.max(seen.waiting, all.get("svc_deploys_waiting")!);
+      return seen.busy > 0 && seen.waiting > 0;
+    }, 1);
+    await Promise.all([watching, Promise.allSettled(many)]);
+    expect(seen.busy).toBeLessThanOrEqual(before);
+    await until(async () => figures(await read(server.port)).get("svc_deploy_slots_busy") === 0);
   });
 
   test("answers by class, bytes, deploys, refusals by code, reports, sites by state", async () => {

@@ -1,4 +1,4 @@
-/** CONTRACT 1: the access log. */
+/** CONTRACT 3 and 7: the access log, and the lines of a start and of each deploy. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { ended, local, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
@@ -20,7 +20,7 @@ describe("the access log", () => {
     const { length } = await response.text();
     expect(line).toMatch(
       new RegExp(
-        `^\\S+Z GET 127\\.0\\.0\\.1:${server.port} /nothing 404 ${length} [\\d.]+ms 127\\.0\\.0\\.1 req_\\w+$`,
+        `^\\S+Z GET 127\\.0\\.0\\.1:${server.port} /nothing 404 ${length} [\\d.]+ms 127\\.0\\.0\\.1 not_found req_\\w+$`,
       ),
     );
     expect(line).toEndWith(response.headers.get("x-request-id")!);
@@ -58,7 +58,7 @@ describe("the access log", () => {
     const server = await startProcess(["--data-dir", dir.path]);
     await fetch(`${local(server)}/a%0a2026-01-01T00:00:00Z%1b[31m`, { headers: { host: "x\u00e9.localhost" } });
     await ended(server, "SIGTERM");
-    const [line, ...more] = server.stderr().split("\n");
+    const [, line, ...more] = server.stderr().split("\n"); // behind the line of the start
     expect(more).toEqual([""]);
     expect(line).toContain("/a%0a2026-01-01T00:00:00Z%1b[31m");
     expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u); // letters of every script stay as they are
@@ -98,6 +98,32 @@ describe("the access log", () => {
     });
     await ended(server, "SIGTERM");
     for (const line of lines()) expect(line).toContain("ms 127.0.0.1 ");
+  });
+
+  test("an error's code stands before the request id, in text and json; where there is none, - and no member", async () => {
+    for (const format of ["text", "json"] as const) {
+      await using dir = await temporaryFolder();
+      const server = await startProcess(["--data-dir", dir.path, "--log", format]);
+      const { slug } = await deployPage(local(server), "<title>logged</title>");
+      const headers = { host: `${slug}.localhost` };
+      for (const path of ["/", "/none"]) await fetch(local(server) + path, { headers });
+      await fetch(`${local(server)}/healthz`, { method: "DELETE" });
+      await ended(server, "SIGTERM");
+      const lines = server.stderr().split("\n").slice(-4, -1);
+      const codes = lines.map((line) =>
+        format === "text" ? line.split(" ").at(-2) : ((JSON.parse(line) as { code?: string }).code ?? "-"),
+      );
+      expect(codes).toEqual(["-", "not_found", "method_not_allowed"]);
+    }
+  });
+
+  test("a path of any length is 500 characters of its line", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path]);
+    await fetch(`${local(server)}/${"x".repeat(4000)}`);
+    await ended(server, "SIGTERM");
+    const path = server.stderr().split("\n").at(-2)!.split(" ")[3]!;
+    expect(path).toBe(`/${"x".repeat(499)}…`);
   });
 
   test("off: answers are not logged", async () => {

@@ -3,10 +3,11 @@
 import type { Figures } from "../upkeep.ts";
 import { makePage, openPage } from "./shared-page.ts";
 
-const PAGE = 8192;
+const PAGE = 65_536;
 const BYTES_PER_SLOT = 8;
-/** From here on pairs of (process id, resident bytes), one for each process that serves. */
+/** From here on a place for each process that serves: its id, then the numbers that it says of itself. */
 const FIRST_PROCESS = 512;
+const PLACE = 16;
 const LAST = PAGE / BYTES_PER_SLOT;
 
 const FILE = { name: "metrics", bytes: PAGE };
@@ -49,7 +50,7 @@ function isAlive(pid: bigint): boolean {
 
 export function openFigures(data_dir: string): Figures {
   const own = BigInt(process.pid);
-  const processes = Array.from({ length: (LAST - FIRST_PROCESS) / 2 }, (_, n) => FIRST_PROCESS + 2 * n);
+  const processes = Array.from({ length: (LAST - FIRST_PROCESS) / PLACE }, (_, n) => FIRST_PROCESS + PLACE * n);
   let place: number | undefined;
   const cells = cellsOf(data_dir, () => (place = undefined));
 
@@ -64,16 +65,17 @@ export function openFigures(data_dir: string): Figures {
     add: (slot, amount) => void Atomics.add(cells(), slot, BigInt(amount)),
     set: (slot, value) => void Atomics.store(cells(), slot, BigInt(Math.round(value))),
     get: (slot) => Number(Atomics.load(cells(), slot)),
-    putMemory(bytes) {
+    putProcess(numbers) {
       const page = cells(true); // once a second, and by those that serve: they make a page anew that is gone
       place ??= takePlace(page);
-      if (place !== undefined) Atomics.store(page, place + 1, BigInt(bytes));
+      if (place === undefined) return;
+      for (const [n, value] of numbers.entries()) Atomics.store(page, place + 1 + n, BigInt(Math.round(value)));
     },
-    memories() {
+    processes() {
       const page = cells();
       return processes
         .filter((at) => page[at] !== 0n && isAlive(page[at]!))
-        .map((at) => Number(Atomics.load(page, at + 1)));
+        .map((at) => Array.from(page.subarray(at + 1, at + PLACE), Number));
     },
   };
 }

@@ -1,4 +1,5 @@
 /** While a backup copies blobs, none may be swept. A hold that nobody renews lapses after an hour. */
+import { every } from "../../every.ts";
 import { randomName } from "../../random.ts";
 import { UNIT_MS } from "../../units.ts";
 import { type Op, statement } from "./db.ts";
@@ -27,10 +28,10 @@ export async function takeHold({ db, now }: Pick<Parts, "db" | "now">): Promise<
   const hold_id = `hold_${randomName(20)}`;
   const renew = () => db.write(() => put.do(hold_id, now() + HOLD_MS));
   await renew();
-  const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS);
+  const timer = every(RENEW_MS, renew, () => {}); // six turns before it lapses
   return {
     release() {
-      clearInterval(timer);
+      timer.stop();
       return ifDiskAllows(db.write(() => remove.do(hold_id, now()))); // else it lapses
     },
   };

@@ -1,5 +1,6 @@
 /** One number tells every process and thread that a site changed (ARCHITECTURE, idea 2). */
 import type { Database } from "bun:sqlite";
+import { every } from "../../every.ts";
 import { randomBlock } from "../../random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import type { Generation } from "../serving.ts";
@@ -60,19 +61,17 @@ function mappedCounter(data_dir: string) {
 function keepWatch(counter: ReturnType<typeof mappedCounter>, committed: () => number): { stop(): void } {
   let seen = committed();
   const look = (): void => {
-    try {
-      counter.mend(true);
-      const now = committed();
-      if (now !== seen) counter.advance();
-      seen = now;
-    } catch {}
+    counter.mend(true);
+    const now = committed();
+    if (now !== seen) counter.advance();
+    seen = now;
   };
-  const timer = setInterval(look, WATCH_MS);
-  timer.unref();
+  // A database that cannot be asked may have changed.
+  const timer = every(WATCH_MS, look, counter.advance);
   const watch = counter.watch();
   return {
     stop() {
-      clearInterval(timer);
+      timer.stop();
       watch.stop();
     },
   };

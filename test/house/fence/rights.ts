@@ -21,6 +21,7 @@ const CLIENT = [
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
   [VOCABULARY]: [],
   config: [VOCABULARY],
+  metrics: [VOCABULARY],
   html: [VOCABULARY],
   http: [VOCABULARY, "config"],
   store: [VOCABULARY, "config", "store/sql", "store/sqlite", "store/disk", "store/backup"],
@@ -43,10 +44,10 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "http", ...STORE],
   render: [VOCABULARY, "http", ...STORE],
-  routes: [VOCABULARY, "config", "http", "deploy", "comments", "domains", ...STORE],
+  routes: [VOCABULARY, "config", "metrics", "http", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "html", "http", "routes", "comments", ...STORE],
   "web/browser": ["src/client/zip.ts", "src/client/challenge.ts", "src/client/ignore.ts"],
-  operator: [VOCABULARY, "config", "http", ...STORE],
+  operator: [VOCABULARY, "config", "metrics", "http", ...STORE],
   client: CLIENT,
   cli: [...CLIENT, "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
   "cli/commands": [...CLIENT, "cli", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
@@ -102,7 +103,7 @@ function within(path: string, where: Where): boolean {
 
 /** Packages and modules of the runtime → where they may be imported. What is not listed may be imported nowhere. */
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
-  [/^bun:ffi$/, (path) => path === "src/deploy/parent-death.ts"],
+  [/^bun:ffi$/, (path) => path === "src/deploy/parent-death.ts" || path === "src/server/sockets.ts"],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
   [/^fflate$/, (path) => within(path, ["client"])],
@@ -142,6 +143,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
+  ["setInterval", /\bsetInterval\b/, ["src/every.ts", "cli/terminal"]],
   ["Math.random", /\bMath\.random\b/, []],
   ["random bytes", /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/, ["src/random.ts"]],
   ["console", /\bconsole\.\w/, []],

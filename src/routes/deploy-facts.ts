@@ -1,0 +1,29 @@
+/** What the log says of a deploy (CONTRACT 7), noted while it is on its way: no token, no file's name. */
+import type { Deployed } from "../deploy/job.ts";
+import type { DeployFacts, Exchange } from "../http/exchange.ts";
+import type { Caller, Site } from "../types.ts";
+
+/** Null: a credential that is none here. */
+function named(caller: Caller): string | null {
+  if (caller.kind === "account") return caller.account_id;
+  if (caller.kind === "site") return "manage_token";
+  return caller.kind === "anonymous" ? "anonymous" : null;
+}
+
+/** From here on the answer is one that the log has a line for. */
+export const beginFacts = (exchange: Exchange): DeployFacts => (exchange.deploy = { by: null });
+
+export const noteCaller = ({ deploy }: Exchange, caller: Caller): void => void (deploy && (deploy.by = named(caller)));
+
+export function noteSite({ deploy }: Exchange, { site_id, slug }: Pick<Site, "site_id" | "slug">): void {
+  if (deploy) Object.assign(deploy, { site_id, slug });
+}
+
+const codes = (entries: readonly { code: string }[]): string[] => entries.map(({ code }) => code);
+
+export function noteDeployed(exchange: Exchange, deployed: Deployed): void {
+  const { site, version_id, files, bytes, stages, healed, warnings } = deployed;
+  noteSite(exchange, site);
+  const done = { version_id, files, bytes, stages, healed: codes(healed), warnings: codes(warnings) };
+  if (exchange.deploy) exchange.deploy.done = done;
+}

@@ -1,0 +1,174 @@
+/** How many connections may be open (CONTRACT 1, `--max-connections`). The runtime tells of requests and never of a
+ *  connection: they are counted as the descriptors that this process has beyond its own. Whoever is too many is met at
+ *  its first request; who sends none is found among the sockets (docs/decisions/service.md). */
+import { openDescriptors, reserveDescriptors } from "./descriptors.ts";
+import { createSurvey, type SurveyOptions } from "./survey.ts";
+
+/** Descriptors that are held until files need them, of those that connections leave free. */
+const RESERVE = 128;
+/** Turns of the watch, 100 ms each. A look at every descriptor takes 5 µs for each of them: so seldom is it done when
+ *  nothing presses, and not at all where there are many. */
+const LOOK_TURNS = 20;
+const FEW = 500;
+/** Where places are rare, so many descriptors may be looked at in a turn: a tenth of the time, at the worst. */
+const LOOKED_AT_A_TURN = 2000;
+/** With no more places than these the number of descriptors is not exact enough. */
+const RARE = 4;
+/** Turns for which newcomers are refused before connections that rest make room. */
+const PATIENT_TURNS = 50;
+/** Turns without a descriptor before nobody is let in any more. */
+const LAST_TURNS = 20;
+
+/** The other end of a connection: its name is nobody else's as long as that lasts. */
+export interface Guest {
+  peer: string;
+  address: string;
+}
+
+export interface Door {
+  /** 0: nobody counts. */
+  readonly max: number;
+  connections(): number;
+  /** On the path of every request: a subtraction, while less than half of the places are taken. */
+  admits(caller: { guest(): Guest }): boolean;
+  /** An upload is answered late, and is neither silent nor at rest meanwhile. */
+  uploadBegins(guest: Guest): void;
+  uploadEnds(guest: Guest): void;
+  /** Every 100 ms. `shut`: nobody is to be let in. */
+  watch(port: number): "shut" | "open";
+  close(): void;
+}
+
+interface DoorOptions extends Pick<SurveyOptions, "tls" | "isProxy" | "refused"> {
+  /** Null: as many as come. */
+  max: number | null;
+  /** How many this process may have; null: nobody knows. */
+  descriptors: number | null;
+}
+
+const OPEN_TO_ALL: Door = {
+  max: 0,
+  connections: () => 0,
+  admits: () => true,
+  uploadBegins: () => {},
+  uploadEnds: () => {},
+  watch: () => "open",
+  close: () => {},
+};
+
+type Bounded = DoorOptions & { max: number; descriptors: number };
+
+/** Where connections and descriptors are counted. */
+function createCount({ max, descriptors }: Bounded) {
+  const spare = Math.min(RESERVE, descriptors >> 2);
+  const slack = spare >> 1;
+  const reserve = reserveDescriptors(spare);
+  const used = () => (openDescriptors() ?? Infinity) - reserve.held();
+  let others = used() + 1; // the listener
+  const connections = () => Math.max(0, used() - others);
+  /** Places that are left; below 0 there are too many. */
+  const room = () => Math.min(max - connections(), descriptors - spare - slack - used());
+  reserve.take();
+  return {
+    reserve,
+    used,
+    connections,
+    room,
+    /** So many of the descriptors are connections: files that are sent, databases and pipes come and go. */
+    are(count: number): number {
+      others = used() - count;
+      return room();
+    },
+    /** With so few places left there is no descriptor left for another connection. */
+    nothing: -slack,
+  };
+}
+
+type Count = ReturnType<typeof createCount>;
+
+export const createDoor = (options: DoorOptions): Door =>
+  options.max === null || options.descriptors === null || openDescriptors() === null
+    ? OPEN_TO_ALL
+    : countingDoor({ ...options, max: options.max, descriptors: options.descriptors });
+
+/** How many places are left, told by the number of descriptors, or by a look at each. */
+function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof createSurvey>) {
+  const looks = { pressed: false, left: 0, turns: 0, credit: 0, port: 0 };
+
+  /** Each new connection that asks takes one from `left`, so that it is never below the truth. */
+  function look(): number {
+    const left = count.room();
+    looks.pressed = left < max >> 1;
+    looks.left = looks.pressed ? left : left - (max >> 1);
+    return left;
+  }
+  function lookClosely(ending: boolean): number {
+    const cost = count.used();
+    if (looks.credit < cost) return look();
+    looks.credit -= cost;
+    looks.turns = 0;
+    count.reserve.give(); // it takes one to list them
+    survey.look(looks.port, ending);
+    count.reserve.take();
+    return look();
+  }
+  function nextTurn(port: number): void {
+    looks.port = port;
+    looks.turns++;
+    looks.credit = Math.min(looks.credit + LOOKED_AT_A_TURN, Math.max(LOOKED_AT_A_TURN, count.used()));
+  }
+  return { looks, look, lookClosely, nextTurn };
+}
+
+function countingDoor(options: Bounded): Door {
+  const { max } = options;
+  const count = createCount(options);
+  const survey = createSurvey({ ...options, counted: count.are });
+  const { looks, look, lookClosely, nextTurn } = createLooks(options, count, survey);
+  const judge = createJudge(max, count, survey.possible);
+  let refused = false;
+  return {
+    max,
+    connections: count.connections,
+    admits(caller) {
+      if (--looks.left >= 0 && !looks.pressed && !options.tls) return true;
+      let left = looks.left >= 0 ? looks.left : look();
+      if (left < RARE) left = lookClosely(false);
+      if (!looks.pressed && !options.tls) return true;
+      const { peer, address } = caller.guest();
+      const welcome = survey.isKnown(peer) || (left >= 0 && !(looks.pressed && survey.isGreedy(address)));
+      if (welcome) survey.know(peer);
+      else refused = true;
+      return welcome;
+    },
+    uploadBegins: ({ peer }) => void survey.busy.add(peer),
+    uploadEnds: ({ peer }) => void survey.busy.delete(peer),
+    watch(port) {
+      nextTurn(port);
+      let left = look();
+      if (looks.pressed || (looks.turns >= LOOK_TURNS && count.used() < FEW)) left = lookClosely(true);
+      const verdict = judge(left, refused);
+      if (verdict === "full") survey.endResting(port);
+      if (verdict === "full" || left > 0) refused = false;
+      return verdict === "shut" ? "shut" : "open";
+    },
+    close: count.reserve.give,
+  };
+}
+
+/** What the turns of the watch come to. `possible`: who is silent can be ended. */
+function createJudge(max: number, { reserve, nothing }: Count, possible: boolean) {
+  let [last_turns, full_turns] = [0, 0];
+  let shut = false;
+  return (left: number, refused: boolean): "shut" | "full" | "open" => {
+    last_turns = left <= nothing ? last_turns + 1 : 0;
+    if (!shut && last_turns > (possible ? LAST_TURNS : 0)) shut = true;
+    else if (shut && left >= max >> 3) shut = false;
+    if (shut) reserve.give();
+    else reserve.take();
+    full_turns = left <= 0 && refused ? full_turns + 1 : 0;
+    if (shut || full_turns < PATIENT_TURNS) return shut ? "shut" : "open";
+    full_turns = 0;
+    return "full";
+  };
+}

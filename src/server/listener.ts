@@ -1,0 +1,184 @@
+/** The socket that the server listens on, and its end, the drain. It takes so many connections and no more: past that a
+ *  new one is closed at once, and while they cannot even be counted one by one, nobody is let in at all (door.ts). */
+import type { App } from "./app.ts";
+import { isIP } from "node:net";
+import { allowedDescriptors } from "../config/connections.ts";
+import type { Config } from "../config/index.ts";
+import { familyOf, networkList } from "../config/networks.ts";
+import type { readTls } from "../config/tls.ts";
+import { Refusal } from "../errors.ts";
+import { every, loggedBy } from "../every.ts";
+import { errorJson } from "../http/answers.ts";
+import { Exchange, type Peer } from "../http/exchange.ts";
+import type { Log } from "../log.ts";
+import { createDoor, type Door, type Guest } from "./door.ts";
+import { peerName } from "./sockets.ts";
+
+/** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
+const IDLE_TIMEOUT_S = 120;
+const WATCH_MS = 100;
+const MINUTE_MS = 60_000;
+
+export interface Listener {
+  /** The port that was really bound. */
+  port: number;
+  max_connections: number;
+  connections(): number;
+  /** Lets nobody in any more. Resolves when what is in flight is answered, or after so many milliseconds. */
+  stop(ms: number): Promise<void>;
+}
+
+interface ListenerOptions {
+  config: Config;
+  tls: ReturnType<typeof readTls>;
+  app: () => App;
+  /** One of several processes on the port. */
+  worker: boolean;
+  log: Log;
+  /** A connection was closed because there were too many. */
+  refused(): void;
+}
+
+type Server = Bun.Server<undefined>;
+
+const tooMany = (): Refusal =>
+  new Refusal(
+    "unavailable",
+    "The server has as many connections as it takes. Try again in a moment.",
+    {},
+    { "retry-after": "1", connection: "close" },
+  );
+
+/** Who sent a request. Made for each: a class takes half of what as many closures do. */
+class Caller implements Peer {
+  #busy: Guest | null = null;
+  constructor(
+    private readonly server: Server,
+    private readonly request: Request,
+    private readonly door: Door,
+  ) {}
+  address(): string | null {
+    return this.server.requestIP(this.request)?.address ?? null;
+  }
+  guest(): Guest {
+    const { address = "", port = 0 } = this.server.requestIP(this.request) ?? {};
+    const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
+    return { peer: peerName(plain, port), address: plain };
+  }
+  extendTimeout(seconds: number): void {
+    this.server.timeout(this.request, seconds);
+    this.door.uploadBegins((this.#busy ??= this.guest()));
+  }
+  done(): void {
+    if (this.#busy !== null) this.door.uploadEnds(this.#busy);
+  }
+}
+
+const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, door: Door, refuse: () => void): Server =>
+  Bun.serve({
+    hostname: config.host,
+    port,
+    reusePort: worker,
+    development: false,
+    idleTimeout: IDLE_TIMEOUT_S,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
+    ...(tls && { tls, http2: true }),
+    fetch(request, server) {
+      const caller = new Caller(server, request, door);
+      if (!door.admits(caller)) {
+        refuse();
+        return errorJson(tooMany(), new Exchange(caller));
+      }
+      const answer = app()(request, caller);
+      return answer instanceof Promise ? answer.finally(() => caller.done()) : answer;
+    },
+    error: () => new Response("Internal error", { status: 500 }),
+  });
+
+/** Who speaks for many: a proxy, and whatever stands on the same machine. */
+function proxyTest(trusted: readonly string[] | null): (address: string) => boolean {
+  const list = networkList(["127.0.0.0/8", "::1", ...(trusted ?? [])]);
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+}
+
+/** A line for the log once a minute, however many there are. */
+function refusals(log: Log, told: () => void) {
+  let untold = 0;
+  let next = 0;
+  return {
+    count(): void {
+      untold++;
+      told();
+    },
+    tell({ max }: Door, shut: boolean): void {
+      if ((untold === 0 && !shut) || performance.now() < next) return;
+      next = performance.now() + MINUTE_MS;
+      log.error(
+        "too many connections",
+        `${max} are allowed (SVC_MAX_CONNECTIONS, and the limit of descriptors): ${untold} new ones were closed` +
+          (shut ? ", and none is let in until some have left" : ""),
+      );
+      untold = 0;
+    },
+  };
+}
+
+/** The server that takes connections, or none, and those that take none any more and have answers under way. */
+function createServers(start: (port: number) => Server, first_port: number) {
+  let open: Server | null = start(first_port);
+  const port = open.port!;
+  const leaving = new Set<Server>();
+  return {
+    port,
+    /** Throws where somebody took the port meanwhile. */
+    open: () => void (open ??= start(port)),
+    shut(): void {
+      const old = open;
+      if (old === null) return;
+      open = null;
+      leaving.add(old);
+      void old.stop().finally(() => leaving.delete(old));
+    },
+    leaving: () => [...leaving],
+  };
+}
+
+export function openListener(options: ListenerOptions): Listener {
+  const { config, log } = options;
+  const refused = refusals(log, options.refused);
+  const door = createDoor({
+    max: config.max_connections,
+    descriptors: allowedDescriptors(),
+    tls: options.tls !== null,
+    isProxy: proxyTest(config.trust_proxy),
+    refused: refused.count,
+  });
+  const servers = createServers((port) => serveAt(port, options, door, refused.count), config.port);
+  function watch(): void {
+    const state = door.watch(servers.port);
+    refused.tell(door, state === "shut");
+    if (state === "shut") servers.shut();
+    else servers.open();
+  }
+  const watching = every(WATCH_MS, watch, loggedBy(log, "watching the connections"));
+  return {
+    port: servers.port,
+    max_connections: door.max,
+    connections: door.connections,
+    async stop(ms) {
+      watching.stop();
+      servers.shut();
+      const all = servers.leaving();
+      await Promise.race([Promise.all(all.map((one) => one.stop())), lastAnswer(all), Bun.sleep(ms)]);
+      await Promise.all(all.map((one) => one.stop(true)));
+      door.close();
+    },
+  };
+}
+
+/** Resolves when nothing has been in flight for a moment. `stop()` alone waits for a browser's connections, too, that
+ *  it opened ahead of requests it never made: up to nine seconds. */
+async function lastAnswer(servers: readonly Server[]): Promise<void> {
+  const busy = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
+  for (let quiet = 0; quiet < 5; quiet = busy() ? 0 : quiet + 1) await Bun.sleep(20);
+}

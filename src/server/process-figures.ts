@@ -1,0 +1,73 @@
+/** What a serving process says of itself in `/metrics`. None of it throws: it is asked in a timer, and when descriptors
+ *  are gone the runtime cannot even tell how much memory it has. */
+import packageJson from "../../package.json" with { type: "json" };
+import { allowedDescriptors } from "../config/connections.ts";
+import type { DeployPool } from "../deploy/pool.ts";
+import type { Metrics, ProcessFigures, Sample } from "../metrics/index.ts";
+import { SCHEMA } from "../store/index.ts";
+import { openDescriptors } from "./descriptors.ts";
+import type { Listener } from "./listener.ts";
+
+/** What it was when it could be read. */
+function lastKnown(read: () => number | null): () => number {
+  let last = 0;
+  return () => {
+    try {
+      last = read() ?? last;
+    } catch {
+      // The next turn may be able to.
+    }
+    return last;
+  };
+}
+
+/** The pool, with an eye on how long a deploy takes. */
+export function watchedPool(pool: DeployPool, metrics: () => Metrics): DeployPool {
+  return {
+    ...pool,
+    async deploy(job) {
+      const started = performance.now();
+      const deployed = await pool.deploy(job);
+      metrics().observe("svc_deploy_duration_seconds", performance.now() - started);
+      return deployed;
+    },
+  };
+}
+
+const slotsOf = ({ slots, busy, waiting }: ReturnType<DeployPool["load"]>) => ({
+  deploy_slots: slots,
+  busy_slots: busy,
+  waiting_deploys: waiting,
+});
+
+interface Watched {
+  listener: Pick<Listener, "connections" | "max_connections">;
+  pool: Pick<DeployPool, "load">;
+  now: () => number;
+}
+
+export function processFigures({ listener, pool, now }: Watched): () => ProcessFigures {
+  const started_at = now();
+  const max_fds = allowedDescriptors() ?? 0;
+  const resident = lastKnown(() => process.memoryUsage.rss());
+  const open = lastKnown(openDescriptors);
+  const cpu = lastKnown(() => process.cpuUsage().user + process.cpuUsage().system);
+  return () => ({
+    ...slotsOf(pool.load()),
+    resident_bytes: resident(),
+    open_fds: open(),
+    max_fds,
+    cpu_us: cpu(),
+    started_at,
+    connections: listener.connections(),
+    max_connections: listener.max_connections,
+  });
+}
+
+export const buildInfo: Sample = {
+  name: "svc_build_info",
+  type: "gauge",
+  help: "Always 1: which program it is, and the schema of its database.",
+  label: `version="${packageJson.version}",schema="${SCHEMA}",bun="${Bun.version}"`,
+  value: 1,
+};

@@ -19,7 +19,7 @@ export interface Row extends Kept {
 export interface LoadedVersion extends Kept {
   readonly version: Version;
   readonly manifest: StoredManifest;
-  /** By path of the file. Two sites with equal files have other attribution, so bodies belong to the version. */
+  /** By path of the file. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
   readonly answers: Map<string, Answer>;
@@ -48,34 +48,54 @@ export interface UnmatchedAnswer extends Kept {
   readonly kind: "unmatched";
   /** The fallback document, where the path may be a route of a single-page app. */
   readonly shell: FileAnswer | null;
-  /** The site's own 404 page: HTML by its name, so it is always coded and in memory. */
+  /** The site's own 404 page: HTML by its name, so it is always coded. */
   readonly page: Body | null;
 }
 
 export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
 
+/** A file of a version. */
 export interface Body {
   readonly file: StoredFile;
   /** Whether codings are negotiated for its type at all. */
   readonly coded: boolean;
+  readonly content: Content;
+}
+
+/** What goes out for a file. A page has its version's attribution in it, so its content is the version's own; all other
+ *  content belongs to the blob, whichever sites and versions have it. */
+export interface Content {
+  readonly stored: StoredFile;
+  /** What stands at the end of a page's head; null for what is no page. */
+  readonly tags: Bytes | null;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
   readonly forms: Map<Coding, Form>;
   /** What is under way: a second request waits for it. */
-  readonly making: Map<Coding, Promise<Form>>;
-  /** The stored bytes, checked, and with attribution where it is a page. */
-  read(): Promise<Bytes>;
+  readonly making: Map<Coding, Making>;
 }
 
-/** A body in one coding. */
+export interface Making {
+  /** Undefined: not now. */
+  form: Promise<Form | undefined>;
+  /** Of the visitors who wait for it. */
+  wanted: AbortSignal[];
+}
+
+/** Content in one coding. */
 export interface Form extends Kept {
   readonly coding: Coding;
+  /** Of the body as it goes out. */
+  readonly size: number;
   /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
-  /** Whole responses with this form, by policy. */
-  readonly responses: KeptResponses[];
+  /** Where a page's tags go, in identity that goes out from the disk. */
+  readonly tags_at: number;
+  /** What answers with this form are made of, by policy. */
+  readonly responses: PerAnswer<Response>[];
+  readonly inits: PerAnswer<{ headers: Headers }>[];
 }
 
-/** By answer: whole bodies of one form under one policy. They go with the form whose body they share, and with the answer. */
-type KeptResponses = WeakMap<Answer, Response>;
+/** They go with the form whose body they share, and with the answer. */
+type PerAnswer<T> = WeakMap<Answer, T>;

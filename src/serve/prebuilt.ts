@@ -20,6 +20,14 @@ export const whole = (answer: FileAnswer, policy: Policy, form: Form): Response 
     () => new Response(form.blob, { headers: wholeHeaders(answer, policy, form.coding) }),
   );
 
+/** For what is not in memory: the headers of a whole answer. */
+export function wholeInit(answer: FileAnswer, policy: Policy, form: Form): { headers: Headers } {
+  const inits = (form.inits[policy.index] ??= new WeakMap());
+  let init = inits.get(answer);
+  if (init === undefined) inits.set(answer, (init = { headers: wholeHeaders(answer, policy, form.coding) }));
+  return init;
+}
+
 export const unchanged = (answer: FileAnswer, policy: Policy): Response =>
   new Response(null, (answer.unchanged[policy.index] ??= { status: 304, headers: unchangedHeaders(answer, policy) }));
 
@@ -29,12 +37,14 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   headers.set("content-type", media_type);
   if (coding !== "identity") headers.set("content-encoding", coding);
   headers.set("accept-ranges", coding === "identity" ? "bytes" : "none");
-  // Else Bun names the file on the disk, which is a hash, and browsers would save it under that (BUN 2).
-  if (media_type === "application/octet-stream") headers.set("content-disposition", "inline");
+  if (namedByBun(media_type)) headers.set("content-disposition", "inline");
   if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
   if (policy.csp !== null && isMarkup(media_type)) headers.set("content-security-policy", policy.csp);
   return headers;
 }
+
+/** With these types Bun names a file on the disk, which is a hash, and browsers would save it under that (BUN 2). */
+const namedByBun = (media_type: string): boolean => /^(?:application|model)\//.test(media_type);
 
 function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);

@@ -2,12 +2,13 @@
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, isShown, siteState } from "../site-state.ts";
-import type { ServingStore } from "../store/serving.ts";
+import type { Blobs, ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
 import { createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
+import { createForms } from "./forms.ts";
 import type { FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
 import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
@@ -44,6 +45,7 @@ interface SiteServerParts {
 /** What a request goes through once it is known what stands behind the host. */
 interface Serving {
   bodies: Bodies;
+  blobs: Pick<Blobs, "open">;
   answerFor: AnswerFor;
   respond: Respond;
   shortcuts: Shortcuts;
@@ -53,10 +55,10 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
   const budget = createBudget(parts.cache_bytes);
   const versions = createVersions(store, budget);
-  const bodies = createBodies(store.blobs, budget, createEncoder());
+  const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
   const respond = createRespond(bodies, store.blobs);
   const shortcuts = createShortcuts();
-  const serving = { bodies, answerFor: createAnswers(bodies, budget), respond, shortcuts };
+  const serving = { bodies, blobs: store.blobs, answerFor: createAnswers(bodies, budget), respond, shortcuts };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
@@ -94,7 +96,7 @@ function answerFrom(
   serving: Serving,
 ): Response | Promise<Response> {
   const { version, policy } = hosted;
-  const { bodies, respond } = serving;
+  const { bodies, blobs, respond } = serving;
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
   const answer = serving.answerFor(version, pathOf(request.url));
   if (answer.kind === "file") {
@@ -105,7 +107,7 @@ function answerFrom(
   const shell = shellFor(request, hosted.site, version, answer);
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
-  return ownNotFound(bodies, request, answer, answer.page, policy, exchange);
+  return ownNotFound(bodies, blobs, request, answer, answer.page, policy, exchange);
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */

@@ -47,7 +47,10 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
 /** Gives back the room of all that is kept for the version. */
 function discard(loaded: LoadedVersion, budget: Budget): void {
   if (loaded.row !== null) loaded.row.live = null;
-  for (const body of loaded.bodies.values()) for (const form of body.forms.values()) budget.release(form);
+  for (const { content } of loaded.bodies.values()) {
+    // What is no page belongs to the blob, and goes by itself.
+    if (content.tags !== null) for (const form of content.forms.values()) budget.release(form);
+  }
   for (const answer of loaded.answers.values()) {
     budget.release(answer);
     if (answer.kind === "file") answer.forget?.();

@@ -1,4 +1,4 @@
-/** Compresses a new version ahead of its readers, one file at a time and with rests, so that no request is slower for it. */
+/** Compresses a new version ahead of its readers, one file after the other, so that no request is slower for it. */
 import type { StoredFile } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
 import type { LoadedVersions } from "./versions.ts";
@@ -8,9 +8,6 @@ export type Warm = (site_id: string, version_id: string) => Promise<void>;
 
 /** Past this many versions in line, the first reader of a file waits for it instead. */
 const LONGEST_LINE = 20;
-
-/** Times as long as it worked. Without rests five deploys a second of 8 MB each took three times as long themselves. */
-const REST = 2;
 
 /** Brotli alone: every browser takes it. What another client asks for is made when it asks. */
 export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () => boolean): Warm {
@@ -23,9 +20,7 @@ export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () 
     for (const file of indexFirst([...version.manifest.values()])) {
       if (ending()) return;
       if (!isCoded(file.media_type)) continue;
-      const started = performance.now();
       await bodies.warm(bodies.of(version, file), "br");
-      await Bun.sleep(REST * (performance.now() - started));
     }
   }
 

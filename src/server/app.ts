@@ -118,6 +118,8 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
 
 function finish(response: Response, request: Request, exchange: Exchange, steps: Steps): Response {
   const { metrics, log } = steps;
+  // Bun has one for GET alone (RFC 9110, 6.6.1).
+  if (request.method === "HEAD") response.headers.set("date", new Date(Date.now()).toUTCString());
   if (steps.draining()) response.headers.set("connection", "close");
   const bytes = request.method === "HEAD" ? 0 : exchange.bytes;
   metrics.answered(response.status, bytes);

@@ -1,0 +1,81 @@
+/** The content of files: of pages for each version, of all else once for a blob, so that a redeploy, or another site with
+ *  the same library, finds the codings that were made before. */
+import { isHtml } from "../media-types.ts";
+import type { Blobs, StoredFile } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
+import { isCoded } from "./encode.ts";
+import { attribution, inject, LOOKED_THROUGH, tagsAt } from "./inject.ts";
+import type { Body, Content, Form, LoadedVersion } from "./kept.ts";
+
+/** From here on Bun sends a file by `sendfile`, for half of what the same bytes cost from memory; below it a file costs
+ *  up to twice as much (bench/bodies.ts). Slow readers of either hold nothing. */
+const FROM_DISK = 1024 * 1024;
+
+export type BodyOf = (version: LoadedVersion, file: StoredFile) => Body;
+
+/** Content that nothing refers to any more is forgotten: no version names it, and none of its forms is kept. */
+export function createContents(): BodyOf {
+  const shared = new Map<string, WeakRef<Content>>();
+  const gone = new FinalizationRegistry<string>((sha256) => {
+    if (shared.get(sha256)?.deref() === undefined) shared.delete(sha256);
+  });
+
+  function contentOf(version: LoadedVersion, file: StoredFile): Content {
+    const { site_id, version_id } = version.version;
+    if (isHtml(file.media_type)) return newContent(file, attribution(site_id, version_id));
+    const known = shared.get(file.sha256)?.deref();
+    if (known !== undefined) return known;
+    const content = newContent(file, null);
+    shared.set(file.sha256, new WeakRef(content));
+    gone.register(content, file.sha256);
+    return content;
+  }
+
+  return (version, file) => {
+    const known = version.bodies.get(file.path);
+    if (known !== undefined) return known;
+    const body = { file, coded: isCoded(file.media_type), content: contentOf(version, file) };
+    version.bodies.set(file.path, body);
+    return body;
+  };
+}
+
+function newContent(stored: StoredFile, tags: Bytes | null): Content {
+  const from_disk = stored.bytes >= FROM_DISK;
+  const content: Content = { stored, tags, from_disk, forms: new Map(), making: new Map() };
+  // It takes no room, so it is never pushed out.
+  if (from_disk && tags === null) content.forms.set("identity", diskForm(content, -1));
+  return content;
+}
+
+const NONE = new Uint8Array(0);
+
+/** Identity that goes out from the disk. */
+function diskForm({ stored, tags }: Content, tags_at: number): Form {
+  const size = stored.bytes + (tags_at === -1 ? NONE : tags!).byteLength;
+  return { ...newForm("identity", null, size), tags_at };
+}
+
+export const newForm = (coding: Form["coding"], blob: Blob | null, size: number, cost = 0, drop = () => {}): Form => ({
+  coding,
+  size,
+  blob,
+  tags_at: -1,
+  responses: [],
+  inits: [],
+  cost,
+  used: false,
+  drop,
+});
+
+/** The stored bytes, checked, and with attribution where it is a page. */
+export async function readContent(blobs: Blobs, { stored, tags }: Content): Promise<Bytes> {
+  const bytes = await blobs.read(stored);
+  return tags === null ? bytes : inject(bytes, tags);
+}
+
+/** Looks for the place of a large page's tags, once. */
+export async function findDiskForm(blobs: Blobs, content: Content): Promise<Form> {
+  const file = await blobs.open(content.stored);
+  return diskForm(content, tagsAt(await file.slice(0, LOOKED_THROUGH).bytes()) ?? -1);
+}

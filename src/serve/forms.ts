@@ -1,0 +1,98 @@
+/** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
+ *  is waited for, never made twice. */
+import { createGate } from "../gate.ts";
+import type { Coding } from "../http/negotiate.ts";
+import type { Blobs } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
+import type { Budget } from "./budget.ts";
+import { findDiskForm, newForm, readContent } from "./contents.ts";
+import { compress, type Compression, type Encoder } from "./encode.ts";
+import type { Content, Form, Making } from "./kept.ts";
+
+const FORM_COST = 200;
+/** Bodies that are read at once: a thousand visitors of a thousand files must not hold them all. */
+const READERS = 32;
+
+interface Parts {
+  blobs: Blobs;
+  budget: Budget;
+  encoder: Encoder;
+}
+
+export interface Forms {
+  identity(content: Content): Promise<Form>;
+  /** For a visitor who waits: undefined where it would take too long. */
+  coded(content: Content, coding: Compression, signal: AbortSignal): Promise<Form | undefined>;
+  /** For nobody in particular, when its turn has come. */
+  ahead(content: Content, coding: Compression): Promise<void>;
+}
+
+export function createForms(parts: Parts): Forms {
+  const { blobs, encoder } = parts;
+  const gate = createGate(READERS);
+  const whole = (content: Content) => gate.run(() => readContent(blobs, content));
+
+  async function identity(content: Content): Promise<Form> {
+    const known = content.forms.get("identity") ?? content.making.get("identity")?.form;
+    const make = async () =>
+      content.from_disk ? fromDisk(parts, content) : keep(parts, content, "identity", await whole(content));
+    return (await (known ?? making(content, "identity", [], make)))!;
+  }
+
+  async function coded(content: Content, coding: Compression, signal: AbortSignal): Promise<Form | undefined> {
+    const under_way = content.making.get(coding);
+    if (under_way !== undefined) {
+      under_way.wanted.push(signal);
+      return under_way.form;
+    }
+    const waiting = [signal];
+    return making(content, coding, waiting, async () => {
+      const wanted = () => waiting.some(({ aborted }) => !aborted);
+      const bytes = await encoder.now(coding, () => plain(parts, content), wanted);
+      return bytes === undefined ? undefined : keep(parts, content, coding, bytes);
+    });
+  }
+
+  const ahead = (content: Content, coding: Compression): Promise<void> =>
+    encoder.ahead(async () => {
+      const make = async () => keep(parts, content, coding, await compress(coding, await plain(parts, content)));
+      await (content.forms.get(coding) ?? content.making.get(coding)?.form ?? making(content, coding, [], make));
+    });
+
+  return { identity, coded, ahead };
+}
+
+function making(
+  content: Content,
+  coding: Coding,
+  wanted: AbortSignal[],
+  make: () => Promise<Form | undefined>,
+): Making["form"] {
+  const form = make().finally(() => content.making.delete(coding));
+  content.making.set(coding, { form, wanted });
+  return form;
+}
+
+function keep({ budget }: Parts, content: Content, coding: Coding, bytes: Bytes | null): Form {
+  const size = bytes?.byteLength ?? 0;
+  const form = newForm(coding, bytes && new Blob([bytes]), size, FORM_COST + size, () => {
+    content.forms.delete(coding);
+  });
+  budget.made(size);
+  content.forms.set(coding, form);
+  budget.keep(form);
+  return form;
+}
+
+async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
+  const form = await findDiskForm(blobs, content);
+  content.forms.set("identity", form);
+  return form;
+}
+
+/** What a coding is made of. It is not kept: whoever asked for a coding will not ask for this. */
+async function plain({ blobs, budget }: Parts, content: Content): Promise<Bytes> {
+  const bytes = (await content.forms.get("identity")?.blob?.bytes()) ?? (await readContent(blobs, content));
+  budget.made(bytes.byteLength);
+  return bytes;
+}

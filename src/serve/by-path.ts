@@ -35,7 +35,7 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
     drop() {
       const dropped = version.answers.get(path);
       version.answers.delete(path);
-      if (dropped?.kind === "file") dropped.forget?.();
+      if (dropped !== undefined && dropped.kind !== "redirect") dropped.forget?.();
     },
   };
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {

@@ -50,6 +50,8 @@ export interface UnmatchedAnswer extends Kept {
   readonly shell: FileAnswer | null;
   /** The site's own 404 page: HTML by its name, so it is always coded. */
   readonly page: Body | null;
+  /** As a file's. */
+  forget?: () => void;
 }
 
 export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;

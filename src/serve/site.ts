@@ -66,7 +66,8 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     if (found === undefined || !holds(found, request, parts)) return null;
     const { row, version, answer, policy } = found;
     row.used = version.used = answer.used = true;
-    return respond(request, answer, policy, exchange);
+    if (answer.kind === "file") return respond(request, answer, policy, exchange);
+    return ownNotFound(bodies, store.blobs, request, answer, answer.page!, policy, exchange);
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
@@ -107,22 +108,32 @@ function answerFrom(
   const shell = shellFor(request, hosted.site, version, answer);
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
+  if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, serving.shortcuts);
   return ownNotFound(bodies, blobs, request, answer, answer.page, policy, exchange);
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
-function remember(request: Request, { row, version, policy }: Hosted, answer: FileAnswer, shortcuts: Shortcuts): void {
+function remember(
+  request: Request,
+  { row, version, policy }: Hosted,
+  answer: Shortcut["answer"],
+  shortcuts: Shortcuts,
+): void {
   if (row.live !== version) return;
   const host = request.headers.get("host");
   if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, row, version, answer, policy });
 }
 
 /** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */
-function shellFor(request: Request, site: Site, { version }: LoadedVersion, found: UnmatchedAnswer): FileAnswer | null {
-  if (found.shell === null || !effectiveSpa(site, version).enabled) return null;
+function shellFor(request: Request, site: Site, version: LoadedVersion, found: UnmatchedAnswer): FileAnswer | null {
+  if (!mayShow(found, site, version)) return null;
   const destination = request.headers.get("sec-fetch-dest");
   return destination === null || destination === "document" || destination === "iframe" ? found.shell : null;
 }
+
+/** Whether navigations get the shell there. */
+const mayShow = ({ shell }: UnmatchedAnswer, site: Site, { version }: LoadedVersion): boolean =>
+  shell !== null && effectiveSpa(site, version).enabled;
 
 function redirect(request: Request, { location }: RedirectAnswer, policy: Policy): Response {
   return new Response(null, {

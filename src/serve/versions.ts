@@ -53,7 +53,7 @@ function discard(loaded: LoadedVersion, budget: Budget): void {
   }
   for (const answer of loaded.answers.values()) {
     budget.release(answer);
-    if (answer.kind === "file") answer.forget?.();
+    if (answer.kind !== "redirect") answer.forget?.();
   }
   loaded.bodies.clear();
   loaded.answers.clear();

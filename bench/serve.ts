@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Contender, startBare, startCaddy, startNginx, startSirv, startSvc, type Svc } from "./contenders.ts";
-import { type Measured, measure, median } from "./load.ts";
+import { type Load, type Measured, measure, median } from "./load.ts";
 import { FILES, type Row, ROWS } from "./serve-rows.ts";
 
 const missing = ["wrk", "nginx"].filter((program) => Bun.which(program) === null);
@@ -41,6 +41,13 @@ async function asServed({ origin, host }: Contender): Promise<Record<string, Uin
 
 type Results = Map<Row, Measured[][]>;
 
+/** The first round warms up caches and the JIT: every target is asked for once at least. */
+function warmUp(pid: number, folder: string, load: Load, asked: number): void {
+  for (let from = asked; from < load.targets.length;) {
+    from += measure(pid, folder, { ...load, from }, 1).requests;
+  }
+}
+
 async function measureAll(folder: string, svc: Svc, logged: Svc, others: Contender[]): Promise<Results> {
   const results: Results = new Map(rows.map((row) => [row, [svc, ...others].map(() => [])]));
   const asked = new Map<Row, number>();
@@ -51,9 +58,9 @@ async function measureAll(folder: string, svc: Svc, logged: Svc, others: Contend
         const targets = row.targets({ ...hosts, host: contender.host });
         const from = row.once && i === 0 ? (asked.get(row) ?? 0) : 0;
         const load = { ...row, origin: contender.origin, targets, from, headers: await headersFor(row, contender) };
-        // The first round warms up caches and the JIT.
         const measured = measure(contender.pid, folder, load, round < 0 ? 1 : seconds);
         if (round >= 0) results.get(row)![i]!.push(measured);
+        else if (!row.once) warmUp(contender.pid, folder, load, measured.requests);
         if (row.once && i === 0) asked.set(row, from + measured.requests + 100);
         if (row.once && i === 0 && from + measured.requests > targets.length)
           throw new Error("there are too few fresh sites");

@@ -18,13 +18,18 @@ export interface Row extends Kept {
 /** A version never changes, so nothing here is ever invalidated; what is kept for it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
-  readonly manifest: StoredManifest;
+  /** Null once it was pushed out: what was answered before needs it no more. */
+  manifest: KeptManifest | null;
   /** By path of the file. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
   readonly answers: Map<string, Answer>;
   /** The row it is live in, which must not hold on to it once it is pushed out. */
   row: Row | null;
+}
+
+export interface KeptManifest extends Kept {
+  readonly files: StoredManifest;
 }
 
 export interface FileAnswer extends Kept {

@@ -9,7 +9,7 @@ import { createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
-import type { FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
 import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
@@ -58,7 +58,13 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
   const respond = createRespond(bodies, store.blobs);
   const shortcuts = createShortcuts();
-  const serving = { bodies, blobs: store.blobs, answerFor: createAnswers(bodies, budget), respond, shortcuts };
+  const serving = {
+    bodies,
+    blobs: store.blobs,
+    answerFor: createAnswers(bodies, budget, versions.manifestOf),
+    respond,
+    shortcuts,
+  };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
@@ -96,19 +102,29 @@ function answerFrom(
   exchange: Exchange,
   serving: Serving,
 ): Response | Promise<Response> {
+  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(hosted.policy);
+  const answer = serving.answerFor(hosted.version, pathOf(request.url));
+  if (!(answer instanceof Promise)) return send(hosted, answer, request, exchange, serving);
+  return answer.then((read) => send(hosted, read, request, exchange, serving));
+}
+
+function send(
+  hosted: Hosted,
+  answer: Answer,
+  request: Request,
+  exchange: Exchange,
+  { bodies, blobs, respond, shortcuts }: Serving,
+): Response | Promise<Response> {
   const { version, policy } = hosted;
-  const { bodies, blobs, respond } = serving;
-  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
-  const answer = serving.answerFor(version, pathOf(request.url));
   if (answer.kind === "file") {
-    remember(request, hosted, answer, serving.shortcuts);
+    remember(request, hosted, answer, shortcuts);
     return respond(request, answer, policy, exchange);
   }
   if (answer.kind === "redirect") return redirect(request, answer, policy);
   const shell = shellFor(request, hosted.site, version, answer);
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
-  if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, serving.shortcuts);
+  if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, shortcuts);
   return ownNotFound(bodies, blobs, request, answer, answer.page, policy, exchange);
 }
 

@@ -9,6 +9,8 @@ export interface LoadedVersions {
   ready(site_id: string, version_id: string): LoadedVersion | undefined;
   /** Null where the site has no such version. */
   read(site_id: string, version_id: string): Promise<LoadedVersion | null>;
+  /** At once where it is here; null where the site is gone meanwhile. */
+  manifestOf(loaded: LoadedVersion): StoredManifest | Promise<StoredManifest | null>;
 }
 
 const VERSION_COST = 1000;
@@ -32,21 +34,43 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
     const version = await store.versions.get(site_id, version_id);
     const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
     if (version === null || manifest === null) return null;
-    const loaded = newVersion(version, manifest, (it) => {
+    const loaded = newVersion(version, (it) => {
       versions.delete(key);
       discard(it, budget);
     });
     versions.set(key, loaded);
     budget.keep(loaded);
+    keepManifest(loaded, manifest);
     return loaded;
   }
 
-  return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read };
+  /** By itself: of a site with many files it takes more than all that is answered from it. */
+  function keepManifest(loaded: LoadedVersion, manifest: StoredManifest): StoredManifest {
+    const drop = () => void (loaded.manifest = null);
+    loaded.manifest = { files: manifest, cost: FILE_COST * manifest.size, used: false, drop };
+    budget.keep(loaded.manifest);
+    return manifest;
+  }
+
+  async function readManifest(loaded: LoadedVersion): Promise<StoredManifest | null> {
+    const { site_id, version_id } = loaded.version;
+    const manifest = await store.versions.manifest(site_id, version_id);
+    return manifest && (loaded.manifest?.files ?? keepManifest(loaded, manifest));
+  }
+
+  function manifestOf(loaded: LoadedVersion): StoredManifest | Promise<StoredManifest | null> {
+    if (loaded.manifest === null) return readManifest(loaded);
+    loaded.manifest.used = true;
+    return loaded.manifest.files;
+  }
+
+  return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read, manifestOf };
 }
 
 /** Gives back the room of all that is kept for the version. */
 function discard(loaded: LoadedVersion, budget: Budget): void {
   if (loaded.row !== null) loaded.row.live = null;
+  if (loaded.manifest !== null) budget.release(loaded.manifest);
   for (const { content } of loaded.bodies.values()) {
     // What is no page belongs to the blob, and goes by itself.
     if (content.tags !== null) for (const form of content.forms.values()) budget.release(form);
@@ -59,16 +83,16 @@ function discard(loaded: LoadedVersion, budget: Budget): void {
   loaded.answers.clear();
 }
 
-function newVersion(version: Version, manifest: StoredManifest, discarded: (it: LoadedVersion) => void): LoadedVersion {
+function newVersion(version: Version, discarded: (it: LoadedVersion) => void): LoadedVersion {
   let used = true;
   const answers = new Map<string, Answer>();
   const loaded: LoadedVersion = {
     version,
-    manifest,
+    manifest: null,
     bodies: new Map(),
     answers,
     row: null,
-    cost: VERSION_COST + FILE_COST * manifest.size,
+    cost: VERSION_COST,
     // It takes all its bodies along, so it stays until they have gone one by one.
     get used() {
       return used || answers.size > 0;

@@ -16,8 +16,9 @@ export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () 
 
   async function warmVersion(site_id: string, version_id: string): Promise<void> {
     const version = ending() ? null : await versions.read(site_id, version_id);
-    if (version === null) return;
-    for (const file of indexFirst([...version.manifest.values()])) {
+    const manifest = version && (await versions.manifestOf(version));
+    if (version === null || manifest === null) return;
+    for (const file of indexFirst([...manifest.values()])) {
       if (ending()) return;
       if (!isCoded(file.media_type)) continue;
       await bodies.warm(bodies.of(version, file), "br");

@@ -1,6 +1,9 @@
 /** ARCHITECTURE, idea 2: what serving keeps, how much of it, and when it asks again. */
 import { describe, expect, test } from "bun:test";
+import { createBudget } from "../../src/serve/budget.ts";
+import type { Answer } from "../../src/serve/kept.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
+import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
 import type { Site, Version } from "../../src/types.ts";
@@ -211,4 +214,20 @@ describe("compressing ahead", () => {
     await sites.warm(SITE_ID, VERSION_ID);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
   });
+});
+
+test("a manifest is pushed out before what was answered from it, and read again for what was not", async () => {
+  const { store, asked } = memoryStore(Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`));
+  const budget = createBudget(30_000); // of which the manifest takes 24,000
+  const versions = createVersions(store, budget);
+  const loaded = (await versions.read(SITE_ID, VERSION_ID))!;
+  const drop = () => void loaded.answers.clear();
+  const answer: Answer = { kind: "redirect", location: "/", cost: 1_000, used: true, drop };
+  loaded.answers.set("/x", answer);
+  for (const kept of [answer, { cost: 9_000, used: true, drop: () => {} }]) budget.keep(kept);
+  expect(loaded.manifest).toBeNull();
+  expect(versions.ready(SITE_ID, VERSION_ID)).toBe(loaded);
+  expect(loaded.answers.get("/x")).toBe(answer);
+  expect((await versions.manifestOf(loaded))!.size).toBe(60);
+  expect(asked.versions).toBe(1);
 });

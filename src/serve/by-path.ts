@@ -50,7 +50,7 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string, manifest:
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);
     const etag = `"${version.version.version_id}:${path}"`;
-    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], ...kept };
+    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], whole: [], ...kept };
   };
   if (resolution.kind === "file") return fileAnswer(resolution.file, false);
   if (resolution.kind === "redirect") return { ...resolution, ...kept };

@@ -2,7 +2,7 @@
  *  the same library, finds the codings that were made before. */
 import { isHtml } from "../media-types.ts";
 import type { Blobs, StoredFile } from "../store/serving.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes, Version } from "../types.ts";
 import { isCoded } from "./encode.ts";
 import { attribution, inject, LOOKED_THROUGH, tagsAt } from "./inject.ts";
 import type { Body, Content, Form, LoadedVersion } from "./kept.ts";
@@ -21,8 +21,7 @@ export function createContents(): BodyOf {
   });
 
   function contentOf(version: LoadedVersion, file: StoredFile): Content {
-    const { site_id, version_id } = version.version;
-    if (isHtml(file.media_type)) return newContent(file, attribution(site_id, version_id));
+    if (isHtml(file.media_type)) return newContent(file, version.version);
     const known = shared.get(file.sha256)?.deref();
     if (known !== undefined) return known;
     const content = newContent(file, null);
@@ -40,19 +39,17 @@ export function createContents(): BodyOf {
   };
 }
 
-function newContent(stored: StoredFile, tags: Bytes | null): Content {
+function newContent(stored: StoredFile, page_of: Version | null): Content {
   const from_disk = stored.bytes >= FROM_DISK;
-  const content: Content = { stored, tags, from_disk, forms: new Map(), making: new Map() };
+  const content: Content = { stored, page_of, from_disk, forms: new Map() };
   // It takes no room, so it is never pushed out.
-  if (from_disk && tags === null) content.forms.set("identity", diskForm(content, -1));
+  if (from_disk && page_of === null) content.forms.set("identity", diskForm(content, -1));
   return content;
 }
 
-const NONE = new Uint8Array(0);
-
 /** Identity that goes out from the disk. */
-function diskForm({ stored, tags }: Content, tags_at: number): Form {
-  const size = stored.bytes + (tags_at === -1 ? NONE : tags!).byteLength;
+function diskForm({ stored, page_of }: Content, tags_at: number): Form {
+  const size = stored.bytes + (tags_at === -1 ? 0 : attribution(page_of!).byteLength);
   return { ...newForm("identity", null, size), tags_at };
 }
 
@@ -61,17 +58,17 @@ export const newForm = (coding: Form["coding"], blob: Blob | null, size: number,
   size,
   blob,
   tags_at: -1,
-  responses: [],
-  inits: [],
+  first: null,
+  others: null,
   cost,
   used: false,
   drop,
 });
 
 /** The stored bytes, checked, and with attribution where it is a page. */
-export async function readContent(blobs: Blobs, { stored, tags }: Content): Promise<Bytes> {
+export async function readContent(blobs: Blobs, { stored, page_of }: Content): Promise<Bytes> {
   const bytes = await blobs.read(stored);
-  return tags === null ? bytes : inject(bytes, tags);
+  return page_of === null ? bytes : inject(bytes, attribution(page_of));
 }
 
 /** Looks for the place of a large page's tags, once. */

@@ -7,7 +7,7 @@ import type { Bytes } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import { findDiskForm, newForm, readContent } from "./contents.ts";
 import { compress, type Compression, type Encoder } from "./encode.ts";
-import type { Content, Form, Making } from "./kept.ts";
+import type { Content, Form } from "./kept.ts";
 
 const FORM_COST = 200;
 /** Bodies that are read at once: a thousand visitors of a thousand files must not hold them all. */
@@ -18,6 +18,20 @@ interface Parts {
   budget: Budget;
   encoder: Encoder;
 }
+
+interface Making {
+  coding: Coding;
+  /** Undefined: not now. */
+  form: Promise<Form | undefined>;
+  /** Of the visitors who wait for it. */
+  wanted: AbortSignal[];
+}
+
+/** What is under way, by content: a second request waits for it. */
+type UnderWay = Map<Content, Making[]>;
+
+const findMaking = (under_way: UnderWay, content: Content, coding: Coding): Making | undefined =>
+  under_way.get(content)?.find((making) => making.coding === coding);
 
 export interface Forms {
   identity(content: Content): Promise<Form>;
@@ -30,23 +44,24 @@ export interface Forms {
 export function createForms(parts: Parts): Forms {
   const { blobs, encoder } = parts;
   const gate = createGate(READERS);
+  const under_way: UnderWay = new Map();
   const whole = (content: Content) => gate.run(() => readContent(blobs, content));
 
   async function identity(content: Content): Promise<Form> {
-    const known = content.forms.get("identity") ?? content.making.get("identity")?.form;
+    const known = content.forms.get("identity") ?? findMaking(under_way, content, "identity")?.form;
     const make = async () =>
       content.from_disk ? fromDisk(parts, content) : keep(parts, content, "identity", await whole(content));
-    return (await (known ?? making(content, "identity", [], make)))!;
+    return (await (known ?? begin(under_way, content, "identity", [], make)))!;
   }
 
   async function coded(content: Content, coding: Compression, signal: AbortSignal): Promise<Form | undefined> {
-    const under_way = content.making.get(coding);
-    if (under_way !== undefined) {
-      under_way.wanted.push(signal);
-      return under_way.form;
+    const making = findMaking(under_way, content, coding);
+    if (making !== undefined) {
+      making.wanted.push(signal);
+      return making.form;
     }
     const waiting = [signal];
-    return making(content, coding, waiting, async () => {
+    return begin(under_way, content, coding, waiting, async () => {
       const wanted = () => waiting.some(({ aborted }) => !aborted);
       const bytes = await encoder.now(coding, () => plain(parts, content), wanted);
       return bytes === undefined ? undefined : keep(parts, content, coding, bytes);
@@ -56,20 +71,26 @@ export function createForms(parts: Parts): Forms {
   const ahead = (content: Content, coding: Compression): Promise<void> =>
     encoder.ahead(async () => {
       const make = async () => keep(parts, content, coding, await compress(coding, await plain(parts, content)));
-      await (content.forms.get(coding) ?? content.making.get(coding)?.form ?? making(content, coding, [], make));
+      const known = content.forms.get(coding) ?? findMaking(under_way, content, coding)?.form;
+      await (known ?? begin(under_way, content, coding, [], make));
     });
 
   return { identity, coded, ahead };
 }
 
-function making(
+function begin(
+  under_way: UnderWay,
   content: Content,
   coding: Coding,
   wanted: AbortSignal[],
   make: () => Promise<Form | undefined>,
 ): Making["form"] {
-  const form = make().finally(() => content.making.delete(coding));
-  content.making.set(coding, { form, wanted });
+  const form = make().finally(() => {
+    const rest = under_way.get(content)!.filter((making) => making.coding !== coding);
+    if (rest.length > 0) under_way.set(content, rest);
+    else under_way.delete(content);
+  });
+  under_way.set(content, [...(under_way.get(content) ?? []), { coding, form, wanted }]);
   return form;
 }
 

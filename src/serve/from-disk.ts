@@ -5,6 +5,7 @@
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
 import type { ByteRange } from "../http/ranges.ts";
+import { attribution } from "./inject.ts";
 import type { Content, Form } from "./kept.ts";
 
 type Opened = Pick<Blobs, "open">;
@@ -20,7 +21,7 @@ export function fromDisk(
 ): Response | Promise<Response> {
   const respond = (file: Bun.BunFile): Response => {
     if (method === "HEAD") return headOnly(init, form.size);
-    if (content.tags === null) return new Response(sliceOf(file, form.size, part), init);
+    if (content.page_of === null) return new Response(sliceOf(file, form.size, part), init);
     return new Response(pieces(file, content, form, part ?? { first: 0, last: form.size - 1 }), init);
   };
   // For HEAD too: Bun would answer 200 for a file that is not there.
@@ -43,10 +44,11 @@ const PIECE = 64 * 1024;
 
 /** Bun sends a stream in chunks, without its length. A file that was cut short meanwhile breaks the connection. */
 function pieces(file: Bun.BunFile, content: Content, form: Form, { first, last }: ByteRange): ReadableStream {
+  const tags = attribution(content.page_of!);
   let next = first;
   const pull = async (controller: ReadableStreamDefaultController) => {
     if (next > last) return controller.close();
-    const piece = await pieceAt(file, content, form.tags_at, next, Math.min(last + 1, next + PIECE));
+    const piece = await pieceAt(file, tags, form.tags_at, next, Math.min(last + 1, next + PIECE));
     if (piece.byteLength === 0) throw new Error(`the stored file ends ${last + 1 - next} bytes too early`);
     next += piece.byteLength;
     controller.enqueue(piece);
@@ -55,10 +57,10 @@ function pieces(file: Bun.BunFile, content: Content, form: Form, { first, last }
 }
 
 /** Some bytes from `from` on, at most up to `to`: of the file before the tags, of the tags, or of the file behind them. */
-async function pieceAt(file: Bun.BunFile, { tags }: Content, at: number, from: number, to: number): Promise<Bytes> {
+async function pieceAt(file: Bun.BunFile, tags: Bytes, at: number, from: number, to: number): Promise<Bytes> {
   if (at === -1) return file.slice(from, to).bytes();
   if (from < at) return file.slice(from, Math.min(to, at)).bytes();
-  const behind = at + tags!.byteLength;
-  if (from < behind) return tags!.subarray(from - at, to - at);
-  return file.slice(from - tags!.byteLength, to - tags!.byteLength).bytes();
+  const behind = at + tags.byteLength;
+  if (from < behind) return tags.subarray(from - at, to - at);
+  return file.slice(from - tags.byteLength, to - tags.byteLength).bytes();
 }

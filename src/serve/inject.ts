@@ -1,9 +1,9 @@
 /** Attribution in served HTML (CONTRACT 6): nothing visible, and nothing that changes with owner or expiry. */
 import { html, scriptJson } from "../html/template.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes, Version } from "../types.ts";
 import { headEnd } from "../html/head-end.ts";
 
-export function attribution(site_id: string, version_id: string): Bytes {
+export function attribution({ site_id, version_id }: Pick<Version, "site_id" | "version_id">): Bytes {
   const page = {
     "@context": "https://schema.org",
     "@type": "WebPage",

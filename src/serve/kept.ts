@@ -2,7 +2,7 @@
  *  body of a file → that body in one coding. */
 import type { Coding } from "../http/negotiate.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
-import type { Bytes, Site, Tombstone, Version } from "../types.ts";
+import type { Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
 
 /** What a slug means. It holds for as long as the store's counter stays at `generation`. */
@@ -38,8 +38,9 @@ export interface FileAnswer extends Kept {
   readonly etag: string;
   /** Null where the answer depends on the path alone. */
   readonly vary: string | null;
-  /** The 304, by policy. */
+  /** The 304, and the 200 of a file that goes out from the disk, by policy. */
   readonly unchanged: ResponseInit[];
+  readonly whole: { headers: Headers }[];
   /** Takes away the shortcut that leads here. */
   forget?: () => void;
 }
@@ -73,20 +74,11 @@ export interface Body {
  *  content belongs to the blob, whichever sites and versions have it. */
 export interface Content {
   readonly stored: StoredFile;
-  /** What stands at the end of a page's head; null for what is no page. */
-  readonly tags: Bytes | null;
+  /** Of a page: whose attribution is in it. Null for what is no page. */
+  readonly page_of: Version | null;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
   readonly forms: Map<Coding, Form>;
-  /** What is under way: a second request waits for it. */
-  readonly making: Map<Coding, Making>;
-}
-
-export interface Making {
-  /** Undefined: not now. */
-  form: Promise<Form | undefined>;
-  /** Of the visitors who wait for it. */
-  wanted: AbortSignal[];
 }
 
 /** Content in one coding. */
@@ -99,10 +91,14 @@ export interface Form extends Kept {
   readonly blob: Blob | null;
   /** Where a page's tags go, in identity that goes out from the disk. */
   readonly tags_at: number;
-  /** What answers with this form are made of, by policy. */
-  readonly responses: PerAnswer<Response>[];
-  readonly inits: PerAnswer<{ headers: Headers }>[];
+  /** Whole responses with this form. Nearly every form has one answer under one policy: a map takes more than the page. */
+  first: KeptResponse | null;
+  /** By policy. They go with the form whose body they share, and with the answer. */
+  others: WeakMap<Answer, Response>[] | null;
 }
 
-/** They go with the form whose body they share, and with the answer. */
-type PerAnswer<T> = WeakMap<Answer, T>;
+interface KeptResponse {
+  readonly answer: Answer;
+  readonly policy: number;
+  readonly response: Response;
+}

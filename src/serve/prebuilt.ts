@@ -6,7 +6,13 @@ import type { Policy } from "./policy.ts";
 
 /** A clone of a kept Response shares body and headers: 4 % less CPU than one made from the same two. */
 export function keptResponse(answer: Answer, policy: Policy, form: Form, make: () => Response): Response {
-  const responses = (form.responses[policy.index] ??= new WeakMap());
+  const {
+    answer: owner,
+    policy: of,
+    response: first,
+  } = (form.first ??= { answer, policy: policy.index, response: make() });
+  if (owner === answer && of === policy.index) return first.clone() as Response;
+  const responses = ((form.others ??= [])[policy.index] ??= new WeakMap());
   let response = responses.get(answer);
   if (response === undefined) responses.set(answer, (response = make()));
   return response.clone() as Response;
@@ -21,12 +27,8 @@ export const whole = (answer: FileAnswer, policy: Policy, form: Form): Response 
   );
 
 /** For what is not in memory: the headers of a whole answer. */
-export function wholeInit(answer: FileAnswer, policy: Policy, form: Form): { headers: Headers } {
-  const inits = (form.inits[policy.index] ??= new WeakMap());
-  let init = inits.get(answer);
-  if (init === undefined) inits.set(answer, (init = { headers: wholeHeaders(answer, policy, form.coding) }));
-  return init;
-}
+export const wholeInit = (answer: FileAnswer, policy: Policy): { headers: Headers } =>
+  (answer.whole[policy.index] ??= { headers: wholeHeaders(answer, policy, "identity") });
 
 export const unchanged = (answer: FileAnswer, policy: Policy): Response =>
   new Response(null, (answer.unchanged[policy.index] ??= { status: 304, headers: unchangedHeaders(answer, policy) }));

@@ -52,7 +52,7 @@ function send(
   if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
   if (part === null) {
     if (form.blob !== null) return whole(answer, policy, form);
-    return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy, form));
+    return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy));
   }
   const headers = wholeHeaders(answer, policy, form.coding);
   headers.set("content-range", `bytes ${part.first}-${part.last}/${size}`);

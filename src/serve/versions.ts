@@ -16,7 +16,11 @@ export interface LoadedVersions {
 const VERSION_COST = 1000;
 const FILE_COST = 400;
 
-export function createVersions(store: Pick<ServingStore, "versions">, budget: Budget): LoadedVersions {
+export function createVersions(
+  store: Pick<ServingStore, "versions">,
+  budget: Budget,
+  manifests: Budget,
+): LoadedVersions {
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
   const keyOf = (site_id: string, version_id: string) => `${site_id}/${version_id}`;
@@ -36,7 +40,7 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
     if (version === null || manifest === null) return null;
     const loaded = newVersion(version, (it) => {
       versions.delete(key);
-      discard(it, budget);
+      discard(it, budget, manifests);
     });
     versions.set(key, loaded);
     budget.keep(loaded);
@@ -44,11 +48,11 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
     return loaded;
   }
 
-  /** By itself: of a site with many files it takes more than all that is answered from it. */
+  /** By itself: of a site with many files it takes more than all that is answered from it, and is not needed for that. */
   function keepManifest(loaded: LoadedVersion, manifest: StoredManifest): StoredManifest {
     const drop = () => void (loaded.manifest = null);
     loaded.manifest = { files: manifest, cost: FILE_COST * manifest.size, used: false, drop };
-    budget.keep(loaded.manifest);
+    manifests.keep(loaded.manifest);
     return manifest;
   }
 
@@ -68,12 +72,12 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
 }
 
 /** Gives back the room of all that is kept for the version. */
-function discard(loaded: LoadedVersion, budget: Budget): void {
+function discard(loaded: LoadedVersion, budget: Budget, manifests: Budget): void {
   if (loaded.row !== null) loaded.row.live = null;
-  if (loaded.manifest !== null) budget.release(loaded.manifest);
+  if (loaded.manifest !== null) manifests.release(loaded.manifest);
   for (const { content } of loaded.bodies.values()) {
     // What is no page belongs to the blob, and goes by itself.
-    if (content.tags !== null) for (const form of content.forms.values()) budget.release(form);
+    if (content.page_of !== null) for (const form of content.forms.values()) budget.release(form);
   }
   for (const answer of loaded.answers.values()) {
     budget.release(answer);

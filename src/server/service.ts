@@ -24,7 +24,7 @@ const GOODBYE_MS = 500;
 const DRAIN_MS = 10_000;
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
 const IDLE_TIMEOUT_S = 120;
-const CACHE_BYTES = 96 * 1024 * 1024;
+const CACHE_BYTES = 112 * 1024 * 1024;
 
 export interface Service {
   /** With the port that was really bound. */

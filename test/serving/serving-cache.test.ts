@@ -1,7 +1,6 @@
 /** ARCHITECTURE, idea 2: what serving keeps, how much of it, and when it asks again. */
 import { describe, expect, test } from "bun:test";
 import { createBudget } from "../../src/serve/budget.ts";
-import type { Answer } from "../../src/serve/kept.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
@@ -216,18 +215,14 @@ describe("compressing ahead", () => {
   });
 });
 
-test("a manifest is pushed out before what was answered from it, and read again for what was not", async () => {
+test("a manifest is pushed out by others alone: what was answered from it stays, what was not reads it again", async () => {
   const { store, asked } = memoryStore(Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`));
-  const budget = createBudget(30_000); // of which the manifest takes 24,000
-  const versions = createVersions(store, budget);
+  const [budget, manifests] = [createBudget(30_000), createBudget(30_000)]; // it takes 24,000
+  const versions = createVersions(store, budget, manifests);
   const loaded = (await versions.read(SITE_ID, VERSION_ID))!;
-  const drop = () => void loaded.answers.clear();
-  const answer: Answer = { kind: "redirect", location: "/", cost: 1_000, used: true, drop };
-  loaded.answers.set("/x", answer);
-  for (const kept of [answer, { cost: 9_000, used: true, drop: () => {} }]) budget.keep(kept);
+  manifests.keep({ cost: 9_000, used: true, drop: () => {} });
   expect(loaded.manifest).toBeNull();
   expect(versions.ready(SITE_ID, VERSION_ID)).toBe(loaded);
-  expect(loaded.answers.get("/x")).toBe(answer);
   expect((await versions.manifestOf(loaded))!.size).toBe(60);
   expect(asked.versions).toBe(1);
 });

@@ -6,16 +6,16 @@ import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, FileAnswer, LoadedVersion } from "./kept.ts";
 import { unknownVersion } from "./refusals.ts";
-import type { LoadedVersions } from "./versions.ts";
+import type { Manifests } from "./manifests.ts";
 
-const ANSWER_COST = 1500;
+const ANSWER_COST = 800;
 /** The path stands in the key, the entity tag and its headers. */
 const COST_PER_CHARACTER = 8;
 
 /** `path` is percent-encoded. At once where the answer or the manifest is here. Throws `invalid_path`. */
 export type AnswerFor = (version: LoadedVersion, path: string) => Answer | Promise<Answer>;
 
-export function createAnswers(bodies: Bodies, budget: Budget, manifestOf: LoadedVersions["manifestOf"]): AnswerFor {
+export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifests): AnswerFor {
   function answered(version: LoadedVersion, path: string, manifest: StoredManifest | null): Answer {
     if (manifest === null) throw unknownVersion();
     const answer = workOut(bodies, version, path, manifest);
@@ -30,7 +30,7 @@ export function createAnswers(bodies: Bodies, budget: Budget, manifestOf: Loaded
       known.used = true;
       return known;
     }
-    const manifest = manifestOf(version);
+    const manifest = manifests.of(version);
     if (!(manifest instanceof Promise)) return answered(version, path, manifest);
     return manifest.then((read) => version.answers.get(path) ?? answered(version, path, read));
   };

@@ -9,7 +9,8 @@ import { findDiskForm, newForm, readContent } from "./contents.ts";
 import { compress, type Compression, type Encoder } from "./encode.ts";
 import type { Content, Form } from "./kept.ts";
 
-const FORM_COST = 200;
+/** With the response that is kept for it, and its headers. */
+const FORM_COST = 1500;
 /** Bodies that are read at once: a thousand visitors of a thousand files must not hold them all. */
 const READERS = 32;
 

@@ -28,7 +28,7 @@ export interface LoadedVersion extends Kept {
   row: Row | null;
 }
 
-export interface KeptManifest extends Kept {
+interface KeptManifest extends Kept {
   readonly files: StoredManifest;
 }
 

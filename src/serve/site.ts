@@ -10,6 +10,7 @@ import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
 import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import { createManifests } from "./manifests.ts";
 import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
@@ -57,14 +58,15 @@ const MANIFESTS = 1 / 8;
 export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
   const budget = createBudget(parts.cache_bytes * (1 - MANIFESTS));
-  const versions = createVersions(store, budget, createBudget(parts.cache_bytes * MANIFESTS));
+  const manifests = createManifests(store, createBudget(parts.cache_bytes * MANIFESTS));
+  const versions = createVersions(store, budget, manifests);
   const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
   const respond = createRespond(bodies, store.blobs);
   const shortcuts = createShortcuts();
   const serving = {
     bodies,
     blobs: store.blobs,
-    answerFor: createAnswers(bodies, budget, versions.manifestOf),
+    answerFor: createAnswers(bodies, budget, manifests),
     respond,
     shortcuts,
   };
@@ -89,7 +91,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     handle,
     again,
     shown: async (host) => (await locate(host)).site,
-    warm: createWarm(versions, bodies, parts.ending),
+    warm: createWarm(versions, manifests, bodies, parts.ending),
   };
 }
 

@@ -1,25 +1,23 @@
 /** Versions with their manifests, and all that is kept for them. */
-import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { ServingStore } from "../store/serving.ts";
 import type { Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, LoadedVersion } from "./kept.ts";
+import type { Manifests } from "./manifests.ts";
 
 export interface LoadedVersions {
   /** The version if it is here. Never awaits. */
   ready(site_id: string, version_id: string): LoadedVersion | undefined;
   /** Null where the site has no such version. */
   read(site_id: string, version_id: string): Promise<LoadedVersion | null>;
-  /** At once where it is here; null where the site is gone meanwhile. */
-  manifestOf(loaded: LoadedVersion): StoredManifest | Promise<StoredManifest | null>;
 }
 
 const VERSION_COST = 1000;
-const FILE_COST = 400;
 
 export function createVersions(
   store: Pick<ServingStore, "versions">,
   budget: Budget,
-  manifests: Budget,
+  manifests: Manifests,
 ): LoadedVersions {
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
@@ -44,37 +42,17 @@ export function createVersions(
     });
     versions.set(key, loaded);
     budget.keep(loaded);
-    keepManifest(loaded, manifest);
+    manifests.keep(loaded, manifest);
     return loaded;
   }
 
-  /** By itself: of a site with many files it takes more than all that is answered from it, and is not needed for that. */
-  function keepManifest(loaded: LoadedVersion, manifest: StoredManifest): StoredManifest {
-    const drop = () => void (loaded.manifest = null);
-    loaded.manifest = { files: manifest, cost: FILE_COST * manifest.size, used: false, drop };
-    manifests.keep(loaded.manifest);
-    return manifest;
-  }
-
-  async function readManifest(loaded: LoadedVersion): Promise<StoredManifest | null> {
-    const { site_id, version_id } = loaded.version;
-    const manifest = await store.versions.manifest(site_id, version_id);
-    return manifest && (loaded.manifest?.files ?? keepManifest(loaded, manifest));
-  }
-
-  function manifestOf(loaded: LoadedVersion): StoredManifest | Promise<StoredManifest | null> {
-    if (loaded.manifest === null) return readManifest(loaded);
-    loaded.manifest.used = true;
-    return loaded.manifest.files;
-  }
-
-  return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read, manifestOf };
+  return { ready: (site_id, version_id) => versions.get(keyOf(site_id, version_id)), read };
 }
 
 /** Gives back the room of all that is kept for the version. */
-function discard(loaded: LoadedVersion, budget: Budget, manifests: Budget): void {
+function discard(loaded: LoadedVersion, budget: Budget, manifests: Manifests): void {
   if (loaded.row !== null) loaded.row.live = null;
-  if (loaded.manifest !== null) manifests.release(loaded.manifest);
+  manifests.release(loaded);
   for (const { content } of loaded.bodies.values()) {
     // What is no page belongs to the blob, and goes by itself.
     if (content.page_of !== null) for (const form of content.forms.values()) budget.release(form);

@@ -1,6 +1,7 @@
 /** Compresses a new version ahead of its readers, one file after the other, so that no request is slower for it. */
 import type { StoredFile } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
+import type { Manifests } from "./manifests.ts";
 import type { LoadedVersions } from "./versions.ts";
 import { isCoded } from "./encode.ts";
 
@@ -10,13 +11,18 @@ export type Warm = (site_id: string, version_id: string) => Promise<void>;
 const LONGEST_LINE = 20;
 
 /** Brotli alone: every browser takes it. What another client asks for is made when it asks. */
-export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () => boolean): Warm {
+export function createWarm(
+  versions: LoadedVersions,
+  manifests: Manifests,
+  bodies: Bodies,
+  ending: () => boolean,
+): Warm {
   let last = Promise.resolve();
   let in_line = 0;
 
   async function warmVersion(site_id: string, version_id: string): Promise<void> {
     const version = ending() ? null : await versions.read(site_id, version_id);
-    const manifest = version && (await versions.manifestOf(version));
+    const manifest = version && (await manifests.of(version));
     if (version === null || manifest === null) return;
     for (const file of indexFirst([...manifest.values()])) {
       if (ending()) return;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createBudget } from "../../src/serve/budget.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
+import { createManifests } from "../../src/serve/manifests.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
@@ -217,12 +218,13 @@ describe("compressing ahead", () => {
 
 test("a manifest is pushed out by others alone: what was answered from it stays, what was not reads it again", async () => {
   const { store, asked } = memoryStore(Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`));
-  const [budget, manifests] = [createBudget(30_000), createBudget(30_000)]; // it takes 24,000
-  const versions = createVersions(store, budget, manifests);
+  const room = createBudget(30_000); // it takes 24,000
+  const manifests = createManifests(store, room);
+  const versions = createVersions(store, createBudget(30_000), manifests);
   const loaded = (await versions.read(SITE_ID, VERSION_ID))!;
-  manifests.keep({ cost: 9_000, used: true, drop: () => {} });
+  room.keep({ cost: 9_000, used: true, drop: () => {} });
   expect(loaded.manifest).toBeNull();
   expect(versions.ready(SITE_ID, VERSION_ID)).toBe(loaded);
-  expect((await versions.manifestOf(loaded))!.size).toBe(60);
+  expect((await manifests.of(loaded))!.size).toBe(60);
   expect(asked.versions).toBe(1);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { measure, median } from "./load.ts";
 
-const SIZES = [5_300, 200_000, 512_000, 1_000_000];
+const SIZES = [5_300, 40_960, 102_400, 262_144, 524_288, 1_000_000, 1_048_576];
 const WAYS = ["bytes", "blob", "clone", "file"] as const;
 
 /** The server: one way, all sizes. */
@@ -53,8 +53,9 @@ async function compare(seconds: number, rounds: number): Promise<void> {
       const runs = WAYS.map((): number[] => []);
       for (let round = 0; round < rounds; round++) {
         for (const [i, port] of ports.entries()) {
-          const load = { url: `http://127.0.0.1:${port}/${size}`, host: "bench.test", headers: {} };
-          runs[i]!.push(measure(servers[i]!.pid, load, seconds).cpu_us);
+          const targets = [{ host: "bench.test", path: `/${size}` }];
+          const load = { origin: `http://127.0.0.1:${port}`, targets, headers: {} };
+          runs[i]!.push(measure(servers[i]!.pid, tmpdir(), load, seconds).cpu_us);
         }
       }
       console.log(`${size} bytes: ${WAYS.map((way, i) => `${way} ${median(runs[i]!).toFixed(1)} us`).join(", ")}`);

@@ -1,8 +1,11 @@
-/** The servers that are compared, each one process with the same files: svc itself, nginx, and a bare Bun.serve. */
+/** The servers that are compared, each one process with the same files: svc itself, a bare Bun.serve, nginx, Caddy, and
+ *  sirv on Node. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { Database } from "bun:sqlite";
 import { zipSync } from "fflate";
+import { FILES, type Hosts, SMALL } from "./serve-rows.ts";
 
 export interface Contender {
   name: string;
@@ -33,12 +36,20 @@ function stopper(child: Bun.Subprocess): () => Promise<void> {
   };
 }
 
-/** `bun server.ts` on a free port, with the files deployed as one site. */
-export async function startSvc(folder: string, files: Record<string, Uint8Array>): Promise<Contender> {
-  const child = Bun.spawn(["bun", join(ROOT, "server.ts"), "--port", "0", "--data-dir", join(folder, "data")], {
-    env: { ...process.env, SVC_LOG: "off" },
+/** svc with the hosts of its sites. */
+export interface Svc extends Contender, Hosts {}
+
+/** `bun server.ts` on a free port, with the files deployed as one site, and so many small ones. */
+export async function startSvc(
+  folder: string,
+  many: { sites: number; fresh: number },
+  log: "off" | "text",
+): Promise<Svc> {
+  const data_dir = join(folder, `data-${log}`);
+  const child = Bun.spawn(["bun", join(ROOT, "server.ts"), "--port", "0", "--data-dir", data_dir], {
+    env: { ...process.env, SVC_LOG: log },
     stdout: "pipe",
-    stderr: "inherit",
+    stderr: log === "off" ? "inherit" : Bun.file(join(folder, "access.log")),
   });
   let ready = "";
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -47,13 +58,46 @@ export async function startSvc(folder: string, files: Record<string, Uint8Array>
   }
   const port = /:(\d+) /.exec(ready)?.[1];
   const origin = `http://127.0.0.1:${port}`;
+  const { slug } = await deploy(origin, FILES);
+  const { site_id } = await deploy(origin, SMALL);
+  copySite(data_dir, site_id, many.sites + many.fresh);
+  const hosts = Array.from({ length: many.sites + many.fresh }, (_, n) => `bench-${n}.localhost:${port}`);
+  const [sites, fresh] = [hosts.slice(0, many.sites), hosts.slice(many.sites)];
+  return { name: "svc", pid: child.pid, origin, host: `${slug}.localhost:${port}`, sites, fresh, stop: stopper(child) };
+}
+
+async function deploy(origin: string, files: Record<string, Uint8Array>): Promise<{ slug: string; site_id: string }> {
+  const body = new Uint8Array(zipSync(files));
   const answer = await fetch(`${origin}/sites`, {
     method: "POST",
     headers: { "content-type": "application/zip" },
-    body: new Uint8Array(zipSync(files)),
+    body,
   });
-  const { slug } = (await answer.json()) as { slug: string };
-  return { name: "svc", pid: child.pid, origin, host: `${slug}.localhost:${port}`, stop: stopper(child) };
+  return (await answer.json()) as { slug: string; site_id: string };
+}
+
+/** The same version under so many more sites, by rows: deploying them would take minutes. */
+function copySite(data_dir: string, site_id: string, count: number): void {
+  using db = new Database(join(data_dir, "db"), { strict: true });
+  db.run("PRAGMA busy_timeout = 5000");
+  const all = "with recursive n (i) as (select 0 union all select i + 1 from n where i + 1 < $count)";
+  const id = "printf('site_%020d', i)";
+  const copies = [
+    `insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule)
+      select ${id}, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule
+      from n, versions where site_id = $site_id`,
+    `insert into sites (site_id, slug, created_at, expires_at, live_version_id)
+      select ${id}, 'bench-' || i, created_at, expires_at, live_version_id from n, sites where site_id = $site_id`,
+    `insert into files (version_no, path, blob_no, media_type, made)
+      select copy.version_no, path, blob_no, media_type, made
+      from n join versions copy on copy.site_id = ${id}
+        join versions v join files on files.version_no = v.version_no
+      where v.site_id = $site_id`,
+  ];
+  const insert = db.transaction(() => {
+    for (const copy of copies) db.query(`${all} ${copy}`).run({ site_id, count });
+  });
+  if (count > 0) insert.immediate();
 }
 
 const NGINX = (folder: string, port: number) => `
@@ -94,13 +138,47 @@ export async function startNginx(folder: string, files: Record<string, Uint8Arra
   return { name: "nginx", pid: child.pid, origin, host: "bench.test", stop: stopper(child) };
 }
 
-/** The floor: what Bun itself costs for these bytes and headers, with no look-up of any kind. */
-export async function startBare(folder: string): Promise<Contender> {
+async function started(name: string, command: (port: number) => string[]): Promise<Contender> {
   const port = freePort();
-  const child = Bun.spawn(["bun", join(import.meta.dir, "bare.ts"), String(port), join(folder, "files")], {
-    stderr: "inherit",
+  const child = Bun.spawn(command(port), {
+    stdout: "ignore",
+    stderr: "ignore",
+    env: { ...process.env, GOMAXPROCS: "1" },
   });
   const origin = `http://127.0.0.1:${port}`;
   await untilReady(origin, {});
-  return { name: "bare Bun", pid: child.pid, origin, host: "bench.test", stop: stopper(child) };
+  return { name, pid: child.pid, origin, host: "bench.test", stop: stopper(child) };
 }
+
+/** The floor: what Bun itself costs for these bytes and headers, with no look-up of any kind. */
+export const startBare = (folder: string): Promise<Contender> =>
+  started("bare Bun", (port) => ["bun", join(import.meta.dir, "bare.ts"), String(port), join(folder, "files")]);
+
+const CADDY = (folder: string, port: number) => `
+{
+  admin off
+  auto_https off
+}
+http://:${port} {
+  bind 127.0.0.1
+  root * ${folder}/files
+  header Cache-Control "public, max-age=60, must-revalidate"
+  header X-Content-Type-Options nosniff
+  header X-Robots-Tag noindex
+  file_server {
+    precompressed gzip
+  }
+  handle_errors {
+    rewrite * /404.html
+    file_server
+  }
+}`;
+
+export const startCaddy = (folder: string): Promise<Contender> =>
+  started("Caddy", (port) => {
+    writeFileSync(join(folder, "Caddyfile"), CADDY(folder, port));
+    return ["caddy", "run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")];
+  });
+
+export const startSirv = (folder: string): Promise<Contender> =>
+  started("sirv", (port) => ["node", join(import.meta.dir, "sirv.mjs"), String(port), join(folder, "files")]);

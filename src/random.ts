@@ -24,12 +24,13 @@ export const randomBlock = (bytes: number): Uint8Array => randomBytes(bytes);
 
 export function randomText(characters: string, length: number): string {
   const usable = usableBytes(characters.length);
-  let text = "";
-  while (text.length < length) {
+  const codes = Buffer.from(characters, "latin1");
+  const text = Buffer.alloc(length);
+  for (let filled = 0; filled < length;) {
     const byte = drawByte();
-    if (byte < usable) text += characters[byte % characters.length];
+    if (byte < usable) text[filled++] = codes[byte % codes.length]!;
   }
-  return text;
+  return text.toString("latin1");
 }
 
 /** `length` characters of 0-9a-z. */

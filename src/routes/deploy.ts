@@ -5,7 +5,8 @@ import type { NextAction } from "../errors.ts";
 import { refuseUnlessWritable } from "../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
-import type { SiteContext } from "../types.ts";
+import type { NewToken } from "../store/changes.ts";
+import type { SiteContext, TokenKind } from "../types.ts";
 import { networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe, type SignedInCaller } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
@@ -21,6 +22,8 @@ async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<voi
   await limitClient(ctx, "rate_deploy");
   await refuseUnproved(ctx);
 }
+
+const tokenOf = (kind: TokenKind, token: string): NewToken => ({ hash: hashToken(token), kind });
 
 /** What a dry run of a new site is counted for. */
 const newSiteOf = (owner: SignedInCaller | null, network: string | null) => ({
@@ -54,10 +57,7 @@ export async function createSite(ctx: Ctx) {
     network,
     site,
     spa_override,
-    tokens: [
-      { hash: hashToken(manage_token), kind: "manage" },
-      ...(claim_token ? [{ hash: hashToken(claim_token), kind: "claim" as const }] : []),
-    ],
+    tokens: [tokenOf("manage", manage_token), ...(claim_token ? [tokenOf("claim", claim_token)] : [])],
     bounds,
     target: {
       kind: "new",
@@ -101,7 +101,7 @@ export async function redeploy(ctx: Ctx) {
     network,
     site: context,
     spa_override,
-    tokens: fresh ? [{ hash: hashToken(fresh), kind: "manage" }] : [],
+    tokens: fresh ? [tokenOf("manage", fresh)] : [],
     bounds: boundsOf(parts.config),
     target: { kind: "existing", site_id, by },
   });

@@ -1,79 +1,54 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
-import type { Blobs, StoredFile } from "../store/serving.ts";
-import type { Bytes } from "../types.ts";
-import type { Budget } from "./budget.ts";
-import { type Encode, isCoded } from "./encode.ts";
-import { isHtml } from "../media-types.ts";
-import { attribution, inject } from "./inject.ts";
-import type { Body, Form, LoadedVersion } from "./kept.ts";
 import type { Coding } from "../http/negotiate.ts";
+import { type BodyOf, createContents } from "./contents.ts";
+import type { Compression } from "./encode.ts";
+import type { Forms } from "./forms.ts";
+import type { Body, Content, Form } from "./kept.ts";
 
 export interface Bodies {
-  of(version: LoadedVersion, file: StoredFile): Body;
+  of: BodyOf;
   /** The best accepted form, if it is here. Never awaits. */
   ready(body: Body, accepted: readonly Coding[]): Form | undefined;
-  /** The same, made where it is not. */
-  best(body: Body, accepted: readonly Coding[]): Promise<Form>;
+  /** The same, made where it is not; as it is where making it takes too long for somebody who waits. Null where the
+   *  visitor has left meanwhile. */
+  best(body: Body, accepted: readonly Coding[], signal: AbortSignal): Promise<Form | null>;
   /** Makes one form ahead of any request. */
-  warm(body: Body, coding: Coding): Promise<void>;
+  warm(body: Body, coding: Compression): Promise<void>;
 }
 
-/** From the disk costs 1.7 times as much as from memory, at any size (bench/README.md); but what is larger than this
- *  would push too much else out. */
-const IN_MEMORY = 1024 * 1024;
-const FORM_COST = 200;
+/** What is larger is coded ahead, or in its own time after somebody asked: brotli takes 0.1 s for this much. */
+const CODED_ON_DEMAND = 1024 * 1024;
+/** So many of them wait for their time. */
+const LATER = 20;
 
-export function createBodies(blobs: Blobs, budget: Budget, encode: Encode): Bodies {
-  async function form(body: Body, coding: Coding): Promise<Form> {
-    const known = body.forms.get(coding) ?? body.making.get(coding);
-    if (known !== undefined) return known;
-    const made = bytesOf(body, coding).then((bytes) => keep(body, coding, bytes));
-    body.making.set(coding, made);
-    return made.finally(() => body.making.delete(coding));
+export function createBodies({ identity, coded, ahead }: Forms): Bodies {
+  const due = new Set<Content>();
+
+  function later(content: Content, coding: Compression): void {
+    if (due.has(content) || due.size >= LATER) return;
+    due.add(content);
+    const done = () => void due.delete(content);
+    // A file that cannot be read is told of by the request that needs it.
+    ahead(content, coding).then(done, done);
   }
 
-  const bytesOf = async (body: Body, coding: Coding): Promise<Bytes | null> =>
-    coding === "identity" ? body.read() : encode(coding, await plain(body));
-
-  const plain = async (body: Body): Promise<Bytes> =>
-    (await (body.from_disk ? null : (await form(body, "identity")).blob)?.bytes()) ?? body.read();
-
-  function keep(body: Body, coding: Coding, bytes: Bytes | null): Form {
-    const cost = FORM_COST + (bytes?.byteLength ?? 0);
-    const blob = bytes && new Blob([bytes]);
-    const made = newForm(coding, blob, cost, () => void body.forms.delete(coding));
-    body.forms.set(coding, made);
-    budget.keep(made);
-    return made;
-  }
-
-  async function best(body: Body, accepted: readonly Coding[]): Promise<Form> {
+  async function best({ content }: Body, accepted: readonly Coding[], signal: AbortSignal): Promise<Form | null> {
+    const large = content.stored.bytes > CODED_ON_DEMAND;
     for (const coding of accepted) {
-      const made = await form(body, coding);
-      if (usable(made)) return made;
+      if (coding === "identity") break;
+      const form = content.forms.get(coding) ?? (large ? later(content, coding) : await coded(content, coding, signal));
+      if (!form) break;
+      if (usable(form)) return form;
     }
-    return form(body, "identity");
+    return signal.aborted ? null : identity(content);
   }
 
-  const warm = async (body: Body, coding: Coding) => void (await form(body, coding));
-
-  return { of: (version, file) => bodyOf(version, file, blobs), ready, best, warm };
+  return { of: createContents(), ready, best, warm: ({ content }, coding) => ahead(content, coding) };
 }
 
-function bodyOf(version: LoadedVersion, file: StoredFile, blobs: Blobs): Body {
-  const known = version.bodies.get(file.path);
-  if (known !== undefined) return known;
-  const { site_id, version_id } = version.version;
-  const body = isHtml(file.media_type)
-    ? newBody(file, false, async () => inject(await blobs.read(file), attribution(site_id, version_id)))
-    : newBody(file, file.bytes > IN_MEMORY, () => blobs.read(file));
-  version.bodies.set(file.path, body);
-  return body;
-}
-
-function ready(body: Body, accepted: readonly Coding[]): Form | undefined {
+function ready({ content }: Body, accepted: readonly Coding[]): Form | undefined {
   for (const coding of accepted) {
-    const kept = body.forms.get(coding);
+    const kept = content.forms.get(coding);
     if (kept === undefined) return undefined;
     if (!usable(kept)) continue;
     kept.used = true;
@@ -84,19 +59,11 @@ function ready(body: Body, accepted: readonly Coding[]): Form | undefined {
 
 const usable = (form: Form): boolean => form.blob !== null || form.coding === "identity";
 
-const newForm = (coding: Coding, blob: Blob | null, cost: number, drop: () => void): Form => ({
-  coding,
-  blob,
-  responses: [],
-  cost,
-  used: false,
-  drop,
-});
-
-function newBody(file: StoredFile, from_disk: boolean, read: () => Promise<Bytes>): Body {
-  const forms = new Map<Coding, Form>();
-  // Takes no room, so it is never pushed out.
-  const stored = newForm("identity", null, 0, () => {});
-  if (from_disk) forms.set("identity", stored);
-  return { file, coded: isCoded(file.media_type), from_disk, forms, making: new Map(), read };
+/** Whether identity is what the client's codings lead to, and not what goes out because a coding is not made yet. */
+export function prefersIdentity({ content }: Body, accepted: readonly Coding[]): boolean {
+  for (const coding of accepted) {
+    if (coding === "identity") return true;
+    if (content.forms.get(coding)?.blob !== null) return false;
+  }
+  return true;
 }

@@ -1,56 +1,65 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
 import { resolve } from "../resolve.ts";
 import { fallbackPath } from "../site-state.ts";
-import type { StoredFile } from "../store/serving.ts";
+import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, FileAnswer, LoadedVersion } from "./kept.ts";
+import { unknownVersion } from "./refusals.ts";
+import type { Manifests } from "./manifests.ts";
 
-const ANSWER_COST = 1500;
+const ANSWER_COST = 800;
 /** The path stands in the key, the entity tag and its headers. */
 const COST_PER_CHARACTER = 8;
 
-export type AnswerFor = (version: LoadedVersion, path: string) => Answer;
+/** `path` is percent-encoded. At once where the answer or the manifest is here. Throws `invalid_path`. */
+export type AnswerFor = (version: LoadedVersion, path: string) => Answer | Promise<Answer>;
 
-/** `path` is percent-encoded. Throws `invalid_path`. */
-export function createAnswers(bodies: Bodies, budget: Budget): AnswerFor {
+export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifests): AnswerFor {
+  function answered(version: LoadedVersion, path: string, manifest: StoredManifest | null): Answer {
+    if (manifest === null) throw unknownVersion();
+    const answer = workOut(bodies, version, path, manifest);
+    version.answers.set(path, answer);
+    budget.keep(answer);
+    return answer;
+  }
+
   return (version, path) => {
     const known = version.answers.get(path);
     if (known !== undefined) {
       known.used = true;
       return known;
     }
-    const answer = workOut(bodies, version, path);
-    version.answers.set(path, answer);
-    budget.keep(answer);
-    return answer;
+    const manifest = manifests.of(version);
+    if (!(manifest instanceof Promise)) return answered(version, path, manifest);
+    return manifest.then((read) => version.answers.get(path) ?? answered(version, path, read));
   };
 }
 
-function workOut(bodies: Bodies, version: LoadedVersion, path: string): Answer {
-  const resolution = resolve(version.manifest, path);
+function workOut(bodies: Bodies, version: LoadedVersion, path: string, manifest: StoredManifest): Answer {
+  const resolution = resolve(manifest, path);
   const kept = {
     cost: ANSWER_COST + COST_PER_CHARACTER * path.length,
     used: false,
     drop() {
       const dropped = version.answers.get(path);
       version.answers.delete(path);
-      if (dropped?.kind === "file") dropped.forget?.();
+      if (dropped !== undefined && dropped.kind !== "redirect") dropped.forget?.();
     },
   };
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);
     const etag = `"${version.version.version_id}:${path}"`;
-    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], ...kept };
+    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], whole: [], ...kept };
   };
   if (resolution.kind === "file") return fileAnswer(resolution.file, false);
   if (resolution.kind === "redirect") return { ...resolution, ...kept };
-  const shell = resolution.fallback ? fallbackDocument(version) : undefined;
+  const shell = resolution.fallback ? fallbackDocument(version, manifest) : undefined;
   const page = resolution.page && bodies.of(version, resolution.page);
   return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
 }
 
-const fallbackDocument = ({ version, manifest }: LoadedVersion): StoredFile | undefined =>
+const fallbackDocument = ({ version }: LoadedVersion, manifest: StoredManifest): StoredFile | undefined =>
   manifest.get(fallbackPath(version.spa_rule, (path) => manifest.has(path)));
 
 function varyOf(coded: boolean, shell: boolean): string | null {

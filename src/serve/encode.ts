@@ -10,7 +10,7 @@ import { createGate } from "../gate.ts";
 import type { Bytes } from "../types.ts";
 import type { Coding } from "../http/negotiate.ts";
 
-type Compression = Exclude<Coding, "identity">;
+export type Compression = Exclude<Coding, "identity">;
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
@@ -31,16 +31,57 @@ const COMPRESS: Record<Compression, (bytes: Bytes) => Promise<Uint8Array>> = {
 /** A coding must save more than its own header line costs. */
 const WORTH = "content-encoding: zstd\r\n".length;
 
-/** The bytes in that coding, or null where it does not make them smaller. */
-export type Encode = (coding: Compression, bytes: Bytes) => Promise<Bytes | null>;
+/** The bytes in that coding, or null where it does not make them smaller. `read` is called once it is their turn. */
+type Read = () => Promise<Bytes>;
 
-/** As many at once as there are cores: more would only hold more memory. */
-export function createEncoder(slots = Math.max(2, availableParallelism())): Encode {
-  const gate = createGate(slots);
-  return async (coding, bytes) => {
-    const coded = await gate.run(() => COMPRESS[coding](bytes));
-    return coded.byteLength + WORTH < bytes.byteLength ? ownBytes(coded) : null;
-  };
+export interface Encoder {
+  /** For somebody who waits: undefined where no slot came free in time, or where nobody waits any more. */
+  now(coding: Compression, read: Read, wanted: () => boolean): Promise<Bytes | null | undefined>;
+  /** For nobody in particular: one at a time, with rests, in the order in which it was asked for. */
+  ahead(work: () => Promise<void>): Promise<void>;
+}
+
+/** Longer than this a visitor is better served by the bytes as they are. */
+const PATIENCE_MS = 100;
+/** More would not have their turn in time. */
+const LONGEST_LINE = 32;
+
+/** Times as long as it worked. Without rests five deploys a second of 8 MB each took three times as long themselves. */
+const REST = 2;
+
+/** As many at once as there are cores, and one ahead: more would only hold more memory. */
+export function createEncoder(slots = Math.max(2, availableParallelism())): Encoder {
+  const busy = new Error("all slots are taken");
+  const gate = createGate(slots, { ms: PATIENCE_MS, late: () => busy });
+  const lane = createGate(1);
+  let inside = 0;
+
+  async function now(coding: Compression, read: Read, wanted: () => boolean): Promise<Bytes | null | undefined> {
+    if (inside >= slots + LONGEST_LINE) return undefined;
+    inside++;
+    try {
+      return await gate.run(async () => (wanted() ? await compress(coding, await read()) : undefined));
+    } catch (error) {
+      if (error === busy) return undefined;
+      throw error;
+    } finally {
+      inside--;
+    }
+  }
+
+  const ahead = (work: () => Promise<void>): Promise<void> =>
+    lane.run(async () => {
+      const started = performance.now();
+      await work();
+      await Bun.sleep(REST * (performance.now() - started));
+    });
+
+  return { now, ahead };
+}
+
+export async function compress(coding: Compression, bytes: Bytes): Promise<Bytes | null> {
+  const coded = await COMPRESS[coding](bytes);
+  return coded.byteLength + WORTH < bytes.byteLength ? ownBytes(coded) : null;
 }
 
 /** A buffer of exactly its own size: a view into zlib's larger one would hold all of that in memory. */

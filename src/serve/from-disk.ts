@@ -1,33 +1,66 @@
-/** Files too large for memory go out from the disk. Bun's own Range handling is kept out of it: its 416 is cacheable
- *  and empty, and it knows neither our entity tags nor `If-Range` rules (BUN 2). */
-import type { Blobs, Stored } from "../store/serving.ts";
+/** Bodies too large for memory go out from the disk: a file by `sendfile`, a page in pieces with its tags among them.
+ *  Bun's own Range handling is kept out of it: its 416 is cacheable and empty, and it knows neither our entity tags nor
+ *  `If-Range` rules. It answers a Range of a whole file, and leaves a slice alone: so a whole file goes out as a slice that
+ *  ends one byte after it (BUN 2). */
+import type { Blobs } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
 import type { ByteRange } from "../http/ranges.ts";
+import { attribution } from "./inject.ts";
+import type { Content, Form } from "./kept.ts";
 
-export async function fromDisk(
-  blobs: Pick<Blobs, "open">,
-  request: Request,
-  stored: Stored,
-  headers: Headers,
-  part: ByteRange | null,
-): Promise<Response> {
+type Opened = Pick<Blobs, "open">;
+
+/** `part`: null for the whole. At once where the file's hash is known already. */
+export function fromDisk(
+  blobs: Opened,
+  { method }: Request,
+  content: Content,
+  form: Form,
+  init: { status?: number; headers: Headers },
+  part: ByteRange | null = null,
+): Response | Promise<Response> {
+  const respond = (file: Bun.BunFile): Response => {
+    if (method === "HEAD") return headOnly(init, form.size);
+    if (content.page_of === null) return new Response(sliceOf(file, form.size, part), init);
+    return new Response(pieces(file, content, form, part ?? { first: 0, last: form.size - 1 }), init);
+  };
   // For HEAD too: Bun would answer 200 for a file that is not there.
-  const { bytes } = stored;
-  const file = await blobs.open(stored);
-  if (request.method === "HEAD") {
-    headers.set("content-length", String(bytes));
-    return new Response(null, { headers });
-  }
-  if (part !== null) return new Response(file.slice(part.first, part.last + 1), { status: 206, headers });
-  // Bun answers a Range of a file by itself, but leaves a stream of ours alone.
-  return new Response(request.headers.has("range") ? exactly(file, bytes) : file, { headers });
+  const file = blobs.open(content.stored);
+  return file instanceof Promise ? file.then(respond) : respond(file);
 }
 
-/** A file that was cut short meanwhile breaks the connection: chunked, its end would look like the body's. */
-async function* exactly(file: Bun.BunFile, bytes: number): AsyncGenerator<Uint8Array> {
-  let sent = 0;
-  for await (const chunk of file.stream()) {
-    sent += chunk.byteLength;
-    yield chunk;
-  }
-  if (sent !== bytes) throw new Error(`the stored file has ${sent} bytes, not ${bytes}`);
+/** Of a whole body: HEAD knows no ranges. */
+function headOnly(init: { status?: number; headers: Headers }, size: number): Response {
+  const headers = new Headers(init.headers);
+  headers.set("content-length", String(size));
+  return new Response(null, { ...init, headers });
+}
+
+const sliceOf = (file: Bun.BunFile, size: number, part: ByteRange | null): Blob =>
+  part === null ? file.slice(0, size + 1) : file.slice(part.first, part.last + 1);
+
+/** What a slow reader of a page holds. */
+const PIECE = 64 * 1024;
+
+/** Bun sends a stream in chunks, without its length. A file that was cut short meanwhile breaks the connection. */
+function pieces(file: Bun.BunFile, content: Content, form: Form, { first, last }: ByteRange): ReadableStream {
+  const tags = attribution(content.page_of!);
+  let next = first;
+  const pull = async (controller: ReadableStreamDefaultController) => {
+    if (next > last) return controller.close();
+    const piece = await pieceAt(file, tags, form.tags_at, next, Math.min(last + 1, next + PIECE));
+    if (piece.byteLength === 0) throw new Error(`the stored file ends ${last + 1 - next} bytes too early`);
+    next += piece.byteLength;
+    controller.enqueue(piece);
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
+}
+
+/** Some bytes from `from` on, at most up to `to`: of the file before the tags, of the tags, or of the file behind them. */
+async function pieceAt(file: Bun.BunFile, tags: Bytes, at: number, from: number, to: number): Promise<Bytes> {
+  if (at === -1) return file.slice(from, to).bytes();
+  if (from < at) return file.slice(from, Math.min(to, at)).bytes();
+  const behind = at + tags.byteLength;
+  if (from < behind) return tags.subarray(from - at, to - at);
+  return file.slice(from - tags.byteLength, to - tags.byteLength).bytes();
 }

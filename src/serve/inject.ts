@@ -1,9 +1,9 @@
 /** Attribution in served HTML (CONTRACT 6): nothing visible, and nothing that changes with owner or expiry. */
 import { html, scriptJson } from "../html/template.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes, Version } from "../types.ts";
 import { headEnd } from "../html/head-end.ts";
 
-export function attribution(site_id: string, version_id: string): Bytes {
+export function attribution({ site_id, version_id }: Pick<Version, "site_id" | "version_id">): Bytes {
   const page = {
     "@context": "https://schema.org",
     "@type": "WebPage",
@@ -17,12 +17,19 @@ export function attribution(site_id: string, version_id: string): Bytes {
 }
 
 /** 256 KiB of hostile tags take 7 ms, once for a page that is not in memory. In a head that is longer still, the tags go before what reaches past this. */
-const LOOKED_THROUGH = 256 << 10;
+export const LOOKED_THROUGH = 256 << 10;
+
+/** Where the tags go, by the beginning of the page; null where it takes none. */
+export function tagsAt(beginning: Bytes): number | null {
+  if (isUtf16(beginning)) return null;
+  const { buffer, byteOffset, byteLength } = beginning;
+  return headEnd(Buffer.from(buffer, byteOffset, byteLength).toString("latin1", 0, LOOKED_THROUGH));
+}
 
 /** The page with `tags` at the end of its head. All other bytes stay as they are, whatever their encoding. */
 export function inject(page: Bytes, tags: Bytes): Bytes {
-  if (isUtf16(page)) return page;
-  const at = headEnd(Buffer.from(page.buffer, page.byteOffset, page.byteLength).toString("latin1", 0, LOOKED_THROUGH));
+  const at = tagsAt(page);
+  if (at === null) return page;
   const injected = new Uint8Array(page.byteLength + tags.byteLength);
   injected.set(page.subarray(0, at));
   injected.set(tags, at);

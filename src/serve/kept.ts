@@ -2,7 +2,7 @@
  *  body of a file → that body in one coding. */
 import type { Coding } from "../http/negotiate.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
-import type { Bytes, Site, Tombstone, Version } from "../types.ts";
+import type { Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
 
 /** What a slug means. It holds for as long as the store's counter stays at `generation`. */
@@ -18,13 +18,18 @@ export interface Row extends Kept {
 /** A version never changes, so nothing here is ever invalidated; what is kept for it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
-  readonly manifest: StoredManifest;
-  /** By path of the file. Two sites with equal files have other attribution, so bodies belong to the version. */
+  /** Null once it was pushed out: what was answered before needs it no more. */
+  manifest: KeptManifest | null;
+  /** By path of the file. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
   readonly answers: Map<string, Answer>;
   /** The row it is live in, which must not hold on to it once it is pushed out. */
   row: Row | null;
+}
+
+interface KeptManifest extends Kept {
+  readonly files: StoredManifest;
 }
 
 export interface FileAnswer extends Kept {
@@ -33,8 +38,9 @@ export interface FileAnswer extends Kept {
   readonly etag: string;
   /** Null where the answer depends on the path alone. */
   readonly vary: string | null;
-  /** The 304, by policy. */
+  /** The 304, and the 200 of a file that goes out from the disk, by policy. */
   readonly unchanged: ResponseInit[];
+  readonly whole: { headers: Headers }[];
   /** Takes away the shortcut that leads here. */
   forget?: () => void;
 }
@@ -48,34 +54,51 @@ export interface UnmatchedAnswer extends Kept {
   readonly kind: "unmatched";
   /** The fallback document, where the path may be a route of a single-page app. */
   readonly shell: FileAnswer | null;
-  /** The site's own 404 page: HTML by its name, so it is always coded and in memory. */
+  /** The site's own 404 page: HTML by its name, so it is always coded. */
   readonly page: Body | null;
+  /** As a file's. */
+  forget?: () => void;
 }
 
 export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
 
+/** A file of a version. */
 export interface Body {
   readonly file: StoredFile;
   /** Whether codings are negotiated for its type at all. */
   readonly coded: boolean;
+  readonly content: Content;
+}
+
+/** What goes out for a file. A page has its version's attribution in it, so its content is the version's own; all other
+ *  content belongs to the blob, whichever sites and versions have it. */
+export interface Content {
+  readonly stored: StoredFile;
+  /** Of a page: whose attribution is in it. Null for what is no page. */
+  readonly page_of: Version | null;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
   readonly forms: Map<Coding, Form>;
-  /** What is under way: a second request waits for it. */
-  readonly making: Map<Coding, Promise<Form>>;
-  /** The stored bytes, checked, and with attribution where it is a page. */
-  read(): Promise<Bytes>;
 }
 
-/** A body in one coding. */
+/** Content in one coding. */
 export interface Form extends Kept {
   readonly coding: Coding;
+  /** Of the body as it goes out. */
+  readonly size: number;
   /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
-  /** Whole responses with this form, by policy. */
-  readonly responses: KeptResponses[];
+  /** Where a page's tags go, in identity that goes out from the disk. */
+  readonly tags_at: number;
+  /** Whole responses with this form. Nearly every form has one answer under one policy: a map takes more than the page. */
+  first: KeptResponse | null;
+  /** By policy. They go with the form whose body they share, and with the answer. */
+  others: WeakMap<Answer, Response>[] | null;
 }
 
-/** By answer: whole bodies of one form under one policy. They go with the form whose body they share, and with the answer. */
-type KeptResponses = WeakMap<Answer, Response>;
+interface KeptResponse {
+  readonly answer: Answer;
+  readonly policy: number;
+  readonly response: Response;
+}

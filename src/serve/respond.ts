@@ -1,13 +1,13 @@
 /** A file's answer to one request: 412, 304, a range, or the whole body in the coding that was agreed on. */
 import type { Exchange } from "../http/exchange.ts";
 import type { Blobs } from "../store/serving.ts";
-import type { Bodies } from "./bodies.ts";
+import { type Bodies, prefersIdentity } from "./bodies.ts";
 import { ifMatch, ifNoneMatch } from "../http/conditional.ts";
 import { fromDisk } from "./from-disk.ts";
-import { acceptedCodings, IDENTITY_ONLY } from "../http/negotiate.ts";
+import { acceptedCodings, type Coding, IDENTITY_ONLY } from "../http/negotiate.ts";
 import type { FileAnswer, Form } from "./kept.ts";
 import type { Policy } from "./policy.ts";
-import { unchanged, whole, wholeHeaders } from "./prebuilt.ts";
+import { unchanged, whole, wholeHeaders, wholeInit } from "./prebuilt.ts";
 import { type ByteRange, parseRange } from "../http/ranges.ts";
 import { preconditionFailed, rangeNotSatisfiable } from "./refusals.ts";
 
@@ -28,10 +28,15 @@ export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respo
     if (held !== null && ifNoneMatch(held, answer.etag)) return unchanged(answer, policy);
     const accepted = answer.body.coded ? acceptedCodings(headers.get("accept-encoding")) : IDENTITY_ONLY;
     const form = bodies.ready(answer.body, accepted);
-    if (form !== undefined) return send(blobs, request, answer, form, policy, exchange);
-    return bodies.best(answer.body, accepted).then((made) => send(blobs, request, answer, made, policy, exchange));
+    if (form !== undefined) return send(blobs, request, answer, form, policy, exchange, accepted);
+    return bodies
+      .best(answer.body, accepted, request.signal)
+      .then((made) => (made === null ? left() : send(blobs, request, answer, made, policy, exchange, accepted)));
   };
 }
+
+/** Nobody reads it: for the log and the figures, by the number that nginx has for it. */
+export const left = (): Response => new Response(null, { status: 499 });
 
 function send(
   blobs: Pick<Blobs, "open">,
@@ -40,22 +45,35 @@ function send(
   form: Form,
   policy: Policy,
   exchange: Exchange,
+  accepted: readonly Coding[],
 ): Response | Promise<Response> {
-  const size = form.blob === null ? answer.body.file.bytes : form.blob.size;
-  const part = form.coding === "identity" ? wantedPart(request, answer, size, policy) : null;
+  const { size } = form;
+  const part = form.coding === "identity" ? wantedPart(request, answer, size, policy, accepted) : null;
   if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
-  if (part === null && form.blob !== null) return whole(answer, policy, form);
+  if (part === null) {
+    if (form.blob !== null) return whole(answer, policy, form);
+    return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy));
+  }
   const headers = wholeHeaders(answer, policy, form.coding);
-  if (part !== null) headers.set("content-range", `bytes ${part.first}-${part.last}/${size}`);
-  if (form.blob === null) return fromDisk(blobs, request, answer.body.file, headers, part);
-  return new Response(form.blob.slice(part!.first, part!.last + 1), { status: 206, headers });
+  headers.set("content-range", `bytes ${part.first}-${part.last}/${size}`);
+  const init = { status: 206, headers };
+  if (form.blob === null) return fromDisk(blobs, request, answer.body.content, form, init, part);
+  return new Response(form.blob.slice(part.first, part.last + 1), init);
 }
 
-/** The part to send, or null for the whole. Ranges are of the body as it goes out without a coding. */
-function wantedPart(request: Request, answer: FileAnswer, size: number, policy: Policy): ByteRange | null {
+/** The part to send, or null for the whole. Ranges are of the body as it goes out without a coding: what goes out so only
+ *  because its coding is not made yet goes out whole, for the same tag stands for the coded body. */
+function wantedPart(
+  request: Request,
+  answer: FileAnswer,
+  size: number,
+  policy: Policy,
+  accepted: readonly Coding[],
+): ByteRange | null {
   if (request.method !== "GET") return null;
   const range = request.headers.get("range");
   if (range === null || !sameBody(request.headers.get("if-range"), answer)) return null;
+  if (!prefersIdentity(answer.body, accepted)) return null;
   const part = parseRange(range, size);
   if (part !== "unsatisfiable") return part;
   throw rangeNotSatisfiable(size, policy);

@@ -1,7 +1,7 @@
 /** The answer to a request, found by its URL in one search: those for host, row, path and answer cost more than all
  *  other work together. What is found counts only while it still holds: the row by the store's counter, the site's end
  *  by the clock, the host by the header as it was sent. Else the request is answered as if nothing had been found. */
-import type { FileAnswer, LoadedVersion, Row } from "./kept.ts";
+import type { FileAnswer, LoadedVersion, Row, UnmatchedAnswer } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
 export interface Shortcut {
@@ -9,7 +9,7 @@ export interface Shortcut {
   readonly host: string;
   readonly row: Row;
   readonly version: LoadedVersion;
-  readonly answer: FileAnswer;
+  readonly answer: FileAnswer | UnmatchedAnswer;
   readonly policy: Policy;
 }
 

@@ -2,13 +2,15 @@
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, isShown, siteState } from "../site-state.ts";
-import type { ServingStore } from "../store/serving.ts";
+import type { Blobs, ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
 import { createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
-import type { FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import { createForms } from "./forms.ts";
+import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import { createManifests } from "./manifests.ts";
 import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
@@ -44,19 +46,30 @@ interface SiteServerParts {
 /** What a request goes through once it is known what stands behind the host. */
 interface Serving {
   bodies: Bodies;
+  blobs: Pick<Blobs, "open">;
   answerFor: AnswerFor;
   respond: Respond;
   shortcuts: Shortcuts;
 }
 
+/** Their share of the cache: they push out each other, and never what was answered from them. */
+const MANIFESTS = 1 / 8;
+
 export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
-  const budget = createBudget(parts.cache_bytes);
-  const versions = createVersions(store, budget);
-  const bodies = createBodies(store.blobs, budget, createEncoder());
+  const budget = createBudget(parts.cache_bytes * (1 - MANIFESTS));
+  const manifests = createManifests(store, createBudget(parts.cache_bytes * MANIFESTS));
+  const versions = createVersions(store, budget, manifests);
+  const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
   const respond = createRespond(bodies, store.blobs);
   const shortcuts = createShortcuts();
-  const serving = { bodies, answerFor: createAnswers(bodies, budget), respond, shortcuts };
+  const serving = {
+    bodies,
+    blobs: store.blobs,
+    answerFor: createAnswers(bodies, budget, manifests),
+    respond,
+    shortcuts,
+  };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
@@ -64,7 +77,8 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     if (found === undefined || !holds(found, request, parts)) return null;
     const { row, version, answer, policy } = found;
     row.used = version.used = answer.used = true;
-    return respond(request, answer, policy, exchange);
+    if (answer.kind === "file") return respond(request, answer, policy, exchange);
+    return ownNotFound(bodies, store.blobs, request, answer, answer.page!, policy, exchange);
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
@@ -77,7 +91,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     handle,
     again,
     shown: async (host) => (await locate(host)).site,
-    warm: createWarm(versions, bodies, parts.ending),
+    warm: createWarm(versions, manifests, bodies, parts.ending),
   };
 }
 
@@ -93,34 +107,54 @@ function answerFrom(
   exchange: Exchange,
   serving: Serving,
 ): Response | Promise<Response> {
+  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(hosted.policy);
+  const answer = serving.answerFor(hosted.version, pathOf(request.url));
+  if (!(answer instanceof Promise)) return send(hosted, answer, request, exchange, serving);
+  return answer.then((read) => send(hosted, read, request, exchange, serving));
+}
+
+function send(
+  hosted: Hosted,
+  answer: Answer,
+  request: Request,
+  exchange: Exchange,
+  { bodies, blobs, respond, shortcuts }: Serving,
+): Response | Promise<Response> {
   const { version, policy } = hosted;
-  const { bodies, respond } = serving;
-  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
-  const answer = serving.answerFor(version, pathOf(request.url));
   if (answer.kind === "file") {
-    remember(request, hosted, answer, serving.shortcuts);
+    remember(request, hosted, answer, shortcuts);
     return respond(request, answer, policy, exchange);
   }
   if (answer.kind === "redirect") return redirect(request, answer, policy);
   const shell = shellFor(request, hosted.site, version, answer);
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
-  return ownNotFound(bodies, request, answer, answer.page, policy, exchange);
+  if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, shortcuts);
+  return ownNotFound(bodies, blobs, request, answer, answer.page, policy, exchange);
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
-function remember(request: Request, { row, version, policy }: Hosted, answer: FileAnswer, shortcuts: Shortcuts): void {
+function remember(
+  request: Request,
+  { row, version, policy }: Hosted,
+  answer: Shortcut["answer"],
+  shortcuts: Shortcuts,
+): void {
   if (row.live !== version) return;
   const host = request.headers.get("host");
   if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, row, version, answer, policy });
 }
 
 /** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */
-function shellFor(request: Request, site: Site, { version }: LoadedVersion, found: UnmatchedAnswer): FileAnswer | null {
-  if (found.shell === null || !effectiveSpa(site, version).enabled) return null;
+function shellFor(request: Request, site: Site, version: LoadedVersion, found: UnmatchedAnswer): FileAnswer | null {
+  if (!mayShow(found, site, version)) return null;
   const destination = request.headers.get("sec-fetch-dest");
   return destination === null || destination === "document" || destination === "iframe" ? found.shell : null;
 }
+
+/** Whether navigations get the shell there. */
+const mayShow = ({ shell }: UnmatchedAnswer, site: Site, { version }: LoadedVersion): boolean =>
+  shell !== null && effectiveSpa(site, version).enabled;
 
 function redirect(request: Request, { location }: RedirectAnswer, policy: Policy): Response {
   return new Response(null, {

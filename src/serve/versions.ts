@@ -1,8 +1,9 @@
 /** Versions with their manifests, and all that is kept for them. */
-import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { ServingStore } from "../store/serving.ts";
 import type { Site, Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, LoadedVersion } from "./kept.ts";
+import type { Manifests } from "./manifests.ts";
 
 /** Versions that were removed are not looked for under the count that came with it: they grow old and go. */
 export type SiteKey = Pick<Site, "site_id" | "removals">;
@@ -15,9 +16,12 @@ export interface LoadedVersions {
 }
 
 const VERSION_COST = 1000;
-const FILE_COST = 400;
 
-export function createVersions(store: Pick<ServingStore, "versions">, budget: Budget): LoadedVersions {
+export function createVersions(
+  store: Pick<ServingStore, "versions">,
+  budget: Budget,
+  manifests: Manifests,
+): LoadedVersions {
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
   const keyOf = ({ site_id, removals }: SiteKey, version_id: string) => `${site_id}/${removals}/${version_id}`;
@@ -35,12 +39,13 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
     const version = await store.versions.get(site_id, version_id);
     const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
     if (version === null || manifest === null) return null;
-    const loaded = newVersion(version, manifest, (it) => {
+    const loaded = newVersion(version, (it) => {
       versions.delete(key);
-      discard(it, budget);
+      discard(it, budget, manifests);
     });
     versions.set(key, loaded);
     budget.keep(loaded);
+    manifests.keep(loaded, manifest);
     return loaded;
   }
 
@@ -48,27 +53,31 @@ export function createVersions(store: Pick<ServingStore, "versions">, budget: Bu
 }
 
 /** Gives back the room of all that is kept for the version. */
-function discard(loaded: LoadedVersion, budget: Budget): void {
+function discard(loaded: LoadedVersion, budget: Budget, manifests: Manifests): void {
   if (loaded.row !== null) loaded.row.live = null;
-  for (const body of loaded.bodies.values()) for (const form of body.forms.values()) budget.release(form);
+  manifests.release(loaded);
+  for (const { content } of loaded.bodies.values()) {
+    // What is no page belongs to the blob, and goes by itself.
+    if (content.page_of !== null) for (const form of content.forms.values()) budget.release(form);
+  }
   for (const answer of loaded.answers.values()) {
     budget.release(answer);
-    if (answer.kind === "file") answer.forget?.();
+    if (answer.kind !== "redirect") answer.forget?.();
   }
   loaded.bodies.clear();
   loaded.answers.clear();
 }
 
-function newVersion(version: Version, manifest: StoredManifest, discarded: (it: LoadedVersion) => void): LoadedVersion {
+function newVersion(version: Version, discarded: (it: LoadedVersion) => void): LoadedVersion {
   let used = true;
   const answers = new Map<string, Answer>();
   const loaded: LoadedVersion = {
     version,
-    manifest,
+    manifest: null,
     bodies: new Map(),
     answers,
     row: null,
-    cost: VERSION_COST + FILE_COST * manifest.size,
+    cost: VERSION_COST,
     // It takes all its bodies along, so it stays until they have gone one by one.
     get used() {
       return used || answers.size > 0;

@@ -1,6 +1,7 @@
-/** Compresses a new version ahead of its readers, one file at a time and with rests, so that no request is slower for it. */
+/** Compresses a new version ahead of its readers, one file after the other, so that no request is slower for it. */
 import type { StoredFile } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
+import type { Manifests } from "./manifests.ts";
 import type { LoadedVersions, SiteKey } from "./versions.ts";
 import { isCoded } from "./encode.ts";
 
@@ -9,23 +10,24 @@ export type Warm = (site: SiteKey, version_id: string) => Promise<void>;
 /** Past this many versions in line, the first reader of a file waits for it instead. */
 const LONGEST_LINE = 20;
 
-/** Times as long as it worked. Without rests five deploys a second of 8 MB each took three times as long themselves. */
-const REST = 2;
-
 /** Brotli alone: every browser takes it. What another client asks for is made when it asks. */
-export function createWarm(versions: LoadedVersions, bodies: Bodies, ending: () => boolean): Warm {
+export function createWarm(
+  versions: LoadedVersions,
+  manifests: Manifests,
+  bodies: Bodies,
+  ending: () => boolean,
+): Warm {
   let last = Promise.resolve();
   let in_line = 0;
 
   async function warmVersion(site: SiteKey, version_id: string): Promise<void> {
     const version = ending() ? null : await versions.read(site, version_id);
-    if (version === null) return;
-    for (const file of indexFirst([...version.manifest.values()])) {
+    const manifest = version && (await manifests.of(version));
+    if (version === null || manifest === null) return;
+    for (const file of indexFirst([...manifest.values()])) {
       if (ending()) return;
       if (!isCoded(file.media_type)) continue;
-      const started = performance.now();
       await bodies.warm(bodies.of(version, file), "br");
-      await Bun.sleep(REST * (performance.now() - started));
     }
   }
 

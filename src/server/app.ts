@@ -130,6 +130,8 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   if (exchange.on_api && steps.transport_security) {
     response.headers.set("strict-transport-security", steps.transport_security);
   }
+  // Bun has one for GET alone (RFC 9110, 6.6.1).
+  if (request.method === "HEAD") response.headers.set("date", new Date(Date.now()).toUTCString());
   if (steps.draining()) response.headers.set("connection", "close");
   const bytes = request.method === "HEAD" ? 0 : exchange.bytes;
   const ms = performance.now() - exchange.started;

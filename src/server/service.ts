@@ -28,8 +28,7 @@ import { WEB } from "../web/index.ts";
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
 const GOODBYE_MS = 500;
 const DRAIN_MS = 10_000;
-/** Deploys at once in each process. */
-const CACHE_BYTES = 96 * 1024 * 1024;
+const CACHE_BYTES = 112 * 1024 * 1024;
 
 export interface Service {
   /** With the port that was really bound. */

@@ -43,8 +43,8 @@ export interface Blobs {
   /** The bytes, checked against their hash. Throws `DamagedBlob` where they are missing, short or not what they were. */
   read(file: Stored): Promise<Bytes>;
   /** The file of a blob that is too large to keep in memory: hashed off the thread before its first use in this
-   *  process, and again when its size, mtime or inode has changed. Throws `DamagedBlob`. */
-  open(file: Stored): Promise<Bun.BunFile>;
+   *  process, and again when its size, mtime or inode has changed; at once where it is known. Throws `DamagedBlob`. */
+  open(file: Stored): Bun.BunFile | Promise<Bun.BunFile>;
 }
 
 /** Everything serving needs of the store; a test passes its own. */

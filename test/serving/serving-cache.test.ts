@@ -1,6 +1,9 @@
 /** ARCHITECTURE, idea 2: what serving keeps, how much of it, and when it asks again. */
 import { describe, expect, test } from "bun:test";
+import { createBudget } from "../../src/serve/budget.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
+import { createManifests } from "../../src/serve/manifests.ts";
+import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
 import type { Site, Version } from "../../src/types.ts";
@@ -220,4 +223,17 @@ describe("compressing ahead", () => {
     await sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
   });
+});
+
+test("a manifest is pushed out by others alone: what was answered from it stays, what was not reads it again", async () => {
+  const { store, asked } = memoryStore(Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`));
+  const room = createBudget(30_000); // it takes 24,000
+  const manifests = createManifests(store, room);
+  const versions = createVersions(store, createBudget(30_000), manifests);
+  const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID))!;
+  room.keep({ cost: 9_000, used: true, drop: () => {} });
+  expect(loaded.manifest).toBeNull();
+  expect(versions.ready({ site_id: SITE_ID, removals: 0 }, VERSION_ID)).toBe(loaded);
+  expect((await manifests.of(loaded))!.size).toBe(60);
+  expect(asked.versions).toBe(1);
 });

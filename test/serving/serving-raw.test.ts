@@ -162,6 +162,8 @@ test.each([
   ["DELETE", 405],
   ["POST", 405],
 ])("H52: a body on %s is passed over, and the next request is answered by its own host", async (method, status) => {
+  // What must be read from the disk first is answered later, and then Bun closes a connection that has sent more already.
+  await rawRequest(server.port, host, "GET", "/");
   const next = `GET /b HTTP/1.1\r\nHost: ${other.slug}.localhost\r\n${CLOSE}`;
   const sent = `${method} / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\n\r\nhello${next}`;
   const answers = await rawAnswers(server.port, sent, [method, "GET"]);

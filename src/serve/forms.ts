@@ -1,0 +1,120 @@
+/** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
+ *  is waited for, never made twice. */
+import { createGate } from "../gate.ts";
+import type { Coding } from "../http/negotiate.ts";
+import type { Blobs } from "../store/serving.ts";
+import type { Bytes } from "../types.ts";
+import type { Budget } from "./budget.ts";
+import { findDiskForm, newForm, readContent } from "./contents.ts";
+import { compress, type Compression, type Encoder } from "./encode.ts";
+import type { Content, Form } from "./kept.ts";
+
+/** With the response that is kept for it, and its headers. */
+const FORM_COST = 1500;
+/** Bodies that are read at once: a thousand visitors of a thousand files must not hold them all. */
+const READERS = 32;
+
+interface Parts {
+  blobs: Blobs;
+  budget: Budget;
+  encoder: Encoder;
+}
+
+interface Making {
+  coding: Coding;
+  /** Undefined: not now. */
+  form: Promise<Form | undefined>;
+  /** Of the visitors who wait for it. */
+  wanted: AbortSignal[];
+}
+
+/** What is under way, by content: a second request waits for it. */
+type UnderWay = Map<Content, Making[]>;
+
+const findMaking = (under_way: UnderWay, content: Content, coding: Coding): Making | undefined =>
+  under_way.get(content)?.find((making) => making.coding === coding);
+
+export interface Forms {
+  identity(content: Content): Promise<Form>;
+  /** For a visitor who waits: undefined where it would take too long. */
+  coded(content: Content, coding: Compression, signal: AbortSignal): Promise<Form | undefined>;
+  /** For nobody in particular, when its turn has come. */
+  ahead(content: Content, coding: Compression): Promise<void>;
+}
+
+export function createForms(parts: Parts): Forms {
+  const { blobs, encoder } = parts;
+  const gate = createGate(READERS);
+  const under_way: UnderWay = new Map();
+  const whole = (content: Content) => gate.run(() => readContent(blobs, content));
+
+  async function identity(content: Content): Promise<Form> {
+    const known = content.forms.get("identity") ?? findMaking(under_way, content, "identity")?.form;
+    const make = async () =>
+      content.from_disk ? fromDisk(parts, content) : keep(parts, content, "identity", await whole(content));
+    return (await (known ?? begin(under_way, content, "identity", [], make)))!;
+  }
+
+  async function coded(content: Content, coding: Compression, signal: AbortSignal): Promise<Form | undefined> {
+    const making = findMaking(under_way, content, coding);
+    if (making !== undefined) {
+      making.wanted.push(signal);
+      return making.form;
+    }
+    const waiting = [signal];
+    return begin(under_way, content, coding, waiting, async () => {
+      const wanted = () => waiting.some(({ aborted }) => !aborted);
+      const bytes = await encoder.now(coding, () => plain(parts, content), wanted);
+      return bytes === undefined ? undefined : keep(parts, content, coding, bytes);
+    });
+  }
+
+  const ahead = (content: Content, coding: Compression): Promise<void> =>
+    encoder.ahead(async () => {
+      const make = async () => keep(parts, content, coding, await compress(coding, await plain(parts, content)));
+      const known = content.forms.get(coding) ?? findMaking(under_way, content, coding)?.form;
+      await (known ?? begin(under_way, content, coding, [], make));
+    });
+
+  return { identity, coded, ahead };
+}
+
+function begin(
+  under_way: UnderWay,
+  content: Content,
+  coding: Coding,
+  wanted: AbortSignal[],
+  make: () => Promise<Form | undefined>,
+): Making["form"] {
+  const form = make().finally(() => {
+    const rest = under_way.get(content)!.filter((making) => making.coding !== coding);
+    if (rest.length > 0) under_way.set(content, rest);
+    else under_way.delete(content);
+  });
+  under_way.set(content, [...(under_way.get(content) ?? []), { coding, form, wanted }]);
+  return form;
+}
+
+function keep({ budget }: Parts, content: Content, coding: Coding, bytes: Bytes | null): Form {
+  const size = bytes?.byteLength ?? 0;
+  const form = newForm(coding, bytes && new Blob([bytes]), size, FORM_COST + size, () => {
+    content.forms.delete(coding);
+  });
+  budget.made(size);
+  content.forms.set(coding, form);
+  budget.keep(form);
+  return form;
+}
+
+async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
+  const form = await findDiskForm(blobs, content);
+  content.forms.set("identity", form);
+  return form;
+}
+
+/** What a coding is made of. It is not kept: whoever asked for a coding will not ask for this. */
+async function plain({ blobs, budget }: Parts, content: Content): Promise<Bytes> {
+  const bytes = (await content.forms.get("identity")?.blob?.bytes()) ?? (await readContent(blobs, content));
+  budget.made(bytes.byteLength);
+  return bytes;
+}

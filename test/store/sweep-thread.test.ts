@@ -40,8 +40,8 @@ test.skipIf(process.platform !== "linux")(
   "a sweep that finds no descriptors is counted as a failed one, and the next one runs",
   async () => {
     await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path, "--gc-interval", "1s", "--workers", "2"]);
-    limitOpenFiles(server, 3n);
+    const server = await startProcess(["--data-dir", dir.path, "--gc-interval", "5s", "--workers", "2"]);
+    limitOpenFiles(server, 3n); // before the first sweep, which opens the database
     await until(() => /sweep: /.test(server.stderr()));
     limitOpenFiles(server, 4096n);
     await goesOn(server);

@@ -4,6 +4,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   type FSWatcher,
   lstatSync,
   openSync,
@@ -144,7 +145,7 @@ export function openPage(data_dir: string, { name, bytes }: PageFile): SharedPag
 
   function findOrMake(makes: boolean): Found | null {
     const found = find(places);
-    if (found !== null || !makes) return found;
+    if (found !== null || !makes || !existsSync(data_dir)) return found;
     make(places, bytes);
     return find(places);
   }

@@ -96,7 +96,6 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     onExit: () => void (alive = false),
   });
   const send = (message: ToProcess) => child.send(message);
-  const ended = child.exited.then(async () => answer?.reject(await death(child)));
   function kill(): void {
     alive = false;
     child.kill("SIGKILL");
@@ -106,16 +105,21 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     alive: () => alive,
     run(job, ask) {
       mayPublish = ask;
-      answer = Promise.withResolvers();
-      if (alive) send(job);
-      return answer.promise;
+      const mine = (answer = Promise.withResolvers<Answer>());
+      void child.exited.then(async () => mine.reject(await death(child))); // it may have died before it was asked
+      try {
+        send(job);
+      } catch {
+        // the channel is closed: its end says so
+      }
+      return mine.promise;
     },
     memory: () => memoryOf(child.pid),
     kill,
     async close() {
       if (alive) send("close");
       const late = setTimeout(kill, CLOSING_MS);
-      await ended;
+      await child.exited;
       clearTimeout(late);
     },
   };

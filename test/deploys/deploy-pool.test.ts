@@ -428,6 +428,21 @@ describe("a process that dies", () => {
     await pool.stop();
   });
 
+  test("between two deploys: the next one has another, or is told to try again", async () => {
+    const started = startDeployProcess();
+    const pool = open(
+      { slots: 1 },
+      inTurn(() => started),
+    );
+    await pool.deploy(page("a"));
+    process.kill(started.pid, "SIGKILL");
+    const next = await pool.deploy(page("b")).catch((thrown: unknown) => thrown);
+    if (next instanceof Refusal) expect(next).toMatchObject({ code: "unavailable", headers: { "retry-after": "1" } });
+    else expect(next).toMatchObject({ changed: true });
+    expect(await pool.deploy(page("c"))).toMatchObject({ changed: true });
+    await pool.stop();
+  });
+
   test("before it began, for its program cannot be started: 503, and the log says which file", async () => {
     const gone = join(folder, "no-such-program");
     const pool = open(

@@ -100,7 +100,7 @@ function keep({ budget }: Parts, content: Content, coding: Coding, bytes: Bytes 
   const form = newForm(coding, bytes && new Blob([bytes]), size, FORM_COST + size, () => {
     content.forms.delete(coding);
   });
-  budget.made(size);
+  budget.made(2 * size); // the Blob has a copy
   content.forms.set(coding, form);
   budget.keep(form);
   return form;

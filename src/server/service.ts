@@ -125,14 +125,14 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     (options.fatal ?? endForRecovery)(error);
   };
   let app: App;
-  const refused = () => metrics.count("svc_connections_refused_total");
-  const listener = openListener({ config, tls, app: () => app, worker: options.worker ?? false, log, refused });
+  const { worker = false } = options;
+  const listener = openListener({ config, tls, app: () => app, worker, log, count: (figure) => metrics.count(figure) });
   const bound = withAddresses(config, listener.port);
   const figures = processFigures({ listener, pool, deploy_slots: DEPLOY_SLOTS, now });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
-  if (!options.worker) logStart(log, bound);
+  if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch((error) => {
     log.error("remembering the address", error);

@@ -5,8 +5,9 @@
 /** `in_a_row`: how many turns have failed since one did not; 1 for the first. */
 type Failed = (error: unknown, in_a_row: number) => void;
 
-/** Does not keep the process alive. Work that returns a promise may still be under way at the next turn. */
-export function every(ms: number, work: () => unknown, failed: Failed): { stop(): void } {
+/** Does not keep the process alive, unless it is to. Work that returns a promise may still be under way at the next
+ *  turn. */
+export function every(ms: number, work: () => unknown, failed: Failed, { keeps_alive = false } = {}): { stop(): void } {
   let in_a_row = 0;
   async function turn(): Promise<void> {
     try {
@@ -17,7 +18,7 @@ export function every(ms: number, work: () => unknown, failed: Failed): { stop()
     }
   }
   const timer = setInterval(() => void turn(), ms);
-  timer.unref();
+  if (!keeps_alive) timer.unref();
   return { stop: () => clearInterval(timer) };
 }
 

@@ -95,7 +95,7 @@ function writeAll(fd: number, chunk: Buffer, wrote: (bytes: number) => void, don
 
 /** Lines as bytes, in order. As strings that wait they would cost the collector more than they cost to make. */
 function lineBuffer() {
-  let full: Buffer[] = [];
+  const full: Buffer[] = [];
   let open = Buffer.allocUnsafe(CHUNK_BYTES);
   let at = 0;
   function turnOver(least = 0): void {
@@ -115,11 +115,10 @@ function lineBuffer() {
     },
     hasChunk: () => full.length > 0,
     isEmpty: () => full.length === 0 && at === 0,
+    /** The first of what waits. */
     take(): Buffer {
-      turnOver();
-      const chunk = full.length === 1 ? full[0]! : Buffer.concat(full);
-      full = [];
-      return chunk;
+      if (full.length === 0) turnOver();
+      return full.shift()!;
     },
   };
 }

@@ -35,8 +35,7 @@ interface ListenerOptions {
   /** One of several processes on the port. */
   worker: boolean;
   log: Log;
-  /** A connection was closed because there were too many. */
-  refused(): void;
+  count(figure: "svc_connections_refused_total" | "svc_timer_failures_total"): void;
 }
 
 type Server = Bun.Server<undefined>;
@@ -145,7 +144,7 @@ function createServers(start: (port: number) => Server, first_port: number) {
 
 export function openListener(options: ListenerOptions): Listener {
   const { config, log } = options;
-  const refused = refusals(log, options.refused);
+  const refused = refusals(log, () => options.count("svc_connections_refused_total"));
   const door = createDoor({
     max: config.max_connections,
     descriptors: allowedDescriptors(),
@@ -160,7 +159,13 @@ export function openListener(options: ListenerOptions): Listener {
     if (state === "shut") servers.shut();
     else servers.open();
   }
-  const watching = every(WATCH_MS, watch, loggedBy(log, "watching the connections"));
+  const tell = loggedBy(log, "watching the connections");
+  const failed: typeof tell = (error, in_a_row) => {
+    options.count("svc_timer_failures_total");
+    tell(error, in_a_row);
+  };
+  // Also while nobody is let in, and nothing else would keep the process alive.
+  const watching = every(WATCH_MS, watch, failed, { keeps_alive: true });
   return {
     port: servers.port,
     max_connections: door.max,

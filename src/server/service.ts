@@ -4,7 +4,7 @@ import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
 import { createLog, type Log } from "../log.ts";
-import { createMetrics, keepCounting, type Metrics, slotOf } from "../metrics/index.ts";
+import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
@@ -134,15 +134,15 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const { store, rates } = await openServing({ data_dir: config.data_dir, now, lost });
   const pool = startPool(config, now, log, () => metrics);
   let app: App;
-  const refused = () => metrics.count("svc_connections_refused_total");
-  const worker = options.worker ?? false;
-  const listener = await listenPatiently(() => openListener({ config, tls, app: () => app, worker, log, refused }));
+  const { worker = false } = options;
+  const count = (figure: Figure) => metrics.count(figure);
+  const listener = await listenPatiently(() => openListener({ config, tls, app: () => app, worker, log, count }));
   const bound = withAddresses(config, listener.port);
   const figures = processFigures({ listener, pool, now });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
   app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
-  if (!options.worker) logStart(log, bound);
+  if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
 

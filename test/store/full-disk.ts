@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { operator } from "../kit/operator.ts";
-import { type ServerProcess, startProcess } from "../kit/process.ts";
+import { type ServerProcess, sharedPages, startProcess } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Writes until nothing goes in any more, in ever smaller pieces; a copying file system finds some room after a flush. */
@@ -165,7 +165,7 @@ export async function onFullDisk(mounted: string): Promise<string[]> {
     }
     return Object.keys(STORY);
   } finally {
-    story.server.kill("SIGKILL");
-    await story.server.exited;
+    await story.server.end();
+    for (const page of sharedPages(story.data_dir)) rmSync(page, { force: true });
   }
 }

@@ -50,6 +50,7 @@ function createCircle({ max, tls }: Pick<SurveyOptions, "max" | "tls">) {
   };
 }
 
+const rests = ({ answered, rest_ms }: Connection): boolean => answered && rest_ms > RESTING_MS;
 const longestFirst = (all: readonly Connection[]): Connection[] => all.toSorted((a, b) => b.rest_ms - a.rest_ms);
 
 export function createSurvey({ max, tls, isProxy, refused, counted }: SurveyOptions) {
@@ -87,9 +88,7 @@ export function createSurvey({ max, tls, isProxy, refused, counted }: SurveyOpti
     },
     /** An eighth of the places, as long as they last. */
     endResting(port: number): void {
-      const resting = (sockets?.list(port) ?? []).filter(
-        ({ answered, peer, rest_ms }) => answered && rest_ms > RESTING_MS && !circle.busy.has(peer),
-      );
+      const resting = (sockets?.list(port) ?? []).filter((one) => rests(one) && !circle.busy.has(one.peer));
       for (const one of longestFirst(resting).slice(0, 1 + (max >> 3))) sockets?.end(one);
     },
   };

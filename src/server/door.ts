@@ -16,8 +16,9 @@ const LOOKED_AT_A_TURN = 2000;
 const RARE = 4;
 /** Turns for which newcomers are refused before connections that rest make room. */
 const PATIENT_TURNS = 50;
-/** Turns without a descriptor before nobody is let in any more. */
+/** Turns without a descriptor before nobody is let in any more; so many times as long while silent ones still leave. */
 const LAST_TURNS = 20;
+const PATIENCE = 5;
 
 /** The other end of a connection: its name is nobody else's as long as that lasts. */
 export interface Guest {
@@ -93,7 +94,7 @@ export const createDoor = (options: DoorOptions): Door =>
 
 /** How many places are left, told by the number of descriptors, or by a look at each. */
 function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof createSurvey>) {
-  const looks = { pressed: false, left: 0, turns: 0, credit: 0, port: 0 };
+  const looks = { pressed: false, left: 0, turns: 0, credit: 0, port: 0, ended: 0 };
 
   /** Each new connection that asks takes one from `left`, so that it is never below the truth. */
   function look(): number {
@@ -108,12 +109,13 @@ function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof c
     looks.credit -= cost;
     looks.turns = 0;
     count.reserve.give(); // it takes one to list them
-    survey.look(looks.port, ending);
+    looks.ended += survey.look(looks.port, ending);
     count.reserve.take();
     return look();
   }
   function nextTurn(port: number): void {
     looks.port = port;
+    looks.ended = 0;
     looks.turns++;
     looks.credit = Math.min(looks.credit + LOOKED_AT_A_TURN, Math.max(LOOKED_AT_A_TURN, count.used()));
   }
@@ -147,7 +149,7 @@ function countingDoor(options: Bounded): Door {
       nextTurn(port);
       let left = look();
       if (looks.pressed || (looks.turns >= LOOK_TURNS && count.used() < FEW)) left = lookClosely(true);
-      const verdict = judge(left, refused);
+      const verdict = judge(left, refused, looks.ended > 0);
       if (verdict === "full") survey.endResting(port);
       if (verdict === "full" || left > 0) refused = false;
       return verdict === "shut" ? "shut" : "open";
@@ -160,8 +162,8 @@ function countingDoor(options: Bounded): Door {
 function createJudge(max: number, { reserve, nothing }: Count, possible: boolean) {
   let [last_turns, full_turns] = [0, 0];
   let shut = false;
-  return (left: number, refused: boolean): "shut" | "full" | "open" => {
-    last_turns = left <= nothing ? last_turns + 1 : 0;
+  return (left: number, refused: boolean, progress: boolean): "shut" | "full" | "open" => {
+    last_turns = left <= nothing ? last_turns + (progress ? 1 / PATIENCE : 1) : 0;
     if (!shut && last_turns > (possible ? LAST_TURNS : 0)) shut = true;
     else if (shut && left >= max >> 3) shut = false;
     if (shut) reserve.give();

@@ -50,6 +50,7 @@ function createCircle({ max, tls }: Pick<SurveyOptions, "max" | "tls">) {
   };
 }
 
+const rests = ({ answered, rest_ms }: Connection): boolean => answered && rest_ms > RESTING_MS;
 const longestFirst = (all: readonly Connection[]): Connection[] => all.toSorted((a, b) => b.rest_ms - a.rest_ms);
 
 export function createSurvey({ max, tls, isProxy, refused, counted }: SurveyOptions) {
@@ -60,33 +61,34 @@ export function createSurvey({ max, tls, isProxy, refused, counted }: SurveyOpti
 
   /** Nobody who was ever answered, or who is being answered now. At once: another connection may have the descriptor in a
    *  moment. */
-  function endSilent(all: readonly Connection[], left: number): void {
+  function endSilent(all: readonly Connection[], left: number): number {
     const too_many = left < 0 ? (max >> 3) - left : 0;
-    for (const [n, one] of longestFirst(all.filter(circle.isStranger)).entries()) {
-      if (n >= too_many && !(one.rest_ms > SILENT_MS && isGreedy(one.address))) continue;
+    const ended = longestFirst(all.filter(circle.isStranger)).filter(
+      ({ rest_ms, address }, n) => n < too_many || (rest_ms > SILENT_MS && isGreedy(address)),
+    );
+    for (const one of ended) {
       sockets?.end(one);
       refused();
     }
+    return ended.length;
   }
   return {
     ...circle,
     isGreedy,
     /** Whether anybody can be looked at. */
     possible: sockets !== null,
-    /** At those that came in at this port. `ending`: silent ones that are too many are ended. */
-    look(port: number, ending: boolean): void {
-      if (sockets === null || port === 0) return;
+    /** At those that came in at this port. `ending`: silent ones that are too many are ended. How many. */
+    look(port: number, ending: boolean): number {
+      if (sockets === null || port === 0) return 0;
       const all = sockets.list(port);
       greedy = greedyOnes(all, max, isProxy);
       circle.keep(all);
       const left = counted(all.length);
-      if (ending) endSilent(all, left);
+      return ending ? endSilent(all, left) : 0;
     },
     /** An eighth of the places, as long as they last. */
     endResting(port: number): void {
-      const resting = (sockets?.list(port) ?? []).filter(
-        ({ answered, peer, rest_ms }) => answered && rest_ms > RESTING_MS && !circle.busy.has(peer),
-      );
+      const resting = (sockets?.list(port) ?? []).filter((one) => rests(one) && !circle.busy.has(one.peer));
       for (const one of longestFirst(resting).slice(0, 1 + (max >> 3))) sockets?.end(one);
     },
   };

@@ -48,22 +48,24 @@ function warmUp(pid: number, folder: string, load: Load, asked: number): void {
   }
 }
 
+/** Row by row, the contenders in turn: what one row leaves in a cache is not measured with another. */
 async function measureAll(folder: string, svc: Svc, logged: Svc, others: Contender[]): Promise<Results> {
-  const results: Results = new Map(rows.map((row) => [row, [svc, ...others].map(() => [])]));
-  const asked = new Map<Row, number>();
-  for (let round = -1; round < rounds; round++) {
-    for (const row of rows) {
-      const hosts = row.logged ? logged : svc;
+  const results: Results = new Map();
+  for (const row of rows) {
+    const hosts = row.logged ? logged : svc;
+    const measured = [svc, ...others].map((): Measured[] => []);
+    results.set(row, measured);
+    let asked = 0;
+    for (let round = -1; round < rounds; round++) {
       for (const [i, contender] of [hosts, ...others].entries()) {
         const targets = row.targets({ ...hosts, host: contender.host });
-        const from = row.once && i === 0 ? (asked.get(row) ?? 0) : 0;
+        const from = row.once && i === 0 ? asked : 0;
         const load = { ...row, origin: contender.origin, targets, from, headers: await headersFor(row, contender) };
-        const measured = measure(contender.pid, folder, load, round < 0 ? 1 : seconds);
-        if (round >= 0) results.get(row)![i]!.push(measured);
-        else if (!row.once) warmUp(contender.pid, folder, load, measured.requests);
-        if (row.once && i === 0) asked.set(row, from + measured.requests + 100);
-        if (row.once && i === 0 && from + measured.requests > targets.length)
-          throw new Error("there are too few fresh sites");
+        const one = measure(contender.pid, folder, load, round < 0 ? 1 : seconds);
+        if (round >= 0) measured[i]!.push(one);
+        else if (!row.once) warmUp(contender.pid, folder, load, one.requests);
+        if (i === 0) asked += one.requests + 100;
+        if (row.once && i === 0 && asked > targets.length) throw new Error("there are too few fresh sites");
       }
     }
   }

@@ -103,11 +103,12 @@ const unreadable =
   };
 const changed = (sha256: string): DamagedBlob => new DamagedBlob(sha256, "does not match its hash");
 
-function fingerprintOf(path: string, sha256: string): string {
+/** Null where it cannot be told. */
+function seenAt(path: string): string | null {
   try {
     return fingerprint(statSync(path));
-  } catch (error) {
-    return unreadable(sha256)(error as NodeJS.ErrnoException);
+  } catch {
+    return null;
   }
 }
 
@@ -119,8 +120,9 @@ export function readBlobs(data_dir: string): Blobs {
   const checking = new Map<string, Promise<void>>();
   const hashing = createGate(HASHED_AT_ONCE);
 
-  async function check(sha256: string, path: string, seen: string): Promise<Bun.BunFile> {
+  async function check(sha256: string, path: string): Promise<Bun.BunFile> {
     const hash = async () => {
+      const seen = fingerprint(await stat(path).catch(unreadable(sha256)));
       if ((await hashOfFile(path).catch(unreadable(sha256))) !== sha256) throw changed(sha256);
       if (checked.size >= REMEMBERED) checked.clear();
       checked.set(sha256, seen);
@@ -140,9 +142,8 @@ export function readBlobs(data_dir: string): Blobs {
     open({ sha256 }) {
       const path = blobPath(data_dir, sha256);
       // Bun opens the file in this thread, too: 2 us, where asking another thread takes a quarter of such a request.
-      const seen = fingerprintOf(path, sha256);
-      if (checked.get(sha256) === seen) return Bun.file(path);
-      return check(sha256, path, seen);
+      const seen = seenAt(path);
+      return seen !== null && checked.get(sha256) === seen ? Bun.file(path) : check(sha256, path);
     },
   };
 }

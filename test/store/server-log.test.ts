@@ -71,7 +71,7 @@ describe("the access log", () => {
     await fetch(`${local(server)}/${"p".repeat(499)}`);
     await fetch(`${local(server)}/${"x".repeat(8_000)}`, { headers: { host } });
     await ended(server, "SIGTERM");
-    const [whole, cut] = server.stderr().trim().split("\n");
+    const [, whole, cut] = server.stderr().trim().split("\n"); // the first one is the start's
     expect(whole).toMatch(/\/p{499}[" ]/);
     expect(cut).toMatch(/\/x{499}…/);
     expect(cut).toMatch(/h{500}…/);
@@ -115,15 +115,6 @@ describe("the access log", () => {
       );
       expect(codes).toEqual(["-", "not_found", "method_not_allowed"]);
     }
-  });
-
-  test("a path of any length is 500 characters of its line", async () => {
-    await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", dir.path]);
-    await fetch(`${local(server)}/${"x".repeat(4000)}`);
-    await ended(server, "SIGTERM");
-    const path = server.stderr().split("\n").at(-2)!.split(" ")[3]!;
-    expect(path).toBe(`/${"x".repeat(499)}…`);
   });
 
   test("off: answers are not logged", async () => {

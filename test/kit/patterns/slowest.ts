@@ -44,7 +44,7 @@ export function slowest<T>(
  *  does not hang yet. */
 export function slowestText(pattern: Pattern, texts: () => Iterable<Growing<string>>, size: number): string | null {
   const run = runnerOf(pattern);
-  return slowest(run, texts(), 30, 1) ?? slowest(run, texts(), size, size / 4000);
+  return slowest(run, texts(), 30, 1) ?? slowest(run, texts(), size, size / 10_000);
 }
 
 /** Everything that one call of it, or all matches of a global one, look at. */

@@ -15,7 +15,7 @@ import { decodePercent } from "../../percent.ts";
 import { show } from "../show.ts";
 
 export type Destination =
-  /** `where`: the host, or what stands for one that cannot be known. */
+  /** `where`: the host as it is shown, for a host may have megabytes; or what stands for one that cannot be known. */
   | { kind: "other"; where: string }
   /** The visitor's own machine or network. */
   | { kind: "local"; where: string; loopback: boolean }
@@ -44,8 +44,8 @@ const ABSOLUTE = /^[\s\0-\x1f]*(?:[a-z][\w+.-]*:|[/\\\s]{2})/i;
 function ofAddress(written: string, address: Address, own: OwnHost): Destination {
   if (address.kind === "mail") return { kind: "mail" };
   if (address.kind === "script") return ofScript(address.code, own);
-  if (address.kind === "public") return { kind: "other", where: address.url.host };
-  if (isOfHost(address)) return { kind: "local", where: address.url.host, loopback: address.kind === "loopback" };
+  if (address.kind === "public") return { kind: "other", where: show(address.url.host) };
+  if (isOfHost(address)) return { kind: "local", where: show(address.url.host), loopback: address.kind === "loopback" };
   const unread = address.kind === "none" && address.url === null && ABSOLUTE.test(written);
   return unread ? { kind: "other", where: show(written) } : NOWHERE;
 }

@@ -66,6 +66,7 @@ class Reader {
   /** Characters in frames that may still be read. */
   private left: number;
   private readonly seen = new Set<string>();
+  private readonly bases = new Map<string, number>();
 
   constructor(
     file_length: number,
@@ -87,14 +88,21 @@ class Reader {
     for (const page of pages) {
       const whole = around.length === 0 ? page : { ...page, bases: [...around, ...page.bases] };
       yield whole;
+      const bases = this.known(JSON.stringify(whole.bases));
       for (const { text, is_xml } of page.frames.values().flatMap(pagesIn)) {
         if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
-        const key = JSON.stringify([is_xml, whole.bases]) + text;
+        this.budget.step();
+        const key = `${bases} ${is_xml} ${text}`;
         if (this.seen.has(key)) continue;
         this.seen.add(key);
         yield* this.withFrames(this.frame(text, is_xml), whole.bases, depth + 1);
       }
     }
+  }
+
+  /** The bases of a page by a number: they may have 160 KB, and a page 300,000 frames. */
+  private known(bases: string): number {
+    return this.bases.getOrInsertComputed(bases, () => this.bases.size);
   }
 
   private *page(page: Page): Generator<PageFacts> {

@@ -8,7 +8,8 @@ import type { Answer, FileAnswer, LoadedVersion } from "./kept.ts";
 import { unknownVersion } from "./refusals.ts";
 import type { Manifests } from "./manifests.ts";
 
-const ANSWER_COST = 800;
+/** With the shortcut that leads to it: as 150,000 of them were measured. */
+const ANSWER_COST = 1900;
 /** The path stands in the key, the entity tag and its headers. */
 const COST_PER_CHARACTER = 8;
 

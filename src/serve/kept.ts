@@ -93,12 +93,15 @@ export interface Form extends Kept {
   readonly tags_at: number;
   /** Whole responses with this form. Nearly every form has one answer under one policy: a map takes more than the page. */
   first: KeptResponse | null;
-  /** By policy. They go with the form whose body they share, and with the answer. */
-  others: WeakMap<Answer, Response>[] | null;
+  /** By policy. They go with the form whose body they share, and with the answer, or when their room is wanted. */
+  others: WeakMap<ResponseOwner, Response>[] | null;
 }
 
+/** Whose headers a whole response has: an answer's, or, of a 404, those of the site's own page, for all paths alike. */
+export type ResponseOwner = FileAnswer | Body;
+
 interface KeptResponse {
-  readonly answer: Answer;
+  readonly owner: ResponseOwner;
   readonly policy: number;
   readonly response: Response;
 }

@@ -3,18 +3,23 @@ import { KEPT_HEADERS } from "../http/answers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
+import type { Budget } from "./budget.ts";
 import { fromDisk } from "./from-disk.ts";
-import type { Body, Form, UnmatchedAnswer } from "./kept.ts";
+import type { Body, Form } from "./kept.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
 import { keptResponse } from "./prebuilt.ts";
 import { left } from "./respond.ts";
 
+interface Parts {
+  bodies: Bodies;
+  blobs: Pick<Blobs, "open">;
+  budget: Pick<Budget, "keep">;
+}
+
 export function ownNotFound(
-  bodies: Bodies,
-  blobs: Pick<Blobs, "open">,
+  { bodies, blobs, budget }: Parts,
   request: Request,
-  answer: UnmatchedAnswer,
   page: Body,
   policy: Policy,
   exchange: Exchange,
@@ -26,7 +31,13 @@ export function ownNotFound(
       init.headers.set("x-request-id", exchange.request_id);
       return fromDisk(blobs, request, page.content, form, init);
     }
-    const response = keptResponse(answer, policy, form, () => new Response(form.blob, initWith(page, form, policy)));
+    const response = keptResponse(
+      budget,
+      page,
+      policy,
+      form,
+      () => new Response(form.blob, initWith(page, form, policy)),
+    );
     response.headers.set("x-request-id", exchange.request_id);
     return response;
   };

@@ -1,25 +1,47 @@
 /** Responses and headers that are made once and shared by all requests. */
 import type { Coding } from "../http/negotiate.ts";
-import type { Answer, FileAnswer, Form } from "./kept.ts";
+import type { Budget } from "./budget.ts";
+import type { FileAnswer, Form, ResponseOwner } from "./kept.ts";
 import { isMarkup } from "../media-types.ts";
 import type { Policy } from "./policy.ts";
 
+/** What the first response takes is in its form's cost. Of one file there may be as many others as there are ways to
+ *  write its path. */
+const OTHER_COST = 4000;
+
+type Keep = Pick<Budget, "keep">;
+
 /** A clone of a kept Response shares body and headers: 4 % less CPU than one made from the same two. */
-export function keptResponse(answer: Answer, policy: Policy, form: Form, make: () => Response): Response {
+export function keptResponse(
+  budget: Keep,
+  owner: ResponseOwner,
+  policy: Policy,
+  form: Form,
+  make: () => Response,
+): Response {
   const {
-    answer: owner,
+    owner: whose,
     policy: of,
     response: first,
-  } = (form.first ??= { answer, policy: policy.index, response: make() });
-  if (owner === answer && of === policy.index) return first.clone() as Response;
+  } = (form.first ??= { owner, policy: policy.index, response: make() });
+  if (whose === owner && of === policy.index) return first.clone() as Response;
   const responses = ((form.others ??= [])[policy.index] ??= new WeakMap());
-  let response = responses.get(answer);
-  if (response === undefined) responses.set(answer, (response = make()));
+  let response = responses.get(owner);
+  if (response === undefined) {
+    responses.set(owner, (response = make()));
+    const weak = new WeakRef(owner); // its version may go before
+    const drop = () => {
+      const kept = weak.deref();
+      if (kept !== undefined) responses.delete(kept);
+    };
+    budget.keep({ cost: OTHER_COST, used: false, drop });
+  }
   return response.clone() as Response;
 }
 
-export const whole = (answer: FileAnswer, policy: Policy, form: Form): Response =>
+export const whole = (budget: Keep, answer: FileAnswer, policy: Policy, form: Form): Response =>
   keptResponse(
+    budget,
     answer,
     policy,
     form,

@@ -2,6 +2,7 @@
 import type { Exchange } from "../http/exchange.ts";
 import type { Blobs } from "../store/serving.ts";
 import { type Bodies, prefersIdentity } from "./bodies.ts";
+import type { Budget } from "./budget.ts";
 import { ifMatch, ifNoneMatch } from "../http/conditional.ts";
 import { fromDisk } from "./from-disk.ts";
 import { acceptedCodings, type Coding, IDENTITY_ONLY } from "../http/negotiate.ts";
@@ -18,7 +19,13 @@ export type Respond = (
   exchange: Exchange,
 ) => Response | Promise<Response>;
 
-export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respond {
+/** What an answer is made with. */
+interface Parts {
+  blobs: Pick<Blobs, "open">;
+  budget: Pick<Budget, "keep">;
+}
+
+export function createRespond(bodies: Bodies, parts: Parts): Respond {
   return (request, answer, policy, exchange) => {
     const { headers } = request;
     // In the order of RFC 9110, 13.2.2.
@@ -28,10 +35,10 @@ export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respo
     if (held !== null && ifNoneMatch(held, answer.etag)) return unchanged(answer, policy);
     const accepted = answer.body.coded ? acceptedCodings(headers.get("accept-encoding")) : IDENTITY_ONLY;
     const form = bodies.ready(answer.body, accepted);
-    if (form !== undefined) return send(blobs, request, answer, form, policy, exchange, accepted);
+    if (form !== undefined) return send(parts, request, answer, form, policy, exchange, accepted);
     return bodies
       .best(answer.body, accepted, request.signal)
-      .then((made) => (made === null ? left() : send(blobs, request, answer, made, policy, exchange, accepted)));
+      .then((made) => (made === null ? left() : send(parts, request, answer, made, policy, exchange, accepted)));
   };
 }
 
@@ -39,7 +46,7 @@ export function createRespond(bodies: Bodies, blobs: Pick<Blobs, "open">): Respo
 export const left = (): Response => new Response(null, { status: 499 });
 
 function send(
-  blobs: Pick<Blobs, "open">,
+  { blobs, budget }: Parts,
   request: Request,
   answer: FileAnswer,
   form: Form,
@@ -51,7 +58,7 @@ function send(
   const part = form.coding === "identity" ? wantedPart(request, answer, size, policy, accepted) : null;
   if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
   if (part === null) {
-    if (form.blob !== null) return whole(answer, policy, form);
+    if (form.blob !== null) return whole(budget, answer, policy, form);
     return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy));
   }
   const headers = wholeHeaders(answer, policy, form.coding);

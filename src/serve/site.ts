@@ -5,7 +5,7 @@ import { effectiveSpa, isShown, siteState } from "../site-state.ts";
 import type { Blobs, ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
-import { createBudget } from "./budget.ts";
+import { type Budget, createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
@@ -47,6 +47,7 @@ interface SiteServerParts {
 interface Serving {
   bodies: Bodies;
   blobs: Pick<Blobs, "open">;
+  budget: Pick<Budget, "keep">;
   answerFor: AnswerFor;
   respond: Respond;
   shortcuts: Shortcuts;
@@ -61,11 +62,12 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const manifests = createManifests(store, createBudget(parts.cache_bytes * MANIFESTS));
   const versions = createVersions(store, budget, manifests);
   const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
-  const respond = createRespond(bodies, store.blobs);
+  const respond = createRespond(bodies, { blobs: store.blobs, budget });
   const shortcuts = createShortcuts();
   const serving = {
     bodies,
     blobs: store.blobs,
+    budget,
     answerFor: createAnswers(bodies, budget, manifests),
     respond,
     shortcuts,
@@ -78,7 +80,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const { row, version, answer, policy } = found;
     row.used = version.used = answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
-    return ownNotFound(bodies, store.blobs, request, answer, answer.page!, policy, exchange);
+    return ownNotFound(serving, request, answer.page!, policy, exchange);
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
@@ -118,8 +120,9 @@ function send(
   answer: Answer,
   request: Request,
   exchange: Exchange,
-  { bodies, blobs, respond, shortcuts }: Serving,
+  serving: Serving,
 ): Response | Promise<Response> {
+  const { respond, shortcuts } = serving;
   const { version, policy } = hosted;
   if (answer.kind === "file") {
     remember(request, hosted, answer, shortcuts);
@@ -130,7 +133,7 @@ function send(
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
   if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, shortcuts);
-  return ownNotFound(bodies, blobs, request, answer, answer.page, policy, exchange);
+  return ownNotFound(serving, request, answer.page, policy, exchange);
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */

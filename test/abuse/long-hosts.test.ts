@@ -20,7 +20,11 @@ function said(html: string): string {
 
 test.each([
   ["a redirect", `<meta http-equiv=refresh content="0;url=https://${LONG}.com/">`, "sends its visitors on to aaa"],
-  ["a script's move", `<script>location="https://${LONG.slice(0, 1900)}.com/"</script>`, "sends its visitors on to aaa"],
+  [
+    "a script's move",
+    `<script>location="https://${LONG.slice(0, 1900)}.com/"</script>`,
+    "sends its visitors on to aaa",
+  ],
   ["a program", `<a href="https://${LONG}.com/x.exe">x</a>`, "offers a program of aaa"],
   ["a form", `<form action="https://${LONG}.com/"><input type=password></form>`, "sends it to aaa"],
   ["a form that leads home", `<form action="http://${LONG}.localhost/"><input type=password></form>`, "aaa"],

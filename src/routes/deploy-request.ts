@@ -42,12 +42,13 @@ export async function readUpload(ctx: Ctx, owned: boolean): Promise<Bytes> {
   const { max_zip_bytes } = parts.config;
   refuseUnlessZip(request);
   const tooLarge = (actual: number | undefined) => zipTooLarge(max_zip_bytes, actual);
-  const announced = Number(request.headers.get("content-length") ?? 0);
+  const length = request.headers.get("content-length");
+  const announced = length === null ? max_zip_bytes : Number(length);
   if (announced > max_zip_bytes) throw tooLarge(announced);
   refuseUnlessRoom(parts, owned);
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
   // Until the answer: zips that wait for a slot take memory, too.
-  after(parts.uploads.hold(networkOf(client_address())));
+  after(parts.uploads.hold(client_address(), announced));
   return readBody(request, max_zip_bytes, tooLarge);
 }
 

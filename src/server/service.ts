@@ -75,7 +75,7 @@ function appFor(
   const secrets = readSecrets(config.data_dir);
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
-  const uploads = uploadsInFlight();
+  const uploads = uploadsInFlight(config.max_zip_bytes);
   const api = createApi({ config, store, pool, uploads, limit, secrets, spendOnce, now, published }, [
     ...TABLE,
     ...WEB,

@@ -83,6 +83,28 @@ test("the addresses of an IPv6 /64 are one: together they have at most 16", asyn
   }
 });
 
+test("what uploads hold together is bounded: of one IPv6 /48, of who has some already, and of all", async () => {
+  await using proxied = await startServer("--trust-proxy", "127.0.0.1", "--max-zip-bytes", String(one.length));
+  const begin = (address: string) => beginUpload(proxied.port, one, { "X-Forwarded-For": address });
+  const ask = async (address: string) =>
+    (await proxied.api("/sites", { method: "POST", body: one, headers: { ...ZIP, "x-forwarded-for": address } }))
+      .status;
+  const household = (nth: number) => `2001:db8:1:${nth.toString(16)}::1`;
+  const open = await Promise.all(Array.from({ length: 16 }, (_, nth) => begin(household(nth))));
+  try {
+    expect(await ask(household(16))).toBe(503);
+    expect(await ask("192.0.2.1")).toBe(200);
+    open.push(...(await Promise.all(Array.from({ length: 8 }, () => begin("192.0.2.1")))));
+    expect(await ask("192.0.2.1")).toBe(503);
+    for (let nth = 2; nth < 26; nth++) open.push(await begin(`192.0.2.${nth}`));
+    expect(await ask("192.0.2.26")).toBe(503);
+    open.pop()!.abandon();
+    await until(async () => (await ask("192.0.2.26")) === 200);
+  } finally {
+    for (const upload of open) upload.abandon();
+  }
+});
+
 test("a deploy is in flight until it is answered: of forty at once some are 503, and none is lost", async () => {
   await using own = await startServer();
   const writes = holdWrites(own.data_dir);

@@ -40,7 +40,7 @@ export function build(
   const draft = scanAbuse(whole, site, progress, pages, budget);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
-  const { spa, healed } = detectSpa(draft.files, pages);
+  const { spa, healed } = detectSpa(draft.files, pages, budget);
   return {
     version_id: versionIdOf(digest),
     digest,

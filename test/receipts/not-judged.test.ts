@@ -1,10 +1,14 @@
 /** RELIABILITY: judging an upload has 2 s of processor time. What is left over of the receipt is not judged, and that is
  *  said; what is left over of the abuse scan refuses the upload. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { keepPages } from "../../src/html/kept-pages.ts";
+import { createBudget } from "../../src/pipeline/budget.ts";
 import { build } from "../../src/pipeline/index.ts";
+import { detectSpa } from "../../src/pipeline/spa/index.ts";
 import type { BuiltVersion } from "../../src/types.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
 import { LIMITS } from "../kit/ingesting.ts";
+import { draftOf } from "../kit/patterns/judged.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -47,6 +51,15 @@ describe("the receipt", () => {
     const { warnings: __, ...whole } = judged(SITE);
     expect(limited).toEqual(whole);
   });
+});
+
+test("whether it is a single-page app is asked while there is time; then it is none", () => {
+  const app = "<div id=root></div><script src=/m.js></script>";
+  const scripts = Array.from({ length: 5000 }, (_, i) => `<script src=${i}></script>`).join("");
+  const { files } = draftOf({ "index.html": app, "b.html": app + scripts, "m.js": "history.pushState()" });
+  const ruleAt = (ms: number) => detectSpa(files, keepPages(), createBudget(clock(ms))).spa.rule;
+  expect(ruleAt(0)).toBe("prerendered_shell");
+  expect(ruleAt(100)).toBe("none");
 });
 
 describe("the abuse scan", () => {

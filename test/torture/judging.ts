@@ -67,6 +67,13 @@ const ATTACKS: Record<string, () => Upload> = {
       `${many(20, (i) => `<base href="/${"a/".repeat(4000)}${i}/">`)}<form id=f action=x></form>` +
         `${many(19_000, (i) => `<button form=f formaction=${i}></button>`)}<input type=password form=f>`,
     ),
+  "20 long bases for 350,000 frames": () =>
+    page(`${many(20, (i) => `<base href="${`${i}`.repeat(4000)}">`)}${"<iframe srcdoc=x></iframe>".repeat(350_000)}`),
+  "a long base for 300,000 scripts of an app": () => ({
+    "index.html": "<div id=root></div><script src=/m.js></script>",
+    "b.html": `<script src=/m.js></script><base href="/${"a/".repeat(4000)}">${"<script src=b></script>".repeat(300_000)}`,
+    "m.js": "history.pushState()",
+  }),
   "a long base for 600,000 pictures": () =>
     page(`<base href="/${"a".repeat(8000)}/">${many(600_000, (i) => `<img src=${i}>`)}`),
   "300,000 lost addresses in 60 folders": () => ({

@@ -3,6 +3,7 @@ import { isNeverServed } from "../../reserved-paths.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
 import type { Page } from "../../html/page.ts";
+import { type Budget, NO_LIMIT, Spent } from "../budget.ts";
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import { hasCatchAll } from "./config.ts";
 import { bareBody, loadedBy, type Loaded } from "./shell.ts";
@@ -54,25 +55,36 @@ const isOther = (path: string): boolean =>
 const otherPages = (files: Files, index: Bytes): [path: string, page: Bytes][] =>
   [...files].filter(([path, page]) => isOther(path) && !isCopy(page, index));
 
-function shellRule(files: Files, index: Bytes, page: Page, pages: Pages): SpaRule {
+function shellRule(files: Files, index: Bytes, page: Page, pages: Pages, budget: Budget): SpaRule {
   const body = bareBody(page);
   if (!body) return "none";
-  const code = loadedBy(page, "index.html");
+  const code = loadedBy(page, "index.html", budget);
   if (code.own.size === 0 && !mountsFromAfar(code)) return "none";
   const others = otherPages(files, index);
   if (others.length === 0) return body.mount || bootsFlutter(code) || pushesState(files, code) ? "shell" : "none";
-  const same = ([path, other]: [string, Bytes]) => code.entries.isSubsetOf(loadedBy(pages(other), path).entries);
+  const same = ([path, other]: [string, Bytes]) =>
+    code.entries.isSubsetOf(loadedBy(pages(other), path, budget).entries);
   return code.entries.size > 0 && others.every(same) && pushesState(files, code) ? "prerendered_shell" : "none";
 }
 
-function ruleFor(files: Files, index: Bytes, pages: Pages): SpaRule {
+function ruleFor(files: Files, index: Bytes, pages: Pages, budget: Budget): SpaRule {
   if (hasCatchAll(files)) return "config";
   const not_found = files.get("404.html");
   if (not_found) return isCopy(not_found, index) || has(not_found, "pathSegmentsToKeep") ? "copied_404" : "own_404";
   if (files.has("200.html")) return "fallback_200";
   const page = pages(index);
   if (HISTORY.test(page.text)) return "history_router";
-  return VIEWER.test(page.text) ? "none" : shellRule(files, index, page, pages);
+  return VIEWER.test(page.text) ? "none" : shellRule(files, index, page, pages, budget);
+}
+
+/** Where there is no time left it is none; the receipt, which has none left either, says that it is not whole. */
+function ruleInTime(files: Files, index: Bytes, pages: Pages, budget: Budget): SpaRule {
+  try {
+    return ruleFor(files, index, pages, budget);
+  } catch (error) {
+    if (error instanceof Spent) return "none";
+    throw error;
+  }
 }
 
 /** Why unknown paths get the index. A rule without a sentence says no. */
@@ -89,9 +101,10 @@ const BECAUSE: Partial<Record<SpaRule, string>> = {
 export function detectSpa(
   files: Files,
   pages: Pages = keepPages(),
+  budget: Budget = NO_LIMIT,
 ): { spa: { enabled: boolean; rule: SpaRule }; healed: Healed[] } {
   const index = files.get("index.html");
-  const rule = index ? ruleFor(files, index, pages) : "none";
+  const rule = index ? ruleInTime(files, index, pages, budget) : "none";
   const because = BECAUSE[rule];
   if (!because) return { spa: { enabled: false, rule }, healed: [] };
   const page = fallbackPath(rule, (path) => files.has(path));

@@ -1,5 +1,6 @@
 /** What a page shows and what it loads: the two things that tell an app's shell from a document. */
 import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
+import type { Budget } from "../budget.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import type { Page, Part } from "../../html/page.ts";
@@ -90,8 +91,8 @@ function codeIn({ name, attributes, raw }: Opened): { addresses: string[]; runs:
 
 const LOADING = new Set(["script", "link", "base"]);
 
-/** The code that the page at `path` loads. */
-export function loadedBy(page: Page, path: string): Loaded {
+/** The code that the page at `path` loads. Throws `Spent`. */
+export function loadedBy(page: Page, path: string, budget: Budget): Loaded {
   let base = path;
   const entries = new Set<string>();
   const own = new Set<string>();
@@ -99,6 +100,7 @@ export function loadedBy(page: Page, path: string): Loaded {
   const inline: string[] = [];
   for (const part of page.parts()) {
     if (part.kind !== "open" || !LOADING.has(part.name)) continue;
+    budget.step();
     if (part.name === "base") {
       base = ownPath(attributesOf(part.attributes).get("href") ?? "", path) ?? base;
       continue;

@@ -1,5 +1,5 @@
-/** At most so many at once; others wait. Whoever waits is let in in turn by who they are (a network), and within one who
- *  by arrival: a crowd of one takes its turn like everybody else. */
+/** At most so many at once; others wait. Whoever waits is let in in turn by who they are (a customer of a provider), below
+ *  that in turn by part (their networks), and within one part by arrival: a crowd of one takes its turn like everybody else. */
 
 /** How long anybody waits, and what is thrown then, or once the gate is closed. */
 interface Patience {
@@ -8,11 +8,16 @@ interface Patience {
 }
 
 interface Gate {
-  /** `who`: at most half of the places are theirs while others wait. Left out, all are one. */
-  run<T>(work: () => Promise<T>, who?: string): Promise<T>;
+  /** `who`: at most half of the places are theirs while others wait. Left out, all are one. `part`: of theirs. */
+  run<T>(work: () => Promise<T>, who?: string, part?: string): Promise<T>;
   load(): { busy: number; waiting: number };
   /** Refuses those who wait and all who come. */
   close(): void;
+}
+
+interface From {
+  who: string;
+  part: string;
 }
 
 interface Waiting {
@@ -20,25 +25,39 @@ interface Waiting {
   refuse(): void;
 }
 
-/** Those who wait, by who they are: whose turn is next stands first. */
+/** The first, which goes behind all others. */
+function nextOf<T>(lines: Map<string, T>): T {
+  const [name, first] = lines.entries().next().value!;
+  lines.delete(name);
+  lines.set(name, first);
+  return first;
+}
+
+/** Those who wait, by who they are and by part: whose turn is next stands first. */
 function waitingLines() {
-  const lines = new Map<string, Set<Waiting>>();
+  const lines = new Map<string, Map<string, Set<Waiting>>>();
   return {
     names: () => lines.keys(),
-    all: () => [...lines.values()].flatMap((line) => [...line]),
+    all: () => [...lines.values()].flatMap((parts) => [...parts.values()]).flatMap((line) => [...line]),
     isAlone: (who: string) => lines.size === 1 && lines.has(who),
-    has: (who: string, one: Waiting) => lines.get(who)?.has(one) ?? false,
-    join: (who: string, one: Waiting) => void lines.getOrInsertComputed(who, () => new Set()).add(one),
-    leave(who: string, one: Waiting) {
-      const line = lines.get(who);
-      if (line?.delete(one) && line.size === 0) lines.delete(who);
+    has: ({ who, part }: From, one: Waiting) => lines.get(who)?.get(part)?.has(one) ?? false,
+    join: ({ who, part }: From, one: Waiting) =>
+      void lines
+        .getOrInsertComputed(who, () => new Map())
+        .getOrInsertComputed(part, () => new Set())
+        .add(one),
+    leave({ who, part }: From, one: Waiting) {
+      const parts = lines.get(who);
+      const line = parts?.get(part);
+      if (line?.delete(one) && line.size === 0) parts!.delete(part);
+      if (parts?.size === 0) lines.delete(who);
     },
-    /** The first of this line, whose next turn comes after everybody else's. */
+    /** The first of this one's, whose next turn comes after everybody else's. */
     take(who: string): Waiting {
-      const line = lines.get(who)!;
+      const parts = lines.get(who)!;
       lines.delete(who);
-      lines.set(who, line);
-      const [first] = line;
+      lines.set(who, parts);
+      const [first] = nextOf(parts);
       return first!;
     },
   };
@@ -89,26 +108,26 @@ export function createGate(width: number, patience?: Patience): Gate {
   let closed = false;
   const refusal = () => patience?.late() ?? new Error("nobody is let in any more");
 
-  function turn(who: string): Promise<void> {
+  function turn(from: From): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let timer: Timer | undefined;
     const leaveLine = (settle: () => void) => () => {
       clearTimeout(timer);
-      lines.leave(who, waiting);
+      lines.leave(from, waiting);
       settle();
     };
     const waiting = { enter: leaveLine(resolve), refuse: leaveLine(() => reject(refusal())) };
-    lines.join(who, waiting);
+    lines.join(from, waiting);
     admit();
     // Who is left may be alone then, and go in.
-    if (patience && lines.has(who, waiting)) timer = setTimeout(() => (waiting.refuse(), admit()), patience.ms);
+    if (patience && lines.has(from, waiting)) timer = setTimeout(() => (waiting.refuse(), admit()), patience.ms);
     return promise;
   }
 
   return {
-    async run(work, who = "") {
+    async run(work, who = "", part = "") {
       if (closed) throw refusal();
-      await turn(who);
+      await turn({ who, part });
       try {
         return await work();
       } finally {

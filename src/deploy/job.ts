@@ -8,7 +8,8 @@ interface Upload {
   zip: Bytes;
   /** The process reads the brands itself. */
   site: Omit<SiteContext, "brands">;
-  /** Who waits for a slot: an IPv4 address or an IPv6 /64. */
+  /** Who waits for a slot: an IPv4 address or an IPv6 /48, and of that the /64. */
+  customer: string;
   network: string;
 }
 
@@ -41,8 +42,11 @@ export type Deployed = Published &
 
 export type Job = DeployJob | RehearsalJob;
 
+/** What the process is not told. */
+type Uploaded = "zip" | "customer" | "network";
+
 /** The same with the zip as a file. */
-export type ProcessJob = (Omit<DeployJob, "zip" | "network"> | Omit<RehearsalJob, "zip" | "network">) & {
+export type ProcessJob = (Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded>) & {
   /** In DATA/tmp. */
   zip_path: string;
   data_dir: string;

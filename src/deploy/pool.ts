@@ -122,7 +122,11 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const tasks = new Set<Task>();
   let stopped = false;
 
-  async function runIn(process: DeployProcess, { zip: _, network: __, ...job }: Job, zip: HandedZip): Promise<Done> {
+  async function runIn(
+    process: DeployProcess,
+    { zip: _, customer: __, network: ___, ...job }: Job,
+    zip: HandedZip,
+  ): Promise<Done> {
     if (stopped) throw stopping();
     const around = { zip_path: zip.path, data_dir, limits, now: now(), version: packageJson.version };
     const task = startTask(process, { ...job, ...around }, zip, { deadline_ms, memory_bytes }, log);
@@ -156,7 +160,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
 
   /** Known to `stop` until it has settled. */
   function runInSlot(job: Job): Promise<Done> {
-    const running = slots.run(() => runner.run(job), job.network);
+    const running = slots.run(() => runner.run(job), job.customer, job.network);
     deploys.add(running);
     return running.finally(() => deploys.delete(running));
   }

@@ -7,7 +7,7 @@ import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
 import type { NewToken } from "../store/changes.ts";
 import type { SiteContext, TokenKind } from "../types.ts";
-import { networkOf } from "../http/client-address.ts";
+import { customerOf, networkOf } from "../http/client-address.ts";
 import { managedSite, ownerToBe, type SignedInCaller } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
 import { noteDeployed, noteSite } from "./deploy-facts.ts";
@@ -33,6 +33,9 @@ const newSiteOf = (owner: SignedInCaller | null, network: string | null) => ({
   network,
 });
 
+/** Who takes turns at the slots. */
+const whereFrom = (address: string) => ({ customer: customerOf(address), network: networkOf(address) });
+
 /** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
   const { request, query, caller, parts, client_address } = ctx;
@@ -42,19 +45,19 @@ export async function createSite(ctx: Ctx) {
   const rehearsal = isDryRun(query);
   const key_hash = owner ? null : idempotencyKey(request);
   const zip = await readUpload(ctx, owner !== null);
-  const network = networkOf(client_address());
+  const from = whereFrom(client_address());
   const site = siteContext(parts, { slug: null, anonymous: !owner });
   const bounds = boundsOf(parts.config);
   const counted_for = owner ? null : networkKey(ctx);
   if (rehearsal) {
     const charged = newSiteOf(owner, counted_for);
-    return dryRun(parts, { zip, network, site, against: null, charged, bounds }, spa_override ?? null);
+    return dryRun(parts, { zip, ...from, site, against: null, charged, bounds }, spa_override ?? null);
   }
   const manage_token = newToken("svc_manage_");
   const claim_token = owner ? undefined : newToken("svc_claim_");
   const deployed = await parts.pool.deploy({
     zip,
-    network,
+    ...from,
     site,
     spa_override,
     tokens: [tokenOf("manage", manage_token), ...(claim_token ? [tokenOf("claim", claim_token)] : [])],
@@ -66,7 +69,7 @@ export async function createSite(ctx: Ctx) {
       owner,
       expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
       network: counted_for,
-      idempotency: key_hash === null ? null : { key_hash, address: network },
+      idempotency: key_hash === null ? null : { key_hash, address: from.network },
     },
   });
   parts.published(deployed.site, deployed.version_id);
@@ -87,18 +90,18 @@ export async function redeploy(ctx: Ctx) {
   const zip = await readUpload(ctx, owner_account_id !== null);
   const { site_id, slug, live_version_id } = site;
   const context = siteContext(parts, { slug, anonymous: owner_account_id === null });
-  const network = networkOf(client_address());
+  const from = whereFrom(client_address());
   if (rehearsal) {
     const against = { site_id, version_id: live_version_id };
     const bounds = boundsOf(parts.config);
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { zip, network, site: context, against, charged: site, bounds }, setting);
+    return dryRun(parts, { zip, ...from, site: context, against, charged: site, bounds }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
   const deployed = await parts.pool.deploy({
     zip,
-    network,
+    ...from,
     site: context,
     spa_override,
     tokens: fresh ? [tokenOf("manage", fresh)] : [],

@@ -36,6 +36,7 @@ const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): Dep
   return {
     zip: zipOf(files),
     site: { sites_domain: "localhost", contact: null, slug: null, anonymous: true },
+    customer: "192.0.2.1",
     network: "192.0.2.1",
     target: { kind: "new", site_id, owner: null, network: null, expires_at: 4e12, slugs, idempotency: null },
     tokens: [],

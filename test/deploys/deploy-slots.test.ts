@@ -14,7 +14,7 @@ function crowd(width: number, patience?: Parameters<typeof createGate>[1]) {
   return {
     gate,
     begun,
-    /** `a1` is of `a`. */
+    /** `a1` is of `a`; `ax1` is of `x`, a part of `a`. */
     enter(...names: string[]): void {
       for (const name of names) {
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ function crowd(width: number, patience?: Parameters<typeof createGate>[1]) {
           begun.push(name);
           return promise;
         };
-        gate.run(work, name[0]).catch(() => begun.push(`${name} refused`));
+        gate.run(work, name[0], /[a-z]/.exec(name.slice(1))?.[0]).catch(() => begun.push(`${name} refused`));
       }
     },
     async end(...names: string[]): Promise<string[]> {
@@ -48,6 +48,13 @@ describe("a gate", () => {
     enter("a1", "a2", "a3", "a4", "b1", "b2", "c1");
     for (await end(); begun.length < 7;) await end(begun.at(-1)!);
     expect(begun).toEqual(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+  });
+
+  test("takes one with many parts as one, and its parts in turn", async () => {
+    const { enter, end, begun } = crowd(1);
+    enter("ax1", "ax2", "ax3", "ay1", "az1", "b1", "b2");
+    for (await end(); begun.length < 7;) await end(begun.at(-1)!);
+    expect(begun).toEqual(["ax1", "ax2", "b1", "ay1", "b2", "az1", "ax3"]);
   });
 
   test.each([

@@ -10,6 +10,7 @@ import { holdWrites, openFile } from "../kit/database.ts";
 import { PASSWORD } from "../kit/people.ts";
 import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(60_000);
@@ -140,6 +141,26 @@ describe("while another process holds the database", () => {
     expect(db.query("select last_used_at from sessions").get()).toEqual({ last_used_at: new Date(now).toISOString() });
     data.close();
   });
+});
+
+test("whoever writes without a pause leaves room for others: no flood of writes keeps a deploy or a command waiting", async () => {
+  await using dir = await temporaryFolder();
+  const data = prepareDataDir(dir.path);
+  const flood = Bun.spawn([process.execPath, join(import.meta.dir, "floods-database.ts"), dir.path]);
+  using _ended = { [Symbol.dispose]: () => flood.kill("SIGKILL") };
+  using db = openFile(dir.path, "db", false);
+  const writes = () => db.query<{ n: number }, []>("select blob_no as n from verify_turn").get()!.n;
+  await until(() => writes() > 50);
+  const others: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    await Bun.sleep(20); // the flood goes on
+    const before = writes();
+    db.run("BEGIN IMMEDIATE");
+    others.push(writes() - before);
+    db.run("ROLLBACK");
+  }
+  expect(Math.max(...others)).toBeLessThan(100); // without room left: hundreds, or five seconds over
+  data.close();
 });
 
 test("the thread that serves cannot write: a write that was forgotten is refused there, and never waits", async () => {

@@ -20,8 +20,8 @@ const PAGES = 60;
 type Headers = Record<string, string>;
 
 /** A server of its own process, with a site to look at and an account that owns another one. */
-async function world(data_dir: string) {
-  const server = await startProcess(["--data-dir", data_dir, "--log", "off"]);
+async function world(data_dir: string, flags: string[] = []) {
+  const server = await startProcess(["--data-dir", data_dir, "--log", "off", ...flags]);
   const send = (method: string, path: string, body: unknown, headers: Headers = {}) =>
     fetch(`${local(server)}${path}`, {
       method,
@@ -115,6 +115,30 @@ describe("while another process holds the database", () => {
     rates.close();
     await store.close();
     data.close();
+  });
+
+  test("one network's writes take a quarter of the turns, and another's is answered all the same", async () => {
+    await using dir = await temporaryFolder();
+    const { server, send, deploy } = await world(dir.path, ["--trust-proxy", "127.0.0.1"]);
+    const [one, other] = [await deploy("one"), await deploy("other")];
+    const rollback = ({ site_id, manage_token, version_id }: DeployResult, from: string) =>
+      send(
+        "POST",
+        `/sites/${site_id}/rollback`,
+        { version_id },
+        { authorization: `Bearer ${manage_token}`, "x-forwarded-for": from },
+      );
+    const held = holdWrites(dir.path);
+    const flood = Array.from({ length: 100 }, () => rollback(one, "203.0.113.1"));
+    let refused = 0;
+    for (const write of flood) void write.then(({ status }) => status === 503 && refused++);
+    await until(() => refused === 36);
+    const others = rollback(other, "203.0.113.2");
+    held.letGo();
+    expect((await others).status).toBe(200);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(64);
+    await server.end();
   });
 
   test("a session's last use is noted down afterwards, and nobody waits for it", async () => {

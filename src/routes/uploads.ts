@@ -1,11 +1,12 @@
-/** Uploads under way: how many one client address may have, and what all of them may hold together. A few slow ones must
- *  take neither all places nor the memory (CONTRACT 4.1). */
+/** How much one client may have under way, and all together: a few slow uploads must take neither all places nor the
+ *  memory, nor a loop of rollbacks all turns of the thread of writes (CONTRACT 4.1). */
 import { Refusal } from "../errors.ts";
 import { customerOf, networkOf } from "../http/client-address.ts";
 
-const PER_ADDRESS = 16;
-/** Of bytes, as times the largest zip: those of one customer; all, from where on who has some gets no more; all. */
-const MOST = { customer: 16, shared: 24, all: 48 };
+/** Of a network, of each kind: uploads, and whatever is no GET, a quarter of the writes that may wait (store/writer.ts). */
+const MOST = { uploads: 16, requests: 64 };
+/** Of bytes, as times the largest body: those of one customer; all, from where on who has some gets no more; all. */
+const MOST_BYTES = { customer: 16, shared: 24, all: 48 };
 
 const refusal = (sentence: string): Refusal => new Refusal("unavailable", sentence, {}, { "retry-after": "1" });
 
@@ -23,27 +24,27 @@ function sums() {
   };
 }
 
-/** `hold` counts an upload of so many bytes, and returns what ends it. Throws 503 past a bound. */
-export function uploadsInFlight(max_zip_bytes: number) {
-  const [uploads, bytes_of] = [sums(), sums()];
+/** `hold` counts one of the client's, of so many bytes, and returns what ends it. Throws 503 past a bound. */
+export function inFlight(what: keyof typeof MOST, largest = Infinity) {
+  const [counts, bytes_of] = [sums(), sums()];
   let all = 0;
 
   function refusePast(network: string, customer: string, bytes: number): void {
-    if (uploads.of(network) >= PER_ADDRESS) {
-      throw refusal(`Your address already has ${PER_ADDRESS} uploads under way. Wait until one of them is done.`);
+    if (counts.of(network) >= MOST[what]) {
+      throw refusal(`Your address already has ${MOST[what]} ${what} under way. Wait until one of them is done.`);
     }
     const own = bytes_of.of(customer);
-    const most = (times: number) => times * max_zip_bytes;
-    if (own + bytes > most(MOST.customer) || all + bytes > most(own > 0 ? MOST.shared : MOST.all)) {
+    const most = (times: number) => times * largest;
+    if (own + bytes > most(MOST_BYTES.customer) || all + bytes > most(own > 0 ? MOST_BYTES.shared : MOST_BYTES.all)) {
       throw refusal("The server has as many uploads under way as it has room for. Try again in a moment.");
     }
   }
   return {
-    hold(address: string, bytes: number): () => void {
+    hold(address: string, bytes = 0): () => void {
       const [network, customer] = [networkOf(address), customerOf(address)];
       refusePast(network, customer, bytes);
       const count = (sign: 1 | -1): void => {
-        uploads.add(network, sign);
+        counts.add(network, sign);
         bytes_of.add(customer, sign * bytes);
         all += sign * bytes;
       };

@@ -30,10 +30,9 @@ const DEPLOYS: ReadonlySet<Handler> = new Set([createSite, redeploy]);
 type Said = Pick<Ctx, "headers" | "after">;
 
 export function createApi(parts: ApiParts, table: readonly Route[]) {
-  const { trust_proxy, base_url } = parts.config;
   const match = matcher(table);
-  const clientAddressOf = clientAddress(trust_proxy);
-  const originOf = askedOrigin(trust_proxy, base_url);
+  const clientAddressOf = clientAddress(parts.config.trust_proxy);
+  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
 
   async function run(request: Request, path: string, exchange: Exchange, said: Said): Promise<unknown> {
     const atPath = match(path);

@@ -17,7 +17,7 @@ export interface Writer {
   /** Functions that do what those of the same names do, in the thread. They throw 503 where it has no turn for them. */
   methods<Name extends string>(room: Room, names: readonly Name[]): Record<Name, Method>;
   isBusy(): boolean;
-  /** When everything that was asked is answered and the thread has ended. */
+  /** When everything that was asked is answered and the thread has ended: whatever is asked then is refused. */
   close(): Promise<void>;
 }
 
@@ -62,9 +62,10 @@ export function startWriter(
   const waiting: Waiting = new Map();
   let thread: Thread | null = null;
   let last = 0;
+  let closed = false;
 
   async function call(room: Room, method: string, args: readonly unknown[]): Promise<unknown> {
-    if (waiting.size >= MOST_WAITING) throw busy();
+    if (closed || waiting.size >= MOST_WAITING) throw busy();
     thread ??= startThread(url, data_dir, waiting, () => void (thread = null));
     const id = ++last;
     const answer = Promise.withResolvers<unknown>();
@@ -80,7 +81,12 @@ export function startWriter(
       >,
     isBusy: () => waiting.size >= BUSY,
     async close() {
-      await Promise.allSettled([...waiting.values()].map(({ promise }) => promise));
+      // Whoever was answered may ask for more before it has answered in its turn.
+      while (waiting.size > 0) {
+        await Promise.allSettled([...waiting.values()].map(({ promise }) => promise));
+        await Bun.sleep(0);
+      }
+      closed = true;
       if (thread === null) return;
       const { send, ended } = thread;
       send("close");

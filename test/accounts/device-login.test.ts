@@ -1,6 +1,7 @@
 /** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT 5, RELIABILITY A7). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/tokens.ts";
+import { read } from "../kit/database.ts";
 import { type BrowserSession, call, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { approver, device } from "./login-by-code.ts";
@@ -37,7 +38,10 @@ describe("the device", () => {
   });
 
   test("user codes use all twenty letters about equally and do not repeat", async () => {
-    const codes = await Promise.all(Array.from({ length: 200 }, async () => (await begin()).user_code));
+    const codes: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      codes.push(...(await Promise.all(Array.from({ length: 50 }, async () => (await begin()).user_code))));
+    }
     expect(new Set(codes).size).toBe(200);
     const counts = Map.groupBy(codes.join("").replaceAll("-", ""), (letter) => letter);
     expect(counts.size).toBe(20);
@@ -85,6 +89,18 @@ describe("the device", () => {
     server.advance(11_000);
     expect(await codeOf(device_code)).toBe("slow_down"); // 20 s
     server.advance(20_000);
+    expect(await codeOf(device_code)).toBe("authorization_pending");
+  });
+
+  test("that goes on too often is told so without a write, and a minute later it may ask again", async () => {
+    const { device_code } = await begin();
+    expect(await codeOf(device_code)).toBe("authorization_pending");
+    for (let n = 0; n < 11; n++) expect(await codeOf(device_code)).toBe("slow_down"); // 60 s from now on;
+    const written = read(server.data_dir, "select interval, polled_at from device_logins");
+    server.advance(30_000);
+    for (let n = 0; n < 20; n++) expect(await codeOf(device_code)).toBe("slow_down");
+    expect(read(server.data_dir, "select interval, polled_at from device_logins")).toEqual(written);
+    server.advance(30_000);
     expect(await codeOf(device_code)).toBe("authorization_pending");
   });
 

@@ -6,7 +6,7 @@ import { openServing, prepareDataDir } from "../../src/store/index.ts";
 import { operatorRecord } from "../../src/store/sql/audit.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { startWriter } from "../../src/store/writer.ts";
-import { holdWrites, openFile } from "../kit/database.ts";
+import { count, holdWrites, openFile } from "../kit/database.ts";
 import { PASSWORD } from "../kit/people.ts";
 import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
@@ -165,6 +165,24 @@ describe("while another process holds the database", () => {
     expect(db.query("select last_used_at from sessions").get()).toEqual({ last_used_at: new Date(now).toISOString() });
     data.close();
   });
+});
+
+test("a drain answers what is asked by those that wait, too, and refuses what comes after", async () => {
+  await using dir = await temporaryFolder();
+  const data = prepareDataDir(dir.path);
+  const { store, rates } = await openServing({ data_dir: dir.path, now: Date.now, lost: () => {} });
+  const report = { site_id: "s", slug: "s", reason: "spam", text: null, email: null, created_at: "2031-05-01" };
+  const held = holdWrites(dir.path);
+  const inTwoSteps = store.reports
+    .add({ ...report, report_id: "one" })
+    .then(() => store.reports.add({ ...report, report_id: "two" }));
+  rates.close();
+  const closed = store.close();
+  held.letGo();
+  await Promise.all([inTwoSteps, closed]);
+  await expect(store.reports.add({ ...report, report_id: "late" })).rejects.toMatchObject({ code: "unavailable" });
+  expect(count(dir.path, "reports")).toBe(2);
+  data.close();
 });
 
 test("whoever writes without a pause leaves room for others: no flood of writes keeps a deploy or a command waiting", async () => {

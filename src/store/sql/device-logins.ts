@@ -14,6 +14,9 @@ import { addSession, refuseUnlessHeld } from "./sessions.ts";
 
 /** A timer that fires a little early, or a packet that overtakes one, is no haste. */
 const EARLY_MS = 500;
+/** Seconds that nobody is told to wait longer than: from then on haste is not written down any more, for each of these
+ *  writes is a flush of the disk. */
+const LONGEST_INTERVAL_S = 60;
 
 interface Row {
   state: "pending" | "approved" | "denied";
@@ -58,20 +61,23 @@ function* decide(user_code: string, decision: "approved" | "denied", by: SignedI
 const find = statement<Row>(
   "select state, account_id, client, polled_at, interval from device_logins where device_hash = ? and expires_at > ?",
 );
+const isHasty = ({ polled_at, interval }: Row, now: number): boolean =>
+  polled_at !== null && now - polled_at < interval * 1000 - EARLY_MS;
+
 const notePoll = statement("update device_logins set polled_at = ?, interval = ? where device_hash = ?");
 const remove = statement("delete from device_logins where device_hash = ?");
 
 function* poll(device_hash: string, session: Omit<NewSession, "client">, now: number): Op<Polled> {
   const login = yield* find.get(device_hash, now);
   if (!login) return { state: "unknown" };
-  const { state, account_id, client, polled_at, interval } = login;
+  const { state, account_id, client, interval } = login;
   if (state === "denied") return { state };
   if (state === "approved") {
     yield* remove.do(device_hash);
     yield* addSession({ ...session, client }, account_id!, new Date(now).toISOString(), null);
     return { state, account_id: account_id! };
   }
-  const hasty = polled_at !== null && now - polled_at < interval * 1000 - EARLY_MS;
+  const hasty = isHasty(login, now);
   yield* notePoll.do(now, hasty ? interval + DEVICE_INTERVAL_S : interval, device_hash);
   return { state: hasty ? "slow_down" : "pending" };
 }
@@ -81,8 +87,12 @@ export const deviceLoginStore = ({ db, now }: Pick<Parts, "db" | "now">): Device
   pending: (user_code) => db.read(pending.get(user_code, now())),
   decide: (user_code, decision, by) => db.write(() => decide(user_code, decision, by, now())),
   async poll(device_hash, session) {
-    // Guesses at device codes must not queue for the write lock.
-    if ((await db.read(find.get(device_hash, now()))) === null) return { state: "unknown" };
+    // Neither guesses at device codes nor a loop of polls may queue for the write lock.
+    const login = await db.read(find.get(device_hash, now()));
+    if (login === null) return { state: "unknown" };
+    if (login.state === "pending" && login.interval >= LONGEST_INTERVAL_S && isHasty(login, now())) {
+      return { state: "slow_down" };
+    }
     return db.write(() => poll(device_hash, session, now()));
   },
 });

@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { isDiskFull } from "../refusals.ts";
 import { isDamage, schemaOf } from "./database.ts";
 
 /** The name of a file that is there while a restore writes the data directory. */
@@ -92,11 +93,23 @@ const ADVICE: Readonly<Record<string, string>> = {
   "lock.db": "remove that file, which holds nothing, and start again",
 };
 
-/** Runs `open`; where SQLite finds the file damaged, it throws a sentence in its stead. */
+const MB = 1 << 20;
+
+/** For a start that gave up all of the ballast. */
+function noRoom(data_dir: string): Error {
+  const megabytes = Math.ceil((seen(join(data_dir, "db"))?.size ?? 0) / MB);
+  return new Error(
+    `The disk of ${data_dir} is full, and nothing is lost: free some room and start again. An upgrade takes as much ` +
+      `again as the database (${megabytes} MB) for a while.`,
+  );
+}
+
+/** Runs `open`; where SQLite finds the file damaged, or no room on its disk, it throws a sentence in its stead. */
 export function sayingWhich<T>(data_dir: string, name: "db" | "lock.db", open: () => T): T {
   try {
     return open();
   } catch (error) {
+    if (isDiskFull(error)) throw noRoom(data_dir);
     if (!isDamage(error)) throw error;
     throw new Error(`${join(data_dir, name)} is damaged (${(error as Error).message}): ${ADVICE[name]}.`);
   }

@@ -35,6 +35,7 @@ async function send(world: World, { path, token, body }: Sent): Promise<Reply> {
         ...(token && { authorization: `Bearer ${token}` }),
       },
       body: zip ? body : JSON.stringify(body),
+      keepalive: world.workers === 1,
     });
     return { status: response.status, body: (await response.json()) as Body };
   } catch (error) {

@@ -4,8 +4,20 @@ import { alive, contentOf, mayBeAlive, mayShow, type ModelSite, PATHS, type Seen
 /** What the model forbids. */
 export class Violation extends Error {}
 
-const get = (port: number, host: string, path: string): Promise<Response> =>
-  fetch(`http://127.0.0.1:${port}/${path}`, { redirect: "manual", headers: { host: `${host}.localhost` } });
+/** With several workers each request has a connection of its own: one that is kept may lead to a worker that was killed,
+ *  and of two workers all would go to one. */
+export interface Server {
+  /** Null while it is down. */
+  port: number | null;
+  workers: number;
+}
+
+const get = ({ port, workers }: Server, host: string, path: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}/${path}`, {
+    redirect: "manual",
+    headers: { host: `${host}.localhost` },
+    keepalive: workers === 1,
+  });
 
 const addressed = (path: string): string => (path === "index.html" ? "" : path);
 
@@ -31,9 +43,9 @@ interface Answered {
 }
 
 /** Asks once. Throws a `Violation` where the bytes are not one version's; what else goes wrong on the way is the caller's. */
-export async function ask(port: number, site: ModelSite, path: string): Promise<Answered> {
+export async function ask(server: Server, site: ModelSite, path: string): Promise<Answered> {
   const from = performance.now();
-  const response = await get(port, site.slug, addressed(path));
+  const response = await get(server, site.slug, addressed(path));
   const bytes = await response.bytes();
   const until = performance.now();
   if (response.status === 200) return { seen: versionOf(site, path, bytes), from, until };
@@ -52,15 +64,15 @@ export function judge(site: ModelSite, path: string, { seen, from, until }: Answ
 }
 
 /** Every file, with nothing under way: exactly what the model says. */
-export async function checkSite(port: number, site: ModelSite): Promise<void> {
-  for (const path of alive(site) ? PATHS : ["index.html"]) judge(site, path, await ask(port, site, path));
+export async function checkSite(server: Server, site: ModelSite): Promise<void> {
+  for (const path of alive(site) ? PATHS : ["index.html"]) judge(site, path, await ask(server, site, path));
 }
 
 /** Every stored version at its own address. */
-export async function checkVersions(port: number, site: ModelSite): Promise<void> {
+export async function checkVersions(server: Server, site: ModelSite): Promise<void> {
   for (const [version, version_id] of alive(site) ? site.versions : []) {
     for (const path of PATHS) {
-      const response = await get(port, `${version_id}--${site.slug}`, addressed(path));
+      const response = await get(server, `${version_id}--${site.slug}`, addressed(path));
       const found = response.status === 200 ? versionOf(site, path, await response.bytes()) : response.status;
       if (found !== null && found !== version) throw new Violation(`${site.slug} ${version} ${path} shows ${found}`);
     }
@@ -68,7 +80,7 @@ export async function checkVersions(port: number, site: ModelSite): Promise<void
 }
 
 /** Visitors that never stop. `port` is null while the server is down: what fails then is nobody's fault. */
-export function readers(count: number, world: { port: number | null; epoch: number; sites: ModelSite[] }) {
+export function readers(count: number, world: Server & { epoch: number; sites: ModelSite[] }) {
   let stopped = false;
   let reads = 0;
   let violation: Violation | null = null;
@@ -78,7 +90,7 @@ export function readers(count: number, world: { port: number | null; epoch: numb
     if (port === null || !site) return void (await Bun.sleep(2));
     const path = PATHS[turn % PATHS.length]!;
     try {
-      judge(site, path, await ask(port, site, path));
+      judge(site, path, await ask(world, site, path));
       reads++;
       await Bun.sleep(1); // the clients are to have the cores, too
     } catch (error) {

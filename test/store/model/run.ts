@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { checkStored } from "../../kit/tracked-sites.ts";
 import type { Operation } from "./operations.ts";
 import { readers } from "./reading.ts";
-import { checkAll, type Step, takeStep } from "./steps.ts";
+import { checkAll, checkFigures, type Step, takeStep } from "./steps.ts";
 import { makeWorld, type Setup } from "./world.ts";
 
 const ACCOUNTS = 2;
@@ -123,6 +123,7 @@ async function oneRun(folder: string, { steps, ...setup }: Run, report: ModelRep
     await world.crash();
     await world.restart();
     await checkStored(world.data_dir);
+    await checkFigures(world);
   } finally {
     await visitors.stop();
     await world.stop();

@@ -61,7 +61,7 @@ async function backup(world: World, crashed: () => boolean, turn: number): Promi
   try {
     for (const site of known) {
       for (const path of ["index.html", "data/noise.bin"]) {
-        const { seen } = await ask(server.port, site, path);
+        const { seen } = await ask({ port: server.port, workers: 1 }, site, path);
         // By now it may have expired there too, although it was alive when it was copied.
         if (seen !== "expired" || site.expires_at === null) judge(site, `${path} of a backup`, { seen, from, until });
       }
@@ -80,13 +80,14 @@ function taker(sites: readonly ModelSite[]): (index: number) => ModelSite | null
 
 /** After a crash: what was not answered took effect whole or not at all; which of the two, the server itself tells. */
 async function settleAfterCrash(world: World, site: ModelSite): Promise<void> {
-  const { seen } = await ask(world.port!, site, "index.html");
+  const { seen } = await ask(world, site, "index.html");
   judge(site, "index.html after a crash", { seen, from: performance.now(), until: performance.now() });
   settle(site, seen as Seen);
   if (typeof seen !== "number") return void (site.end = seen as "expired" | "deleted");
   site.live = seen;
   const response = await fetch(`http://127.0.0.1:${world.port}/sites/${site.site_id}`, {
     headers: { authorization: `Bearer ${site.manage_token}` },
+    keepalive: world.workers === 1,
   });
   if (response.status !== 200) throw new Violation(`${site.slug}'s token is answered ${response.status} after a crash`);
   await adopt(world, site, (await response.json()) as SiteRecord);
@@ -126,7 +127,10 @@ function forgetPruned({ keep }: World, site: ModelSite, { versions }: SiteRecord
 async function ownerOf(world: World, site: ModelSite): Promise<number> {
   for (const [n, session] of world.sessions.entries()) {
     const headers = { authorization: `Bearer ${session}` };
-    const response = await fetch(`http://127.0.0.1:${world.port}/sites/${site.site_id}`, { headers });
+    const response = await fetch(`http://127.0.0.1:${world.port}/sites/${site.site_id}`, {
+      headers,
+      keepalive: world.workers === 1,
+    });
     if (response.status === 200) return n;
   }
   throw new Violation(`${site.slug} belongs to nobody`);
@@ -135,7 +139,10 @@ async function ownerOf(world: World, site: ModelSite): Promise<number> {
 /** What the API says of a site, with nothing under way. */
 async function checkRecord(world: World, site: ModelSite): Promise<void> {
   const headers = { authorization: `Bearer ${site.manage_token}` };
-  const response = await fetch(`http://127.0.0.1:${world.port}/sites/${site.site_id}`, { headers });
+  const response = await fetch(`http://127.0.0.1:${world.port}/sites/${site.site_id}`, {
+    headers,
+    keepalive: world.workers === 1,
+  });
   if (response.status !== (alive(site) ? 200 : 404)) throw new Violation(`${site.slug} is answered ${response.status}`);
   if (!alive(site)) return;
   const record = (await response.json()) as SiteRecord;
@@ -158,7 +165,8 @@ async function age(world: World, ms: number): Promise<void> {
   }
   // Sessions end 90 days after their last use.
   for (const token of world.sessions) {
-    await fetch(`http://127.0.0.1:${world.port}/account`, { headers: { authorization: `Bearer ${token}` } });
+    const headers = { authorization: `Bearer ${token}` };
+    await fetch(`http://127.0.0.1:${world.port}/account`, { headers, keepalive: world.workers === 1 });
   }
 }
 
@@ -190,12 +198,18 @@ export async function takeStep(world: World, step: Step, turn: number): Promise<
   for (const one of ended) if (one.status === "rejected") throw one.reason;
   if (step.age > 0) await age(world, step.age);
   for (const site of world.sites) {
-    await checkSite(world.port!, site);
+    await checkSite(world, site);
     await checkRecord(world, site);
   }
 }
 
 /** Every stored version of every site, at the end of a run. */
 export async function checkAll(world: World): Promise<void> {
-  for (const site of world.sites) await checkVersions(world.port!, site);
+  for (const site of world.sites) await checkVersions(world, site);
+}
+
+/** What the service itself finds wrong: with what quotas count, too. */
+export async function checkFigures({ data_dir }: World): Promise<void> {
+  const { code, stdout, stderr } = await operate(data_dir, "verify");
+  if (code !== 0) throw new Violation(`verify ended with ${code}: ${stdout}${stderr}`);
 }

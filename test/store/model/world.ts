@@ -1,6 +1,6 @@
 /** The real server of one run: a process that is killed and started again, its workers and deploys' processes, its clock,
  *  two accounts, and the model. */
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { childrenOf, parentOf, run, type ServerProcess, startProcess } from "../../kit/process.ts";
 import { until } from "../../kit/until.ts";
@@ -59,6 +59,7 @@ async function call(port: number, path: string, body: unknown): Promise<Record<s
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
+    keepalive: false,
   });
   if (response.status !== 200) throw new Violation(`${path} was answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>;
@@ -153,7 +154,9 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
       const all = serving();
       if (all.length < 2) return; // one is replaced already
       world.epoch++;
-      await killWhole(all[pick % all.length]!);
+      const pid = all[pick % all.length]!;
+      await killWhole(pid);
+      await until(() => !existsSync(`/proc/${pid}`)); // its threads hold its sockets until the supervisor has buried it
       world.epoch++;
     },
     async restart() {

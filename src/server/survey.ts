@@ -96,9 +96,7 @@ export function createSurvey(options: SurveyOptions) {
     /** Whether anybody can be looked at. */
     possible: sockets !== null,
     /** Whether a silent one of a crowd goes for this visitor, who is of none. */
-    yields(address: string): boolean {
-      return yielding > 0 && !isCrowd(address) && yielding-- > 0;
-    },
+    yields: (address: string): boolean => yielding > 0 && !isCrowd(address) && yielding-- > 0,
     /** At those that came in at this port. `ending`: silent ones that are too many are ended. How many. */
     look(port: number, ending: boolean): number {
       const all = sockets === null || port === 0 ? null : sockets.list(port);

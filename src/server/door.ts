@@ -128,7 +128,7 @@ function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof c
 function countingDoor(options: Bounded): Door {
   const { max } = options;
   const count = createCount(options);
-  const survey = createSurvey({ ...options, counted: count.are });
+  const survey = createSurvey({ ...options, counted: count.are, nothing: count.nothing });
   const { looks, look, lookClosely, nextTurn } = createLooks(options, count, survey);
   const judge = createJudge(max, count, survey.possible);
   let refused = false;

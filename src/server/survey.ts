@@ -4,6 +4,8 @@ import { type Connection, openSockets } from "./sockets.ts";
 
 /** Whoever asks for nothing in this time, and whose network has more than half of all places, asks too late. */
 const SILENT_MS = 1000;
+/** A turn of the watch. */
+const JUST_NOW_MS = 100;
 /** A connection that is kept open for a next request, and has had none for so long, makes room for a visitor. */
 const RESTING_MS = 10_000;
 
@@ -15,6 +17,8 @@ export interface SurveyOptions {
   isProxy(address: string): boolean;
   /** A connection was closed. */
   refused(): void;
+  /** So few places are left where there is no descriptor. */
+  nothing: number;
   /** How many there are. Returns how many places are left then. */
   counted(connections: number): number;
 }
@@ -73,8 +77,16 @@ function createCrowds({ max, isProxy }: Pick<SurveyOptions, "max" | "isProxy">) 
 
 const rests = ({ answered, rest_ms }: Connection): boolean => answered && rest_ms > RESTING_MS;
 
-/** Of the strangers, in turn: as many as are too many, and whoever asks too late. */
-function lateOnes(strangers: readonly Connection[], too_many: number, isGreedy: (address: string) => boolean) {
+/** Of the strangers, in turn: as many as are too many, and whoever asks too late. Who has just come may have asked, and
+ *  nobody has read it yet: as long as there are descriptors, that is answered. */
+function lateOnes(
+  all: readonly Connection[],
+  left: number,
+  isGreedy: (address: string) => boolean,
+  { max, nothing }: SurveyOptions,
+) {
+  const too_many = left < 0 ? (max >> 3) - left : 0;
+  const strangers = left > nothing ? all.filter(({ rest_ms }) => rest_ms > JUST_NOW_MS) : all;
   return strangers.filter(({ rest_ms, address }, n) => n < too_many || (rest_ms > SILENT_MS && isGreedy(address)));
 }
 
@@ -106,7 +118,7 @@ export function createSurvey(options: SurveyOptions) {
       const left = counted(all.length);
       const strangers = crowds.inTurn(all.filter(circle.isStranger));
       yielding = strangers.filter(({ address }) => isCrowd(address)).length;
-      const late = ending ? lateOnes(strangers, left < 0 ? (max >> 3) - left : 0, isGreedy) : [];
+      const late = ending ? lateOnes(strangers, left, isGreedy, options) : [];
       late.forEach(refused);
       return end(late);
     },

@@ -9,6 +9,8 @@ export interface Peer {
   address(): string | null;
   /** Seconds without traffic before the connection is cut, for this request. */
   extendTimeout(seconds: number): void;
+  /** So many answers are under way that each must hold little: over HTTP/2 a connection has a hundred of them. */
+  crowded(): boolean;
 }
 
 /** What the log's line of a deploy says beside the request: as far as it is known. */

@@ -10,19 +10,22 @@ import type { Content, Form } from "./kept.ts";
 
 type Opened = Pick<Blobs, "open">;
 
-/** `part`: null for the whole. At once where the file's hash is known already. */
+/** `part`: null for the whole. `crowded`: no answer may keep a descriptor or much memory, so a file goes in pieces too. At
+ *  once where the file's hash is known already. */
 export function fromDisk(
   blobs: Opened,
   { method }: Request,
   content: Content,
   form: Form,
   init: { status?: number; headers: Headers },
+  crowded: boolean,
   part: ByteRange | null = null,
 ): Response | Promise<Response> {
   const respond = (file: Bun.BunFile): Response => {
     if (method === "HEAD") return headOnly(init, form.size);
-    if (content.page_of === null) return new Response(sliceOf(file, form.size, part), init);
-    return new Response(pieces(file, content, form, part ?? { first: 0, last: form.size - 1 }), init);
+    if (content.page_of === null && !crowded) return new Response(sliceOf(file, form.size, part), init);
+    const range = part ?? { first: 0, last: form.size - 1 };
+    return new Response(pieces(file, content, form, range, crowded ? SMALL_PIECE : PIECE), init);
   };
   // For HEAD too: Bun would answer 200 for a file that is not there.
   const file = blobs.open(content.stored);
@@ -41,14 +44,22 @@ const sliceOf = (file: Bun.BunFile, size: number, part: ByteRange | null): Blob 
 
 /** What a slow reader of a page holds. */
 const PIECE = 64 * 1024;
+const SMALL_PIECE = 16 * 1024;
+const NO_TAGS = new Uint8Array();
 
 /** Bun sends a stream in chunks, without its length. A file that was cut short meanwhile breaks the connection. */
-function pieces(file: Bun.BunFile, content: Content, form: Form, { first, last }: ByteRange): ReadableStream {
-  const tags = attribution(content.page_of!);
+function pieces(
+  file: Bun.BunFile,
+  { page_of }: Content,
+  { tags_at }: Form,
+  { first, last }: ByteRange,
+  most: number,
+): ReadableStream {
+  const tags = page_of === null ? NO_TAGS : attribution(page_of);
   let next = first;
   const pull = async (controller: ReadableStreamDefaultController) => {
     if (next > last) return controller.close();
-    const piece = await pieceAt(file, tags, form.tags_at, next, Math.min(last + 1, next + PIECE));
+    const piece = await pieceAt(file, tags, tags_at, next, Math.min(last + 1, next + most));
     if (piece.byteLength === 0) throw new Error(`the stored file ends ${last + 1 - next} bytes too early`);
     next += piece.byteLength;
     controller.enqueue(piece);

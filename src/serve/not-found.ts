@@ -29,7 +29,7 @@ export function ownNotFound(
     if (form.blob === null) {
       const init = initWith(page, form, policy);
       init.headers.set("x-request-id", exchange.request_id);
-      return fromDisk(blobs, request, page.content, form, init);
+      return fromDisk(blobs, request, page.content, form, init, exchange.peer.crowded());
     }
     const response = keptResponse(
       budget,

@@ -59,12 +59,13 @@ function send(
   if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
   if (part === null) {
     if (form.blob !== null) return whole(budget, answer, policy, form);
-    return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy));
+    return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy), exchange.peer.crowded());
   }
   const headers = wholeHeaders(answer, policy, form.coding);
   headers.set("content-range", `bytes ${part.first}-${part.last}/${size}`);
   const init = { status: 206, headers };
-  if (form.blob === null) return fromDisk(blobs, request, answer.body.content, form, init, part);
+  if (form.blob === null)
+    return fromDisk(blobs, request, answer.body.content, form, init, exchange.peer.crowded(), part);
   return new Response(form.blob.slice(part.first, part.last + 1), init);
 }
 

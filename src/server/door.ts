@@ -94,13 +94,14 @@ export const createDoor = (options: DoorOptions): Door =>
 
 /** How many places are left, told by the number of descriptors, or by a look at each. */
 function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof createSurvey>) {
-  const looks = { pressed: false, left: 0, turns: 0, credit: 0, port: 0, ended: 0 };
+  const looks = { pressed: false, left: 0, blind: max >> 1, turns: 0, credit: 0, port: 0, ended: 0 };
 
   /** Each new connection that asks takes one from `left`, so that it is never below the truth. */
   function look(): number {
     const left = count.room();
     looks.pressed = left < max >> 1;
     looks.left = looks.pressed ? left : left - (max >> 1);
+    if (!looks.pressed) looks.blind = max >> 1;
     return left;
   }
   function lookClosely(ending: boolean): number {
@@ -111,7 +112,9 @@ function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof c
     count.reserve.give(); // it takes one to list them
     looks.ended += survey.look(looks.port, ending);
     count.reserve.take();
-    return look();
+    const left = look();
+    looks.blind = Math.max(RARE, left >> 1);
+    return left;
   }
   function nextTurn(port: number): void {
     looks.port = port;
@@ -125,7 +128,7 @@ function createLooks({ max }: Bounded, count: Count, survey: ReturnType<typeof c
 function countingDoor(options: Bounded): Door {
   const { max } = options;
   const count = createCount(options);
-  const survey = createSurvey({ ...options, counted: count.are });
+  const survey = createSurvey({ ...options, counted: count.are, nothing: count.nothing });
   const { looks, look, lookClosely, nextTurn } = createLooks(options, count, survey);
   const judge = createJudge(max, count, survey.possible);
   let refused = false;
@@ -133,22 +136,27 @@ function countingDoor(options: Bounded): Door {
     max,
     connections: count.connections,
     admits(caller) {
-      if (--looks.left >= 0 && !looks.pressed && !options.tls) return true;
-      let left = looks.left >= 0 ? looks.left : look();
-      if (left < RARE) left = lookClosely(false);
+      if (!looks.pressed && !options.tls && --looks.left >= 0) return true;
+      if (looks.left < 0) look();
       if (!looks.pressed && !options.tls) return true;
       const { peer, address } = caller.guest();
-      const welcome = survey.isKnown(peer) || (left >= 0 && !(looks.pressed && survey.isGreedy(address)));
+      if (survey.isKnown(peer)) return true;
+      if (--looks.left < looks.blind && looks.pressed) lookClosely(false);
+      const welcome =
+        !looks.pressed ||
+        survey.isKnown(peer) ||
+        (!survey.isGreedy(address) && (looks.left >= 0 || survey.yields(address)));
       if (welcome) survey.know(peer);
       else refused = true;
       return welcome;
     },
-    uploadBegins: ({ peer }) => void survey.busy.add(peer),
-    uploadEnds: ({ peer }) => void survey.busy.delete(peer),
+    uploadBegins: ({ peer }) => survey.upload(peer, 1),
+    uploadEnds: ({ peer }) => survey.upload(peer, -1),
     watch(port) {
       nextTurn(port);
       let left = look();
-      if (looks.pressed || (looks.turns >= LOOK_TURNS && count.used() < FEW)) left = lookClosely(true);
+      const due = looks.turns >= LOOK_TURNS && (count.used() < FEW || survey.mostHaveLeft(count.used()));
+      if (looks.pressed || due) left = lookClosely(true);
       const verdict = judge(left, refused, looks.ended > 0);
       if (verdict === "full") survey.endResting(port);
       if (verdict === "full" || left > 0) refused = false;

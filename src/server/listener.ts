@@ -18,6 +18,8 @@ import { peerName } from "./sockets.ts";
 const IDLE_TIMEOUT_S = 120;
 const WATCH_MS = 100;
 const MINUTE_MS = 60_000;
+/** Of a file that goes out over TLS Bun holds a descriptor and 256 KB until it is read: this many times at most. */
+const MANY_ANSWERS = 100;
 
 export interface Listener {
   /** The port that was really bound. */
@@ -55,6 +57,7 @@ class Caller implements Peer {
     private readonly server: Server,
     private readonly request: Request,
     private readonly door: Door,
+    private readonly multiplexed: boolean,
   ) {}
   address(): string | null {
     return this.server.requestIP(this.request)?.address ?? null;
@@ -67,6 +70,9 @@ class Caller implements Peer {
   extendTimeout(seconds: number): void {
     this.server.timeout(this.request, seconds);
     this.door.uploadBegins((this.#busy ??= this.guest()));
+  }
+  crowded(): boolean {
+    return this.multiplexed && this.server.pendingRequests > MANY_ANSWERS;
   }
   done(): void {
     if (this.#busy !== null) this.door.uploadEnds(this.#busy);
@@ -83,7 +89,7 @@ const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, do
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
     ...(tls && { tls, http2: true }),
     fetch(request, server) {
-      const caller = new Caller(server, request, door);
+      const caller = new Caller(server, request, door, tls !== null);
       if (!door.admits(caller)) {
         refuse();
         return errorJson(tooMany(), new Exchange(caller));

@@ -34,8 +34,8 @@ export interface Connection {
 }
 
 interface Sockets {
-  /** Those that came in at this port. 5 µs for each descriptor. */
-  list(port: number): Connection[];
+  /** Those that came in at this port; null where there is no descriptor left to list them by. 5 µs for each of them. */
+  list(port: number): Connection[] | null;
   end(connection: Connection): void;
 }
 
@@ -113,8 +113,15 @@ export function openSockets(): Sockets | null {
       },
     ];
   }
+  function descriptors(): string[] | null {
+    try {
+      return readdirSync("/proc/self/fd");
+    } catch {
+      return null;
+    }
+  }
   return {
-    list: (port) => readdirSync("/proc/self/fd").flatMap((name) => connection(Number(name), port)),
+    list: (port) => descriptors()?.flatMap((name) => connection(Number(name), port)) ?? null,
     end: ({ descriptor }) => void libc.shutdown(descriptor, SHUT_BOTH),
   };
 }

@@ -11,11 +11,11 @@ export interface Line {
   ask(host: string): Promise<number | null>;
 }
 
-/** Resolves once it is connected, or refused. */
-export function open(port: number, first = "", secure = false): Promise<Line> {
+/** Resolves once it is connected, or refused. `from`: an address of this machine (on Linux all of 127.0.0.0/8 are). */
+export function open(port: number, first = "", secure = false, from = "127.0.0.1"): Promise<Line> {
   const { promise, resolve } = Promise.withResolvers<Line>();
-  const host = "127.0.0.1";
-  const socket = secure ? connectSecurely({ port, host, rejectUnauthorized: false }) : connect(port, host);
+  const to = { port, host: "127.0.0.1", localAddress: from };
+  const socket = secure ? connectSecurely({ ...to, rejectUnauthorized: false }) : connect(to);
   let closed = false;
   let waiting: ((status: number | null) => void) | undefined;
   let text = "";

@@ -150,6 +150,34 @@ describe.if(LINUX)("connections", () => {
     door.close();
   });
 
+  test("A14 silent ones of a crowd go before a visitor of another network who is slow, and for one who is new", async () => {
+    const door = createDoor({ max: 40, descriptors: 5_000, tls: false, isProxy: () => false, refused: () => {} });
+    const admitted = new Map<string, boolean>();
+    using server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch(request, self) {
+        const { address, port } = self.requestIP(request)!;
+        admitted.set(address, door.admits({ guest: () => ({ peer: `${address} ${port}`, address }) }));
+        return new Response("x");
+      },
+    });
+    const port = server.port!;
+    const slow = await open(port, "GET / HTTP/1.1\r\n", false, "127.0.0.2");
+    await Bun.sleep(20); // it is there for longer than all others
+    using silent = await crowd(port, 60, "GET / HTTP/1.1\r\n");
+    await until(() => (door.watch(port), silent.some((one) => one.closed())), 100);
+    expect(slow.closed()).toBe(false);
+    using more = await crowd(port, 60, "GET / HTTP/1.1\r\n");
+    const late = await open(port, "", false, "127.0.0.3");
+    expect(await late.ask("x")).toBe(200);
+    slow.socket.write("Host: x\r\n\r\n");
+    expect(await slow.next()).toBe(200);
+    expect([admitted.get("127.0.0.2"), admitted.get("127.0.0.3")]).toEqual([true, true]);
+    for (const { socket } of [slow, late]) socket.destroy();
+    door.close();
+  });
+
   test("without a descriptor nobody is let in until some are free again", async () => {
     const descriptors = openDescriptors()! + 200;
     const door = createDoor({ max: 1_000, descriptors, tls: false, isProxy: () => true, refused: () => {} });

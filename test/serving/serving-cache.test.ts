@@ -88,7 +88,7 @@ function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000)
     sites.handle(
       new Request(`http://${slug}.localhost${path}`),
       { slug, version_id: null },
-      new Exchange({ address: () => null, extendTimeout: () => {} }),
+      new Exchange({ address: () => null, extendTimeout: () => {}, crowded: () => false }),
     );
 }
 
@@ -200,7 +200,7 @@ describe("compressing ahead", () => {
     return { ...made, sites: createSiteServer({ ...base, store: made.store, ending }) };
   }
   const ask = (path: string) => new Request(`http://lab.localhost${path}`, { headers: { "accept-encoding": "br" } });
-  const peer = { address: () => null, extendTimeout: () => {} };
+  const peer = { address: () => null, extendTimeout: () => {}, crowded: () => false };
 
   test("makes what browsers ask for before they ask, once for all", async () => {
     const { sites, asked } = warmServer(() => false);

@@ -1,4 +1,4 @@
-/** RELIABILITY 2: P1 to P4, P7 and P8 by random runs of everything that changes a site, beside readers, sweeps,
+/** RELIABILITY 2: P1, P2, P3, P4, P7 and P8 by random runs of everything that changes a site, beside readers, sweeps,
  *  backups and kill -9. `bun run torture model` goes on for an hour. */
 import { expect, test } from "bun:test";
 import { temporaryFolder } from "../kit/process.ts";

@@ -34,7 +34,7 @@ function spawnWorker(config: Config, env: Env): Promise<Child> {
 /** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
  *  workers' listeners would share it with: each of the two would get some of the requests. */
 async function choosePort(config: Config): Promise<Config> {
-  const probe = await listenPatiently(() =>
+  const probe = await listenPatiently(config, () =>
     Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() }),
   );
   const { port } = probe;

@@ -8,14 +8,16 @@ import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
 
 import type { Caller, Site } from "../types.ts";
-import type { uploadsInFlight } from "./uploads.ts";
+import type { inFlight } from "./uploads.ts";
 
 /** What handlers are given of the server around them. */
 export interface ApiParts {
   config: Config;
   store: Store;
   pool: DeployPool;
-  uploads: ReturnType<typeof uploadsInFlight>;
+  uploads: ReturnType<typeof inFlight>;
+  /** What is no GET. */
+  writes: ReturnType<typeof inFlight>;
   limit: Limiter;
   secrets: Secrets;
   /** Whether it is the first time within `for_ms` that any worker is asked this. */

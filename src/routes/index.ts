@@ -1,5 +1,5 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
-import { askedOrigin, clientAddress } from "../http/client-address.ts";
+import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
@@ -20,6 +20,8 @@ function withHeaders(error: unknown, headers: Readonly<Record<string, string>>):
 
 const nothingHere = (): Refusal => new Refusal("not_found", "There is nothing at this address of the API.");
 
+const writes = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD";
+
 const ANONYMOUS: Caller = { kind: "anonymous" };
 
 const DEPLOYS: ReadonlySet<Handler> = new Set([createSite, redeploy]);
@@ -38,6 +40,8 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
     if (atPath === null) throw nothingHere();
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
+    const client_address = () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
+    if (writes(request)) said.after(parts.writes.hold(networkOf(client_address())));
     const query = new URLSearchParams(queryOf(request.url));
     if (DEPLOYS.has(handler) && query.get("dry_run") !== "1") beginFacts(exchange);
     const origin = originOf(request, () => exchange.address());
@@ -54,7 +58,7 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
       query,
       caller,
       token: authorization?.replace(/^bearer +/i, "") ?? null,
-      client_address: () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for")),
+      client_address,
       headers: said.headers,
       after: said.after,
       cookie,
@@ -75,8 +79,7 @@ async function admit({
   parts,
 }: Pick<Ctx, "request" | "origin" | "cookie" | "parts">): Promise<Caller> {
   const caller = await callerOf(request, parts.store, cookie);
-  const writes = request.method !== "GET" && request.method !== "HEAD";
-  if (writes && caller.kind === "account" && caller.by === "cookie") {
+  if (writes(request) && caller.kind === "account" && caller.by === "cookie") {
     await refuseForged(request, caller.session_id, { origin, secret: parts.secrets.csrf });
   }
   return caller;

@@ -1,18 +1,20 @@
-/** How many uploads one client address may have under way: a few slow ones must not take all there is (CONTRACT 4.1). */
+/** How many requests one client's network may have under way: a few slow uploads must not take all there is, nor a loop of
+ *  rollbacks all turns of the thread of writes (CONTRACT 4.1). */
 import { Refusal } from "../errors.ts";
 
-const PER_ADDRESS = 16;
+/** Of each kind: uploads, and whatever is no GET, a quarter of the writes that may wait (store/writer.ts). */
+const MOST = { uploads: 16, requests: 64 };
 
-/** `hold` counts an upload of the client's network and returns what ends it. Throws 503 past the bound. */
-export function uploadsInFlight() {
+/** `hold` counts one of the client's network and returns what ends it. Throws 503 past the bound. */
+export function inFlight(what: keyof typeof MOST) {
   const counts = new Map<string, number>();
   return {
     hold(network: string): () => void {
       const count = counts.get(network) ?? 0;
-      if (count >= PER_ADDRESS) {
+      if (count >= MOST[what]) {
         throw new Refusal(
           "unavailable",
-          `Your address already has ${PER_ADDRESS} uploads under way. Wait until one of them is done.`,
+          `Your address already has ${MOST[what]} ${what} under way. Wait until one of them is done.`,
           {},
           { "retry-after": "1" },
         );

@@ -10,7 +10,7 @@ import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
 import { TABLE } from "../routes/table.ts";
-import { uploadsInFlight } from "../routes/uploads.ts";
+import { inFlight } from "../routes/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
@@ -75,8 +75,8 @@ function appFor(
   const secrets = readSecrets(config.data_dir);
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
-  const uploads = uploadsInFlight();
-  const api = createApi({ config, store, pool, uploads, limit, secrets, spendOnce, now, published }, [
+  const flights = { uploads: inFlight("uploads"), writes: inFlight("requests") };
+  const api = createApi({ config, store, pool, ...flights, limit, secrets, spendOnce, now, published }, [
     ...TABLE,
     ...WEB,
   ]);

@@ -87,6 +87,9 @@ export function storeOn(parts: DataDir, noteUse?: (session_id: string) => void):
   };
 }
 
+/** A write that does not get the lock for so long is refused. */
+export const PATIENCE_MS = 5000;
+
 /** Opens a data directory that `prepareDataDir` has readied, for what may wait for its writes: a deploy, the sweep. */
 export const openStore = async (options: { data_dir: string; now: () => number; watch?: boolean }): Promise<Store> =>
-  storeOn(openDataDir(options.data_dir, options.now, options));
+  storeOn(openDataDir(options.data_dir, options.now, { ...options, patience_ms: PATIENCE_MS }));

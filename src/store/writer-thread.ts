@@ -2,7 +2,7 @@
  *  one waits for the lock of its database the others go on. */
 import { workerData } from "node:worker_threads";
 import { plainFailure } from "../errors.ts";
-import { type Store, storeOn } from "./embedded.ts";
+import { PATIENCE_MS, type Store, storeOn } from "./embedded.ts";
 import { diskRefusal } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { openRateCounts } from "./sqlite/rates.ts";
@@ -10,8 +10,7 @@ import type { FromWriter, Room, ToWriter, WriteOrder } from "./writer-order.ts";
 
 declare const self: Worker;
 
-/** A write that does not get the lock for so long is refused. */
-const PATIENCE_MS = 5000;
+/** A count that does not get the lock for so long is refused. */
 const COUNTS_PATIENCE_MS = 1000;
 
 const data_dir = workerData as string;

@@ -10,6 +10,7 @@ import { holdWrites, openFile } from "../kit/database.ts";
 import { PASSWORD } from "../kit/people.ts";
 import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(60_000);
@@ -19,8 +20,8 @@ const PAGES = 60;
 type Headers = Record<string, string>;
 
 /** A server of its own process, with a site to look at and an account that owns another one. */
-async function world(data_dir: string) {
-  const server = await startProcess(["--data-dir", data_dir, "--log", "off"]);
+async function world(data_dir: string, flags: string[] = []) {
+  const server = await startProcess(["--data-dir", data_dir, "--log", "off", ...flags]);
   const send = (method: string, path: string, body: unknown, headers: Headers = {}) =>
     fetch(`${local(server)}${path}`, {
       method,
@@ -116,6 +117,30 @@ describe("while another process holds the database", () => {
     data.close();
   });
 
+  test("one network's writes take a quarter of the turns, and another's is answered all the same", async () => {
+    await using dir = await temporaryFolder();
+    const { server, send, deploy } = await world(dir.path, ["--trust-proxy", "127.0.0.1"]);
+    const [one, other] = [await deploy("one"), await deploy("other")];
+    const rollback = ({ site_id, manage_token, version_id }: DeployResult, from: string) =>
+      send(
+        "POST",
+        `/sites/${site_id}/rollback`,
+        { version_id },
+        { authorization: `Bearer ${manage_token}`, "x-forwarded-for": from },
+      );
+    const held = holdWrites(dir.path);
+    const flood = Array.from({ length: 100 }, () => rollback(one, "203.0.113.1"));
+    let refused = 0;
+    for (const write of flood) void write.then(({ status }) => status === 503 && refused++);
+    await until(() => refused === 36);
+    const others = rollback(other, "203.0.113.2");
+    held.letGo();
+    expect((await others).status).toBe(200);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(64);
+    await server.end();
+  });
+
   test("a session's last use is noted down afterwards, and nobody waits for it", async () => {
     await using dir = await temporaryFolder();
     const data = prepareDataDir(dir.path);
@@ -140,6 +165,26 @@ describe("while another process holds the database", () => {
     expect(db.query("select last_used_at from sessions").get()).toEqual({ last_used_at: new Date(now).toISOString() });
     data.close();
   });
+});
+
+test("whoever writes without a pause leaves room for others: no flood of writes keeps a deploy or a command waiting", async () => {
+  await using dir = await temporaryFolder();
+  const data = prepareDataDir(dir.path);
+  const flood = Bun.spawn([process.execPath, join(import.meta.dir, "floods-database.ts"), dir.path]);
+  using _ended = { [Symbol.dispose]: () => flood.kill("SIGKILL") };
+  using db = openFile(dir.path, "db", false);
+  const writes = () => db.query<{ n: number }, []>("select blob_no as n from verify_turn").get()!.n;
+  await until(() => writes() > 50);
+  const others: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    await Bun.sleep(20); // the flood goes on
+    const before = writes();
+    db.run("BEGIN IMMEDIATE");
+    others.push(writes() - before);
+    db.run("ROLLBACK");
+  }
+  expect(Math.max(...others)).toBeLessThan(100); // without room left: hundreds, or five seconds over
+  data.close();
 });
 
 test("the thread that serves cannot write: a write that was forgotten is refused there, and never waits", async () => {

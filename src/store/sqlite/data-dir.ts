@@ -43,7 +43,6 @@ export function openDataDir(data_dir: string, now: () => number, opening: Openin
   const { watch = false, reads_only = false, patience_ms } = opening;
   const sqlite = reopenDatabase(data_dir);
   if (reads_only) sqlite.run("PRAGMA query_only = ON");
-  if (patience_ms !== undefined) sqlite.run("PRAGMA busy_timeout = 0");
   const generation = openGeneration(data_dir, sqlite, watch);
   return {
     data_dir,

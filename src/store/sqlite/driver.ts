@@ -34,9 +34,37 @@ const AGAIN_MS = 2;
 
 const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
 
+/** Whoever writes without a pause keeps every other process from the lock, for they ask for it only now and then: after so
+ *  long it is left alone for a fifth of the time. */
+const HELD_MS = 8;
+const PAUSE_MS = AGAIN_MS + 1;
+
+function leavingRoom() {
+  let held = 0;
+  let ended = 0;
+  return {
+    async pause(): Promise<void> {
+      if (performance.now() - ended >= PAUSE_MS) held = 0;
+      if (held < HELD_MS) return;
+      await Bun.sleep(Math.max(PAUSE_MS, held / 4));
+      held = 0;
+    },
+    hold<T>(run: () => T): T {
+      const begun = performance.now();
+      try {
+        return run();
+      } finally {
+        ended = performance.now();
+        held += ended - begun;
+      }
+    },
+  };
+}
+
 /** Runs one after the other what may find the database busy, each until it is `patience_ms` old: then it is tried once
  *  more and throws. */
 function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
+  const { pause, hold } = leavingRoom();
   let last: Promise<unknown> = Promise.resolve();
 
   async function inTurn<T>(run: () => T, before: Promise<unknown>): Promise<T> {
@@ -44,9 +72,10 @@ function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
     const timer = setTimeout(() => void (late = true), patience_ms);
     try {
       await before.catch(() => {});
+      await pause();
       for (;;) {
         try {
-          return run();
+          return hold(run);
         } catch (error) {
           if (late || !isBusy(error)) throw error;
         }
@@ -65,6 +94,28 @@ function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
 
 const atOnce = async <T>(run: () => T): Promise<T> => run();
 
+/** SQLite's own patience is for reads: one may meet the moment in which another process mends what a third one left that
+ *  was killed. */
+function withoutWaiting(db: Database): <T>(run: () => T) => T {
+  const { timeout } = db.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()!;
+  return (run) => {
+    db.run("PRAGMA busy_timeout = 0");
+    try {
+      return run();
+    } finally {
+      db.run(`PRAGMA busy_timeout = ${timeout}`);
+    }
+  };
+}
+
+/** How a connection's writes wait for the lock. */
+function waiting(db: Database, patience_ms: number | undefined): <T>(run: () => T) => Promise<T> {
+  if (patience_ms === undefined) return atOnce;
+  const inTurn = takingTurns(patience_ms);
+  const once = withoutWaiting(db);
+  return (run) => inTurn(() => once(run));
+}
+
 interface Writing {
   /** Why nothing may be written any more, if so. */
   lost?: () => string | null;
@@ -77,7 +128,7 @@ interface Writing {
 export function sqliteDb(db: Database, heard: () => void, { lost = () => null, patience_ms }: Writing = {}): Db {
   const run = runner(db);
   const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));
-  const wait = patience_ms === undefined ? atOnce : takingTurns(patience_ms);
+  const wait = waiting(db, patience_ms);
 
   async function commit<T>(op: () => Op<T>): Promise<T> {
     const why = lost();

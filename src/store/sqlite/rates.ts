@@ -99,7 +99,6 @@ interface RateCounts {
 
 export function openRateCounts(data_dir: string, patience_ms?: number): RateCounts & { close(): void } {
   const file = open(data_dir);
-  if (patience_ms !== undefined) file.run("PRAGMA busy_timeout = 0");
   const db = sqliteDb(file, () => {}, { patience_ms });
   let pruned = 0;
   return {

@@ -1,8 +1,9 @@
 /** svc-server with a clock that a test moves: `SVC_TEST_CLOCK` names a file of one number, the milliseconds that it is
  *  ahead. The file is mapped, so every process on the data directory has the new time at once. Beside serving it knows
- *  `gc` and `backup <dir>`, which go by that clock too. */
+ *  `gc` and `backup <dir>`, which go by that clock too; with `--workers` it supervises others like itself. */
 import { readConfig } from "../../../src/config/index.ts";
 import { startService } from "../../../src/server/service.ts";
+import { runWorker, supervise, WORKER_COMMAND } from "../../../src/server/workers.ts";
 import { openOperations } from "../../../src/store/operations.ts";
 
 const mapped = Bun.mmap(process.env.SVC_TEST_CLOCK!, { shared: true });
@@ -10,7 +11,8 @@ const ahead = new Float64Array(mapped.buffer, mapped.byteOffset, 1);
 const now = (): number => Date.now() + Math.round(ahead[0]!);
 
 async function serve(flags: string[]): Promise<void> {
-  const service = await startService(readConfig(flags, process.env), { now });
+  const config = readConfig(flags, process.env);
+  const service = config.workers > 1 ? await supervise(config, process.env, now) : await startService(config, { now });
   process.on("SIGTERM", () => void service.stop().then(() => process.exit(0)));
   process.stdout.write(`svc-server listening on ${service.config.base_url} (by the test's clock)\n`);
 }
@@ -28,6 +30,7 @@ async function operate(command: string, data_dir: string, folder = ""): Promise<
 const [command = "", ...rest] = process.argv.slice(2);
 try {
   if (command.startsWith("--")) await serve([command, ...rest]);
+  else if (command === WORKER_COMMAND) await runWorker(process.env, now);
   else await operate(command, rest[0]!, rest[1]);
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);

@@ -49,6 +49,11 @@ function expect(what: string, reply: NonNullable<Reply>, status: number, code?: 
   throw new Violation(`${what}: ${reply.status} ${JSON.stringify(reply.body)}, the model says ${expected}`);
 }
 
+/** What a deploy is answered whose process was killed; nothing was stored where it says so. */
+function isHarmed(world: World, reply: NonNullable<Reply>): boolean {
+  return world.harmed && reply.status === 503 && reply.body.code === "unavailable";
+}
+
 let named = 0;
 
 async function deploy(world: World, owner: number | null): Promise<void> {
@@ -57,7 +62,7 @@ async function deploy(world: World, owner: number | null): Promise<void> {
   const before = world.now();
   const token = owner === null ? "" : world.sessions[owner]!;
   const reply = await send(world, { path: "/sites", token, body: zipOf(contentOf(name, 1)) });
-  if (!reply) return; // a site whose name nobody knows
+  if (!reply || isHarmed(world, reply)) return; // a site whose name nobody knows
   expect("a new site", reply, 200);
   const { site_id, slug, manage_token, claim_token, version_id, expires_at } = reply.body as Record<string, string>;
   const expires = expires_at === null ? null : Number(expires_at);
@@ -92,7 +97,8 @@ async function change(
 ): Promise<void> {
   const span = begin(site, seen);
   const reply = await send(world, request);
-  if (!reply) return; // both stay possible until the next start tells
+  if (!reply) return; // both stay possible until the server tells
+  if (isHarmed(world, reply)) return void (/nothing was stored/i.test(String(reply.body.error)) && undo(site, span));
   expect(`${request.path} of ${site.slug}`, reply, status);
   if (status !== 200) return undo(site, span);
   done(reply.body);
@@ -103,6 +109,13 @@ function versionFor(site: ModelSite, what: "new" | "same" | "older"): number {
   if (what === "new") return site.next++;
   if (what === "same") return site.live;
   return [...site.versions.keys()][0]!;
+}
+
+/** The oldest beyond so many go, never the live one. */
+function prune(site: ModelSite, keep: number | null): void {
+  for (const version of [...site.versions.keys()]) {
+    if (keep !== null && site.versions.size > keep && version !== site.live) site.versions.delete(version);
+  }
 }
 
 function redeploy(world: World, site: ModelSite, operation: Extract<Operation, { op: "redeploy" }>): Promise<void> {
@@ -118,6 +131,7 @@ function redeploy(world: World, site: ModelSite, operation: Extract<Operation, {
   return change(world, site, version, request, status, (body) => {
     site.versions.set(version, String(body.version_id));
     site.live = version;
+    prune(site, world.keep);
     site.manage_token = String(body.manage_token); // by session a fresh one: the oldest ones go after twenty
   });
 }

@@ -6,7 +6,7 @@ import { checkStored } from "../../kit/tracked-sites.ts";
 import type { Operation } from "./operations.ts";
 import { readers } from "./reading.ts";
 import { checkAll, type Step, takeStep } from "./steps.ts";
-import { makeWorld } from "./world.ts";
+import { makeWorld, type Setup } from "./world.ts";
 
 const ACCOUNTS = 2;
 const READERS = 4;
@@ -66,14 +66,36 @@ function stepOf(fc: FastCheck): Arbitrary<Step> {
       { weight: 5, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.nat(60) },
     ),
+    harm: fc.oneof<Step["harm"]>(
+      { weight: 6, arbitrary: fc.constant(null) },
+      {
+        weight: 4,
+        arbitrary: fc.record<NonNullable<Step["harm"]>>({
+          what: fc.constantFrom(
+            "stop" as const,
+            "kill deploy" as const,
+            "kill deploy" as const,
+            "kill worker" as const,
+          ),
+          after: fc.nat(80),
+          pick: fc.nat(250),
+        }),
+      },
+    ),
     age: fc.constantFrom(0, 0, 0, 0, 0, 2 * HOUR, 2 * HOUR, 5 * DAY, 15 * DAY),
   });
+}
+
+interface Run extends Setup {
+  steps: Step[];
 }
 
 interface ModelReport {
   runs: number;
   steps: number;
   crashes: number;
+  /** Processes that stood still or were killed, but for the crashes. */
+  harms: number;
   operations: number;
   reads: number;
   /** Sweeps that took the clock for wrong: nothing is lost by them. */
@@ -81,9 +103,9 @@ interface ModelReport {
 }
 
 /** One run, from an empty data directory to a last kill -9. Past `deadline` no further step is begun. */
-async function oneRun(folder: string, steps: readonly Step[], report: ModelReport, deadline: number): Promise<void> {
+async function oneRun(folder: string, { steps, ...setup }: Run, report: ModelReport, deadline: number): Promise<void> {
   mkdirSync(folder);
-  const world = await makeWorld(folder, ACCOUNTS);
+  const world = await makeWorld(folder, ACCOUNTS, setup);
   const visitors = readers(READERS, world);
   try {
     for (const [turn, step] of steps.entries()) {
@@ -93,6 +115,7 @@ async function oneRun(folder: string, steps: readonly Step[], report: ModelRepor
       report.steps++;
       report.operations += step.operations.length;
       if (step.crash_after !== null) report.crashes++;
+      if (step.harm !== null) report.harms++;
     }
     await checkAll(world);
     await visitors.stop();
@@ -115,16 +138,20 @@ export async function modelRuns(
   options: { ms: number; seed: number; onRun?: (report: ModelReport) => void },
 ): Promise<ModelReport> {
   const fc = (await import(FAST_CHECK)) as FastCheck;
-  const report: ModelReport = { runs: 0, steps: 0, crashes: 0, operations: 0, reads: 0, refused_sweeps: 0 };
+  const report: ModelReport = { runs: 0, steps: 0, crashes: 0, harms: 0, operations: 0, reads: 0, refused_sweeps: 0 };
   const end = performance.now() + options.ms;
   let deadline = end;
   let count = 0;
   const property = fc.asyncProperty(
-    fc.array(stepOf(fc), { minLength: 4, maxLength: 60, size: "max" }),
-    async (steps) => {
+    fc.record<Run>({
+      workers: fc.constantFrom(1, 1, 2),
+      keep: fc.constantFrom<number | null>(null, null, 1, 3),
+      steps: fc.array(stepOf(fc), { minLength: 4, maxLength: 60, size: "max" }),
+    }),
+    async (planned) => {
       if (performance.now() > deadline) return;
       try {
-        await oneRun(join(folder, `run-${++count}`), steps, report, deadline);
+        await oneRun(join(folder, `run-${++count}`), planned, report, deadline);
       } catch (violation) {
         deadline = Math.max(deadline, end + SHRINK_MS);
         throw violation;

@@ -1,4 +1,5 @@
-/** One step of a run: operations side by side, perhaps beside a sweep or a backup, perhaps ended by kill -9; or time. */
+/** One step of a run: operations side by side, perhaps beside a sweep or a backup, perhaps with a process that stands still
+ *  or is killed, perhaps ended by kill -9; or time. */
 import { readdirSync } from "node:fs";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -13,6 +14,8 @@ export interface Step {
   beside: "sweep" | "backup" | null;
   /** Milliseconds until kill -9; null: none. */
   crash_after: number | null;
+  /** What happens to one of the server's processes after so many milliseconds. */
+  harm: { what: "stop" | "kill deploy" | "kill worker"; after: number; pick: number } | null;
   /** Milliseconds that the clock jumps ahead once all is done. */
   age: number;
 }
@@ -103,8 +106,21 @@ async function adopt(world: World, site: ModelSite, record: SiteRecord): Promise
     throw new Violation(`${site.slug} has an owner and an expiry, or neither`);
   if (site.owner !== null && !owned) throw new Violation(`${site.slug} lost its owner`);
   site.versions.set(site.live, record.live_version_id);
+  forgetPruned(world, site, record);
   if (owned && site.owner === null) site.owner = await ownerOf(world, site);
   site.expires_at = record.expires_at;
+}
+
+/** Only the oldest beyond what is kept may be gone. */
+function forgetPruned({ keep }: World, site: ModelSite, { versions }: SiteRecord): void {
+  const stored = new Set(versions.map(({ version_id }) => version_id));
+  for (const [version, version_id] of [...site.versions]) {
+    if (stored.has(version_id)) continue;
+    if (keep === null || site.versions.size <= keep || version === site.live) {
+      throw new Violation(`${site.slug} has lost version ${version}`);
+    }
+    site.versions.delete(version);
+  }
 }
 
 async function ownerOf(world: World, site: ModelSite): Promise<number> {
@@ -146,23 +162,31 @@ async function age(world: World, ms: number): Promise<void> {
   }
 }
 
+async function harm(world: World, { what, after, pick }: NonNullable<Step["harm"]>): Promise<void> {
+  await Bun.sleep(after);
+  if (world.port === null) return; // all of it was killed
+  if (what === "stop") await world.standStill(50 + pick);
+  else if (what === "kill deploy") world.killDeploy(pick);
+  else await world.killWorker(pick);
+}
+
 export async function takeStep(world: World, step: Step, turn: number): Promise<void> {
   const { operations, beside, crash_after } = step;
+  world.harmed = step.harm !== null && step.harm.what !== "stop";
   const take = taker(world.sites);
   let crashed = false;
   const under_way = operations.map((operation) => perform(world, operation, take));
   if (beside === "sweep") under_way.push(sweep(world, () => crashed, operations.length === 0));
   if (beside === "backup") under_way.push(backup(world, () => crashed, turn));
+  if (step.harm !== null) under_way.push(harm(world, step.harm));
   if (crash_after !== null) {
     await Bun.sleep(crash_after);
     crashed = true;
     await world.crash();
   }
   const ended = await Promise.allSettled(under_way);
-  if (crashed) {
-    await world.restart();
-    for (const site of world.sites) await settleAfterCrash(world, site);
-  }
+  if (crashed) await world.restart();
+  if (crashed || world.harmed) for (const site of world.sites) await settleAfterCrash(world, site);
   for (const one of ended) if (one.status === "rejected") throw one.reason;
   if (step.age > 0) await age(world, step.age);
   for (const site of world.sites) {

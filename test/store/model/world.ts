@@ -1,7 +1,9 @@
-/** The real server of one run: a process that is killed and started again, its clock, two accounts, and the model. */
-import { closeSync, ftruncateSync, openSync, rmSync } from "node:fs";
+/** The real server of one run: a process that is killed and started again, its workers and deploys' processes, its clock,
+ *  two accounts, and the model. */
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { run, type ServerProcess, startProcess } from "../../kit/process.ts";
+import { childrenOf, parentOf, run, type ServerProcess, startProcess } from "../../kit/process.ts";
+import { until } from "../../kit/until.ts";
 import { Violation } from "./reading.ts";
 import type { ModelSite } from "./state.ts";
 
@@ -9,15 +11,26 @@ const CLOCKED = [process.execPath, join(import.meta.dir, "clocked-server.ts")];
 const UNLIMITED = ["CLAIM", "BULK_ATTACH", "SIGN_IN", "SIGN_IN_ACCOUNT", "SIGN_IN_NAME", "REDEPLOY", "OWNED"].map(
   (name) => [`SVC_RATE_${name}`, "off"] as const,
 );
+/** What a deploy's process calls itself. */
+const DEPLOY = "svc-deploy";
 export const TTL_MS = 14 * 24 * 60 * 60_000;
 
-export interface World {
+/** How the server of a run is set up. */
+export interface Setup {
+  workers: number;
+  /** `SVC_KEEP_VERSIONS`; null: all. */
+  keep: number | null;
+}
+
+export interface World extends Setup {
   folder: string;
   data_dir: string;
   /** Null while the server is down. */
   port: number | null;
-  /** Moves with each crash. */
+  /** Moves with each crash, before and after the death of a worker: a connection that was open meanwhile may be lost. */
   epoch: number;
+  /** A deploy's process or a worker is being killed: a deploy may be answered 503, and nobody knows its outcome. */
+  harmed: boolean;
   sites: ModelSite[];
   /** Bearer tokens of the accounts' sessions. */
   sessions: string[];
@@ -27,6 +40,12 @@ export interface World {
   advance(ms: number): void;
   crash(): Promise<void>;
   restart(): Promise<void>;
+  /** A serving process stands still for so long. */
+  standStill(ms: number): Promise<void>;
+  /** kill -9 for one of the processes that deploys run in, if there is one: `pick` of all there are. */
+  killDeploy(pick: number): void;
+  /** kill -9 for a worker; resolves when it and its deploys' processes are gone. */
+  killWorker(pick: number): Promise<void>;
   /** Runs `gc` or `backup` by the moved clock. */
   operate(command: "gc" | "backup", folder?: string): ReturnType<typeof run>;
   /** A second server, on a restored folder. */
@@ -62,18 +81,52 @@ function clockFile(path: string): Float64Array {
   return new Float64Array(mapped.buffer, mapped.byteOffset, 1);
 }
 
-export async function makeWorld(folder: string, accounts: number): Promise<World> {
+const nameOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return ""; // it has ended
+  }
+};
+
+const below = (pid: number): number[] => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
+
+/** Of a process that may have ended by itself. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** kill -9, until whatever it leaves has ended too: a deploy that publishes does so to its end, and may still commit. */
+async function killWhole(pid: number): Promise<void> {
+  const rest = below(pid);
+  signal(pid, "SIGKILL");
+  await until(() => [pid, ...rest].every((one) => parentOf(one) === null));
+}
+
+export async function makeWorld(folder: string, accounts: number, { workers, keep }: Setup): Promise<World> {
   const data_dir = join(folder, "data");
   const clock = join(folder, "clock");
   const ahead = clockFile(clock);
-  const env = { ...Object.fromEntries(UNLIMITED), SVC_TEST_CLOCK: clock };
-  const serve = (dir: string) => startProcess(["--data-dir", dir, "--log", "off"], { command: CLOCKED, env });
-  let server = await serve(data_dir);
+  const env = { ...Object.fromEntries(UNLIMITED), SVC_TEST_CLOCK: clock, SVC_KEEP_VERSIONS: String(keep ?? "off") };
+  const serve = (dir: string, flags: string[] = []) =>
+    startProcess(["--data-dir", dir, "--log", "off", ...flags], { command: CLOCKED, env });
+  const start = () => serve(data_dir, ["--workers", String(workers)]);
+  let server = await start();
+  /** Those that serve. */
+  const serving = (): number[] =>
+    workers === 1 ? [server.pid] : childrenOf(server.pid).filter((pid) => nameOf(pid) !== DEPLOY);
   const world: World = {
     folder,
     data_dir,
+    workers,
+    keep,
     port: server.port,
     epoch: 0,
+    harmed: false,
     sites: [],
     sessions: [],
     refused_sweeps: 0,
@@ -82,19 +135,36 @@ export async function makeWorld(folder: string, accounts: number): Promise<World
     async crash() {
       world.port = null;
       world.epoch++;
-      server.kill("SIGKILL");
+      await killWhole(server.pid);
       await server.exited;
     },
+    async standStill(ms) {
+      const [pid] = serving();
+      if (pid === undefined) return;
+      signal(pid, "SIGSTOP");
+      await Bun.sleep(ms);
+      signal(pid, "SIGCONT");
+    },
+    killDeploy(pick) {
+      const deploys = below(server.pid).filter((pid) => nameOf(pid) === DEPLOY);
+      if (deploys.length > 0) signal(deploys[pick % deploys.length]!, "SIGKILL");
+    },
+    async killWorker(pick) {
+      const all = serving();
+      if (all.length < 2) return; // one is replaced already
+      world.epoch++;
+      await killWhole(all[pick % all.length]!);
+      world.epoch++;
+    },
     async restart() {
-      server = await serve(data_dir);
+      server = await start();
       world.port = server.port;
     },
     operate: (command, dir = "") => run([...CLOCKED, command, data_dir, dir], { env }),
     serve,
     async stop() {
       world.port = null;
-      server.kill("SIGKILL");
-      await server.exited;
+      await server.end();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -5,6 +5,7 @@ import { askedFor, type Config, ConfigError, helpText, printConfig, readConfig }
 import { DEPLOY_COMMAND } from "./src/deploy/program.ts";
 import { serveDeploys } from "./src/deploy/worker.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
+import { sentenceOf } from "./src/operator/sentences.ts";
 import { startService } from "./src/server/service.ts";
 import { readTls } from "./src/config/tls.ts";
 import { visibleLine } from "./src/visible.ts";
@@ -90,7 +91,8 @@ async function main(argv: string[]): Promise<void> {
 
 try {
   await main(process.argv.slice(2));
-} catch (error) {
+} catch (thrown) {
+  const error = sentenceOf(thrown);
   process.stderr.write(`svc-server: ${visibleLine(error instanceof Error ? error.message : String(error))}\n`);
   process.exit(error instanceof ConfigError ? 2 : 1);
 }

@@ -29,6 +29,11 @@ const DEPLOYS: ReadonlySet<Handler> = new Set([createSite, redeploy]);
 /** What a handler says beside its answer. */
 type Said = Pick<Ctx, "headers" | "after">;
 
+/** A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days. */
+function clearDeadCookie(caller: Caller, cookie: Ctx["cookie"], { headers }: Said): void {
+  if (caller.kind === "unknown") headers["set-cookie"] = cookie.cleared;
+}
+
 export function createApi(parts: ApiParts, table: readonly Route[]) {
   const match = matcher(table);
   const clientAddressOf = clientAddress(parts.config.trust_proxy);
@@ -48,8 +53,7 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
     const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts });
     const authorization = request.headers.get("authorization");
     noteCaller(exchange, caller);
-    // A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days.
-    if (caller.kind === "unknown" && authorization === null) said.headers["set-cookie"] = cookie.cleared;
+    if (authorization === null) clearDeadCookie(caller, cookie, said);
     return handler({
       request,
       exchange,

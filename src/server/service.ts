@@ -136,7 +136,9 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   let app: App;
   const { worker = false } = options;
   const count = (figure: Figure) => metrics.count(figure);
-  const listener = await listenPatiently(() => openListener({ config, tls, app: () => app, worker, log, count }));
+  const listener = await listenPatiently(config, () =>
+    openListener({ config, tls, app: () => app, worker, log, count }),
+  );
   const bound = withAddresses(config, listener.port);
   const figures = processFigures({ listener, pool, now });
   const metrics: Metrics = createMetrics(store.figures, figures);

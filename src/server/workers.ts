@@ -2,6 +2,7 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
+import { ownProgram } from "../deploy/program.ts";
 import { listenPatiently } from "./port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
@@ -16,13 +17,15 @@ const RESTART_MS = 500;
 
 type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
 
+/** Also where an upgrade has put another file in its place: it would bring the database up to date under the others. */
 const command = (): string[] =>
-  Bun.isStandaloneExecutable ? [process.execPath, WORKER_COMMAND] : [process.execPath, Bun.main, WORKER_COMMAND];
+  Bun.isStandaloneExecutable ? [ownProgram(), WORKER_COMMAND] : [ownProgram(), Bun.main, WORKER_COMMAND];
 
 /** Starts a worker; resolves when it serves, rejects when it ends before. */
 function spawnWorker(config: Config, env: Env): Promise<Child> {
   const ready = Promise.withResolvers<Child>();
   const child: Child = Bun.spawn(command(), {
+    argv0: process.argv0,
     env: { ...env, [CONFIG_VARIABLE]: JSON.stringify(config) },
     stdio: ["ignore", "inherit", "inherit"],
     ipc: () => ready.resolve(child),
@@ -34,7 +37,7 @@ function spawnWorker(config: Config, env: Env): Promise<Child> {
 /** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
  *  workers' listeners would share it with: each of the two would get some of the requests. */
 async function choosePort(config: Config): Promise<Config> {
-  const probe = await listenPatiently(() =>
+  const probe = await listenPatiently(config, () =>
     Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() }),
   );
   const { port } = probe;

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { fuzzArchives } from "./archive-fuzz.ts";
 
-const LASTS_MS = 25_000;
+const LASTS_MS = 30_000;
 const SLICE = 5_000;
 
 test("archives damaged at random are refused, or read as what they were", async () => {

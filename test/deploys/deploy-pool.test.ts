@@ -185,7 +185,7 @@ describe("a deploy in a process", () => {
   });
 });
 
-describe("the deadline", () => {
+describe("P10: the deadline", () => {
   test("ends a process that a regular expression holds, with 400 too_complex naming stage and file; the next is served", async () => {
     let hung: DeployProcess;
     const pool = open(
@@ -271,7 +271,7 @@ describe("slots", () => {
   });
 });
 
-describe("memory", () => {
+describe("P10: memory", () => {
   test("a process that takes more than it may is ended, with 400 too_complex naming stage and file", async () => {
     const pool = open(
       { slots: 1, memory_bytes: 192 << 20 },

@@ -208,26 +208,33 @@ describe("compiled", () => {
     expect(await ended(server, "SIGTERM")).toBe(0);
   });
 
-  test.if(LINUX).each(["deleted", "replaced"])(
-    "goes on with its own program where the file was %s while it runs",
-    async (how) => {
-      await using dir = await temporaryFolder();
-      const program = join(dir.path, "svc-server");
-      await Bun.write(program, Bun.file(compiled()));
-      await chmod(program, 0o755);
-      const server = await startProcess(["--data-dir", join(dir.path, "data"), "--log", "off"], { command: [program] });
-      if (how === "deleted") await rm(program);
-      else {
-        const other = join(dir.path, "other");
-        await Bun.write(other, "#!/bin/sh\necho another version; exit 1\n");
-        await chmod(other, 0o755);
-        await rename(other, program);
-      }
-      expect(await deploy(server, "by its own")).toMatchObject({ status: 200 });
-      expect(await ended(server, "SIGTERM")).toBe(0);
-      expect(server.stderr()).toBe("");
-    },
-  );
+  test.if(LINUX).each([
+    ["deleted", "1"],
+    ["replaced", "1"],
+    ["replaced", "2"],
+  ])("goes on with its own program where the file was %s while it runs, with %s workers", async (how, workers) => {
+    await using dir = await temporaryFolder();
+    const program = join(dir.path, "svc-server");
+    await Bun.write(program, Bun.file(compiled()));
+    await chmod(program, 0o755);
+    const flags = ["--data-dir", join(dir.path, "data"), "--log", "off", "--workers", workers];
+    const server = await startProcess(flags, { command: [program] });
+    if (how === "deleted") await rm(program);
+    else {
+      const other = join(dir.path, "other");
+      await Bun.write(other, "#!/bin/sh\necho another version; exit 1\n");
+      await chmod(other, 0o755);
+      await rename(other, program);
+    }
+    expect(await deploy(server, "by its own")).toMatchObject({ status: 200 });
+    if (workers === "2") {
+      const before = childrenOf(server.pid);
+      server.kill("SIGHUP"); // each goes when the one in its place serves
+      await until(() => before.every((pid) => parentOf(pid) === null) || server.stderr().includes("did not start"));
+    }
+    expect(await ended(server, "SIGTERM")).toBe(0);
+    expect(server.stderr()).toBe("");
+  });
 
   test.if(LINUX)("renders Markdown in its process", async () => {
     await using dir = await temporaryFolder();

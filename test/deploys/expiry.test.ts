@@ -29,7 +29,7 @@ describe("with a moved clock", () => {
     server.advance(-DAY_MS);
   });
 
-  test("H35 it is 410 from that millisecond on, before any sweep, on every address of the site", async () => {
+  test("H35, P7 it is 410 from that millisecond on, before any sweep, on every address of the site", async () => {
     const site = await server.deploy({ "index.html": "x", "a.txt": "y" });
     expect((await server.site(site.slug)).status).toBe(200);
     const left = site.expires_at! - server.now();

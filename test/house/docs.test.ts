@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { TABLE } from "../../src/routes/table.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
+import { startServer } from "../kit/server.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
@@ -12,6 +13,7 @@ const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
+  "SECURITY.md",
   "bench/README.md",
   "examples/README.md",
   ...(await listDocs()),
@@ -62,6 +64,48 @@ describe("docs/self-hosting.md", () => {
     );
     expect(missing.map(({ flag }) => flag)).toEqual([]);
   });
+
+  test("names every variable that has no flag, with its default", async () => {
+    const text = (await read("docs/self-hosting.md")).replaceAll("`_", "`SVC_RATE_"); // `SVC_RATE_COMMENT`, `_COMMENT_SITE`
+    const lines = text.split("\n");
+    const missing = Object.values(SETTINGS)
+      .filter(({ flag }) => flag === null)
+      .map(({ variables: [variable], fallback }) => ({ variable, fallback: fallback ?? "none" }))
+      .filter(({ variable, fallback }) => {
+        const said = (line: string) => line.includes(`\`${variable}`) && line.includes(fallback);
+        return !lines.some(said);
+      });
+    expect(missing).toEqual([]);
+  });
+
+  test("lists every figure of /metrics, and no other", async () => {
+    const listed = (await read("docs/self-hosting.md"))
+      .split("\n")
+      .filter((line) => /^\| `(?:svc|process)_/.test(line))
+      .flatMap((line) => [...line.split("|")[1]!.matchAll(/`([a-z_]+)/g)].map(([, name]) => name!));
+    await using server = await startServer();
+    const shown = (await (await fetch(`${server.base_url}/metrics`)).text()).matchAll(/^# TYPE (\S+)/gm);
+    expect(listed.toSorted()).toEqual([...shown].map(([, name]) => name!).toSorted());
+  });
+});
+
+describe("README.md", () => {
+  test("each promise names tests that name the promise", async () => {
+    const rows = (await read("README.md")).split("\n").filter((line) => /^\| P\d+ /.test(line));
+    expect(rows.length).toBe(10);
+    for (const row of rows) {
+      const [, promise = "", , where = ""] = row.split("|").map((cell) => cell.trim());
+      const tests = [...where.matchAll(/`(test\/[^`]+)`/g)].map(([, path]) => path!);
+      expect(tests).not.toEqual([]);
+      for (const path of tests)
+        expect([path, await read(path)]).toEqual([path, expect.stringMatching(new RegExp(`\\b${promise}\\b`))]);
+    }
+  });
+});
+
+test.each(PAGES)("every program of `bun run torture` that %s names is there", async (page) => {
+  const named = [...(await read(page)).matchAll(/bun run torture ([a-z][a-z-]+)/g)].map(([, name]) => name!);
+  expect(named.filter((name) => !existsSync(join(ROOT, "test", "torture", `${name}.ts`)))).toEqual([]);
 });
 
 describe("docs/cli.md", () => {

@@ -41,7 +41,7 @@ const codeOf = async (response: Response) => ({
 });
 
 describe("disable", () => {
-  test("the next request gets 451 with the public reason and a Link that says who blocks", async () => {
+  test("P7 the next request gets 451 with the public reason and a Link that says who blocks", async () => {
     const site = await deploy();
     expect((await server.site(site.slug)).status).toBe(200);
     await act("disable", site.slug, "--reason", "It asks for <b>bank</b> passwords");

@@ -1,10 +1,10 @@
 /** RELIABILITY 2, "Doubtful folders": a start says which file is not as it should be, and what to do; nothing is swept by a
  *  server that has lost its database. `bun run torture data-folder` does the same to servers that run. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blobFile, operator } from "../kit/operator.ts";
-import { local, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { deployProcesses, ended, local, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -104,6 +104,29 @@ describe("a database that is lost while the server runs", () => {
     expect((await page()).status).toBe(200);
     await server.end();
   });
+});
+
+test("the log db-wal is deleted while the server runs: the same, and a restart finds all that was answered", async () => {
+  await using dir = await temporaryFolder();
+  const server = await startProcess(["--data-dir", dir.path]);
+  const deploy = (text: string) =>
+    fetch(`${local(server)}/sites`, {
+      method: "POST",
+      body: zipOf({ "index.html": text }),
+      headers: { "content-type": "application/zip" },
+    });
+  const { slug } = (await (await deploy("kept")).json()) as Site;
+  rmSync(join(dir.path, "db-wal"));
+  for (const pid of deployProcesses(server.pid)) process.kill(pid, "SIGKILL"); // a new one would begin a log of its own
+  await until(() => deployProcesses(server.pid).length === 0);
+  expect((await deploy("late")).status).toBe(503);
+  await until(() => /error database: The log .*db-wal was deleted under .*: restart it/.test(server.stderr()));
+  expect(existsSync(join(dir.path, "db-wal"))).toBeFalse();
+  expect(await ended(server, "SIGTERM")).toBe(0);
+  const again = await startProcess(["--data-dir", dir.path]);
+  const page = await fetch(`${local(again)}/`, { headers: { host: `${slug}.localhost` } });
+  expect(await page.text()).toContain("kept");
+  await again.end();
 });
 
 describe("tmp/ and the folders of blobs", () => {

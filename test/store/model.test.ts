@@ -1,5 +1,6 @@
-/** RELIABILITY 2: P1 to P4, P7 and P8 by random runs of everything that changes a site, beside readers, sweeps,
- *  backups and kill -9 of the server, of a worker and of deploys' processes, and processes that stand still. `bun run torture model` goes on for an hour. */
+/** RELIABILITY 2: P1, P2, P3, P4, P7 and P8 by random runs of everything that changes a site, beside readers, sweeps, backups,
+ *  kill -9 of the server, of a worker and of deploys' processes, and processes that stand still. `bun run torture model`
+ *  goes on for an hour. */
 import { expect, test } from "bun:test";
 import { temporaryFolder } from "../kit/process.ts";
 import { modelRuns } from "./model/run.ts";

@@ -117,12 +117,31 @@ describe("a start", () => {
     expect(statSync(dir.path).mode & 0o777).toBe(0o755);
   });
 
-  test("a data directory that cannot be written stops the start with a sentence", async () => {
+  test.each([
+    [
+      "a data directory below a file",
+      ["--data-dir", "file/data"],
+      /^svc-server: That is a file where a folder is needed\. \(/,
+    ],
+    [
+      "a file for a data directory",
+      ["--data-dir", "file"],
+      /^svc-server: That is a file where a folder is needed\. \(/,
+    ],
+    [
+      "another machine's address",
+      ["--data-dir", "data", "--host", "203.0.113.9"],
+      /^svc-server: The address 203\.0\.113\.9 is none of this machine's: set --host /,
+    ],
+  ] as const)("%s stops it with a sentence that says what to do", async (_, flags, sentence) => {
     await using dir = await temporaryFolder();
     await Bun.write(join(dir.path, "file"), "");
-    const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", join(dir.path, "file", "data")]);
-    expect(code).toBe(1);
-    expect(stderr.split("\n")).toHaveLength(2);
+    for (const workers of ["1", "2"]) {
+      const { code, stderr } = await run([...SOURCE, "--port", "0", "--workers", workers, ...flags], { cwd: dir.path });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(sentence);
+      expect(stderr.split("\n")).toHaveLength(2);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** One connection to `DATA/db`, as RELIABILITY 2 wants it, and the numbered steps that bring its schema up to date. */
 import { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { withRoom } from "../disk/ballast.ts";
 import { databaseLost } from "../refusals.ts";
@@ -40,8 +40,14 @@ export function openFile(data_dir: string, name: string, pragmas: readonly strin
   });
 }
 
+/** SQLite removes the log before the page beside it, when the last connection ends: that alone is left where somebody else
+ *  removed the log. Who opened the database then would begin another, and each would overwrite the other's. */
+const logIsGone = (path: string): boolean => !existsSync(`${path}-wal`) && existsSync(`${path}-shm`);
+const restartForLog = (path: string): string =>
+  `The log ${path}-wal was deleted under the server that uses it: restart it by SIGTERM (systemctl restart), which writes what the log held into the database.`;
+
 /** Null while the file has the name under which it was opened; else a sentence: what is written now is lost when the last
- *  process closes it. 3 µs. */
+ *  process closes it. 5 µs. */
 export function databaseWatch(data_dir: string): () => string | null {
   const path = join(data_dir, "db");
   const look = () => statSync(path, { throwIfNoEntry: false });
@@ -54,9 +60,8 @@ export function databaseWatch(data_dir: string): () => string | null {
   };
   return () => {
     const what = whatHappened();
-    return what === null
-      ? null
-      : `The database ${path} ${what} while the server runs: put it back or restore a backup, then restart the server.`;
+    if (what === null) return logIsGone(path) ? restartForLog(path) : null;
+    return `The database ${path} ${what} while the server runs: put it back or restore a backup, then restart the server.`;
   };
 }
 
@@ -69,6 +74,7 @@ export function reopenDatabase(data_dir: string): Database {
   const lost = (is: string) => databaseLost(`The database ${path} ${is}: put it back or restore a backup.`);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) throw lost("was deleted or emptied");
+  if (logIsGone(path)) throw databaseLost(restartForLog(path));
   try {
     return openDatabase(data_dir);
   } catch (error) {

@@ -94,11 +94,13 @@ export interface Form extends Kept {
   /** Whole responses with this form. Nearly every form has one answer under one policy: a map takes more than the page. */
   first: KeptResponse | null;
   /** By policy. They go with the form whose body they share, and with the answer. */
-  others: WeakMap<Answer, Response>[] | null;
+  others: WeakMap<FileAnswer, Response>[] | null;
+  /** Of a 404 page: what all its answers share, by policy. */
+  missing: { status: number; headers: Headers }[] | null;
 }
 
 interface KeptResponse {
-  readonly answer: Answer;
+  readonly answer: FileAnswer;
   readonly policy: number;
   readonly response: Response;
 }

@@ -78,7 +78,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const { row, version, answer, policy } = found;
     row.used = version.used = answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
-    return ownNotFound(bodies, store.blobs, request, answer, answer.page!, policy, exchange);
+    return ownNotFound(bodies, store.blobs, request, answer.page!, policy, exchange);
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
@@ -130,7 +130,7 @@ function send(
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
   if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, shortcuts);
-  return ownNotFound(bodies, blobs, request, answer, answer.page, policy, exchange);
+  return ownNotFound(bodies, blobs, request, answer.page, policy, exchange);
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */

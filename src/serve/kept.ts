@@ -78,7 +78,7 @@ export interface Content {
   readonly page_of: Version | null;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
-  readonly forms: Map<Coding, Form>;
+  readonly forms: Record<Coding, Form | undefined>;
 }
 
 /** Content in one coding. */

@@ -4,12 +4,16 @@ import type { Site, Spa, SpaRule, Version } from "./types.ts";
 /** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT 7). */
 type SiteState = "live" | "frozen" | "disabled" | "expired";
 
+/** When it expires; never where it is owned. */
+export const endOf = ({ owner_account_id, expires_at }: Pick<Site, "expires_at" | "owner_account_id">): number =>
+  owner_account_id === null && expires_at !== null ? expires_at : Infinity;
+
 /** A site is expired from the very millisecond it names, whether or not the sweep has run. */
 export function siteState(
   site: Pick<Site, "expires_at" | "owner_account_id" | "disabled_reason" | "frozen">,
   now: number,
 ): SiteState {
-  if (site.owner_account_id === null && site.expires_at !== null && site.expires_at <= now) return "expired";
+  if (endOf(site) <= now) return "expired";
   if (site.disabled_reason !== null) return "disabled";
   return site.frozen ? "frozen" : "live";
 }

@@ -33,7 +33,7 @@ export interface DeployFacts {
 
 /** One request on its way through: what error pages and the access log need to know of it. */
 export class Exchange {
-  /** Bytes of the body that is sent: 0 for a 304 and for HEAD. Whoever makes the Response sets it. */
+  /** Bytes of the Response's body: 0 for a 304. Whoever makes it sets it; what is sent for HEAD has none all the same. */
   bytes = 0;
   /** Asked of the API's host: set as soon as that is known. */
   on_api = false;
@@ -43,11 +43,9 @@ export class Exchange {
   deploy: DeployFacts | null = null;
   #request_id: string | undefined;
   #address: string | null = null;
-  constructor(
-    readonly peer: Peer,
-    /** By the clock of `performance.now()`. */
-    readonly started = 0,
-  ) {}
+  /** By the clock of `performance.now()`; 0 where nobody has asked it. */
+  started = 0;
+  constructor(readonly peer: Peer) {}
   /** The peer's, asked once: a client that leaves takes it along. */
   address(): string | null {
     return (this.#address ??= this.peer.address());

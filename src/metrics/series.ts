@@ -65,7 +65,10 @@ export const SERIES: readonly Series[] = [
     "Errors answered, by code.",
     ERROR_CODES.map((code) => `code="${code}"`),
   ),
-  ...histogram("svc_request_duration_seconds", "From a request's head to its answer's, the body's way not counted."),
+  ...histogram(
+    "svc_request_duration_seconds",
+    "From a request's head to its answer's, the body's way not counted; 0 for what waits for nothing.",
+  ),
   ...histogram("svc_deploy_duration_seconds", "From a whole upload to a live version, waiting for a slot included."),
 ];
 

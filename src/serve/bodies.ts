@@ -36,7 +36,7 @@ export function createBodies({ identity, coded, ahead }: Forms): Bodies {
     const large = content.stored.bytes > CODED_ON_DEMAND;
     for (const coding of accepted) {
       if (coding === "identity") break;
-      const form = content.forms.get(coding) ?? (large ? later(content, coding) : await coded(content, coding, signal));
+      const form = content.forms[coding] ?? (large ? later(content, coding) : await coded(content, coding, signal));
       if (!form) break;
       if (usable(form)) return form;
     }
@@ -48,7 +48,7 @@ export function createBodies({ identity, coded, ahead }: Forms): Bodies {
 
 function ready({ content }: Body, accepted: readonly Coding[]): Form | undefined {
   for (const coding of accepted) {
-    const kept = content.forms.get(coding);
+    const kept = content.forms[coding];
     if (kept === undefined) return undefined;
     if (!usable(kept)) continue;
     kept.used = true;
@@ -63,7 +63,7 @@ const usable = (form: Form): boolean => form.blob !== null || form.coding === "i
 export function prefersIdentity({ content }: Body, accepted: readonly Coding[]): boolean {
   for (const coding of accepted) {
     if (coding === "identity") return true;
-    if (content.forms.get(coding)?.blob !== null) return false;
+    if (content.forms[coding]?.blob !== null) return false;
   }
   return true;
 }

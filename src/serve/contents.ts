@@ -41,9 +41,14 @@ export function createContents(): BodyOf {
 
 function newContent(stored: StoredFile, page_of: Version | null): Content {
   const from_disk = stored.bytes >= FROM_DISK;
-  const content: Content = { stored, page_of, from_disk, forms: new Map() };
+  const content: Content = {
+    stored,
+    page_of,
+    from_disk,
+    forms: { br: undefined, zstd: undefined, gzip: undefined, identity: undefined },
+  };
   // It takes no room, so it is never pushed out.
-  if (from_disk && page_of === null) content.forms.set("identity", diskForm(content, -1));
+  if (from_disk && page_of === null) content.forms.identity = diskForm(content, -1);
   return content;
 }
 
@@ -60,6 +65,7 @@ export const newForm = (coding: Form["coding"], blob: Blob | null, size: number,
   tags_at: -1,
   first: null,
   others: null,
+  missing: null,
   cost,
   used: false,
   drop,

@@ -49,7 +49,7 @@ export function createForms(parts: Parts): Forms {
   const whole = (content: Content) => gate.run(() => readContent(blobs, content));
 
   async function identity(content: Content): Promise<Form> {
-    const known = content.forms.get("identity") ?? findMaking(under_way, content, "identity")?.form;
+    const known = content.forms.identity ?? findMaking(under_way, content, "identity")?.form;
     const make = async () =>
       content.from_disk ? fromDisk(parts, content) : keep(parts, content, "identity", await whole(content));
     return (await (known ?? begin(under_way, content, "identity", [], make)))!;
@@ -72,7 +72,7 @@ export function createForms(parts: Parts): Forms {
   const ahead = (content: Content, coding: Compression): Promise<void> =>
     encoder.ahead(async () => {
       const make = async () => keep(parts, content, coding, await compress(coding, await plain(parts, content)));
-      const known = content.forms.get(coding) ?? findMaking(under_way, content, coding)?.form;
+      const known = content.forms[coding] ?? findMaking(under_way, content, coding)?.form;
       await (known ?? begin(under_way, content, coding, [], make));
     });
 
@@ -98,23 +98,23 @@ function begin(
 function keep({ budget }: Parts, content: Content, coding: Coding, bytes: Bytes | null): Form {
   const size = bytes?.byteLength ?? 0;
   const form = newForm(coding, bytes && new Blob([bytes]), size, FORM_COST + size, () => {
-    content.forms.delete(coding);
+    content.forms[coding] = undefined;
   });
   budget.made(2 * size); // the Blob has a copy
-  content.forms.set(coding, form);
+  content.forms[coding] = form;
   budget.keep(form);
   return form;
 }
 
 async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
   const form = await findDiskForm(blobs, content);
-  content.forms.set("identity", form);
+  content.forms.identity = form;
   return form;
 }
 
 /** What a coding is made of. It is not kept: whoever asked for a coding will not ask for this. */
 async function plain({ blobs, budget }: Parts, content: Content): Promise<Bytes> {
-  const bytes = (await content.forms.get("identity")?.blob?.bytes()) ?? (await readContent(blobs, content));
+  const bytes = (await content.forms.identity?.blob?.bytes()) ?? (await readContent(blobs, content));
   budget.made(bytes.byteLength);
   return bytes;
 }

@@ -78,7 +78,7 @@ export interface Content {
   readonly page_of: Version | null;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
-  readonly forms: Map<Coding, Form>;
+  readonly forms: Record<Coding, Form | undefined>;
 }
 
 /** Content in one coding. */
@@ -94,14 +94,13 @@ export interface Form extends Kept {
   /** Whole responses with this form. Nearly every form has one answer under one policy: a map takes more than the page. */
   first: KeptResponse | null;
   /** By policy. They go with the form whose body they share, and with the answer, or when their room is wanted. */
-  others: WeakMap<ResponseOwner, Response>[] | null;
+  others: WeakMap<FileAnswer, Response>[] | null;
+  /** Of a 404 page: what all its answers share, by policy. */
+  missing: { status: number; headers: Headers }[] | null;
 }
 
-/** Whose headers a whole response has: an answer's, or, of a 404, those of the site's own page, for all paths alike. */
-export type ResponseOwner = FileAnswer | Body;
-
 interface KeptResponse {
-  readonly owner: ResponseOwner;
+  readonly answer: FileAnswer;
   readonly policy: number;
   readonly response: Response;
 }

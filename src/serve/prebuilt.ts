@@ -1,7 +1,7 @@
 /** Responses and headers that are made once and shared by all requests. */
 import type { Coding } from "../http/negotiate.ts";
 import type { Budget } from "./budget.ts";
-import type { FileAnswer, Form, ResponseOwner } from "./kept.ts";
+import type { FileAnswer, Form } from "./kept.ts";
 import { isMarkup } from "../media-types.ts";
 import type { Policy } from "./policy.ts";
 
@@ -12,24 +12,15 @@ const OTHER_COST = 4000;
 type Keep = Pick<Budget, "keep">;
 
 /** A clone of a kept Response shares body and headers: 4 % less CPU than one made from the same two. */
-export function keptResponse(
-  budget: Keep,
-  owner: ResponseOwner,
-  policy: Policy,
-  form: Form,
-  make: () => Response,
-): Response {
-  const {
-    owner: whose,
-    policy: of,
-    response: first,
-  } = (form.first ??= { owner, policy: policy.index, response: make() });
-  if (whose === owner && of === policy.index) return first.clone() as Response;
+export function whole(budget: Keep, answer: FileAnswer, policy: Policy, form: Form): Response {
+  const make = () => new Response(form.blob, { headers: wholeHeaders(answer, policy, form.coding) });
+  const first = (form.first ??= { answer, policy: policy.index, response: make() });
+  if (first.answer === answer && first.policy === policy.index) return first.response.clone() as Response;
   const responses = ((form.others ??= [])[policy.index] ??= new WeakMap());
-  let response = responses.get(owner);
+  let response = responses.get(answer);
   if (response === undefined) {
-    responses.set(owner, (response = make()));
-    const weak = new WeakRef(owner); // its version may go before
+    responses.set(answer, (response = make()));
+    const weak = new WeakRef(answer); // its version may go before
     const drop = () => {
       const kept = weak.deref();
       if (kept !== undefined) responses.delete(kept);
@@ -38,15 +29,6 @@ export function keptResponse(
   }
   return response.clone() as Response;
 }
-
-export const whole = (budget: Keep, answer: FileAnswer, policy: Policy, form: Form): Response =>
-  keptResponse(
-    budget,
-    answer,
-    policy,
-    form,
-    () => new Response(form.blob, { headers: wholeHeaders(answer, policy, form.coding) }),
-  );
 
 /** For what is not in memory: the headers of a whole answer. */
 export const wholeInit = (answer: FileAnswer, policy: Policy): { headers: Headers } =>

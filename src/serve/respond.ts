@@ -56,7 +56,7 @@ function send(
 ): Response | Promise<Response> {
   const { size } = form;
   const part = form.coding === "identity" ? wantedPart(request, answer, size, policy, accepted) : null;
-  if (request.method === "GET") exchange.bytes = part === null ? size : part.last - part.first + 1;
+  exchange.bytes = part === null ? size : part.last - part.first + 1;
   if (part === null) {
     if (form.blob !== null) return whole(budget, answer, policy, form);
     return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy), exchange.peer.crowded());
@@ -78,9 +78,8 @@ function wantedPart(
   policy: Policy,
   accepted: readonly Coding[],
 ): ByteRange | null {
-  if (request.method !== "GET") return null;
   const range = request.headers.get("range");
-  if (range === null || !sameBody(request.headers.get("if-range"), answer)) return null;
+  if (range === null || request.method !== "GET" || !sameBody(request.headers.get("if-range"), answer)) return null;
   if (!prefersIdentity(answer.body, accepted)) return null;
   const part = parseRange(range, size);
   if (part !== "unsatisfiable") return part;

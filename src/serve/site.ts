@@ -1,7 +1,7 @@
 /** A request on a site's host, top to bottom: 1 what is shown there, if anything (locate), 2 the path's answer (by-path,
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
-import { effectiveSpa, isShown, siteState } from "../site-state.ts";
+import { effectiveSpa, endOf } from "../site-state.ts";
 import type { Blobs, ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
@@ -77,8 +77,8 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
     const found = shortcuts.find(request.url, host);
     if (found === undefined || !holds(found, request, parts)) return null;
-    const { row, version, answer, policy } = found;
-    row.used = version.used = answer.used = true;
+    const { answer, policy } = found;
+    answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
     return ownNotFound(serving, request, answer.page!, policy, exchange);
   }
@@ -98,9 +98,8 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
 }
 
 /** Whether a shortcut still leads to what the long way would find. */
-function holds({ row, version }: Shortcut, { method }: Request, { store, now }: SiteServerParts): boolean {
-  if (row.generation !== store.generation.current(row.site!.slug) || row.live !== version) return false;
-  return isShown(siteState(row.site!, now())) && (method === "GET" || method === "HEAD");
+function holds({ slug, generation, end }: Shortcut, { method }: Request, { store, now }: SiteServerParts): boolean {
+  return generation === store.generation.current(slug) && now() < end && (method === "GET" || method === "HEAD");
 }
 
 function answerFrom(
@@ -139,13 +138,14 @@ function send(
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
 function remember(
   request: Request,
-  { row, version, policy }: Hosted,
+  { row, site, version, policy }: Hosted,
   answer: Shortcut["answer"],
   shortcuts: Shortcuts,
 ): void {
   if (row.live !== version) return;
-  const host = request.headers.get("host");
-  if (host !== null && !request.url.includes("?")) shortcuts.add(request.url, { host, row, version, answer, policy });
+  const { url } = request;
+  const { slug } = site;
+  if (!url.includes("?")) shortcuts.add(url, { slug, generation: row.generation, end: endOf(site), answer, policy });
 }
 
 /** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */

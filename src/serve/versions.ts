@@ -58,7 +58,7 @@ function discard(loaded: LoadedVersion, budget: Budget, manifests: Manifests): v
   manifests.release(loaded);
   for (const { content } of loaded.bodies.values()) {
     // What is no page belongs to the blob, and goes by itself.
-    if (content.page_of !== null) for (const form of content.forms.values()) budget.release(form);
+    if (content.page_of !== null) for (const form of Object.values(content.forms)) if (form) budget.release(form);
   }
   for (const answer of loaded.answers.values()) {
     budget.release(answer);

@@ -105,6 +105,10 @@ describe("H33: a site's own 404.html, the nearest up the path, is the body of it
     expect([head.status, head.text]).toEqual([404, ""]);
     expect(head.headers.get("content-length")).toBe(String(full.body.length));
   });
+  test("each answer has an id of its own, however many are made at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => get("pages", "/nowhere")));
+    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
+  });
   test("it is compressed like any page", async () => {
     const answer = await get("pages", "/nowhere", ["Accept-Encoding: gzip"]);
     expect(answer.headers.get("vary")).toBe("Accept-Encoding");

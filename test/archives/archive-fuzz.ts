@@ -2,8 +2,10 @@
  *  `fuzzArchives(count)` is the long form, for whoever has the time. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { unzipSync } from "fflate";
 import { Refusal } from "../../src/errors.ts";
 import { ingest } from "../../src/pipeline/archive/index.ts";
+import { contentHash, deployDigest } from "../../src/version-id.ts";
 import { cpuOf } from "../kit/cpu.ts";
 import { LIMITS } from "../kit/ingesting.ts";
 import { FIXTURES } from "../kit/paths.ts";
@@ -95,6 +97,19 @@ function damage(zip: Uint8Array, roll: (limit: number) => number): Uint8Array {
   return damaged;
 }
 
+/** Of the files as a reader finds them that checks nothing: once in millions damage makes an honest archive of other
+ *  files, the same letter of a name in both of its places. Null where it finds none. */
+function digestByOthers(zip: Uint8Array): string | null {
+  // fflate takes names for Latin-1 where they are not said to be UTF-8.
+  const named = (name: string) => (/[^\0-\xff]/.test(name) ? name : Buffer.from(name, "latin1").toString("utf8"));
+  try {
+    const files = Object.entries(unzipSync(zip)).filter(([name]) => !name.endsWith("/"));
+    return deployDigest(files.map(([name, bytes]) => [named(name), contentHash(bytes)]));
+  } catch {
+    return null;
+  }
+}
+
 /** Damages the fixtures `count` times. Throws at the first archive that is read as other files than the honest one. */
 export function fuzzArchives(count: number, seed = 1): { refused: number; same: number } {
   const honest = readdirSync(ARCHIVES)
@@ -105,8 +120,9 @@ export function fuzzArchives(count: number, seed = 1): { refused: number; same: 
   const seen = { refused: 0, same: 0 };
   for (let round = 0; round < count; round++) {
     const { name, zip, digest } = honest[roll(honest.length)]!;
-    const found = digestOf(damage(zip, roll));
-    if (found !== null && found !== digest)
+    const damaged = damage(zip, roll);
+    const found = digestOf(damaged);
+    if (found !== null && found !== digest && found !== digestByOthers(damaged))
       throw new Error(`round ${round} of seed ${seed}: a damaged ${name} was read as other files`);
     seen[found === null ? "refused" : "same"]++;
   }

@@ -39,7 +39,8 @@ async function send(world: World, { path, token, body }: Sent): Promise<Reply> {
     });
     return { status: response.status, body: (await response.json()) as Body };
   } catch (error) {
-    if (world.epoch === epoch) throw new Violation(`${path}: no answer from a server that lives: ${error}`);
+    if (!world.dying && world.epoch === epoch)
+      throw new Violation(`${path}: no answer from a server that lives: ${error}`);
     return null;
   }
 }

@@ -80,7 +80,7 @@ export async function checkVersions(server: Server, site: ModelSite): Promise<vo
 }
 
 /** Visitors that never stop. `port` is null while the server is down: what fails then is nobody's fault. */
-export function readers(count: number, world: Server & { epoch: number; sites: ModelSite[] }) {
+export function readers(count: number, world: Server & { epoch: number; dying: boolean; sites: ModelSite[] }) {
   let stopped = false;
   let reads = 0;
   let violation: Violation | null = null;
@@ -95,7 +95,8 @@ export function readers(count: number, world: Server & { epoch: number; sites: M
       await Bun.sleep(1); // the clients are to have the cores, too
     } catch (error) {
       if (error instanceof Violation) violation ??= error;
-      else if (world.epoch === epoch && world.port === port) violation ??= new Violation(`reading failed: ${error}`);
+      else if (!world.dying && world.epoch === epoch && world.port === port)
+        violation ??= new Violation(`reading failed: ${error}`);
     }
   }
   const loops = Array.from({ length: count }, async () => {

@@ -31,6 +31,8 @@ export interface World extends Setup {
   epoch: number;
   /** A deploy's process or a worker is being killed: a deploy may be answered 503, and nobody knows its outcome. */
   harmed: boolean;
+  /** A worker is being killed: who is connected to it, or comes to it now, is cut off. */
+  dying: boolean;
   sites: ModelSite[];
   /** Bearer tokens of the accounts' sessions. */
   sessions: string[];
@@ -128,6 +130,7 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
     port: server.port,
     epoch: 0,
     harmed: false,
+    dying: false,
     sites: [],
     sessions: [],
     refused_sweeps: 0,
@@ -153,11 +156,13 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
     async killWorker(pick) {
       const all = serving();
       if (all.length < 2) return; // one is replaced already
+      world.dying = true;
       world.epoch++;
       const pid = all[pick % all.length]!;
       await killWhole(pid);
       await until(() => !existsSync(`/proc/${pid}`)); // its threads hold its sockets until the supervisor has buried it
       world.epoch++;
+      world.dying = false;
     },
     async restart() {
       server = await start();

@@ -14,7 +14,16 @@ test.each<[what: string, work: (text: string) => unknown]>([
   ["a regular expression that starts over at each letter", (text) => /a*b/.test(text)],
 ])("%s is seen to be quadratic", (_, work) => {
   for (let warm = 0; warm < 5; warm++) work(letters(8_000)); // compiled meanwhile, a quarter would take as long as the whole
-  expect(() => expectLinear(16_000, letters, work)).toThrow("4 times the input takes");
+  const seen = (): boolean => {
+    try {
+      expectLinear(16_000, letters, work);
+      return false;
+    } catch (error) {
+      return String(error).includes("4 times the input takes");
+    }
+  };
+  // What disturbs the quarter alone, as neighbours on the machine do, lets one look pass: not three of them.
+  expect(seen() || seen() || seen()).toBe(true);
 });
 
 test.each<[what: string, size: number, work: (text: string) => unknown]>([

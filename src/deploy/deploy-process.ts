@@ -95,6 +95,8 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     },
     onExit: () => void (alive = false),
   });
+  // Its last words are read once, however many jobs it had.
+  const died = child.exited.then(() => death(child));
   const send = (message: ToProcess) => child.send(message);
   function kill(): void {
     alive = false;
@@ -106,7 +108,7 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     run(job, ask) {
       mayPublish = ask;
       const mine = (answer = Promise.withResolvers<Answer>());
-      void child.exited.then(async () => mine.reject(await death(child))); // it may have died before it was asked
+      void died.then(mine.reject); // perhaps before it was asked
       try {
         send(job);
       } catch {

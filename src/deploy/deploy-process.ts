@@ -95,7 +95,6 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     },
     onExit: () => void (alive = false),
   });
-  // Its last words are read once, however many jobs it had.
   const died = child.exited.then(() => death(child));
   const send = (message: ToProcess) => child.send(message);
   function kill(): void {
@@ -111,9 +110,7 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
       void died.then(mine.reject); // perhaps before it was asked
       try {
         send(job);
-      } catch {
-        // the channel is closed: its end says so
-      }
+      } catch {} // the channel is closed: its end says so
       return mine.promise;
     },
     memory: () => memoryOf(child.pid),

@@ -18,6 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { openFigures, prepareDataDir } from "../../src/store/index.ts";
 import { operate } from "../kit/operator.ts";
 import {
   ended,
@@ -209,4 +210,13 @@ test.skipIf(!mayUnshare())("where /dev/shm takes no file, the pages lie in the d
   await worksAsEver(server, dir.path);
   expect(await ended(server, "SIGTERM")).toBe(0);
   expect(readdirSync(dir.path)).not.toContain("generation");
+});
+
+test("CONTRACT 7: what a process could not count about itself is 0, and ends neither a turn nor the drain", async () => {
+  await using dir = await temporaryFolder();
+  const prepared = prepareDataDir(join(dir.path, "data"));
+  const figures = openFigures(join(dir.path, "data"));
+  figures.putProcess([1.6, NaN, Infinity]);
+  expect(figures.processes()[0]!.slice(0, 3)).toEqual([2, 0, 0]);
+  prepared.close();
 });

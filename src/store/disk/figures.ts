@@ -48,6 +48,9 @@ function isAlive(pid: bigint): boolean {
   }
 }
 
+/** What could not be counted is 0: the drain asks once more, when /proc may be gone already. */
+const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0);
+
 export function openFigures(data_dir: string): Figures {
   const own = BigInt(process.pid);
   const processes = Array.from({ length: (LAST - FIRST_PROCESS) / PLACE }, (_, n) => FIRST_PROCESS + PLACE * n);
@@ -69,7 +72,7 @@ export function openFigures(data_dir: string): Figures {
       const page = cells(true); // once a second, and by those that serve: they make a page anew that is gone
       place ??= takePlace(page);
       if (place === undefined) return;
-      for (const [n, value] of numbers.entries()) Atomics.store(page, place + 1 + n, BigInt(Math.round(value)));
+      for (const [n, value] of numbers.entries()) Atomics.store(page, place + 1 + n, BigInt(whole(value)));
     },
     processes() {
       const page = cells();

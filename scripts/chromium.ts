@@ -8,14 +8,17 @@ import { step, StepFailed, TOOLS } from "./run.ts";
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
-/** Unpacked once; in node_modules, so that neither git nor `bun check` sees it. */
-const UNPACKED = join(TOOLS, "node_modules", ".chromium");
+/** Unpacked once; in node_modules, so that neither git nor `bun check` sees it. Another name for other content. */
+const UNPACKED = join(TOOLS, "node_modules", ".chromium-2");
 const LAUNCHER = join(UNPACKED, "launch");
+/** Its fonts. */
+export const CHROMIUM_FONTS = join(UNPACKED, "fonts");
 
-// The browser's libraries and fonts are its own: set for it alone, not for every child of the tests.
+// The browser's libraries and fonts are its own: set for it alone, not for every child of the tests. In no locale it takes
+// names on the disk for ASCII: a folder with any other is dropped in vain.
 const LAUNCH = `#!/bin/sh
 here=$(dirname "$0")
-LD_LIBRARY_PATH="$here/al2023/lib" FONTCONFIG_PATH="$here" exec "$here/chromium" "$@"
+LC_ALL=C.UTF-8 LD_LIBRARY_PATH="$here/al2023/lib" FONTCONFIG_PATH="$here" exec "$here/chromium" "$@"
 `;
 // The package's own file looks for fonts where AWS Lambda puts them; without a font every page is blank.
 const FONTS = `<?xml version="1.0"?>

@@ -82,36 +82,33 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal that crossed a thread: `structuredClone` keeps neither class nor getters. */
-export interface PlainRefusal {
-  code: ErrorCode;
-  message: string;
-  details: Details;
-  headers: Record<string, string>;
-}
-export const toPlain = ({ code, message, details, headers }: Refusal): PlainRefusal => ({
-  code,
-  message,
-  details,
-  headers: { ...headers },
-});
-export const fromPlain = ({ code, message, details, headers }: PlainRefusal): Refusal =>
-  new Refusal(code, message, details, headers);
+type PlainError = Pick<Error, "name" | "message" | "stack">;
 
-/** Any error on its way to another thread. */
-export type PlainFailure = { refusal: PlainRefusal } | { error: Pick<Error, "name" | "message" | "stack"> };
+/** Any error on its way to another thread or process: `structuredClone` keeps neither class nor getters. `cause`: what the
+ *  operator should read of a refusal that is no fault of the caller. */
+export type PlainFailure =
+  { refusal: Pick<Refusal, "code" | "message" | "details" | "headers">; cause?: PlainError } | { error: PlainError };
+
+function plainError(thrown: unknown): PlainError {
+  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown));
+  return { name, message, stack };
+}
 
 export function plainFailure(thrown: unknown): PlainFailure {
-  if (thrown instanceof Refusal) return { refusal: toPlain(thrown) };
-  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown));
-  return { error: { name, message, stack } };
+  if (!(thrown instanceof Refusal)) return { error: plainError(thrown) };
+  const { code, message, details, headers, cause } = thrown;
+  return { refusal: { code, message, details, headers }, ...(cause !== undefined && { cause: plainError(cause) }) };
 }
 
+const thrownAgain = ({ name, message, stack }: PlainError): Error => Object.assign(new Error(message), { name, stack });
+
 /** As if it had been thrown here: the log shows its own stack. */
-export const fromFailure = (failure: PlainFailure): Error =>
-  "refusal" in failure
-    ? fromPlain(failure.refusal)
-    : Object.assign(new Error(failure.error.message), { name: failure.error.name, stack: failure.error.stack });
+export function fromFailure(failure: PlainFailure): Error {
+  if ("error" in failure) return thrownAgain(failure.error);
+  const { code, message, details, headers } = failure.refusal;
+  const refusal = new Refusal(code, message, details, headers);
+  return failure.cause ? Object.assign(refusal, { cause: thrownAgain(failure.cause) }) : refusal;
+}
 
 /** What the caller may know of an error: a Refusal as it is, anything else as `internal`. */
 export const asRefusal = (error: unknown): Refusal =>

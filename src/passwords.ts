@@ -1,7 +1,7 @@
 /** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
  *  two at once are all that run, and who waits for it is taken in turn by network (RELIABILITY A6). */
 import { Refusal } from "./errors.ts";
-import { createTurns, type From } from "./turns.ts";
+import { createGate, type From } from "./gate.ts";
 
 const SHORTEST = 10;
 /** Far above any passphrase, far below what would make hashing it a burden. */
@@ -19,7 +19,7 @@ const busy = (): Refusal =>
   );
 /** In all, of those who signed in before or of strangers, of an IPv6 /48, of a network. A quick core does 16 in the 3 s. */
 const MOST_WAITING = [512, 256, 64, 16];
-const twoAtOnce = createTurns({ width: 2, most: MOST_WAITING, ms: 3_000, late: busy });
+const twoAtOnce = createGate({ width: 2, ms: 3_000, most: MOST_WAITING, late: busy });
 
 /** Of an operator at the machine itself. */
 const HERE: From = ["known", "operator", "operator"];
@@ -32,8 +32,8 @@ const NOBODYS_HASH =
 const bytesOf = (password: string): Uint8Array => Buffer.from(password.normalize("NFC"));
 
 /** Throws `invalid_input` for what nobody may choose. */
-function checkPassword(password: string): void {
-  const refuse = (why: string) => new Refusal("invalid_input", why, { field: "password" });
+export function checkPassword(password: string, field = "password"): void {
+  const refuse = (why: string) => new Refusal("invalid_input", why, { field });
   if ([...password.normalize("NFC")].length < SHORTEST) {
     throw refuse(`The password must have at least ${SHORTEST} characters.`);
   }
@@ -43,14 +43,14 @@ function checkPassword(password: string): void {
 /** `from`: who asks. */
 export async function hashPassword(password: string, from = HERE): Promise<string> {
   checkPassword(password);
-  return twoAtOnce.run(from, () => Bun.password.hash(bytesOf(password), ARGON2ID));
+  return twoAtOnce.run(() => Bun.password.hash(bytesOf(password), ARGON2ID), from);
 }
 
 /** Whether it is the password of this hash. Null, where there is no such account: false, after as much work. */
 export async function isPassword(password: string, hash: string | null, from: From): Promise<boolean> {
   const bytes = bytesOf(password);
   if (bytes.length === 0 || bytes.length > LONGEST_BYTES) return false;
-  const same = await twoAtOnce.run(from, () => Bun.password.verify(bytes, hash ?? NOBODYS_HASH));
+  const same = await twoAtOnce.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_HASH), from);
   return same && hash !== null;
 }
 

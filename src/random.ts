@@ -1,19 +1,7 @@
 /** Randomness, drawn here alone: what nobody may guess and what nobody may get twice. Runs on Node 18 and Bun alike. */
 import { randomBytes, webcrypto } from "node:crypto";
 
-/** Names take a quarter of the time when bytes are drawn in bulk. Each is given out once, and forgotten. */
-const drawn = new Uint8Array(4096);
-let next = drawn.length;
-
-function drawByte(): number {
-  if (next === drawn.length) {
-    webcrypto.getRandomValues(drawn);
-    next = 0;
-  }
-  const byte = drawn[next]!;
-  drawn[next++] = 0;
-  return byte;
-}
+const drawBytes = (count: number): Uint8Array => webcrypto.getRandomValues(new Uint8Array(count));
 
 /** Bytes from here on would make the first of `bound` values (at most 256) likelier than the others. */
 const usableBytes = (bound: number): number => 256 - (256 % bound);
@@ -23,33 +11,21 @@ export const randomBlock = (bytes: number): Uint8Array => randomBytes(bytes);
 
 export function randomText(characters: string, length: number): string {
   const usable = usableBytes(characters.length);
-  const codes = Buffer.from(characters, "latin1");
-  const text = Buffer.alloc(length);
-  for (let filled = 0; filled < length;) {
-    const byte = drawByte();
-    if (byte < usable) text[filled++] = codes[byte % codes.length]!;
-  }
-  return text.toString("latin1");
-}
-
-const ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
-/** Half as many steps to a name, one of which each request has. */
-const PAIRS = Array.from(ALPHABET, (a) => Array.from(ALPHABET, (b) => a + b)).flat();
-const USABLE_PAIRS = 65_536 - (65_536 % PAIRS.length);
-
-/** `length` characters of 0-9a-z. */
-export function randomName(length: number): string {
   let text = "";
   while (text.length < length) {
-    const drawn_pair = (drawByte() << 8) | drawByte();
-    if (drawn_pair < USABLE_PAIRS) text += PAIRS[drawn_pair % PAIRS.length];
+    for (const byte of drawBytes(length * 2)) {
+      if (byte < usable && text.length < length) text += characters[byte % characters.length];
+    }
   }
-  return text.slice(0, length);
+  return text;
 }
+
+/** `length` characters of 0-9a-z. */
+export const randomName = (length: number): string => randomText("0123456789abcdefghijklmnopqrstuvwxyz", length);
 
 const eight = new Uint8Array(8);
 
-/** 64 bits as 16 characters. On Bun alone. */
+/** 64 bits as 16 characters, for the id of a request. On Bun alone. */
 export const randomHex = (): string => webcrypto.getRandomValues(eight).toHex();
 
 /** So many random bytes as base64url. */
@@ -57,7 +33,7 @@ export const randomKey = (bytes: number): string => randomBytes(bytes).toString(
 
 /** Of at most 256 words. */
 export function randomWord(words: readonly string[]): string {
-  let byte = drawByte();
-  while (byte >= usableBytes(words.length)) byte = drawByte();
-  return words[byte % words.length]!;
+  let [byte] = drawBytes(1);
+  while (byte! >= usableBytes(words.length)) [byte] = drawBytes(1);
+  return words[byte! % words.length]!;
 }

@@ -1,5 +1,6 @@
-/** The paths on a site's host that belong to the service, whatever the site holds (CONTRACT 4.2, COMMENTS 1). They are
- *  asked by name: decoded, without the slash at the beginning, as a site's files are called. Letter case counts. */
+/** The paths that are no site's: those on its host that belong to the service, whatever the site holds (CONTRACT 4.2,
+ *  COMMENTS 1), and those that are dropped from every upload (CONTRACT 4.1). They are asked by name: decoded, without the
+ *  slash at the beginning, as a site's files are called. Letter case counts. Runs in browsers: it imports nothing. */
 
 /** Its own pages and calls. */
 const SERVICE = /^_svc(?:\/|$)/;
@@ -22,3 +23,20 @@ export const isService = (name: string): boolean => SERVICE.test(name);
 
 /** Whether a file of the site with this name is kept and never served. */
 export const isNeverServed = (name: string): boolean => SERVICE.test(name) || CERTIFICATES.test(name);
+
+const JUNK_NAMES = new Set([".DS_Store", "Thumbs.db", "desktop.ini"]);
+const JUNK_FOLDERS = new Set(["__MACOSX"]);
+const SECRET_FOLDERS = new Set([".git", ".svn", ".hg", "node_modules"]);
+
+/**
+ * Whether a path never becomes part of a site (CONTRACT 4.1): `junk` goes without a word, `secret` with a warning,
+ * null stays. The names count at any depth, and a folder's name takes all below it along.
+ */
+export function droppedAs(path: string): "junk" | "secret" | null {
+  const segments = path.split("/");
+  const name = segments.pop()!;
+  if (segments.some((folder) => JUNK_FOLDERS.has(folder))) return "junk";
+  if (segments.some((folder) => SECRET_FOLDERS.has(folder) || folder.startsWith(".env"))) return "secret";
+  if (JUNK_NAMES.has(name) || name.startsWith("._")) return "junk";
+  return name.startsWith(".env") || SECRET_FOLDERS.has(name) ? "secret" : null;
+}

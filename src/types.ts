@@ -23,6 +23,9 @@ export interface SiteContext {
   brands: string;
   /** Null for a new site: its name is drawn when it is stored. */
   slug: string | null;
+  /** What a list of its files is headed with: the slug, of a new site the first that is tried (the next one is taken once
+   *  in ten million deploys). */
+  name?: string;
   anonymous: boolean;
 }
 
@@ -159,6 +162,8 @@ export interface Site {
   /** Epoch milliseconds; null when owned. */
   expires_at: number | null;
   live_version_id: string;
+  /** When the live version was made (ISO 8601): the order of the dashboard's list. */
+  deployed_at: string;
   /** The owner's word over the detection; null: as detected. */
   spa_override: 0 | 1 | null;
   frozen: 0 | 1;

@@ -1,6 +1,8 @@
 /** What a deploy's identity depends on, shared by server and clients: it imports `node:` alone and runs on Node 18. */
 import { createHash } from "node:crypto";
 
+export { droppedAs } from "./reserved-paths.ts";
+
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Lower-case hex SHA-256 of a file's bytes: the key of its blob. */
@@ -20,23 +22,6 @@ export function deployDigest(hashes: Iterable<readonly [path: string, sha256: st
 
 /** The first 16 hex digits of the digest name a version. */
 export const versionIdOf = (digest: string): string => digest.slice(0, 16);
-
-const JUNK_NAMES = new Set([".DS_Store", "Thumbs.db", "desktop.ini"]);
-const JUNK_FOLDERS = new Set(["__MACOSX"]);
-const SECRET_FOLDERS = new Set([".git", ".svn", ".hg", "node_modules"]);
-
-/**
- * Whether a path never becomes part of a site (CONTRACT 4.1): `junk` goes without a word, `secret` with a warning,
- * null stays. The names count at any depth, and a folder's name takes all below it along.
- */
-export function droppedAs(path: string): "junk" | "secret" | null {
-  const segments = path.split("/");
-  const name = segments.pop()!;
-  if (segments.some((folder) => JUNK_FOLDERS.has(folder))) return "junk";
-  if (segments.some((folder) => SECRET_FOLDERS.has(folder) || folder.startsWith(".env"))) return "secret";
-  if (JUNK_NAMES.has(name) || name.startsWith("._")) return "junk";
-  return name.startsWith(".env") || SECRET_FOLDERS.has(name) ? "secret" : null;
-}
 
 /** The one folder that all paths lie in, if it is only wrapping: people zip the folder, not what is in it, and a site
  *  starts inside. `.well-known` is an address in its own right. */

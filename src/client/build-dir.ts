@@ -2,17 +2,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { droppedAs } from "../version-id.ts";
-
-/** Tried in this order. */
-export const BUILD_DIR_CANDIDATES = [
-  "dist",
-  "build",
-  "out",
-  ".output/public",
-  ".vercel/output/static",
-  "public",
-  "_site",
-] as const;
+import { BUILD_DIR_CANDIDATES } from "./build-dir-candidates.ts";
 
 /** Where build tools put a site beside the candidates: Angular, React Router, Flutter, MkDocs, Sphinx. */
 const KNOWN_PLACES = [/^dist\/[^/]+\/browser$/, /^build\/(client|web)$/, /^site$/, /^_build\/html$/];

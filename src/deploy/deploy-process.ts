@@ -58,7 +58,9 @@ function memoryOf(pid: number): number {
 
 type Child = Bun.Subprocess<"ignore", "ignore", "pipe">;
 
+/** Resolves when it has ended. */
 async function death(child: Child): Promise<ProcessDied> {
+  await child.exited;
   const words = (await child.stderr.text().catch(() => "")).trim().slice(-LAST_WORDS);
   const how = child.signalCode ? `was ended by ${child.signalCode}` : `ended with ${child.exitCode}`;
   return new ProcessDied(
@@ -86,6 +88,7 @@ function spawn(command: readonly string[], heard: Heard): Child {
 
 export function startDeployProcess(command: readonly string[] = deployCommand()): DeployProcess {
   let alive = true;
+  let died: ProcessDied | null = null;
   let answer: PromiseWithResolvers<Answer> | null = null;
   let mayPublish = () => false;
   const child = spawn(command, {
@@ -95,7 +98,8 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     },
     onExit: () => void (alive = false),
   });
-  const died = child.exited.then(() => death(child));
+  // Heard once: each job's own listener would be kept, with its answer, for as long as the process lives.
+  void death(child).then((error) => answer?.reject((died = error)));
   const send = (message: ToProcess) => child.send(message);
   function kill(): void {
     alive = false;
@@ -107,7 +111,7 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     run(job, ask) {
       mayPublish = ask;
       const mine = (answer = Promise.withResolvers<Answer>());
-      void died.then(mine.reject); // perhaps before it was asked
+      if (died !== null) mine.reject(died); // before it was asked
       try {
         send(job);
       } catch {} // the channel is closed: its end says so
@@ -118,8 +122,7 @@ export function startDeployProcess(command: readonly string[] = deployCommand())
     async close() {
       if (alive) send("close");
       const late = setTimeout(kill, CLOSING_MS);
-      await child.exited;
-      clearTimeout(late);
+      await child.exited.finally(() => clearTimeout(late));
     },
   };
 }

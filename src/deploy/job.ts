@@ -1,5 +1,5 @@
 /** What goes into a deploy's process and what comes out: plain data, for a channel keeps no classes. */
-import type { PlainRefusal } from "../errors.ts";
+import type { PlainFailure } from "../errors.ts";
 import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
@@ -57,20 +57,8 @@ export type ProcessJob = (Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploade
   version: string;
 };
 
-export interface PlainError {
-  name: string;
-  message: string;
-  stack: string | undefined;
-}
-
-/** `cause`: what the operator should read of a refusal that is no fault of the caller. `other_version`: the program was
- *  exchanged while it ran, and this process is the new one. */
-export type Outcome =
-  | { deployed: Deployed }
-  | { rehearsed: Rehearsed }
-  | { refusal: PlainRefusal; cause?: PlainError }
-  | { error: PlainError }
-  | { other_version: string };
+/** `other_version`: the program was exchanged while it ran, and this process is the new one. */
+export type Outcome = { deployed: Deployed } | { rehearsed: Rehearsed } | PlainFailure | { other_version: string };
 
 /** `publish`: the yes to the process's question. `close`: leave the database in order, and end. */
 export type ToProcess = ProcessJob | "publish" | "close";

@@ -154,13 +154,13 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
 
 export function createPool(options: PoolOptions, startOne: () => DeployProcess = startDeployProcess): DeployPool {
   const { slots: width = Math.max(2, availableParallelism()), wait_ms = WAIT_MS } = options;
-  const slots = createGate(width, { ms: wait_ms, late: busy });
+  const slots = createGate({ width, ms: wait_ms, late: busy });
   const runner = createRunner(options, startOne);
   const deploys = new Set<Promise<unknown>>();
 
   /** Known to `stop` until it has settled. */
   function runInSlot(job: Job): Promise<Done> {
-    const running = slots.run(() => runner.run(job), job.customer, job.network);
+    const running = slots.run(() => runner.run(job), [job.customer, job.network]);
     deploys.add(running);
     return running.finally(() => deploys.delete(running));
   }

@@ -1,12 +1,11 @@
 /** What a deploy would change, compared with what is live: uploaded files alone. */
 import { refuseCollision } from "../store/refusals.ts";
 import type { Store } from "../store/index.ts";
-import type { Versions } from "../store/serving.ts";
-import type { BuiltVersion, ManifestFile } from "../types.ts";
+import { type ChangedFile, compareUploads, type Versions } from "../store/serving.ts";
+import type { BuiltVersion } from "../types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
 
-const uploaded = (files: Iterable<ManifestFile>): Map<string, string> =>
-  new Map([...files].filter(({ made }) => !made).map(({ path, sha256 }) => [path, sha256]));
+const pathsOf = (files: readonly ChangedFile[]): string[] => files.map(({ path }) => path);
 
 export async function rehearse(
   version: BuiltVersion,
@@ -17,18 +16,13 @@ export async function rehearse(
   const live = against && (await versions.manifest(against.site_id, against.version_id));
   if (against) refuseCollision((await versions.get(against.site_id, version_id))?.digest, version);
   await admit(charged, version, bounds);
-  const [before, after] = [uploaded(live?.values() ?? []), uploaded(version.manifest)];
-  const paths = [...after.keys()].sort();
+  const { added, changed, removed } = compareUploads(live?.values() ?? [], version.manifest);
   return {
     version_id,
     title,
     spa,
     healed,
     warnings,
-    files: {
-      added: paths.filter((path) => !before.has(path)),
-      changed: paths.filter((path) => before.has(path) && before.get(path) !== after.get(path)),
-      removed: [...before.keys()].filter((path) => !after.has(path)).sort(),
-    },
+    files: { added: pathsOf(added), changed: pathsOf(changed), removed: pathsOf(removed) },
   };
 }

@@ -2,12 +2,12 @@
  *  process is ended before it publishes or not at all: never between blob and COMMIT. */
 import type { Refusal } from "../errors.ts";
 import { every } from "../every.ts";
-import { fromPlain } from "../errors.ts";
+import { fromFailure } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { DeployProcess, ProcessDied } from "./deploy-process.ts";
 import { died, during, exchanged, tooLarge, tooLong } from "./failures.ts";
 import type { HandedZip, Place } from "./handed-zip.ts";
-import type { Outcome, PlainError, ProcessJob } from "./job.ts";
+import type { Outcome, ProcessJob } from "./job.ts";
 
 interface TaskLimits {
   /** For all but publishing. */
@@ -29,18 +29,15 @@ const WATCH_MS = 50;
 /** A process that grew past this is not kept: the next deploy would begin with what is left of this one. */
 const KEPT_BYTES = 96 << 20;
 
-/** An error of the process as if it had been thrown here: the log shows its own stack. */
-const thrown = ({ name, message, stack }: PlainError): Error => Object.assign(new Error(message), { name, stack });
-
 function doneOf(outcome: Outcome, log: Pick<Log, "error">): Done {
   if ("deployed" in outcome || "rehearsed" in outcome) return outcome;
-  if ("error" in outcome) throw thrown(outcome.error);
   if ("other_version" in outcome) {
     log.error("deploy", `the program was exchanged for ${outcome.other_version}: restart the server`);
     throw exchanged();
   }
-  if (outcome.cause) log.error("a deploy was refused", thrown(outcome.cause));
-  throw fromPlain(outcome.refusal);
+  const error = fromFailure(outcome);
+  if (error.cause !== undefined) log.error("a deploy was refused", error.cause);
+  throw error;
 }
 
 /** Calls back once the time is over or the memory too much. */

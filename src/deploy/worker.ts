@@ -2,7 +2,7 @@
  *  its only way out is the channel to the server that started it. */
 import { writeFileSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
-import { Refusal, toPlain } from "../errors.ts";
+import { plainFailure } from "../errors.ts";
 import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
 import { diskRefusal } from "../store/refusals.ts";
@@ -11,7 +11,7 @@ import { takeZip } from "./handed-zip.ts";
 import { dieWithParent } from "./parent-death.ts";
 import { rehearse } from "./rehearse.ts";
 import { measureStages } from "./stages.ts";
-import type { Deployed, FromProcess, Outcome, PlainError, ProcessJob, ToProcess } from "./job.ts";
+import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
 
 /** A stage of the pipeline after which a thread may still be at work here that nothing but the process's end stops. */
 const LEFT_BEHIND = "giving up on Markdown";
@@ -41,14 +41,18 @@ async function connect(data_dir: string): Promise<Store> {
   }
 }
 
-function buildFrom({ zip_path, limits, site, data_dir }: ProcessJob, progress: Progress): BuiltVersion {
+const nameOf = (job: ProcessJob): string | undefined =>
+  "target" in job && job.target.kind === "new" ? job.target.slugs[0] : (job.site.slug ?? undefined);
+
+function buildFrom(job: ProcessJob, progress: Progress): BuiltVersion {
+  const { zip_path, limits, site, data_dir } = job;
   const { zip, note, close } = takeZip(zip_path);
   try {
     const told: Progress = (stage, file) => {
       progress(stage, file);
       note(stage, file);
     };
-    return build(zip, limits, told, { ...site, brands: readBrands(data_dir) }, cpu);
+    return build(zip, limits, told, { ...site, name: nameOf(job), brands: readBrands(data_dir) }, cpu);
   } finally {
     close();
   }
@@ -82,17 +86,8 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
   return { deployed: { ...published, title, healed, warnings, files, bytes, stages: stages() } };
 }
 
-function plain(thrown: unknown): PlainError {
-  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown));
-  return { name, message, stack };
-}
-
 /** A disk or a machine that gives no more is no fault of the deploy: 503 or 507, and the log has the reason. */
-function failure(thrown: unknown): Outcome {
-  const error = diskRefusal(thrown);
-  if (!(error instanceof Refusal)) return { error: plain(error) };
-  return { refusal: toPlain(error), ...(error.cause !== undefined && { cause: plain(error.cause) }) };
-}
+const failure = (thrown: unknown): Outcome => plainFailure(diskRefusal(thrown));
 
 async function answer(job: ProcessJob): Promise<void> {
   if (job.version !== packageJson.version) {

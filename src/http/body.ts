@@ -96,9 +96,13 @@ export async function readJson(request: Request): Promise<Readonly<Record<string
   return value as Record<string, unknown>;
 }
 
+/** The fields of a form, in their order. */
+export const readFormFields = async (request: Request): Promise<URLSearchParams> =>
+  new URLSearchParams(await readText(request));
+
 /** The fields of a form; of a repeated one the last, as in JSON. */
 export const readForm = async (request: Request): Promise<Readonly<Record<string, string>>> =>
-  Object.fromEntries(new URLSearchParams(await readText(request)));
+  Object.fromEntries(await readFormFields(request));
 
 export const isForm = (request: Request): boolean => mediaType(request) === "application/x-www-form-urlencoded";
 

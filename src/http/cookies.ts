@@ -12,11 +12,13 @@ export interface SessionCookie {
   readonly cleared: string;
 }
 
-/** Every value that the header has under the name, in its order. */
+/** Every value that the header has under the name, in its order. Several header fields arrive as one, parted by `; ` as the
+ *  pairs are. A comma parts nothing, and no blank but HTTP's own is cut off: a hosted page may plant `theme=x,__Host-…=…` for
+ *  the parent domain, where the prefix forbids it a session of that name. */
 const valuesOf = (header: string, name: string): string[] =>
   header
-    .split(/[;,]/)
-    .map((pair) => pair.trim())
+    .split(";")
+    .map((pair) => pair.replace(/^[ \t]+/, ""))
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
 

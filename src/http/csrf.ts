@@ -3,6 +3,7 @@
 import { Refusal } from "../errors.ts";
 import { UNIT_MS } from "../units.ts";
 import { mediaType, readForm, readJson } from "./body.ts";
+import { isFileForm, openFileForm } from "./multipart.ts";
 
 /** A page may lie open over a weekend. */
 const LIFETIME_MS = 7 * UNIT_MS.d;
@@ -24,7 +25,7 @@ export const csrfToken = (secret: string, session_id: string): string =>
 const crossOrigin = (): Refusal =>
   new Refusal(
     "cross_origin",
-    "This change did not come from a page of ours, or the page is too old: reload it and try again.",
+    "This page was open for too long, or the change did not come from it. Go back, reload, and try again.",
   );
 
 /** Throws 403 where a page of another origin than the one that is asked made the request; a program, which says nothing of
@@ -38,24 +39,32 @@ export function refuseForeignOrigin({ request, origin }: { request: Request; ori
 async function sentToken(request: Request, type: string | null): Promise<string> {
   const header = request.headers.get("svc-csrf");
   if (header !== null) return header;
+  if (isFileForm(request)) return (await openFileForm(request)).fields.csrf ?? "";
   if (type === "application/x-www-form-urlencoded") return (await readForm(request)).csrf ?? "";
   if (type !== "application/json") return "";
   const { csrf } = await readJson(request);
   return typeof csrf === "string" ? csrf : "";
 }
 
-/** For a write that is authorised by cookie alone. */
+interface Proof {
+  origin: string;
+  secret: string;
+  /** A page of ours has a form with a file for it, which no foreign page's form could be told from. */
+  takes_file: boolean;
+}
+
+/** For a write that is authorised by cookie alone. Of a form with a file, the file is not read. */
 export async function refuseForged(
   request: Request,
   session_id: string,
-  { origin, secret }: { origin: string; secret: string },
+  { origin, secret, takes_file }: Proof,
 ): Promise<void> {
   const { headers } = request;
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw crossOrigin();
   if (headers.get("origin") !== origin) throw crossOrigin();
   const type = mediaType(request);
-  if (type !== null && !OWN_TYPES.has(type)) throw crossOrigin();
+  if (type !== null && !OWN_TYPES.has(type) && !(takes_file && isFileForm(request))) throw crossOrigin();
   const token = await sentToken(request, type);
   const genuine =
     token !== "" &&

@@ -9,7 +9,8 @@ type Row = readonly [method: Method, path: string, ...rest: unknown[]];
 /** The rows of one path, of which the method chooses. Throws 405. */
 type AtPath<R> = (method: string) => { row: R; params: Readonly<Record<string, string>> };
 
-const pattern = (path: string): RegExp => new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[A-Za-z0-9_-]{1,64})")}$`);
+const pattern = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(".", "\\.").replace(/:(\w+)/g, "(?<$1>[A-Za-z0-9_-]{1,64})")}$`);
 
 /** HEAD is answered by GET's row; the body is left out on the way. Null where no row has the path. */
 export function matcher<R extends Row>(table: readonly R[]): (path: string) => AtPath<R> | null {

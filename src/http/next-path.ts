@@ -1,5 +1,5 @@
 /** Where a form may send a browser afterwards: a path of our own, however it is spelled (RELIABILITY A8). */
-export const HOME = "/signin";
+export const HOME = "/dashboard";
 
 /** What could leave this host or hide where it leads: `//host`, `/\host`, control characters that parsers drop. */
 const SUSPICIOUS = /^\/[/\\]|[\\\p{Cc}]/u;

@@ -35,7 +35,8 @@ function indexElsewhere(files: Files): Warning[] {
   return [{ code: "index_elsewhere", message, path, fix_recipe }];
 }
 
-export function ensureIndex(draft: Draft, progress: Progress): Draft {
+/** `name`: what a list of the files is headed with. */
+export function ensureIndex(draft: Draft, progress: Progress, name?: string): Draft {
   if (draft.files.has(INDEX)) return draft;
   progress("making an index");
   const page = indexPage(draft.files);
@@ -45,5 +46,5 @@ export function ensureIndex(draft: Draft, progress: Progress): Draft {
   }
   const message = `A list of the files answers /, for there is no ${INDEX}.`;
   const healed: Healed = { code: "index_generated", message, path: INDEX };
-  return withIndex(draft, listing(draft), healed, indexElsewhere(draft.files));
+  return withIndex(draft, listing(draft, name), healed, indexElsewhere(draft.files));
 }

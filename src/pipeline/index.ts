@@ -15,7 +15,7 @@ import { createBudget } from "./budget.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
 import { titleOf } from "../html/title.ts";
 
-/** A listing names no site: its own title says nothing that the upload said. */
+/** A listing's own title says nothing that the upload said. */
 const titleOfIndex = ({ files, healed }: Draft, pages: Pages): string | null =>
   healed.some(({ code }) => code === "index_generated") ? null : titleOf(pages(files.get("index.html")!));
 
@@ -34,7 +34,7 @@ export function build(
   cpu?: () => number,
 ): BuiltVersion {
   const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
-  const whole = ensureIndex(renderMarkdownSite(upload, progress), progress);
+  const whole = ensureIndex(renderMarkdownSite(upload, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
   const draft = scanAbuse(whole, site, progress, pages, budget);

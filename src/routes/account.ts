@@ -9,7 +9,7 @@ import { readRecord } from "./sites.ts";
 import { unknownSite } from "../store/refusals.ts";
 import type { Ctx } from "./context.ts";
 
-const LONGEST_LABEL = 80;
+export const LONGEST_LABEL = 80;
 
 /** `GET /account`. */
 export async function readAccount({ caller, parts }: Ctx) {
@@ -78,11 +78,15 @@ export async function listSites({ caller, query, parts }: Ctx) {
 const invalid = (field: string, must: string): Refusal =>
   new Refusal("invalid_input", `The member "${field}" must be ${must}.`, { field });
 
+/** As it is kept; null where it is too long. */
+export function fittingLabel(text: string): string | null {
+  const label = text.toWellFormed().trim();
+  return [...label].length > LONGEST_LABEL ? null : label;
+}
+
 function labelOf(value: unknown): string | null {
-  const label = typeof value === "string" ? value.toWellFormed().trim() : null;
-  if (label === null || [...label].length > LONGEST_LABEL) {
-    throw invalid("label", `a string of at most ${LONGEST_LABEL} characters`);
-  }
+  const label = typeof value === "string" ? fittingLabel(value) : null;
+  if (label === null) throw invalid("label", `a string of at most ${LONGEST_LABEL} characters`);
   return label === "" ? null : label;
 }
 

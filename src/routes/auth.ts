@@ -12,6 +12,7 @@ import { accountHolder } from "./caller.ts";
 import { clientOf } from "../http/exchange.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";
 import { nextPath } from "../http/next-path.ts";
+import { isTrustworthy } from "../http/trustworthy.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "./context.ts";
 import { networkHash, passwordHolder, waitingPlace } from "./password-check.ts";
@@ -45,7 +46,7 @@ async function emailAndPassword(fields: Fields): Promise<{ email: string; passwo
   };
 }
 
-export const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-mail address or the password is wrong.");
+const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-mail address or the password is wrong.");
 
 /** `POST /auth/login`. */
 export async function login(ctx: Ctx) {
@@ -85,12 +86,28 @@ export async function signup(ctx: Ctx) {
   return signedIn(ctx, fields, account_id, made.session_token);
 }
 
-/** `POST /auth/logout`: ends the session that is presented. */
+/** Where the form of a page goes on to; null for a program. */
+async function wayOn({ request, exchange }: Ctx): Promise<Response | null> {
+  if (!isForm(request)) return null;
+  const { next } = await readForm(request);
+  return next === undefined ? null : answerRedirect(nextPath(next), exchange);
+}
+
+/** The browser forgets a session that has ended. */
+export function forgetSession({ caller, cookie, headers, origin }: Ctx): void {
+  if (caller.kind !== "account" || caller.by !== "cookie") return;
+  headers["set-cookie"] = cookie.cleared;
+  // Never "cookies" or "storage": they reach what visitors of sites and the drop zone keep.
+  if (isTrustworthy(origin)) headers["clear-site-data"] = '"cache"';
+}
+
+/** `POST /auth/logout`: ends the session that is presented. On a page whose session is gone, what was wanted is done. */
 export async function logout(ctx: Ctx) {
-  const { account_id, session_id, by } = accountHolder(ctx.caller);
+  const { caller } = ctx;
+  const on = await wayOn(ctx);
+  if (on && caller.kind !== "account") return on;
+  const { account_id, session_id } = accountHolder(caller);
   await ctx.parts.store.sessions.end({ account_id, session_id });
-  if (by === "cookie") ctx.headers["set-cookie"] = ctx.cookie.cleared;
-  if (!isForm(ctx.request)) return { ok: true };
-  const { next } = await readForm(ctx.request);
-  return next === undefined ? { ok: true } : answerRedirect(nextPath(next), ctx.exchange);
+  forgetSession(ctx);
+  return on ?? { ok: true };
 }

@@ -59,6 +59,10 @@ export function accountHolder(caller: Caller): SignedInCaller {
   throw unauthorized("This needs an account's session: sign in and send it as Authorization: Bearer <token>.");
 }
 
+/** A write that carries the proof of a session and has none any more: whoever made it meant to be signed in, and nothing
+ *  is made without their account. */
+export const signedOut = (): Refusal => unauthorized("You were signed out, and nothing was published.");
+
 /** For `POST /sites`: the account that will own the site, or null for an anonymous one. */
 export function ownerToBe(caller: Caller): SignedInCaller | null {
   if (caller.kind === "anonymous") return null;

@@ -50,5 +50,6 @@ export interface Ctx {
 /** What a handler returns is the JSON body of a 200, or a whole answer of another kind. */
 export type Handler = (ctx: Ctx) => Promise<unknown>;
 
-/** `no_session`: whoever asks, their session is not looked at, so that a write by cookie needs no proof either. */
-export type Route = readonly [method: Method, path: string, handler: Handler, opens?: "no_session"];
+/** `no_session`: whoever asks, their session is not looked at, so that a write by cookie needs no proof either.
+ *  `file_form`: takes a form with a file. */
+export type Route = readonly [method: Method, path: string, handler: Handler, opens?: "no_session" | "file_form"];

@@ -7,6 +7,7 @@ import type { Bounds } from "../store/changes.ts";
 import { hashToken } from "../tokens.ts";
 import type { Bytes } from "../types.ts";
 import { mediaType, readBody } from "../http/body.ts";
+import { FORM_BYTES, isFileForm, openFileForm } from "../http/multipart.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
@@ -36,20 +37,43 @@ function refuseUnlessRoom({ store, config }: ApiParts, owned: boolean): void {
   }
 }
 
-/** The zip, whole. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a site that has an owner. */
-export async function readUpload(ctx: Ctx, owned: boolean): Promise<Bytes> {
+/** Before the bytes of a zip are read. `beside`: what comes with them. */
+function makeReady(ctx: Ctx, owned: boolean, beside = 0) {
   const { request, exchange, parts, client_address, after } = ctx;
   const { max_zip_bytes } = parts.config;
-  refuseUnlessZip(request);
   const tooLarge = (actual: number | undefined) => zipTooLarge(max_zip_bytes, actual);
   const length = request.headers.get("content-length");
   const announced = length === null ? max_zip_bytes : Number(length);
-  if (announced > max_zip_bytes) throw tooLarge(announced);
+  if (announced > max_zip_bytes + beside) throw tooLarge(beside > 0 ? undefined : announced);
   refuseUnlessRoom(parts, owned);
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
   // Until the answer: zips that wait for a slot take memory, too.
-  after(parts.uploads.hold(client_address(), announced));
-  return readBody(request, max_zip_bytes, tooLarge);
+  after(parts.uploads.hold(client_address(), Math.min(announced, max_zip_bytes)));
+  return { max_zip_bytes, tooLarge };
+}
+
+/** The zip, whole. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a site that has an owner. */
+export async function readUpload(ctx: Ctx, owned: boolean): Promise<Bytes> {
+  refuseUnlessZip(ctx.request);
+  const { max_zip_bytes, tooLarge } = makeReady(ctx, owned);
+  return readBody(ctx.request, max_zip_bytes, tooLarge);
+}
+
+/** The field of a form that has the zip. */
+const ZIP_FIELD = "zip";
+
+/** The same of a form: its file, and the fields that stand before it. */
+export async function readUploadForm(ctx: Ctx, owned: boolean) {
+  if (!isFileForm(ctx.request) || ctx.request.headers.has("content-encoding")) {
+    throw new Refusal("unsupported_media_type", "Send the zip in a form: multipart/form-data.");
+  }
+  const { max_zip_bytes, tooLarge } = makeReady(ctx, owned, FORM_BYTES);
+  const { fields, file, readFile } = await openFileForm(ctx.request);
+  const zip = file === ZIP_FIELD ? await readFile(max_zip_bytes, tooLarge) : null;
+  if (zip === null || zip.length === 0) {
+    throw new Refusal("invalid_input", "Choose a zip file first.", { field: ZIP_FIELD });
+  }
+  return { fields, zip };
 }
 
 export const boundsOf = ({ quota_account, quota_address, keep_versions }: Config): Bounds => ({
@@ -75,9 +99,8 @@ export function spaSetting(query: URLSearchParams): 0 | 1 | null | undefined {
   throw new Refusal("invalid_input", "The parameter spa must be on, off or auto.", { field: "spa" });
 }
 
-/** The hash of `Idempotency-Key`, or null. A key is a secret: whoever has it gets fresh tokens of its site. */
-export function idempotencyKey({ headers }: Request): string | null {
-  const key = headers.get("idempotency-key");
+/** The hash of what came as `Idempotency-Key`, or null. A key is a secret: whoever has it gets fresh tokens of its site. */
+export function idempotencyKey(key: string | null): string | null {
   if (key === null) return null;
   if (/^[\x21-\x7e]{22,255}$/.test(key)) return hashToken(key);
   throw new Refusal(

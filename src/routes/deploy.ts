@@ -6,12 +6,13 @@ import { refuseUnlessWritable } from "../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
 import type { NewToken } from "../store/changes.ts";
-import type { SiteContext, TokenKind } from "../types.ts";
+import type { Bytes, Site, SiteContext, TokenKind } from "../types.ts";
 import { customerOf, networkOf } from "../http/client-address.ts";
+import { refuseForeignOrigin } from "../http/csrf.ts";
 import { managedSite, ownerToBe, type SignedInCaller } from "./caller.ts";
 import { refuseUnproved } from "./challenge.ts";
 import { noteDeployed, noteSite } from "./deploy-facts.ts";
-import { boundsOf, idempotencyKey, networkKey, readUpload, spaSetting } from "./deploy-request.ts";
+import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
 import { limitAccount, limitClient } from "../http/rate-limit.ts";
 import { siteUrl } from "../http/hosts.ts";
@@ -19,6 +20,8 @@ import type { Ctx } from "./context.ts";
 
 async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<void> {
   if (owner !== null) return limitAccount(ctx, owner.account_id);
+  // Before it is counted: else any page would use up the deploys of its visitor's network.
+  refuseForeignOrigin(ctx);
   await limitClient(ctx, "rate_deploy");
   await refuseUnproved(ctx);
 }
@@ -36,6 +39,44 @@ const newSiteOf = (owner: SignedInCaller | null, network: string | null) => ({
 /** Who takes turns at the slots. */
 const whereFrom = (address: string) => ({ customer: customerOf(address), network: networkOf(address) });
 
+interface NewSite {
+  zip: Bytes;
+  key_hash: string | null;
+  spa_override?: Site["spa_override"] | undefined;
+}
+
+/** `shown`: whoever asks is shown the tokens; an account that does not see them needs none. */
+async function publishNew(ctx: Ctx, owner: SignedInCaller | null, made: NewSite, shown = true) {
+  const { parts, client_address } = ctx;
+  const from = whereFrom(client_address());
+  const manage_token = shown ? newToken("svc_manage_") : undefined;
+  const claim_token = owner ? undefined : newToken("svc_claim_");
+  const address = owner?.account_id ?? from.network;
+  const deployed = await parts.pool.deploy({
+    zip: made.zip,
+    ...from,
+    site: siteContext(parts, { slug: null, anonymous: !owner }),
+    spa_override: made.spa_override,
+    tokens: [
+      ...(manage_token ? [tokenOf("manage", manage_token)] : []),
+      ...(claim_token ? [tokenOf("claim", claim_token)] : []),
+    ],
+    bounds: boundsOf(parts.config),
+    target: {
+      kind: "new",
+      site_id: newSiteId(),
+      slugs: newSlugs(),
+      owner,
+      expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
+      network: owner ? null : networkKey(ctx),
+      idempotency: made.key_hash === null ? null : { key_hash: made.key_hash, address },
+    },
+  });
+  parts.published(deployed.site, deployed.version_id);
+  noteDeployed(ctx.exchange, deployed);
+  return deployResult(ctx, deployed, { manage_token, claim_token });
+}
+
 /** A new site: the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx) {
   const { request, query, caller, parts, client_address } = ctx;
@@ -43,73 +84,88 @@ export async function createSite(ctx: Ctx) {
   await countNewSite(ctx, owner);
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
-  const key_hash = owner ? null : idempotencyKey(request);
+  const key_hash = idempotencyKey(request.headers.get("idempotency-key"));
   const zip = await readUpload(ctx, owner !== null);
-  const from = whereFrom(client_address());
+  if (!rehearsal) return publishNew(ctx, owner, { zip, key_hash, spa_override });
+  const charged = newSiteOf(owner, owner ? null : networkKey(ctx));
   const site = siteContext(parts, { slug: null, anonymous: !owner });
-  const bounds = boundsOf(parts.config);
-  const counted_for = owner ? null : networkKey(ctx);
-  if (rehearsal) {
-    const charged = newSiteOf(owner, counted_for);
-    return dryRun(parts, { zip, ...from, site, against: null, charged, bounds }, spa_override ?? null);
-  }
-  const manage_token = newToken("svc_manage_");
-  const claim_token = owner ? undefined : newToken("svc_claim_");
+  const upload = { zip, ...whereFrom(client_address()), site };
+  return dryRun(parts, { ...upload, against: null, charged, bounds: boundsOf(parts.config) }, spa_override ?? null);
+}
+
+/** `POST /`, the form of the start page: as `createSite`, the key in the field `key`. */
+export async function createSiteByForm(ctx: Ctx) {
+  refuseForeignOrigin(ctx);
+  const owner = ownerToBe(ctx.caller);
+  await countNewSite(ctx, owner);
+  const { fields, zip } = await readUploadForm(ctx, owner !== null);
+  return publishNew(ctx, owner, { zip, key_hash: idempotencyKey(fields.key ?? null) }, owner === null);
+}
+
+/** The site that the caller may deploy to now. */
+async function siteToUpdate(ctx: Ctx) {
+  const { caller, parts, params, exchange } = ctx;
+  const managed = await managedSite(caller, params.id!, parts.store, parts.now());
+  const { site } = managed;
+  noteSite(exchange, site);
+  if (site.owner_account_id === null) await limitClient(ctx, "rate_redeploy");
+  else await limitAccount(ctx, site.owner_account_id);
+  refuseUnlessWritable(site, parts.now());
+  return { ...managed, owned: site.owner_account_id !== null };
+}
+
+type Update = Awaited<ReturnType<typeof siteToUpdate>>;
+
+/** What a version's upload is judged with and for. */
+const uploadFor = ({ parts, client_address }: Ctx, { site, owned }: Update, zip: Bytes) => ({
+  zip,
+  ...whereFrom(client_address()),
+  site: siteContext(parts, { slug: site.slug, anonymous: !owned }),
+  bounds: boundsOf(parts.config),
+});
+
+async function publishVersion(
+  ctx: Ctx,
+  update: Update,
+  { zip, spa_override }: Pick<NewSite, "zip" | "spa_override">,
+  fresh: string | null,
+): Promise<Deployed> {
+  const { parts } = ctx;
   const deployed = await parts.pool.deploy({
-    zip,
-    ...from,
-    site,
+    ...uploadFor(ctx, update, zip),
     spa_override,
-    tokens: [tokenOf("manage", manage_token), ...(claim_token ? [tokenOf("claim", claim_token)] : [])],
-    bounds,
-    target: {
-      kind: "new",
-      site_id: newSiteId(),
-      slugs: newSlugs(),
-      owner,
-      expires_at: owner ? null : parts.now() + parts.config.anonymous_ttl,
-      network: counted_for,
-      idempotency: key_hash === null ? null : { key_hash, address: from.network },
-    },
+    tokens: fresh ? [tokenOf("manage", fresh)] : [],
+    target: { kind: "existing", site_id: update.site.site_id, by: update.by },
   });
   parts.published(deployed.site, deployed.version_id);
-  return deployResult(ctx, deployed, { manage_token, ...(claim_token && { claim_token }) });
+  noteDeployed(ctx.exchange, deployed);
+  return deployed;
 }
 
 /** A new version of a site, or one of its versions again, or no change at all. */
 export async function redeploy(ctx: Ctx) {
-  const { query, caller, parts, params, token, client_address } = ctx;
-  const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
-  noteSite(ctx.exchange, site);
-  const owner_account_id = site.owner_account_id;
-  if (owner_account_id === null) await limitClient(ctx, "rate_redeploy");
-  else await limitAccount(ctx, owner_account_id);
-  refuseUnlessWritable(site, parts.now());
+  const { query, caller, parts, token } = ctx;
+  const update = await siteToUpdate(ctx);
+  const { site, owned } = update;
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
-  const zip = await readUpload(ctx, owner_account_id !== null);
-  const { site_id, slug, live_version_id } = site;
-  const context = siteContext(parts, { slug, anonymous: owner_account_id === null });
-  const from = whereFrom(client_address());
+  const zip = await readUpload(ctx, owned);
   if (rehearsal) {
-    const against = { site_id, version_id: live_version_id };
-    const bounds = boundsOf(parts.config);
+    const against = { site_id: site.site_id, version_id: site.live_version_id };
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { zip, ...from, site: context, against, charged: site, bounds }, setting);
+    return dryRun(parts, { ...uploadFor(ctx, update, zip), against, charged: site }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
-  const deployed = await parts.pool.deploy({
-    zip,
-    ...from,
-    site: context,
-    spa_override,
-    tokens: fresh ? [tokenOf("manage", fresh)] : [],
-    bounds: boundsOf(parts.config),
-    target: { kind: "existing", site_id, by },
-  });
-  parts.published(deployed.site, deployed.version_id);
+  const deployed = await publishVersion(ctx, update, { zip, spa_override }, fresh);
   return deployResult(ctx, deployed, { manage_token: fresh ?? token! });
+}
+
+/** `POST /dashboard/sites/:id/deploys`, the form of a site's page: no token is shown there, so none is made. */
+export async function redeployByForm(ctx: Ctx): Promise<Deployed> {
+  const update = await siteToUpdate(ctx);
+  const { zip } = await readUploadForm(ctx, update.owned);
+  return publishVersion(ctx, update, { zip }, null);
 }
 
 /** What the upload is judged with beside its files. */
@@ -120,22 +176,22 @@ const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | 
 });
 
 function deployResult(
-  { parts, exchange }: Ctx,
+  { parts }: Ctx,
   deployed: Deployed,
-  tokens: { manage_token: string; claim_token?: string },
+  { manage_token, claim_token }: { manage_token: string | undefined; claim_token?: string | undefined },
 ) {
-  noteDeployed(exchange, deployed);
   const { site, version_id, healed, warnings } = deployed;
   const { base_url } = parts.config;
   const { site_id, slug, expires_at, owner_account_id } = site;
-  const claim_url = tokens.claim_token && `${base_url}/claim/${site_id}#${tokens.claim_token}`;
+  const claim_url = claim_token && `${base_url}/claim/${site_id}#${claim_token}`;
   return {
     url: siteUrl(parts.config, slug),
     site_id,
     slug,
     version_id,
     expires_at,
-    ...tokens,
+    ...(manage_token && { manage_token }),
+    ...(claim_token && { claim_token }),
     ...(claim_url && { claim_url }),
     ...(owner_account_id !== null && { owner_account_id }),
     next_actions: nextActions(base_url, site_id, claim_url),

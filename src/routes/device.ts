@@ -6,6 +6,7 @@ import { randomText } from "../random.ts";
 import { hashToken, newToken } from "../tokens.ts";
 import { newSession } from "./auth.ts";
 import { readFields, stringMember } from "../http/body.ts";
+import { refuseForeignOrigin } from "../http/csrf.ts";
 import { clientOf } from "../http/exchange.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "./context.ts";
@@ -27,6 +28,7 @@ export function readUserCode(text: unknown): string | null {
 /** `POST /auth/device/code`. What a client sends along (`client_id`, `scope`) changes nothing. */
 export async function startDevice(ctx: Ctx) {
   const { request, client_address, parts } = ctx;
+  refuseForeignOrigin(ctx); // before it is counted: a page's visitor has not begun it
   await limitClient(ctx, "rate_device_start");
   const device_code = newToken("svc_device_");
   const login = { device_hash: hashToken(device_code), address: client_address(), client: clientOf(request) };

@@ -3,7 +3,7 @@ import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, signedOut } from "./caller.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { beginFacts, noteCaller } from "./deploy-facts.ts";
 import { sessionCookie } from "../http/cookies.ts";
@@ -26,6 +26,10 @@ const ANONYMOUS: Caller = { kind: "anonymous" };
 
 const DEPLOYS: ReadonlySet<Handler> = new Set([createSite, redeploy]);
 
+/** A dry run is none; a form has none. */
+const isDeploy = ([, , handler, opens]: Route, query: URLSearchParams): boolean =>
+  opens === "file_form" || (DEPLOYS.has(handler) && query.get("dry_run") !== "1");
+
 /** What a handler says beside its answer. */
 type Said = Pick<Ctx, "headers" | "after">;
 
@@ -47,10 +51,11 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
     const client_address = () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
     if (writes(request)) said.after(parts.writes.hold(client_address()));
     const query = new URLSearchParams(queryOf(request.url));
-    if (DEPLOYS.has(handler) && query.get("dry_run") !== "1") beginFacts(exchange);
+    if (isDeploy(row, query)) beginFacts(exchange);
     const origin = originOf(request, () => exchange.address());
     const cookie = sessionCookie(origin);
-    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts });
+    const takes_file = opens === "file_form";
+    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts }, takes_file);
     const authorization = request.headers.get("authorization");
     noteCaller(exchange, caller);
     if (authorization === null) clearDeadCookie(caller, cookie, said);
@@ -74,16 +79,15 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
 }
 
 /** Who asks. A browser that is signed in proves that a page of ours makes its writes. */
-async function admit({
-  request,
-  origin,
-  cookie,
-  parts,
-}: Pick<Ctx, "request" | "origin" | "cookie" | "parts">): Promise<Caller> {
+async function admit(
+  { request, origin, cookie, parts }: Pick<Ctx, "request" | "origin" | "cookie" | "parts">,
+  takes_file: boolean,
+): Promise<Caller> {
   const caller = await callerOf(request, parts.store, cookie);
   if (writes(request) && caller.kind === "account" && caller.by === "cookie") {
-    await refuseForged(request, caller.session_id, { origin, secret: parts.secrets.csrf });
+    await refuseForged(request, caller.session_id, { origin, secret: parts.secrets.csrf, takes_file });
   }
+  if (writes(request) && caller.kind === "anonymous" && request.headers.has("svc-csrf")) throw signedOut();
   return caller;
 }
 

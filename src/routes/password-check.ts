@@ -1,9 +1,9 @@
 /** Who gives an account's password, how often they may, and where they wait for argon2id (CONTRACT 4.4, RELIABILITY A6).
  *  A network that gave the right one before is known to the account: what strangers do to its name does not slow it. */
 import { customerOf, networkOf } from "../http/client-address.ts";
+import type { From } from "../gate.ts";
 import type { Counted } from "../http/rate-limit.ts";
 import { isPassword } from "../passwords.ts";
-import type { From } from "../turns.ts";
 import type { Ctx } from "./context.ts";
 
 /** What the account remembers the client's network by. Another for each account: who reads the database cannot tell who
@@ -32,7 +32,8 @@ async function alsoCounted(counted: Counted, count: () => Promise<Counted>): Pro
 
 /** The account whose address and password these are; null where they are none, in the same time and under the same limits
  *  whether there is such an account or not. `counted`: the call under the limit of the client's address. `signed_in`: the
- *  account's session came along, so no stranger's tries stand in the way. */
+ *  account's session came along, so no stranger's tries stand in the way; those that bring one are counted by themselves, or
+ *  whoever took a session would guess from as many networks as they have. */
 export async function passwordHolder(
   ctx: Ctx,
   { email, password }: { email: string; password: string },
@@ -44,8 +45,9 @@ export async function passwordHolder(
   const here = await alsoCounted(counted, () => limit("rate_sign_in_account", `${email} ${network}`));
   const account = await store.accounts.byEmail(email);
   const account_id = account?.account_id ?? "";
-  const known = (await store.accounts.knows(account_id, networkHash(ctx, account_id))) || signed_in;
-  if (!known) await alsoCounted(here, () => limit("rate_sign_in_name", email));
+  const known = signed_in || (await store.accounts.knows(account_id, networkHash(ctx, account_id)));
+  const name = signed_in ? `${email} signed in` : email;
+  if (signed_in || !known) await alsoCounted(here, () => limit("rate_sign_in_name", name));
   const right = await isPassword(password, account?.password_hash ?? null, waitingPlace(ctx, known));
   return right ? account : null;
 }

@@ -16,6 +16,7 @@ import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
+import { changePassword } from "./own-password.ts";
 import { readSite, revokeTokens, rollback } from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
@@ -46,6 +47,7 @@ export const TABLE: readonly Route[] = [
   ["POST", "/account/sites/bulk-delete", deleteSites],
   ["GET", "/account", readAccount],
   ["DELETE", "/account", deleteAccount],
+  ["POST", "/account/password", changePassword],
   ["GET", "/account/sessions", listSessions],
   ["DELETE", "/account/sessions/:id", endSession],
   ["POST", "/auth/signup", signup, "no_session"],

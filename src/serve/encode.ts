@@ -52,8 +52,8 @@ const REST = 2;
 /** As many at once as there are cores, and one ahead: more would only hold more memory. */
 export function createEncoder(slots = Math.max(2, availableParallelism())): Encoder {
   const busy = new Error("all slots are taken");
-  const gate = createGate(slots, { ms: PATIENCE_MS, late: () => busy });
-  const lane = createGate(1);
+  const gate = createGate({ width: slots, ms: PATIENCE_MS, late: () => busy });
+  const lane = createGate({ width: 1 });
   let inside = 0;
 
   async function now(coding: Compression, read: Read, wanted: () => boolean): Promise<Bytes | null | undefined> {

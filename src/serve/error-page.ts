@@ -1,8 +1,11 @@
 /** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT 3). */
 import type { ErrorCode, Refusal } from "../errors.ts";
-import { document, html } from "../html/template.ts";
+import { contactLink } from "../html/contact.ts";
+import { document, html, type Html } from "../html/template.ts";
 import { answerText, errorJson } from "../http/answers.ts";
-import { type Exchange, wantsHtml } from "../http/exchange.ts";
+import { type Exchange, pathOf, wantsHtml } from "../http/exchange.ts";
+import { decodePath } from "../percent.ts";
+import { visible } from "../visible.ts";
 
 /** What a person reads first. The refusal's sentence follows it. */
 const HEADINGS: Partial<Record<ErrorCode, string>> = {
@@ -22,27 +25,40 @@ const HTML_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
 };
 
+/** A narrow column with one way on. */
+const STYLE = `main{max-width:37rem;margin:0 auto;padding:clamp(2rem,8vw,4rem) 1.5rem;display:grid;gap:16px}
+h1{font-size:1.75rem}h1+p{margin-top:-4px}.mono{line-height:1}.button{justify-self:start;margin:8px 0 16px}p:last-child{margin-top:8px}`;
+
 /** `contact`: whom to ask where the operator refused. */
 export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
   if (!wantsHtml(request)) return errorJson(refusal, exchange);
-  const text = pageText(refusal, exchange.request_id, contact);
+  const text = pageText(request, refusal, exchange, contact);
   return answerText(text, exchange, { ...HTML_HEADERS, ...refusal.headers }, refusal.status);
 }
 
-function pageText(refusal: Refusal, request_id: string, contact: string | null): string {
+/** On a site that is there, what was asked for and the way to its start page. */
+function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, contact: string | null): string {
   const title = HEADINGS[refusal.code] ?? (refusal.status < 500 ? "This did not work" : "Something went wrong");
   const { reason } = refusal.details;
+  const missing = refusal.code === "not_found";
+  const host = request.headers.get("host");
   return document({
     title,
-    body: html`<h1>${title}</h1>
-      <p>${refusal.message}</p>
-      ${typeof reason === "string" && html`<p>Reason: ${reason}</p>`}
-      ${contact !== null && html`<p>Questions or an appeal: ${contactLink(contact)}</p>`}
-      <p class="dim">${refusal.status} · <code>${request_id}</code></p>`,
+    style: STYLE,
+    body: html`<p class="dim small mono">${refusal.status}</p>
+      <h1>${title}</h1>
+      <p class="dim lead">${missing ? whatIsMissing(request) : refusal.message}</p>
+      ${typeof reason === "string" && html`<p>Reason: <span dir="auto">${reason}</span></p>`}
+      ${missing && html`<a class="button" href="/">Go to the start page</a>`}
+      <p class="dim small">
+        ${host !== null && `${host} · `}${request_id}
+        ${contact !== null && html`<br />Questions or an appeal: ${contactLink(contact)}`}
+      </p>`,
   });
 }
 
-function contactLink(contact: string) {
-  if (/^https?:\/\//i.test(contact)) return html`<a href="${contact}">${contact}</a>`;
-  return /^[^\s@/]+@[^\s@/]+$/.test(contact) ? html`<a href="mailto:${contact}">${contact}</a>` : contact;
+function whatIsMissing(request: Request): Html {
+  const path = pathOf(request.url);
+  const name = visible(decodePath(path) ?? path);
+  return html`The site has no page at <code dir="auto">${name}</code>. Check the spelling: letter case counts.`;
 }

@@ -44,7 +44,7 @@ export interface Forms {
 
 export function createForms(parts: Parts): Forms {
   const { blobs, encoder } = parts;
-  const gate = createGate(READERS);
+  const gate = createGate({ width: READERS });
   const under_way: UnderWay = new Map();
   const whole = (content: Content) => gate.run(() => readContent(blobs, content));
 

@@ -13,13 +13,13 @@ import { errorPage } from "../serve/error-page.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { answerProblem } from "../web/frame.ts";
-import { isPage } from "../web/index.ts";
 
 interface AppParts {
   config: Pick<Config, "base_url" | "sites_domain" | "trust_proxy" | "contact">;
   /** The API's table. */
   api(request: Request, path: string, exchange: Exchange): Promise<Response>;
+  /** A refusal on the API's host, for a browser. */
+  apiErrorPage(request: Request, refusal: Refusal, exchange: Exchange): Promise<Response>;
   sites: Pick<SiteServer, "handle" | "again">;
   /** What the service keeps for itself on a site's host; null where the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
@@ -114,7 +114,7 @@ async function figures(request: Request, exchange: Exchange, on_api: boolean, st
   return steps.api(request, METRICS_PATH, exchange);
 }
 
-function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response {
+function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
   const { config, log, metrics } = steps;
   if (!(error instanceof Refusal)) log.error("request failed", error, exchange.request_id);
   const unknown_outcome = isCommitUnknown(error);
@@ -124,8 +124,12 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
   metrics.refused(refusal.code);
   exchange.code = refusal.code;
   if (!exchange.on_api) return errorPage(request, refusal, exchange, config.contact);
-  if (isPage(pathOf(request.url)) && wantsHtml(request)) return answerProblem(refusal, exchange);
-  return errorJson(withAppeal(refusal, config.contact), exchange);
+  const json = () => errorJson(withAppeal(refusal, config.contact), exchange);
+  if (!wantsHtml(request)) return json();
+  return steps.apiErrorPage(request, refusal, exchange).catch((broken: unknown) => {
+    log.error("error page failed", broken, exchange.request_id);
+    return json();
+  });
 }
 
 function finish(response: Response, request: Request, exchange: Exchange, steps: Steps): Response {

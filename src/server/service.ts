@@ -23,6 +23,7 @@ import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
 import type { Site } from "../types.ts";
 import { readTls } from "../config/tls.ts";
+import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
@@ -76,15 +77,13 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const api = createApi({ config, store, pool, ...flights, limit, secrets, spendOnce, now, published }, [
-    ...TABLE,
-    ...WEB,
-  ]);
+  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
     config,
-    api,
+    api: createApi(parts, [...TABLE, ...WEB]),
+    apiErrorPage: createErrorPage(parts),
     sites,
     ownPaths: createOwnPaths({ takeReport }, sites.shown),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),

@@ -1,6 +1,7 @@
 /** What changes a site: deploys, rollbacks, a change of hands, and the tokens that open it. */
 import type { SignedIn } from "./people.ts";
-import type { BuiltVersion, Site, TokenKind } from "../types.ts";
+import type { AskedPage, ListPage } from "./serving.ts";
+import type { BuiltVersion, Site, TokenKind, Version } from "../types.ts";
 
 /** The credential that was accepted before a slow step; it must still hold when the change commits. */
 export type WriteBy = { token_hash: string } | SignedIn;
@@ -22,6 +23,7 @@ export type PublishTarget =
       network: string | null;
       /** Tried in order until one was never given out. */
       slugs: string[];
+      /** `address`: the network that it counts for; with an owner the account. */
       idempotency: { key_hash: string; address: string } | null;
     }
   | { kind: "existing"; site_id: string; by: WriteBy };
@@ -38,11 +40,24 @@ export interface Bounds {
 /** What a version would be added to, as far as its quota goes. */
 export type Charged = Pick<Site, "site_id" | "site_no" | "owner_account_id" | "network">;
 
+/** Of a version that may be stored: what a quota is asked for. */
+export type Admitted = Pick<BuiltVersion, "version_id" | "manifest" | "healed" | "warnings">;
+
 export interface Publish {
   target: PublishTarget;
   version: Pick<
     BuiltVersion,
-    "version_id" | "digest" | "title" | "spa" | "files" | "bytes" | "manifest" | "blobs" | "suspicions"
+    | "version_id"
+    | "digest"
+    | "title"
+    | "spa"
+    | "files"
+    | "bytes"
+    | "manifest"
+    | "blobs"
+    | "healed"
+    | "warnings"
+    | "suspicions"
   >;
   tokens: NewToken[];
   bounds: Bounds;
@@ -104,6 +119,21 @@ export interface SiteChange {
 /** Where a site stands in its account's list. */
 export type SitePlace = Pick<Site, "created_at" | "site_id">;
 
+/** `deployed`: by when the live version was made. */
+export type SiteOrder = "deployed" | "created" | "name";
+
+export interface AskedSites extends AskedPage {
+  /** Part of label, slug, site_id or live title, in any case; empty: all sites. */
+  q: string;
+  sort: SiteOrder;
+}
+
+export interface OwnedSite {
+  site: Site;
+  /** `warned`: how many warnings its deploy was told; 0 where that was not kept. */
+  live: Pick<Version, "title" | "created_at"> & { warned: number };
+}
+
 export interface Ownership {
   /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
   claim(claim: Claim): Promise<Site>;
@@ -111,6 +141,8 @@ export interface Ownership {
   attach(items: readonly Attach[], by: SignedIn): Promise<(NotAttached | null)[]>;
   /** Newest first, from the newest on or from the one behind `after`; at most `limit`. */
   list(account_id: string, page: { limit: number; after: SitePlace | null }): Promise<Site[]>;
+  /** By number of page. `total`: all its sites, whatever is looked for. */
+  page(account_id: string, asked: AskedSites): Promise<ListPage<OwnedSite> & { total: number }>;
   /** Throws `unknown_site` for a site that is not the account's. */
   change(site_id: string, change: SiteChange, by: SignedIn): Promise<Site>;
   /** Ends all manage_tokens of the site, and says how many there were. Throws `unknown_site` for a site that is not the

@@ -1,5 +1,15 @@
 /** The whole store on a data directory, in the thread that asks it: all SQL and all disk. */
-import type { Bounds, Charged, Ownership, Publish, Published, Rollback, RolledBack, Tokens } from "./changes.ts";
+import type {
+  Admitted,
+  Bounds,
+  Charged,
+  Ownership,
+  Publish,
+  Published,
+  Rollback,
+  RolledBack,
+  Tokens,
+} from "./changes.ts";
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
 import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
@@ -10,6 +20,8 @@ import { openFigures } from "./disk/figures.ts";
 import { diskUse, hasRoomFor } from "./disk/room.ts";
 import { accountStore } from "./sql/accounts.ts";
 import { deviceLoginStore } from "./sql/device-logins.ts";
+import { siteCensus } from "./sql/lists/site-listing.ts";
+import { versionLists } from "./sql/lists/site-versions.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
 import { ownershipStore } from "./sql/ownership.ts";
 import { publisher } from "./sql/publish.ts";
@@ -18,7 +30,6 @@ import { reportStore } from "./sql/reports.ts";
 import { rollbacker } from "./sql/rollback.ts";
 import { rememberServerAddress } from "./sql/server-address.ts";
 import { sessionStore } from "./sql/sessions.ts";
-import { siteCensus } from "./sql/site-listing.ts";
 import { siteReader, tokenReader } from "./sql/sites.ts";
 import { versionReader } from "./sql/versions.ts";
 import { type DataDir, openDataDir } from "./sqlite/data-dir.ts";
@@ -34,7 +45,7 @@ export interface Store extends ServingStore {
   ownership: Ownership;
   publish(publish: Publish): Promise<Published>;
   /** Throws `quota_exceeded` where `publish` would for want of room in a quota. */
-  admit(site: Charged, version: Pick<Publish["version"], "version_id" | "manifest">, bounds: Bounds): Promise<void>;
+  admit(site: Charged, version: Admitted, bounds: Bounds): Promise<void>;
   rollback(rollback: Rollback): Promise<RolledBack>;
   /** Removes what was over by `now`: expired sites, what sites that are gone have left, old sessions and orphans. Throws a
    *  sentence where the data directory looks doubtful, unless forced. */
@@ -63,7 +74,7 @@ export function storeOn(parts: DataDir, noteUse?: (session_id: string) => void):
   return {
     generation: parts.generation,
     sites: siteReader(db),
-    versions: versionReader(db),
+    versions: { ...versionReader(db), ...versionLists(db) },
     tokens: tokenReader(db),
     accounts: accountStore(parts),
     sessions: sessionStore(parts, noteUse),

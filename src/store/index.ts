@@ -23,8 +23,8 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
   });
   return {
     ...instead("store", store, ["publish", "rollback", "sweep", "verifyTurn", "rememberServerAddress"]),
-    accounts: instead("accounts", store.accounts, ["create", "remove"]),
-    sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end"]),
+    accounts: instead("accounts", store.accounts, ["create", "remove", "changePassword"]),
+    sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end", "endOthers"]),
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
     ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove", "revokeTokens"]),
     reports: instead("reports", store.reports, ["add"]),

@@ -39,6 +39,13 @@ export interface SignedIn {
   session_id: string;
 }
 
+export interface PasswordChange {
+  by: SignedIn;
+  /** The hash of the password that was given. */
+  checked_hash: string;
+  password_hash: string;
+}
+
 export interface Accounts {
   byId(account_id: string): Promise<Account | null>;
   byEmail(email: string): Promise<(Account & { password_hash: string }) | null>;
@@ -47,6 +54,9 @@ export interface Accounts {
   /** Throws `email_taken`, or `signup_closed` where the invitation is none for this address. */
   create(account: NewAccount): Promise<void>;
   usage(account_id: string): Promise<AccountUsage>;
+  /** Ends all other sessions, and device logins that are about to become one. False where the password is no longer the
+   *  one that was checked. */
+  changePassword(change: PasswordChange): Promise<boolean>;
   /** The account, its sessions and all its sites, whose ids it returns. */
   remove(by: SignedIn): Promise<string[]>;
 }
@@ -75,6 +85,8 @@ export interface Sessions {
   list(account_id: string, limit: number): Promise<Session[]>;
   /** False where the account has no such session. */
   end(session: SignedIn): Promise<boolean>;
+  /** All of the account but this one, and device logins that are about to become one. Says how many sessions. */
+  endOthers(keep: SignedIn): Promise<number>;
 }
 
 export const DEVICE_LIFETIME_MS = 15 * UNIT_MS.m;

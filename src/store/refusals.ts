@@ -18,6 +18,12 @@ export const unknownSite = (): Refusal =>
 
 export const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unknown version");
 
+const SESSION_ENDED = "Your session has ended. Sign in again.";
+/** It was accepted, and was over before the change was made. */
+export const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_ENDED);
+/** Also where it comes from another thread or process, which bring no more than its words. */
+export const isSessionEnded = (error: unknown): boolean => error instanceof Refusal && error.message === SESSION_ENDED;
+
 /** A site that is not live takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
 export function refuseUnlessWritable(site: Site, now: number): void {
   const state = siteState(site, now);

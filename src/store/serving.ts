@@ -1,6 +1,6 @@
 /** What whoever shows pages asks of the store. The functions are async although SQLite answers at once: the same
  *  interface stands on a database and a bucket of other machines (ARCHITECTURE, idea 3). */
-import type { Bytes, ManifestFile, Site, Tombstone, Version } from "../types.ts";
+import type { Bytes, Healed, ManifestFile, Site, Tombstone, Version, Warning } from "../types.ts";
 
 export interface Generation {
   /** Moves whenever the site of this slug changed anywhere: read it *before* a row, and keep the row under that value.
@@ -24,6 +24,67 @@ export interface StoredFile extends ManifestFile {
 /** Path → file. A Map, never an object: `__proto__` is an honest file name. */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;
 
+/** What the service said of the deploy that made a version. */
+export interface Receipt {
+  healed: readonly Healed[];
+  warnings: readonly Warning[];
+  /** How many entries were too much to be kept. */
+  left_out: number;
+}
+
+/** Which page of a list, from 1, and of how many rows. */
+export interface AskedPage {
+  page: number;
+  per_page: number;
+}
+
+/** One page of a list. */
+export interface ListPage<Row> {
+  rows: Row[];
+  /** Past the end the last page is told; there is always a first. */
+  page: number;
+  pages: number;
+  /** Rows of all pages. */
+  matching: number;
+}
+
+/** A file that two versions do not hold alike: its bytes in the one and in the other; null where it has none. */
+export interface ChangedFile {
+  path: string;
+  before: number | null;
+  after: number | null;
+}
+
+/** What a version has otherwise than another: files as they were uploaded, by path. */
+export interface Changes {
+  added: ChangedFile[];
+  changed: ChangedFile[];
+  removed: ChangedFile[];
+  unchanged: number;
+}
+
+/** Files that the service made are no part of it: they follow from the others. */
+export function compareUploads(before: Iterable<ManifestFile>, after: Iterable<ManifestFile>): Changes {
+  const uploaded = (files: Iterable<ManifestFile>) =>
+    new Map([...files].filter(({ made }) => !made).map((file) => [file.path, file]));
+  const [old, fresh] = [uploaded(before), uploaded(after)];
+  const paths = [...new Set([...old.keys(), ...fresh.keys()])].sort();
+  const files = paths.map((path) => ({
+    path,
+    before: old.get(path)?.bytes ?? null,
+    after: fresh.get(path)?.bytes ?? null,
+    same: old.get(path)?.sha256 === fresh.get(path)?.sha256,
+  }));
+  const only = (wanted: (file: (typeof files)[number]) => boolean): ChangedFile[] =>
+    files.filter(wanted).map(({ path, before, after }) => ({ path, before, after }));
+  return {
+    added: only((file) => file.before === null),
+    changed: only((file) => file.before !== null && file.after !== null && !file.same),
+    removed: only((file) => file.after === null),
+    unchanged: only((file) => file.same).length,
+  };
+}
+
 export interface Versions {
   get(site_id: string, version_id: string): Promise<Version | null>;
   /** Newest first, from the newest on or from the one after `before`. Throws `unknown_version` where there is none of
@@ -33,6 +94,14 @@ export interface Versions {
     page: { limit: number; before: string | null },
   ): Promise<{ versions: Version[]; more: boolean }>;
   manifest(site_id: string, version_id: string): Promise<StoredManifest | null>;
+  /** By number of page, newest first. */
+  page(site_id: string, asked: AskedPage): Promise<ListPage<Version & { live: boolean }>>;
+  /** The one that was made last before it; null for the first. */
+  before(site_id: string, version_id: string): Promise<Version | null>;
+  /** Null: the site has no such version, or none was kept (it is older than receipts that are). */
+  receipt(site_id: string, version_id: string): Promise<Receipt | null>;
+  /** Between two versions; from null everything is added. Null where the site has no such version. */
+  compare(site_id: string, from: string | null, to: string): Promise<Changes | null>;
 }
 
 /** What finding a file's bytes takes. */

@@ -1,73 +1,90 @@
 /** `/claim/<site_id>`, where `claim_url` leads: sign in, then the site is yours. The token comes in the fragment, which
  *  no server and no log sees; without script it is pasted. */
-import { Refusal } from "../errors.ts";
-import { html } from "../html/template.ts";
-import { answerRedirect, answerText } from "../http/answers.ts";
+import type { Refusal } from "../errors.ts";
+import { html, type Html } from "../html/template.ts";
+import { answerRedirect } from "../http/answers.ts";
 import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import { claimSite } from "../routes/claim.ts";
-import { csrfToken } from "../http/csrf.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Ctx } from "../routes/context.ts";
-import claimScript from "./claim.client.js" with { type: "text" };
-import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
+import { isSessionEnded } from "../store/refusals.ts";
+import { answerPage, csrfOf } from "./frame.ts";
+import { alertBox, button, card, checkbox, csrfField, field, linkButton, siteLink, statusBox } from "./parts.ts";
+import { signedInAs } from "./signed-in-as.ts";
+import { isShownAgain, signedOutMeanwhile } from "./who.ts";
 
 const LONGEST_TOKEN = 512;
-export const SCRIPT_PATH = "/scripts/claim.js";
 
-const script = html`<script src="${SCRIPT_PATH}" defer></script>`;
+const pageOf = ({ params }: Ctx): string => `/claim/${params.id!}`;
 
-/** `GET /scripts/claim.js`. */
-export const serveScript = async ({ exchange }: Ctx): Promise<Response> =>
-  answerText(claimScript, exchange, {
-    "content-type": "text/javascript; charset=utf-8",
-    "cache-control": "no-cache",
+const answer = (ctx: Ctx, title: string, body: Html, refusal?: Refusal): Response =>
+  answerPage(ctx, { title, next: pageOf(ctx), body: card(body), refusal, width: "form wide", scripts: ["claim"] });
+
+function signInFirst(ctx: Ctx): Response {
+  const next = new URLSearchParams({ next: pageOf(ctx) }).toString();
+  const open = ctx.parts.config.signup === "open";
+  return answer(
+    ctx,
+    "Keep this site",
+    html`<h1>Keep this site</h1>
+      <p>A site without an account expires. Sign in, and it becomes yours and stays.</p>
+      <div class="pair">
+        ${linkButton(`/signin?${next}`, "Sign in", { kind: "primary" })}
+        ${open && linkButton(`/signup?${next}`, "Make an account")}
+      </div>`,
+  );
+}
+
+const tokenField = (token: string, refusal: Refusal | undefined): Html =>
+  field({
+    name: "claim_token",
+    id: "token",
+    label: "Claim token",
+    value: token,
+    hint: "It is the part of the claim link after the #, and begins with svc_claim_.",
+    refusal,
+    wrong: refusal !== undefined && refusal.status !== 429,
+    attributes: html`autocomplete="off" spellcheck="false" maxlength="${LONGEST_TOKEN}" required`,
   });
 
-function signInFirst({ exchange, params, parts }: Ctx): Response {
-  const next = new URLSearchParams({ next: `/claim/${params.id!}` }).toString();
-  const body = html`<h1>Keep this site</h1>
-    <p>A site without an account expires. Sign in, and it becomes yours and stays.</p>
-    <p><a href="/signin?${next}">Sign in</a></p>
-    ${parts.config.signup === "open" && html`<p><a href="/signup?${next}">Make an account</a></p>`}`;
-  return answerPage({ title: "Keep this site", body, script }, exchange);
+/** What was typed and ticked; at first the box is. */
+interface Typed {
+  claim_token: string;
+  revoke_manage_tokens: boolean;
 }
+const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: true };
 
-/** `keep`: the box was not ticked when the form came back. */
-async function askForToken(ctx: Ctx, caller: SignedInCaller, refusal?: Refusal, keep = false): Promise<Response> {
-  const { exchange, params, parts } = ctx;
+async function askForToken(ctx: Ctx, caller: SignedInCaller, typed = NOTHING, refusal?: Refusal): Promise<Response> {
+  const box = checkbox({
+    name: "revoke_manage_tokens",
+    value: "true",
+    label: "End access for whoever deployed it",
+    checked: typed.revoke_manage_tokens,
+    hint: "Leave it ticked unless that was you: their saved token could still change the site.",
+  });
   const body = html`<h1>Keep this site</h1>
-    ${problem(refusal?.message)}
-    <p>The site <code>${params.id}</code> becomes your account's and does not expire any more.</p>
-    <form method="post" action="/claim/${params.id}">
-      ${csrfField(csrfToken(parts.secrets.csrf, caller.session_id))}
-      <label for="token">Claim token</label>
-      <input
-        id="token"
-        name="claim_token"
-        autocomplete="off"
-        spellcheck="false"
-        maxlength="${LONGEST_TOKEN}"
-        required
-      />
-      <p class="dim">It is the part of the claim link after the #, and begins with svc_claim_.</p>
-      <label class="box">
-        <input type="checkbox" name="revoke_manage_tokens" value="true" ${!keep && "checked"} />
-        End access for whoever deployed it
-      </label>
-      <p class="dim">Leave it ticked unless that was you: their saved token could still change the site.</p>
-      <button>Claim the site</button>
+    ${alertBox(refusal)}
+    <p>The site <code>${ctx.params.id}</code> becomes your account's and does not expire any more.</p>
+    <form method="post" action="${pageOf(ctx)}" class="fields">
+      ${csrfField(csrfOf(ctx)!)} ${tokenField(typed.claim_token, refusal)}
+      <div>${box}</div>
+      ${button("Claim the site", { kind: "primary", wide: true, attributes: html`data-claim` })}
     </form>
-    ${await signedInAs(ctx, caller)}`;
-  return answerPage({ title: "Keep this site", body, script, status: refusal?.status }, exchange);
+    ${await signedInAs(ctx, caller, pageOf(ctx))}`;
+  return answer(ctx, "Keep this site", body, refusal);
 }
 
-function yours({ exchange, parts }: Ctx, slug: string): Response {
-  const url = siteUrl(parts.config, slug);
-  const body = html`<h1>This site is yours</h1>
-    <p role="status">It does not expire.</p>
-    <p><a href="${url}">${url}</a></p>`;
-  return answerPage({ title: "This site is yours", body, script }, exchange);
+function yours(ctx: Ctx, slug: string): Response {
+  const url = siteUrl(ctx.parts.config, slug);
+  return answer(
+    ctx,
+    "This site is yours",
+    html`<h1>This site is yours</h1>
+      <div data-claimed>${statusBox("It does not expire.")}</div>
+      <p class="address">${siteLink(url)}</p>
+      <p>${linkButton(`/dashboard/sites/${ctx.params.id!}`, "Manage this site", { kind: "primary" })}</p>`,
+  );
 }
 
 /** `GET /claim/:id`. Whether the site exists is not told to whoever does not own it. */
@@ -80,20 +97,22 @@ export async function showClaim(ctx: Ctx) {
 
 /** `POST /claim/:id`. */
 export async function submitClaim(ctx: Ctx) {
-  const { caller, request, params, exchange } = ctx;
-  if (caller.kind !== "account") return signInFirst(ctx);
-  const read = async () => {
-    const form = await readForm(request);
-    const claim_token = stringMember(form, "claim_token", LONGEST_TOKEN).trim();
-    return { claim_token, revoke_manage_tokens: form.revoke_manage_tokens === "true" };
+  const { caller, request, exchange } = ctx;
+  if (caller.kind !== "account") return signedOutMeanwhile(ctx, pageOf(ctx));
+  const typed = async (): Promise<Typed> => {
+    const { claim_token = "", revoke_manage_tokens } = await readForm(request);
+    return { claim_token: claim_token.trim(), revoke_manage_tokens: revoke_manage_tokens === "true" };
   };
   try {
-    await claimSite(ctx, read);
+    await claimSite(ctx, async () => {
+      const sent = await typed();
+      stringMember({ ...sent }, "claim_token", LONGEST_TOKEN);
+      return sent;
+    });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    Object.assign(ctx.headers, error.headers);
-    const form = await readForm(request).catch(() => null);
-    return askForToken(ctx, caller, error, form !== null && form.revoke_manage_tokens !== "true");
+    if (isSessionEnded(error)) return signedOutMeanwhile(ctx, pageOf(ctx));
+    if (!isShownAgain(error)) throw error;
+    return askForToken(ctx, caller, await typed().catch(() => NOTHING), error);
   }
-  return answerRedirect(`/claim/${params.id!}`, exchange);
+  return answerRedirect(pageOf(ctx), exchange);
 }

@@ -1,18 +1,20 @@
 /** `/device`: a person approves or denies a device login (RFC 8628, 3.3). Opening it never decides anything. */
 import { Refusal } from "../errors.ts";
-import { html } from "../html/template.ts";
+import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
-import { wrongPassword } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
-import { accountHolder, type SignedInCaller } from "../routes/caller.ts";
-import { csrfToken } from "../http/csrf.ts";
+import type { SignedInCaller } from "../routes/caller.ts";
 import { readUserCode, showUserCode } from "../routes/device.ts";
-import { passwordHolder } from "../routes/password-check.ts";
+import { confirmPassword } from "../routes/own-password.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/people.ts";
 import { UNIT_MS } from "../units.ts";
-import { answerPage, csrfField, problem, signedInAs } from "./frame.ts";
+import { answerPage, csrfOf } from "./frame.ts";
+import { alertBox, button, card, csrfField, field, hiddenField, statusBox } from "./parts.ts";
+import { signedInAs } from "./signed-in-as.ts";
+import { isShownAgain, signedOutMeanwhile } from "./who.ts";
+import { ago, theirs } from "./words.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */
 const FRESH_MS = UNIT_MS.h;
@@ -20,70 +22,89 @@ const FRESH_MS = UNIT_MS.h;
 const isFresh = ({ signed_in_at }: SignedInCaller, now: number): boolean =>
   signed_in_at !== null && now - Date.parse(signed_in_at) <= FRESH_MS;
 
-function askForCode({ exchange }: Ctx, status = 200, message?: string): Response {
-  const body = html`<h1>Sign in a device</h1>
-    ${problem(message)}
-    <p>Enter the code that the program on your device shows.</p>
-    <form method="get" action="/device">
-      <label for="code">Code</label>
-      <input
-        id="code"
-        name="user_code"
-        class="code"
-        autocomplete="off"
-        autocapitalize="characters"
-        spellcheck="false"
-        placeholder="XXXX-XXXX"
-        maxlength="20"
-        required
-      />
-      <button>Go on</button>
-    </form>`;
-  return answerPage({ title: "Sign in a device", body, status }, exchange);
+/** The page that shows the login of a code. */
+const pageOf = (code: string | null): string =>
+  code === null ? "/device" : `/device?${new URLSearchParams({ user_code: code })}`;
+
+function askForCode(ctx: Ctx, refusal?: Refusal): Response {
+  const body = card(
+    html`<h1>Sign in a device</h1>
+      ${alertBox(refusal)}
+      <p>Enter the code that the program on your device shows.</p>
+      <form method="get" action="/device" class="fields">
+        ${field({
+          name: "user_code",
+          id: "code",
+          label: "Code",
+          class: "code",
+          refusal,
+          attributes: html`autocomplete="off" autocapitalize="characters" spellcheck="false" placeholder="XXXX-XXXX"
+          maxlength="20" required`,
+        })}
+        ${button("Go on", { kind: "primary", wide: true })}
+      </form>`,
+  );
+  return answerPage(ctx, { title: "Sign in a device", body, refusal, width: "form" });
 }
 
 /** Unknown, used, decided and expired codes look alike. */
 const notWaiting = (ctx: Ctx): Response =>
   askForCode(
     ctx,
-    404,
-    "This code is not waiting for anybody. Check it, or start again on your device: codes live for 15 minutes.",
+    new Refusal(
+      "not_found",
+      "This code is not waiting for anybody. Check it, or start again on your device: codes live for 15 minutes.",
+      { field: "user_code" },
+    ),
   );
 
-const ageOf = (created_at: string, now: number): string => {
-  const minutes = Math.floor((now - Date.parse(created_at)) / UNIT_MS.m);
-  return minutes < 1 ? "less than a minute ago" : minutes === 1 ? "a minute ago" : `${minutes} minutes ago`;
-};
+const aPassword = (refusal: Refusal | undefined): Html =>
+  html`<p>You signed in a while ago: to approve, give your password again.</p>
+    ${field({
+      name: "password",
+      label: "Password",
+      type: "password",
+      refusal,
+      wrong: refusal?.status === 400 || refusal?.status === 401,
+      attributes: html`autocomplete="current-password" maxlength="1024"`,
+    })}`;
 
 async function askToDecide(ctx: Ctx, caller: SignedInCaller, login: DeviceLogin, refusal?: Refusal): Promise<Response> {
-  const { parts, exchange } = ctx;
-  const now = parts.now();
-  const password = html`<p>You signed in a while ago: to approve, give your password again.</p>
-    <label for="password">Password</label>
-    <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" />`;
-  const body = html`<h1>Sign in this device?</h1>
-    ${problem(refusal?.message)}
-    <p class="code">${showUserCode(login.user_code)}</p>
-    <p>
-      Approve only if <strong>you</strong> started this and your device shows the same code. It can then do all that you
-      can.
-    </p>
-    <dl>
-      <dt>Program</dt>
-      <dd>${login.client}</dd>
-      <dt>Address</dt>
-      <dd>${login.address}</dd>
-      <dt>Asked</dt>
-      <dd>${ageOf(login.created_at, now)}</dd>
-    </dl>
-    <form method="post" action="/device">
-      <input type="hidden" name="user_code" value="${login.user_code}" />
-      ${csrfField(csrfToken(parts.secrets.csrf, caller.session_id))} ${!isFresh(caller, now) && password}
-      <button name="decision" value="approve">Approve</button>
-      <button name="decision" value="deny" class="second">Deny</button>
-    </form>
-    ${await signedInAs(ctx, caller)}`;
-  return answerPage({ title: "Sign in this device?", body, status: refusal?.status }, exchange);
+  const now = ctx.parts.now();
+  const code = showUserCode(login.user_code);
+  const body = card(
+    html`<h1>Sign in this device?</h1>
+      ${alertBox(refusal)}
+      <p class="code">${code}</p>
+      <p>
+        Approve only if <strong>you</strong> started this and your device shows the same code. It can then do all that
+        you can.
+      </p>
+      <dl class="facts-list">
+        <dt>Program</dt>
+        <dd>${theirs(login.client)}</dd>
+        <dt>Address</dt>
+        <dd>${login.address}</dd>
+        <dt>Asked</dt>
+        <dd>${ago(login.created_at, now)}</dd>
+      </dl>
+      <form method="post" action="/device" class="fields">
+        ${hiddenField("user_code", login.user_code)} ${csrfField(csrfOf(ctx)!)}
+        ${!isFresh(caller, now) && aPassword(refusal)}
+        <div class="pair">
+          ${button("Approve", { kind: "primary", attributes: html`name="decision" value="approve"` })}
+          ${button("Deny", { attributes: html`name="decision" value="deny"` })}
+        </div>
+      </form>
+      ${await signedInAs(ctx, caller, pageOf(code))}`,
+  );
+  return answerPage(ctx, {
+    title: "Sign in this device?",
+    body,
+    refusal,
+    width: "form wide",
+    scripts: isFresh(caller, now) ? [] : ["password"],
+  });
 }
 
 const DONE = {
@@ -91,11 +112,16 @@ const DONE = {
   denied: "The device was not signed in.",
 };
 
-function done({ exchange }: Ctx, state: keyof typeof DONE): Response {
+function done(ctx: Ctx, state: keyof typeof DONE): Response {
   const title = state === "approved" ? "Approved" : "Denied";
-  const body = html`<h1>${title}</h1>
-    <p role="status">${DONE[state]}</p>`;
-  return answerPage({ title, body }, exchange);
+  return answerPage(ctx, {
+    title,
+    body: card(
+      html`<h1>${title}</h1>
+        ${statusBox(DONE[state])}`,
+    ),
+    width: "form",
+  });
 }
 
 /** A sibling's page cannot read what it loads from here, but ten pictures of it would use up a person's ten codes. They are
@@ -115,8 +141,7 @@ export async function showDevice(ctx: Ctx) {
   if (state === "approved" || state === "denied") return done(ctx, state);
   const typed = query.get("user_code");
   if (caller.kind !== "account") {
-    const next = typed === null ? "/device" : `/device?${new URLSearchParams({ user_code: typed })}`;
-    return answerRedirect(`/signin?${new URLSearchParams({ next })}`, exchange);
+    return answerRedirect(`/signin?${new URLSearchParams({ next: pageOf(typed) })}`, exchange);
   }
   if (typed === null) return askForCode(ctx);
   refuseUnlessNavigation(ctx);
@@ -127,32 +152,29 @@ export async function showDevice(ctx: Ctx) {
 }
 
 /** Throws where the password of the account is not the one that was typed. */
-async function confirmPassword(ctx: Ctx, caller: SignedInCaller, password: string | undefined): Promise<void> {
+async function confirmAgain(ctx: Ctx, caller: SignedInCaller, password: string | undefined): Promise<void> {
   if (!password) throw new Refusal("invalid_input", "Give your password to approve.", { field: "password" });
-  const counted = await limitClient(ctx, "rate_sign_in");
-  const account = await ctx.parts.store.accounts.byId(caller.account_id);
-  const right = account && (await passwordHolder(ctx, { email: account.email, password }, counted, true));
-  if (!right) throw wrongPassword();
+  await confirmPassword(ctx, caller, { field: "password", password });
   await ctx.parts.store.sessions.confirm(caller.session_id);
 }
 
 /** `POST /device`: the click. */
 export async function decideDevice(ctx: Ctx) {
-  const caller = accountHolder(ctx.caller);
-  const { device_logins } = ctx.parts.store;
-  await limitClient(ctx, "rate_device_code");
+  const { caller } = ctx;
   const { user_code, decision, password } = await readForm(ctx.request);
   const code = readUserCode(user_code);
+  if (caller.kind !== "account") return signedOutMeanwhile(ctx, pageOf(code && showUserCode(code)));
+  const { device_logins } = ctx.parts.store;
+  await limitClient(ctx, "rate_device_code");
   const login = code && (await device_logins.pending(code));
   if (!login) return notWaiting(ctx);
   if (decision !== "approve" && decision !== "deny") {
     throw new Refusal("invalid_input", "Choose Approve or Deny.", { field: "decision" });
   }
   try {
-    if (decision === "approve" && !isFresh(caller, ctx.parts.now())) await confirmPassword(ctx, caller, password);
+    if (decision === "approve" && !isFresh(caller, ctx.parts.now())) await confirmAgain(ctx, caller, password);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    Object.assign(ctx.headers, error.headers);
+    if (!isShownAgain(error)) throw error;
     return askToDecide(ctx, caller, login, error);
   }
   const state = decision === "approve" ? "approved" : "denied";

@@ -1,82 +1,116 @@
-/** The frame of every page on the API host: plain HTML that needs no script, under headers that let nobody else's code
- *  or frame near it (CONTRACT 5). */
-import { createHash } from "node:crypto";
+/** The frame of every page on the API host (WEB 1): banner, main, footer; plain HTML that works without script. */
+import packageJson from "../../package.json" with { type: "json" };
 import type { Refusal } from "../errors.ts";
-import { document, html, type Html } from "../html/template.ts";
-import { answerText } from "../http/answers.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { SignedInCaller } from "../routes/caller.ts";
+import { contactLink } from "../html/contact.ts";
+import { html, type Html } from "../html/template.ts";
+import { answerCodedText } from "../http/coded-text.ts";
+import { csrfToken } from "../http/csrf.ts";
 import type { Ctx } from "../routes/context.ts";
+import type { ScriptName } from "./built.ts";
+import { ICON_PATH, scriptPath, STYLE_PATH } from "./assets.ts";
+import { saidBy } from "./done.ts";
+import { MARK } from "./icons.ts";
+import { pageHeaders } from "./page-headers.ts";
+import { csrfField, hiddenField, statusBox } from "./parts.ts";
 
-/** Fields that a thumb can hit and that iOS does not zoom into. */
-const STYLE = `form{margin:1.25rem 0}label{display:block;margin:1rem 0 .25rem;font-weight:600}
-input{display:block;font:inherit;width:100%;max-width:26rem;min-height:2.75rem;padding:.4rem .7rem;border:1px solid var(--dim);border-radius:6px;background:transparent;color:inherit}
-button{font:inherit;font-weight:600;min-height:2.75rem;padding:.4rem 1.2rem;margin:1rem .5rem 0 0;border:1px solid var(--accent);border-radius:6px;background:var(--accent);color:var(--paper);cursor:pointer}
-button.second{background:transparent;color:var(--accent)}
-.box{display:flex;align-items:center;font-weight:400}.box input{appearance:none;flex:none;width:2.75rem;padding:.7rem;margin-left:-.7rem;border:0}
-.box input::before{content:"";display:block;width:1.35rem;height:1.35rem;border:2px solid var(--accent);border-radius:4px;font:700 1rem/1.1rem system-ui,sans-serif;text-align:center}
-.box input:checked::before{content:"✓";background:var(--accent);color:var(--paper)}
-.code{font:600 1.6rem/1.4 ui-monospace,SFMono-Regular,Menlo,monospace;letter-spacing:.08em}
-[role=alert],[role=status]{border-left:4px solid var(--accent);padding:.5rem .9rem;margin:1rem 0}
-dl{margin:1rem 0}dt{color:var(--dim)}dd{margin:0 0 .5rem}`;
-
-const STYLE_ELEMENT = /<style>([\s\S]*?)<\/style>/;
-const known_policies = new Map<string, string>();
-
-/** No `unsafe-inline`: the one style element of the page is named by its hash. */
-function cspOf(text: string): string {
-  const style = STYLE_ELEMENT.exec(text)![1]!;
-  let policy = known_policies.get(style);
-  if (!policy) {
-    const hash = createHash("sha256").update(style).digest("base64");
-    policy =
-      `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src data:; ` +
-      "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-    known_policies.set(style, policy);
-  }
-  return policy;
-}
+/** What a page is made for: a request on its way, also one that failed before a handler had it. */
+export type Asked = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
 
 interface Page {
+  /** Where the banner's "Sign in" and "Sign up" come back to. */
+  next?: string;
+  /** Of the tab, before ` · svc`. */
   title: string;
+  /** The title stands behind `svc: `. */
+  home?: boolean;
+  /** Begins with the one h1. */
   body: Html;
   status?: number;
-  /** Path of a script of ours. */
-  script?: Html;
+  /** The link of the banner that leads to this page or to the list that it belongs to. */
+  current?: "sites" | "account" | "docs";
+  scripts?: readonly ScriptName[];
+  /** `text`: 44rem; `list`: 64rem; `form`: one card. */
+  width?: "text" | "list" | "form" | "form wide";
+  /** Why the last try failed: the title, the status and its headers follow it; the alert stands in the body (parts.ts). */
+  refusal?: Refusal;
+  /** What went well, in a status before the body; where it is left out, what `?done=` stands for. */
+  said?: Html | string | null;
+  /** More for the head. */
+  head?: Html | false;
+  /** For search engines too. */
+  index?: boolean;
 }
 
-export function answerPage({ title, body, status = 200, script }: Page, exchange: Exchange): Response {
-  const head = html`<link rel="icon" href="data:," />${script}`;
-  const text = document({ title: `${title} · svc`, style: STYLE, head, body });
-  const headers = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": cspOf(text),
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
-  };
-  return answerText(text, exchange, headers, status);
+const menuLink = (href: string, word: string, current: boolean): Html =>
+  html`<a href="${href}" ${current && html`aria-current="page"`}>${word}</a>`;
+
+function signedOut({ parts }: Asked, { current, next }: Page): Html {
+  const back = next === undefined ? "" : `?${new URLSearchParams({ next })}`;
+  return html`${menuLink("/docs", "Docs", current === "docs")} ${menuLink(`/signin${back}`, "Sign in", false)}
+  ${parts.config.signup === "open" && html`<a class="button small" href="/signup${back}">Sign up</a>`}`;
 }
 
-/** What went wrong with the last try, read out by screen readers. */
-export const problem = (message: string | undefined): Html | undefined =>
-  message === undefined ? undefined : html`<p role="alert">${message}</p>`;
+const signedIn = (csrf: string, { current }: Page): Html =>
+  html`${menuLink("/dashboard", "Sites", current === "sites")}
+    ${menuLink("/dashboard/account", "Account", current === "account")} ${menuLink("/docs", "Docs", current === "docs")}
+    <form method="post" action="/auth/logout">
+      ${csrfField(csrf)} ${hiddenField("next", "/")}
+      <button class="button small">Sign out</button>
+    </form>`;
 
-/** A refusal that no page shows beside its own form. */
-export function answerProblem(refusal: Refusal, exchange: Exchange): Response {
-  const body = html`<h1>That did not work</h1>
-    ${problem(refusal.message)}
-    <p><a href="/signin">Go to sign-in</a></p>
-    <p class="dim">Request id: ${exchange.request_id}</p>`;
-  const response = answerPage({ title: "That did not work", body, status: refusal.status }, exchange);
-  for (const [name, value] of Object.entries(refusal.headers)) response.headers.set(name, value);
-  return response;
+/** The proof that a form or script of a page of ours makes a write; null for whoever is not signed in. */
+export const csrfOf = ({ caller, parts }: Pick<Ctx, "caller" | "parts">): string | null =>
+  caller.kind === "account" ? csrfToken(parts.secrets.csrf, caller.session_id) : null;
+
+function banner(asked: Asked, page: Page): Html {
+  const csrf = csrfOf(asked);
+  return html`<header class="top">
+    <a class="brand" href="/">${MARK} svc</a>
+    <nav class="menu" aria-label="Main">${csrf === null ? signedOut(asked, page) : signedIn(csrf, page)}</nav>
+  </header>`;
 }
 
-/** The proof that a form is ours, for the session of whoever it is shown to. */
-export const csrfField = (token: string): Html => html`<input type="hidden" name="csrf" value="${token}" />`;
+const footer = ({ parts: { config } }: Asked): Html =>
+  html`<footer class="foot">
+    <div>
+      <a href="/llms.txt">For programs</a> <span>svc ${packageJson.version}</span>
+      ${config.contact !== null && html`<span>${contactLink(config.contact)}</span>`}
+    </div>
+  </footer>`;
 
-/** In whose name the click will be: under plain http a hosted page can have planted a stranger's session. */
-export async function signedInAs({ parts }: Ctx, { account_id }: SignedInCaller): Promise<Html> {
-  const account = await parts.store.accounts.byId(account_id);
-  return html`<p class="dim">You are signed in as ${account?.email}. <a href="/signin">Not you?</a></p>`;
+const head = (title: string, { head: more, scripts = [] }: Page): Html =>
+  html`<meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${title}</title>
+    <link rel="stylesheet" href="${STYLE_PATH}" />
+    <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
+    ${more} ${scripts.map((name) => html`<script src="${scriptPath(name)}" defer></script>`)}`;
+
+function documentOf(asked: Asked, page: Page, title: string): string {
+  const { refusal, body, width = "text" } = page;
+  const said = page.said === undefined && !refusal ? saidBy(asked.query.get("done")) : (page.said ?? null);
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        ${head(title, page)}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to content</a>
+        ${banner(asked, page)}
+        <main id="main" class="${width}" tabindex="-1">${said !== null && statusBox(said)} ${body}</main>
+        ${footer(asked)}
+      </body>
+    </html> `.text;
+}
+
+const titleOf = ({ title, refusal, home }: Page): string =>
+  `${refusal ? "Error: " : ""}${home ? `svc: ${title}` : `${title} · svc`}`;
+
+/** A whole page. */
+export function answerPage(asked: Asked, page: Page): Response {
+  const { refusal, index = false } = page;
+  if (refusal) Object.assign(asked.headers, refusal.headers);
+  const text = documentOf(asked, page, titleOf(page));
+  const headers = pageHeaders({ origin: asked.origin, index });
+  return answerCodedText(text, asked, headers, page.status ?? refusal?.status ?? 200);
 }

@@ -1,11 +1,19 @@
 /** What a person sees on the API host. Each page is a row of the API's table; its session, its CSRF token and its rate
  *  are checked as theirs. */
 import type { Route } from "../routes/context.ts";
-import { SCRIPT_PATH, serveScript, showClaim, submitClaim } from "./claim.ts";
+import { ASSETS } from "./assets.ts";
+import { showClaim, submitClaim } from "./claim.ts";
+import { DASHBOARD } from "./dashboard/index.ts";
 import { decideDevice, showDevice } from "./device.ts";
+import { FIXED_FILES } from "./fixed-files.ts";
+import { showHome } from "./home.ts";
+import { MANUAL } from "./manual.ts";
+import { PUBLISH } from "./publish.ts";
 import { showSignIn, showSignUp, submitSignIn, submitSignUp } from "./sign-in.ts";
 
-const PAGES: readonly Route[] = [
+export const WEB: readonly Route[] = [
+  ["GET", "/", showHome],
+  ...PUBLISH,
   ["GET", "/signin", showSignIn],
   ["POST", "/signin", submitSignIn, "no_session"],
   ["GET", "/signup", showSignUp],
@@ -14,12 +22,8 @@ const PAGES: readonly Route[] = [
   ["POST", "/device", decideDevice],
   ["GET", "/claim/:id", showClaim],
   ["POST", "/claim/:id", submitClaim],
+  ...DASHBOARD,
+  ...MANUAL,
+  ...FIXED_FILES,
+  ...ASSETS,
 ];
-
-/** The pages and what they load. */
-export const WEB: readonly Route[] = [...PAGES, ["GET", SCRIPT_PATH, serveScript, "no_session"]];
-
-const AT_PAGE = new RegExp(`^(?:${PAGES.map(([, path]) => path.replace(/:\w+/g, "[^/]*")).join("|")})$`);
-
-/** Where a browser's errors are pages and not JSON. */
-export const isPage = (path: string): boolean => AT_PAGE.test(path);

@@ -1,13 +1,14 @@
 /** `/signin` and `/signup`: forms without script. What they send is judged where programs' sign-ins are. */
-import { Refusal } from "../errors.ts";
+import type { Refusal } from "../errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { login, signup } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
-import { csrfToken } from "../http/csrf.ts";
 import { HOME, nextPath } from "../http/next-path.ts";
 import type { Ctx } from "../routes/context.ts";
-import { answerPage, csrfField, problem } from "./frame.ts";
+import { answerPage } from "./frame.ts";
+import { alertBox, button, card, field, hiddenField, warningBox } from "./parts.ts";
+import { isShownAgain } from "./who.ts";
 
 interface Shown {
   next: string;
@@ -17,68 +18,122 @@ interface Shown {
   refusal?: Refusal;
 }
 
-const withNext = (path: string, next: string): string =>
-  next === HOME ? path : `${path}?${new URLSearchParams({ next })}`;
+/** What is not said is the dashboard. */
+const nextOf = ({ next }: Shown): string | undefined => (next === HOME ? undefined : next);
 
-const credentials = (email: string | undefined, autocomplete: "current-password" | "new-password"): Html => html`
-  <label for="email">E-mail address</label>
-  <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email ?? ""}" />
-  <label for="password">Password</label>
-  <input id="password" name="password" type="password" autocomplete="${autocomplete}" required maxlength="1024" />
-`;
-
-function signInPage({ exchange, parts }: Ctx, { next, email, refusal }: Shown): Response {
-  const body = html`<h1>Sign in</h1>
-    ${problem(refusal?.message)}
-    <form method="post" action="/signin">
-      ${credentials(email, "current-password")}
-      <input type="hidden" name="next" value="${next}" />
-      <button>Sign in</button>
-    </form>
-    ${parts.config.signup === "open" && html`<p>New here? <a href="${withNext("/signup", next)}">Make an account</a>.</p>`}`;
-  return answerPage({ title: "Sign in", body, status: refusal?.status }, exchange);
+/** What both pages hand on to each other. */
+function keeping(path: string, { next, invite }: Shown): string {
+  const query = new URLSearchParams({ ...(next !== HOME && { next }), ...(invite && { invite }) }).toString();
+  return query === "" ? path : `${path}?${query}`;
 }
 
-function signUpPage({ exchange, parts }: Ctx, { next, email, invite, refusal }: Shown): Response {
-  const signIn = html`<p>You have an account? <a href="${withNext("/signin", next)}">Sign in</a>.</p>`;
+/** Which of the two is wrong is not told. */
+const wrongPair = ({ refusal }: Shown): true | undefined => refusal?.code === "unauthorized" || undefined;
+
+const emailField = (shown: Shown): Html =>
+  field({
+    name: "email",
+    label: "E-mail address",
+    type: "email",
+    value: shown.email ?? "",
+    refusal: shown.refusal,
+    wrong: wrongPair(shown) ?? (shown.refusal?.code === "email_taken" || undefined),
+    attributes: html`autocomplete="username" required maxlength="254" spellcheck="false"`,
+  });
+
+const passwordField = (shown: Shown, autocomplete: string, hint?: string): Html =>
+  field({
+    name: "password",
+    label: "Password",
+    type: "password",
+    hint,
+    refusal: shown.refusal,
+    wrong: wrongPair(shown),
+    attributes: html`autocomplete="${autocomplete}" required maxlength="1024"`,
+  });
+
+const kept = ({ next, invite }: Shown): Html =>
+  html`${hiddenField("next", next)} ${invite && hiddenField("invite", invite)}`;
+
+/** Where no account of one's own helps, the operator does. */
+function forgot(contact: string | null): Html | null {
+  if (contact === null || !/^https?:\/\/|^[^\s@/]+@[^\s@/]+$/i.test(contact)) return null;
+  const href = contact.includes("://") ? contact : `mailto:${contact}`;
+  return html`Forgot it? <a href="${href}">Ask for a new one</a>.`;
+}
+
+const SIGNED_OUT = "You were signed out, and nothing was changed.";
+
+function signInPage(ctx: Ctx, shown: Shown): Response {
+  const { origin, parts, query } = ctx;
+  const { refusal } = shown;
+  const open = parts.config.signup === "open" || shown.invite !== undefined;
+  const body = card(
+    html`<div>
+        <h1>Sign in</h1>
+        <p class="dim">to ${new URL(origin).host}</p>
+      </div>
+      ${!refusal && query.get("why") === "signed-out" && warningBox(SIGNED_OUT)} ${alertBox(refusal)}
+      <form method="post" action="/signin" class="fields">
+        ${emailField(shown)} ${passwordField(shown, "current-password")} ${kept(shown)}
+        ${button("Sign in", { kind: "primary", wide: true })}
+      </form>
+      <p class="after">
+        ${open && html`New here? <a href="${keeping("/signup", shown)}">Make an account</a>.`}
+        ${forgot(parts.config.contact)}
+      </p>`,
+  );
+  return answerPage(ctx, {
+    title: "Sign in",
+    body,
+    next: nextOf(shown),
+    refusal,
+    width: "form",
+    scripts: ["password"],
+  });
+}
+
+/** Why nobody can sign up here, or null. */
+function shutOf({ parts }: Ctx, { invite }: Shown): string | null {
   const mode = parts.config.signup;
-  const shut =
-    mode === "closed"
-      ? "This server takes no new accounts."
-      : mode === "invite" && !invite
-        ? "This server makes accounts by invitation: open the link that its operator sent you."
-        : null;
-  const form = html`<form method="post" action="/signup">
-    ${credentials(email, "new-password")}
-    <p class="dim">At least 10 characters.</p>
-    <input type="hidden" name="next" value="${next}" />
-    ${invite && html`<input type="hidden" name="invite" value="${invite}" />`}
-    <button>Make the account</button>
-  </form>`;
-  const body = html`<h1>Make an account</h1>
-    ${problem(refusal?.message)} ${shut ? html`<p>${shut}</p>` : form} ${signIn}`;
-  return answerPage({ title: "Make an account", body, status: refusal?.status }, exchange);
+  if (mode === "closed") return "This server takes no new accounts.";
+  return mode === "invite" && !invite
+    ? "This server makes accounts by invitation: open the link that its operator sent you."
+    : null;
 }
 
-async function signedInPage({ caller, exchange, parts }: Ctx & { caller: { kind: "account" } }): Promise<Response> {
-  const account = await parts.store.accounts.byId(caller.account_id);
-  const body = html`<h1>You are signed in</h1>
-    <p>${account?.email}</p>
-    <p><a href="/device">Approve a device</a></p>
-    <form method="post" action="/auth/logout">
-      ${csrfField(csrfToken(parts.secrets.csrf, caller.session_id))}
-      <input type="hidden" name="next" value="/signin" />
-      <button class="second">Sign out</button>
-    </form>`;
-  return answerPage({ title: "Signed in", body }, exchange);
+function signUpPage(ctx: Ctx, shown: Shown): Response {
+  const { refusal } = shown;
+  const signIn = keeping("/signin", shown);
+  const shut = shutOf(ctx, shown);
+  const form = html`<form method="post" action="/signup" class="fields">
+    ${emailField(shown)} ${passwordField(shown, "new-password", "At least 10 characters")} ${kept(shown)}
+    ${button("Make the account", { kind: "primary", wide: true })}
+  </form>`;
+  const body = card(
+    html`<div>
+        <h1>Make an account</h1>
+        <p class="dim">at ${new URL(ctx.origin).host}</p>
+      </div>
+      ${alertBox(refusal)} ${shut ? html`<p>${shut}</p>` : form}
+      <p class="after">You have an account? <a href="${signIn}">Sign in</a>.</p>`,
+  );
+  return answerPage(ctx, {
+    title: "Make an account",
+    body,
+    next: nextOf(shown),
+    refusal,
+    width: "form",
+    scripts: ["password"],
+  });
 }
 
 /** `GET /signin`, `GET /signup`: whoever is signed in already goes on. */
 const show = (page: (ctx: Ctx, shown: Shown) => Response) => async (ctx: Ctx) => {
   const { caller, query, exchange } = ctx;
   const next = nextPath(query.get("next"));
-  if (caller.kind !== "account") return page(ctx, { next, invite: query.get("invite") ?? undefined });
-  return next === HOME ? signedInPage({ ...ctx, caller }) : answerRedirect(next, exchange);
+  if (caller.kind === "account") return answerRedirect(next, exchange);
+  return page(ctx, { next, invite: query.get("invite") ?? undefined });
 };
 
 /** The form again with what was wrong; the password is typed anew. */
@@ -87,8 +142,7 @@ const submit =
     try {
       return await send(ctx);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code === "cross_origin") throw error;
-      Object.assign(ctx.headers, error.headers);
+      if (!isShownAgain(error)) throw error;
       const { next, email, invite } = await readForm(ctx.request);
       return page(ctx, { next: nextPath(next), email, invite, refusal: error });
     }

@@ -50,6 +50,7 @@ const writes: [string, Write][] = [
   ["rollback", { method: "POST", path: () => `/sites/${site.site_id}/rollback`, body: { version_id: "x" } }],
   ["redeploy", { method: "POST", path: () => `/sites/${site.site_id}/deploys`, body: {} }],
   ["deploy", { method: "POST", path: () => "/sites", body: {} }],
+  ["the password", { method: "POST", path: () => "/account/password", body: {} }],
   ["logout", { method: "POST", path: () => "/auth/logout", body: {} }],
   ["the device click", { method: "POST", path: () => "/device", body: {} }],
   ["the claim click", { method: "POST", path: () => `/claim/${site.site_id}`, body: {} }],

@@ -117,9 +117,13 @@ describe("approval", () => {
     expect(await codeOf(device_code)).toBe("authorization_pending");
   });
 
-  test("a click without a session is 401", async () => {
-    const { user_code } = await begin();
-    expect((await submit(server, "/device", { user_code, decision: "approve" })).status).toBe(401);
+  test("WEB 1.5: a click without a session decides nothing, and leads through the sign-in back to the page", async () => {
+    const { user_code, device_code } = await begin();
+    const answer = await submit(server, "/device", { user_code, decision: "approve" });
+    const page = `/device?${new URLSearchParams({ user_code })}`;
+    const query = new URLSearchParams({ next: page, why: "signed-out" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/signin?${query}`]);
+    expect(await codeOf(device_code)).toBe("authorization_pending");
   });
 
   test("A7 a sign-in older than an hour asks for the password again", async () => {

@@ -47,6 +47,10 @@ async function redeployed({ site_id }: DeployResult, person: Person, at = server
 function asSchema6(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   for (const statement of [
+    "drop table receipts",
+    "drop index sites_by_deploy",
+    "drop index sites_by_name",
+    "alter table sites drop column deployed_at",
     "drop index tokens_by_account",
     "alter table tokens drop column account_id",
     "drop table sign_in_networks",
@@ -157,7 +161,7 @@ describe("a claim with revoke_manage_tokens", () => {
 
 describe("the claim page", () => {
   const BOX =
-    /<input type="checkbox" name="revoke_manage_tokens" value="true"\s*(checked)? \/>\s*End access for whoever deployed it/;
+    /<input\s+type="checkbox"[^>]*\sname="revoke_manage_tokens"\s+value="true"\s+(checked)?[^>]*>\s*<span>End access for whoever deployed it/;
   const open = async (site_id: string, cookie: string) =>
     await (await server.api(`/claim/${site_id}`, { headers: { cookie, accept: "text/html" } })).text();
 

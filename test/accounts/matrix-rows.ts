@@ -215,6 +215,13 @@ export const rows: Row[] = [
     send: ({ own }) => json({ site_ids: [own.site_id] }),
     expected: account,
   },
+  {
+    title: "POST /account/password without one",
+    method: "POST",
+    path: () => "/account/password",
+    send: () => json({}),
+    expected: all(401, { "S owner": 400, "S other": 400 }),
+  },
   { title: "GET /account/sessions", method: "GET", path: () => "/account/sessions", expected: account },
   {
     title: "DELETE /account/sessions/:id",

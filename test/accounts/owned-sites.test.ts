@@ -41,15 +41,13 @@ describe("a deploy with a session", () => {
     server.advance(-400 * DAY);
   });
 
-  test("ignores Idempotency-Key, even one that is too short", async () => {
-    const headers = { ...ann.bearer, "idempotency-key": "short" };
-    const ids = await Promise.all(
-      [1, 2].map(
-        async () => ((await (await server.post(zipOf(page("same")), headers)).json()) as DeployResult).site_id,
-      ),
-    );
+  test("makes another site each time where no Idempotency-Key came along, and refuses one that is too short", async () => {
+    const post = (headers: Record<string, string>) => server.post(zipOf(page("same")), { ...ann.bearer, ...headers });
+    const ids = await Promise.all([1, 2].map(async () => ((await (await post({})).json()) as DeployResult).site_id));
     expect(ids[0]).toStartWith("site_");
     expect(ids[0]).not.toBe(ids[1]!);
+    const refused = await post({ "idempotency-key": "short" });
+    expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ code: "invalid_input" })]);
   });
 
   test("to one's own site gives a fresh manage_token each time; with a manage_token the same one comes back", async () => {

@@ -89,6 +89,21 @@ describe("the cookie", () => {
     expect((await call(server, "GET", "/account", undefined, { cookie: cookie() })).status).toBe(401);
   });
 
+  test.each([
+    ["behind a comma", (token: string) => `theme=dark,svc_session=${token}`],
+    ["behind a comma and a blank", (token: string) => `theme=dark, svc_session=${token}`],
+    ["in quotes", (token: string) => `theme="x,svc_session=${token}"`],
+    ["behind a blank that is none in HTTP", (token: string) => `\u00a0svc_session=${token}`],
+  ])("A10 in another cookie's value, %s, a session is none: that one a hosted page can plant", async (_, planted) => {
+    const ben = await signUp(server);
+    const { cookie } = await signInByForm(server, ann);
+    const ask = (sent: string) => call(server, "GET", "/account", undefined, { cookie: sent });
+    expect((await ask(planted(ben.session_token))).status).toBe(401);
+    for (const sent of [`${planted(ben.session_token)}; ${cookie}`, `${cookie}; ${planted(ben.session_token)}`]) {
+      expect((await ask(sent)).body.account_id).toBe(ann.account_id);
+    }
+  });
+
   test("a manage_token in the cookie opens nothing", async () => {
     const site = await server.deploy({ "index.html": "x" });
     const { status } = await call(server, "GET", `/sites/${site.site_id}`, undefined, {
@@ -137,7 +152,7 @@ describe("A8 where a form leads", () => {
     "@e",
     " //e",
   ])("%j is not: the answer stays on this host", async (next) => {
-    expect(await follow(next)).toBe("/signin");
+    expect(await follow(next)).toBe("/dashboard");
   });
 });
 

@@ -1,7 +1,7 @@
 /** CONTRACT 4.4: how often a password may be tried, and who waits for argon2id (RELIABILITY A6): nobody locks out the owner
  *  of an account, and nobody fills the line for others. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { createTurns, type From } from "../../src/turns.ts";
+import { createGate, type From } from "../../src/gate.ts";
 import { read } from "../kit/database.ts";
 import { bearer, call, cookieOf, csrfOf, PASSWORD, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
@@ -217,17 +217,17 @@ describe("A6 the line for argon2id", () => {
   });
 });
 
-describe("createTurns", () => {
+describe("a gate that few may wait at", () => {
   const limits = { width: 1, most: [9, 6, 4], ms: 30_000, late: () => new Error("late") };
 
   /** The order in which those who come one after the other, while another is busy, are let in; `-` for who is refused. */
   async function order(arrivals: readonly From[]): Promise<string> {
-    const { run } = createTurns(limits);
+    const { run } = createGate(limits);
     const busy = Promise.withResolvers<void>();
-    const first = run(["busy"], () => busy.promise);
+    const first = run(() => busy.promise, ["busy"]);
     let seen = "";
     const all = arrivals.map((from) =>
-      run(from, async () => void (seen += from.at(-1))).catch(() => void (seen += "-")),
+      run(async () => void (seen += from.at(-1)), from).catch(() => void (seen += "-")),
     );
     await Promise.resolve();
     busy.resolve();
@@ -249,13 +249,13 @@ describe("createTurns", () => {
   });
 
   test("who waited too long leaves the line to the others, and work that fails gives its place back", async () => {
-    const { run } = createTurns({ ...limits, ms: 1 });
+    const { run } = createGate({ ...limits, ms: 1 });
     const busy = Promise.withResolvers<void>();
-    const first = run(["x", "a"], () => busy.promise);
-    await expect(run(["x", "a"], async () => "in time")).rejects.toThrow("late");
+    const first = run(() => busy.promise, ["x", "a"]);
+    await expect(run(async () => "in time", ["x", "a"])).rejects.toThrow("late");
     busy.resolve();
     await first;
-    await expect(run(["x", "a"], () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
-    expect(await run(["x", "b"], async () => "whole")).toBe("whole");
+    await expect(run(() => Promise.reject(new Error("broken")), ["x", "a"])).rejects.toThrow("broken");
+    expect(await run(async () => "whole", ["x", "b"])).toBe("whole");
   });
 });

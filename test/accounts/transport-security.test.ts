@@ -30,7 +30,7 @@ describe("under https", () => {
     ["/limits", 200, {}],
     ["/signin", 200, {}],
     ["/device?user_code=BCDF-GHJK", 303, {}],
-    ["/scripts/claim.js", 200, {}],
+    ["/llms.txt", 200, {}],
     ["/account", 401, {}],
     ["/nothing", 404, {}],
     ["/signin", 405, { method: "DELETE" }],

@@ -18,6 +18,8 @@ export interface Visit {
   text: string;
   /** Requests that failed or were answered 4xx or 5xx, uncaught errors, errors on the console. */
   failures: string[];
+  /** Whatever the console shows: what scripts write there, and what the browser complains of. */
+  messages: string[];
 }
 
 export interface Browser {
@@ -31,6 +33,8 @@ export interface Browser {
   type(text: string): Promise<void>;
   press(key: string): Promise<void>;
   cdp<T>(method: string, params?: Record<string, unknown>): Promise<T>;
+  /** Hears an event of the DevTools protocol from now on. */
+  on<T>(event: string, then: (data: T) => void): void;
   screenshot(): Promise<Uint8Array>;
   /** Ends the browser itself: its idle connections would keep a server's drain waiting. */
   close(): Promise<void>;
@@ -38,6 +42,7 @@ export interface Browser {
 
 interface Traffic {
   failures: string[];
+  messages: string[];
   open: Set<string>;
   last_change: number;
 }
@@ -59,9 +64,14 @@ interface Failed {
 interface Thrown {
   exceptionDetails: { text: string; exception?: { description?: string } };
 }
+interface Logged {
+  entry: { level: string; text: string };
+}
 const NETWORK = /^(https?|wss?):/;
 /** Browsers ask for it by themselves: a site without one is whole. */
 const IMPLIED = "/favicon.ico";
+
+const atRest = (): Traffic => ({ failures: [], messages: [], open: new Set(), last_change: performance.now() });
 
 function listen(view: Bun.WebView, traffic: () => Traffic): void {
   const urls = new Map<string, string>();
@@ -83,6 +93,7 @@ function listen(view: Bun.WebView, traffic: () => Traffic): void {
     traffic().open.delete(requestId);
     fail(`${errorText} ${urls.get(requestId)}`);
   });
+  on<Logged>("Log.entryAdded", ({ entry: { level, text } }) => void traffic().messages.push(`${level}: ${text}`));
   on<Thrown>("Runtime.exceptionThrown", ({ exceptionDetails: { text, exception } }) =>
     fail(exception?.description ?? text),
   );
@@ -113,7 +124,7 @@ async function steady<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** What a person sees of the page, once it shows what was asked for: a framework may render after it has loaded. */
-async function look(view: Bun.WebView, shown: string): Promise<Omit<Visit, "failures">> {
+async function look(view: Bun.WebView, shown: string): Promise<Omit<Visit, "failures" | "messages">> {
   const deadline = performance.now() + RENDER_MS;
   for (;;) {
     const [text, title, url] = await steady(() =>
@@ -134,7 +145,7 @@ export interface BrowserOptions {
 export async function openBrowser({ domains = {}, switches = [] }: BrowserOptions = {}): Promise<Browser> {
   const rules = [...Object.entries(domains).map(([domain, address]) => `MAP ${domain} ${address}`), NOWHERE];
   const path = await chromiumPath();
-  let traffic: Traffic = { failures: [], open: new Set(), last_change: performance.now() };
+  let traffic: Traffic = atRest();
   const view = new Bun.WebView({
     ...VIEWPORT,
     backend: {
@@ -143,26 +154,30 @@ export async function openBrowser({ domains = {}, switches = [] }: BrowserOption
       url: false,
       argv: [...SWITCHES, ...switches, `--host-resolver-rules=${rules.join(", ")}`],
     },
-    console: (type, ...args) => type === "error" && traffic.failures.push(`console: ${args.map(String).join(" ")}`),
+    console: (type, ...args) => {
+      const text = args.map(String).join(" ");
+      traffic.messages.push(`${type}: ${text}`);
+      if (type === "error") traffic.failures.push(`console: ${text}`);
+    },
   });
   await view.navigate(BLANK);
   await view.resize(VIEWPORT.width, VIEWPORT.height);
-  for (const domain of ["Network", "Runtime", "Page"]) await view.cdp(`${domain}.enable`);
+  for (const domain of ["Network", "Runtime", "Page", "Log"]) await view.cdp(`${domain}.enable`);
   listen(view, () => traffic);
   return {
     async visit(url, shown = "") {
       await steady(() => view.navigate(BLANK)); // a step to a fragment of the same page would load nothing
-      traffic = { failures: [], open: new Set(), last_change: performance.now() };
-      const { failures } = traffic;
+      traffic = atRest();
+      const { failures, messages } = traffic;
       await steady(() => view.navigate(url));
       await settle(traffic);
-      return { ...(await look(view, shown)), failures };
+      return { ...(await look(view, shown)), failures, messages };
     },
     async shows(text) {
-      const { failures } = traffic;
+      const { failures, messages } = traffic;
       const seen = await look(view, text);
       await settle(traffic);
-      return { ...seen, failures };
+      return { ...seen, failures, messages };
     },
     evaluate: (expression) => view.evaluate(expression),
     click: (selector) => view.click(selector),
@@ -172,6 +187,8 @@ export async function openBrowser({ domains = {}, switches = [] }: BrowserOption
       method.startsWith("Emulation.")
         ? steady(() => view.cdp(method, params) as Promise<T>)
         : (view.cdp(method, params) as Promise<T>),
+    on: <T>(event: string, then: (data: T) => void) =>
+      view.addEventListener(event, (message) => then((message as MessageEvent<T>).data)),
     screenshot: () => view.screenshot({ encoding: "buffer" }),
     close: () => view.cdp("Browser.close").then(() => view.close()),
   };

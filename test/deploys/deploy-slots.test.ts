@@ -7,8 +7,8 @@ import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Work that ends when it is told to. */
-function crowd(width: number, patience?: Parameters<typeof createGate>[1]) {
-  const gate = createGate(width, patience);
+function crowd(width: number, limits?: Partial<Parameters<typeof createGate>[0]>) {
+  const gate = createGate({ width, ...limits });
   const begun: string[] = [];
   const endings = new Map<string, () => void>();
   return {
@@ -23,7 +23,7 @@ function crowd(width: number, patience?: Parameters<typeof createGate>[1]) {
           begun.push(name);
           return promise;
         };
-        gate.run(work, name[0], /[a-z]/.exec(name.slice(1))?.[0]).catch(() => begun.push(`${name} refused`));
+        gate.run(work, [name[0]!, /[a-z]/.exec(name.slice(1))?.[0] ?? ""]).catch(() => begun.push(`${name} refused`));
       }
     },
     async end(...names: string[]): Promise<string[]> {
@@ -100,7 +100,7 @@ describe("a gate", () => {
 
   test("gives a place back where the work fails, and lets nobody in once it is closed", async () => {
     const { gate, enter, end } = crowd(1);
-    await gate.run(() => Promise.reject(new Error("x")), "a").catch(() => {});
+    await gate.run(() => Promise.reject(new Error("x")), ["a"]).catch(() => {});
     enter("a1", "b1");
     await end();
     gate.close();

@@ -82,6 +82,16 @@ test("Markdown is rendered in the binary too, in its thread under a limit of tim
   expect(await page.text()).toContain('<h1 id="compiled-notes">Compiled notes</h1>');
 });
 
+test("the manual is in the binary, with its search and what its pages load", async () => {
+  const page = async (path: string) => (await fetch(server.base_url + path)).text();
+  const chapter = await page("/docs/markdown");
+  expect(chapter).toContain('<h1 id="markdown-sites">Markdown sites</h1>');
+  expect(await page("/docs?q=quarantine")).toContain("/docs/self-hosting#quarantine");
+  for (const [, path] of chapter.matchAll(/"(\/assets\/[^"]+)"/g)) {
+    expect([path, (await fetch(server.base_url + path!)).status]).toEqual([path, 200]);
+  }
+});
+
 test("neither takes a .env or a bunfig.toml from where it is started", async () => {
   expect(await (await fetch(`${server.base_url}/limits`)).json()).toMatchObject({ max_files: 200 });
   const unset = await svc(["--json"], {});

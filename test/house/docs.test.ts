@@ -90,6 +90,18 @@ describe("docs/self-hosting.md", () => {
 });
 
 describe("README.md", () => {
+  test("shows each picture of the web side in both themes, each of 60 KB at most", async () => {
+    const readme = await read("README.md");
+    const named = [...readme.matchAll(/"(docs\/screenshots\/[^"]+)"/g)].map(([, path]) => path!);
+    const shown = ["home", "receipt", "sites", "site", "changes"];
+    expect(named).toEqual(
+      shown.flatMap((name) => [`docs/screenshots/${name}-dark.webp`, `docs/screenshots/${name}-light.webp`]),
+    );
+    const sizes = await Promise.all(named.map(async (path) => (await Bun.file(join(ROOT, path)).bytes()).length));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(60_000);
+    expect(Math.min(...sizes)).toBeGreaterThan(10_000);
+  });
+
   test("each promise names tests that name the promise", async () => {
     const rows = (await read("README.md")).split("\n").filter((line) => /^\| P\d+ /.test(line));
     expect(rows.length).toBe(10);

@@ -56,7 +56,7 @@ export async function signUp(server: TestServer, email = `person${++people}@exam
 export function submit(
   server: TestServer,
   path: string,
-  fields: Record<string, string>,
+  fields: Record<string, string> | [string, string][],
   headers: Record<string, string> = {},
 ): Promise<Response> {
   const { host } = new URL(server.base_url);
@@ -80,7 +80,7 @@ export interface BrowserSession {
 export async function signInByForm(server: TestServer, { email }: Pick<Person, "email">): Promise<BrowserSession> {
   const cookie = cookieOf(await submit(server, "/signin", { email, password: PASSWORD }));
   if (!cookie) throw new Error("signing in set no cookie");
-  const page = await (await server.api("/signin", { headers: { cookie } })).text();
+  const page = await (await server.api("/device", { headers: { cookie } })).text();
   return { cookie, csrf: csrfOf(page) };
 }
 

@@ -147,6 +147,10 @@ export class TestServer {
     this.write("insert into leftovers (site_id) values (?)", site_id);
     this.write("delete from sites where site_id = ?", site_id);
   }
+  /** As of versions that were made before receipts were kept. */
+  forgetReceipts({ site_id }: Site): void {
+    this.write("delete from receipts where version_no in (select version_no from versions where site_id = ?)", site_id);
+  }
   removeAccounts(): void {
     this.write("delete from accounts");
   }

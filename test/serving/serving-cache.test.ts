@@ -24,6 +24,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     created_at: "2026-11-21T00:00:00.000Z",
     expires_at: 5_000,
     live_version_id: VERSION_ID,
+    deployed_at: "",
     spa_override: null,
     frozen: 0,
     disabled_reason: null,

@@ -176,8 +176,14 @@ onLinux("a data directory that moves while it is served keeps its pages", async 
   await removeFolder(there);
 });
 
+const withOwn = (access: "ro" | "rw", ...command: string[]): string[] => [
+  process.execPath,
+  join(import.meta.dir, "../kit/own-shm.ts"),
+  access,
+  ...command,
+];
 const mayUnshare = (): boolean =>
-  process.platform === "linux" && Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"]).success;
+  process.platform === "linux" && Bun.spawnSync(withOwn("rw", process.execPath, "-e", "0")).success;
 
 test.skipIf(!mayUnshare())(
   "a command that sees another /dev/shm is done when the server has seen what it did",
@@ -186,10 +192,9 @@ test.skipIf(!mayUnshare())(
     const server = await start(dir.path);
     const site = await deploy(server, "seen");
     expect((await get(server, site)).status).toBe(200);
-    const command = `mount -t tmpfs tmpfs /dev/shm && exec "$@"`;
     for (const [act, ...rest] of [["disable", "--reason", "x"], ["enable"], ["disable", "--reason", "y"]] as const) {
       const words = [process.execPath, join(import.meta.dir, "../../server.ts"), act!, site.slug, ...rest];
-      const child = Bun.spawn(["unshare", "-m", "sh", "-c", command, "sh", ...words, "--data-dir", dir.path]);
+      const child = Bun.spawn(withOwn("rw", ...words, "--data-dir", dir.path));
       expect(await child.exited).toBe(0);
       expect((await get(server, site)).status).toBe(act === "enable" ? 200 : 451);
     }
@@ -199,9 +204,8 @@ test.skipIf(!mayUnshare())(
 
 test.skipIf(!mayUnshare())("where /dev/shm takes no file, the pages lie in the data directory", async () => {
   await using dir = await temporaryFolder();
-  const command = ["unshare", "-m", "sh", "-c", `mount -t tmpfs -o ro tmpfs /dev/shm && exec "$@"`, "sh"];
   const server = await startProcess(["--data-dir", dir.path, "--log", "off"], {
-    command: [...command, process.execPath, join(import.meta.dir, "../../server.ts")],
+    command: withOwn("ro", process.execPath, join(import.meta.dir, "../../server.ts")),
   });
   expect(readdirSync(dir.path)).toContain("generation");
   await worksAsEver(server, dir.path);

@@ -56,6 +56,8 @@ const version = (files: Record<string, string>): Publish["version"] => {
       made: false,
     })),
     blobs: new Map(contents.map(({ sha256, bytes }) => [sha256, bytes])),
+    healed: [],
+    warnings: [],
     suspicions: [],
   };
 };

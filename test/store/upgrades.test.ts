@@ -119,6 +119,19 @@ async function works(server: TestServer): Promise<void> {
   expect(await (await server.site("old-comet-aaaa")).text()).toContain("third");
 }
 
+/** Older versions have no receipt; the list knows when what is live was made. */
+async function listsWork({ running: { store } }: TestServer): Promise<void> {
+  expect([await store.versions.receipt(SITE, FIRST), await store.versions.receipt(OWNED, SECOND)]).toEqual([
+    null,
+    null,
+  ]);
+  const { rows, total } = await store.ownership.page("acct_x", { q: "", sort: "deployed", page: 1, per_page: 50 });
+  expect([total, rows.map(({ site, live }) => [site.slug, site.deployed_at, live])]).toEqual([
+    1,
+    [["old-comet-bbbb", AT, { title: "A title", created_at: AT, warned: 0 }]],
+  ]);
+}
+
 async function ownersWork(server: TestServer): Promise<void> {
   const listed = await server.api("/account/sites", { headers: bearer(SESSION) });
   expect(((await listed.json()) as { sites: { site_id: string }[] }).sites.map((site) => site.site_id)).toEqual([
@@ -144,6 +157,7 @@ test.each(STEPS.slice(0, -1).map((_, index) => index + 1))(
     const server = new TestServer(data_dir);
     await server.start([]);
     try {
+      await listsWork(server);
       await works(server);
       if (schema >= 2) await ownersWork(server);
     } finally {

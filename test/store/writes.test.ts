@@ -89,6 +89,8 @@ function deploy(content: string, target: PublishTarget) {
     bytes: 3,
     manifest: [{ path: "index.html", sha256, bytes: 3, media_type: "text/html", made: false }],
     blobs: new Map(),
+    healed: [],
+    warnings: [],
     suspicions: [],
   };
   const tokens: NewToken[] = target.kind === "new" ? [{ hash: `token-${target.site_id}`, kind: "manage" }] : [];

@@ -1,7 +1,9 @@
 /** Markdown becomes a small docs site, where the upload has no index: 1 read the files, 2 plan which page stands where,
  *  3 render under a limit of time, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
-import style from "./style.css" with { type: "text" };
+import tokens from "../../html/tokens.css" with { type: "text" };
+import looks from "./style.css" with { type: "text" };
 import script from "./script.js.txt" with { type: "text" };
+import { compactCss } from "../../html/compact-css.ts";
 import type { Bytes, Draft, Healed, Progress, Warning } from "../../types.ts";
 import { languageOf } from "./language.ts";
 import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./site.ts";
@@ -17,6 +19,9 @@ import { markdownWarnings } from "./warnings.ts";
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
+
+/** Every page of svc has the same tokens: what a docs site looks like stands behind them. */
+const STYLE = compactCss(tokens + looks);
 
 /** One Markdown file with all that is made of it. */
 interface Work {
@@ -159,7 +164,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const site = docsSite(root.title, pages, draft.files);
   const made = new Map<string, Bytes>();
   for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
-  made.set(`${site.assets}style.css`, encode(style));
+  made.set(`${site.assets}style.css`, encode(STYLE));
   made.set(`${site.assets}script.js`, encode(SCRIPT));
   made.set(`${site.assets}search.json`, encode(searchIndex(site)));
   return {

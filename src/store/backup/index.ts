@@ -36,6 +36,7 @@ async function readyFolder(data_dir: string, folder: string): Promise<void> {
 const LEAVE_OUT = [
   "delete from holds",
   "delete from files where version_no in (select version_no from versions join leftovers using (site_id))",
+  "delete from receipts where version_no in (select version_no from versions join leftovers using (site_id))",
   "delete from versions where site_id in (select site_id from leftovers)",
   "delete from leftovers",
 ];

@@ -118,7 +118,7 @@ const HASHED_AT_ONCE = 2;
 export function readBlobs(data_dir: string): Blobs {
   const checked = new Map<string, string>(); // sha256 → what the file looked like when its hash was right
   const checking = new Map<string, Promise<void>>();
-  const hashing = createGate(HASHED_AT_ONCE);
+  const hashing = createGate({ width: HASHED_AT_ONCE });
 
   async function check(sha256: string, path: string): Promise<Bun.BunFile> {
     const hash = async () => {

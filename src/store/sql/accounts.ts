@@ -1,13 +1,20 @@
 /** Accounts: an address, a password's hash, and what ends with them. */
 import { Refusal } from "../../errors.ts";
-import type { Account, Accounts, NewAccount, SignedIn } from "../people.ts";
+import type { Account, Accounts, NewAccount, PasswordChange, SignedIn } from "../people.ts";
 import { signupClosed } from "../refusals.ts";
 import { audit, auditDeletions } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
 import { accountUsage } from "./quotas.ts";
-import { addSession, knowsNetwork, noteNetwork, refuseUnlessHeld } from "./sessions.ts";
+import {
+  addSession,
+  endOtherSessions,
+  isItsPassword,
+  knowsNetwork,
+  noteNetwork,
+  refuseUnlessHeld,
+} from "./sessions.ts";
 import { removeSitesOf } from "./sites.ts";
 
 const byId = statement<Account>("select account_id, email, created_at from accounts where account_id = ?");
@@ -34,6 +41,18 @@ function* create(account: NewAccount, now: number): Op<void> {
   yield* noteNetwork(session, account_id, now);
 }
 
+const setPassword = statement("update accounts set password_hash = ? where account_id = ?");
+
+function* changePassword({ by, checked_hash, password_hash }: PasswordChange, at: string): Op<boolean> {
+  const { account_id } = by;
+  yield* refuseUnlessHeld(by);
+  if (!(yield* isItsPassword(account_id, checked_hash))) return false;
+  yield* setPassword.do(password_hash, account_id);
+  yield* endOtherSessions(by);
+  yield* audit({ at, actor: account_id, action: "change-password", account_id });
+  return true;
+}
+
 const deleteAccount = statement("delete from accounts where account_id = ?");
 
 /** Ends with the sites that went along. */
@@ -53,6 +72,7 @@ export const accountStore = ({ db, place, now }: Parts): Accounts => ({
   knows: (account_id, network_hash) => db.read(knowsNetwork(account_id, network_hash, now())),
   usage: accountUsage(db),
   create: (account) => db.write(() => create(account, now())),
+  changePassword: (change) => db.write(() => changePassword(change, new Date(now()).toISOString())),
   async remove(by) {
     const removed = await makingRoom(place, () =>
       db.change(

@@ -9,6 +9,7 @@ import type { Site } from "../../types.ts";
 import { audit } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
+import { accountSites } from "./lists/account-sites.ts";
 import type { Parts } from "./parts.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
 import { knownToken, manages, noteTokenUse, removeSite, revokeTokens, siteById } from "./sites.ts";
@@ -112,6 +113,7 @@ export const ownershipStore = ({ db, place, now }: Parts): Ownership => ({
     const { created_at, site_id } = after ?? NEWEST;
     return db.read(ofAccount.all(account_id, created_at, site_id, limit));
   },
+  page: accountSites(db),
   change: (site_id, wanted, by) => db.change(() => change(site_id, wanted, by), its),
   revokeTokens: (site_id, by) => makingRoom(place, () => db.write(() => revoke(site_id, by, now()))),
   remove: (site_ids, by) => makingRoom(place, () => db.change(() => remove(site_ids, by, now()), someDone)),

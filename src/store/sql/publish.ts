@@ -11,7 +11,7 @@ import { writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
 import { addedBy, admit, countVersion, keepNewest, refuseOverQuota } from "./quotas.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
-import { addTokens, noteTokenUse, siteById } from "./sites.ts";
+import { addTokens, moveLive, noteTokenUse, siteById } from "./sites.ts";
 import { addVersion } from "./versions.ts";
 
 /** A sweep may take an orphan between W3 and W6; three in a row means something is badly wrong. */
@@ -21,10 +21,9 @@ type NewSite = Extract<PublishTarget, { kind: "new" }>;
 
 const slugTaken = statement("select 1 from sites where slug = ?1 union all select 1 from tombstones where slug = ?1");
 const insertSite = statement(
-  `insert into sites (site_id, slug, owner_account_id, created_at, expires_at, network, live_version_id)
-   values (?, ?, ?, ?, ?, ?, ?)`,
+  `insert into sites (site_id, slug, owner_account_id, created_at, expires_at, network, live_version_id, deployed_at)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?4)`,
 );
-const moveLive = statement("update sites set live_version_id = ? where site_id = ?");
 const setSpa = statement("update sites set spa_override = ? where site_id = ?");
 const storedDigest = statement<{ digest: string }>("select digest from versions where site_id = ? and version_id = ?");
 
@@ -48,8 +47,11 @@ function* siteFor(target: PublishTarget, version_id: string, now: number): Op<{ 
   if (target.kind === "existing") return { site: yield* writableSite(target, now), repeated: false };
   const earlier = target.idempotency && (yield* siteOfKey(target.idempotency, version_id, now));
   if (earlier === null) return { site: yield* makeSite(target, version_id, now), repeated: false };
+  const { owner } = target;
+  if (owner) yield* refuseUnlessHeld(owner);
   const site = yield* siteById.get(earlier);
-  if (!site || site.owner_account_id !== null || siteState(site, now) === "expired") throw idempotencyConflict();
+  const isTheirs = site?.owner_account_id === (owner?.account_id ?? null);
+  if (!site || !isTheirs || siteState(site, now) === "expired") throw idempotencyConflict();
   return { site, repeated: true };
 }
 
@@ -64,7 +66,7 @@ const MISSING_BLOB = new Error("a blob went missing since it was put");
 
 /** Inside the transaction, once it is known that the site has no such version. */
 function* addNew(site: Site, { version, bounds }: Publish, now: number): Op<void> {
-  const added = yield* addedBy(site, version.manifest);
+  const added = yield* addedBy(site, version);
   yield* refuseOverQuota(site, added, bounds, now);
   const site_no = yield* addVersion(site, version, new Date(now).toISOString());
   yield* countVersion(site.site_id, site_no, added);
@@ -99,7 +101,7 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
   if (!stored && !repeated) yield* addNew(site, publish, now);
   const changed = !repeated && (target.kind === "new" || site.live_version_id !== version_id);
-  if (changed) yield* moveLive.do(version_id, site_id);
+  if (changed) yield* moveLive(site_id, version_id);
   if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);
   if (!repeated) yield* quarantine(site, version_id, version.suspicions);
   yield* addTokens(site_id, tokens, at, holderOf(target));

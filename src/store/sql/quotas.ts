@@ -1,11 +1,12 @@
 /** What sites take up, and where that ends: quotas by bytes, and how many versions a site keeps (BEYOND 9). */
 import { type NextAction, Refusal } from "../../errors.ts";
 import { humanSize } from "../../units.ts";
-import type { Bounds, Charged, Publish } from "../changes.ts";
+import type { Admitted, Bounds, Charged } from "../changes.ts";
 import type { AccountUsage } from "../people.ts";
 import type { ManifestFile, Site } from "../../types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 import { ifDiskAllows } from "./frame.ts";
+import { RECEIPT_SQL, receiptBytes } from "./receipts.ts";
 import { siteById } from "./sites.ts";
 
 /** What counts, in bytes: distinct uploaded blobs, and what all of a site takes on the disk. */
@@ -42,11 +43,12 @@ function* blobsOf(site_no: number, wanted: readonly string[]): Op<Map<string, 0 
 }
 
 /** By how much a version would add to what its site holds. */
-export function* addedBy({ site_no }: Pick<Site, "site_no">, manifest: readonly ManifestFile[]): Op<Sizes> {
+export function* addedBy({ site_no }: Pick<Site, "site_no">, version: Admitted): Op<Sizes> {
+  const { manifest } = version;
   const distinct = new Map(manifest.map((file) => [file.sha256, file.bytes]));
   const uploads = new Set(manifest.filter(({ made }) => !made).map(({ sha256 }) => sha256));
   const known = yield* blobsOf(site_no, [...distinct.keys()]);
-  const added = { uploaded: 0, disk: 0 };
+  const added = { uploaded: 0, disk: receiptBytes(version) };
   for (const [sha256, bytes] of distinct) {
     const made = known.get(sha256) ?? null;
     if (made === null) added.disk += blocks(bytes);
@@ -121,14 +123,9 @@ export function* refuseOverQuota(
 const stored = statement("select 1 from versions where site_id = ? and version_id = ?");
 
 /** Ahead of anything that is written: whether the site may have this version. */
-export function* admit(
-  site: Charged,
-  { version_id, manifest }: Pick<Publish["version"], "version_id" | "manifest">,
-  bounds: Bounds,
-  now: number,
-): Op<void> {
-  if ((yield* stored.get(site.site_id, version_id)) !== null) return;
-  yield* refuseOverQuota(site, yield* addedBy(site, manifest), bounds, now);
+export function* admit(site: Charged, version: Admitted, bounds: Bounds, now: number): Op<void> {
+  if ((yield* stored.get(site.site_id, version.version_id)) !== null) return;
+  yield* refuseOverQuota(site, yield* addedBy(site, version), bounds, now);
 }
 
 const count = statement(
@@ -154,7 +151,8 @@ const onlyHere = (sum: string, and = ""): string =>
       select 1 from files where files.blob_no = blobs.blob_no and site_no = ?2 and version_no <> ?1 ${and}))`;
 const heldBy = statement<Sizes>(
   `select ${onlyHere("bytes", "and made = 0")} as uploaded, ${onlyHere(BLOCKS_SQL)} +
-     (select coalesce(sum(${ROW_SQL}), 0) from files where version_no = ?1) as disk`,
+     (select coalesce(sum(${ROW_SQL}), 0) from files where version_no = ?1) +
+     (select coalesce(sum(${RECEIPT_SQL}), 0) from receipts where version_no = ?1) as disk`,
 );
 const removeFiles = statement("delete from files where version_no = ?");
 const removeVersion = statement("delete from versions where version_no = ?");
@@ -217,6 +215,8 @@ const RECOUNTED = `select slug, stored_bytes, stored_disk, stored_versions,
     (select coalesce(sum(${BLOCKS_SQL}), 0) from blobs where blob_no in (
       select blob_no from versions join files using (version_no) where versions.site_id = sites.site_id)
     ) + (select coalesce(sum(${ROW_SQL}), 0) from versions join files using (version_no)
+      where versions.site_id = sites.site_id)
+      + (select coalesce(sum(${RECEIPT_SQL}), 0) from versions join receipts using (version_no)
       where versions.site_id = sites.site_id) as disk
   from sites`;
 

@@ -1,20 +1,18 @@
 /** Moving the live pointer to a stored version: no version is deleted, and one can roll forward again. */
 import type { Rollback, RolledBack } from "../changes.ts";
 import { unknownVersion } from "../refusals.ts";
-import type { Site } from "../../types.ts";
 import { type Op, statement } from "./db.ts";
 import type { Parts } from "./parts.ts";
 import { writableSite } from "./permission.ts";
-import { noteTokenUse } from "./sites.ts";
+import { moveLive, noteTokenUse } from "./sites.ts";
 
 const known = statement("select 1 from versions where site_id = ? and version_id = ?");
-const move = statement<Site>("update sites set live_version_id = ? where site_id = ? returning *");
 
 function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<RolledBack> {
   const { live_version_id } = yield* writableSite({ site_id, by }, now);
   if ((yield* known.get(site_id, version_id)) === null) throw unknownVersion();
   if ("token_hash" in by) yield* noteTokenUse(by.token_hash, new Date(now).toISOString());
-  return { site: (yield* move.get(version_id, site_id))!, previous_version_id: live_version_id };
+  return { site: yield* moveLive(site_id, version_id), previous_version_id: live_version_id };
 }
 
 export const rollbacker =

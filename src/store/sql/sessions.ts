@@ -1,7 +1,7 @@
 /** Sessions: who is signed in. A session lives 90 days from its last use. */
-import { Refusal } from "../../errors.ts";
 import { UNIT_MS } from "../../units.ts";
 import type { NewSession, Session, Sessions, SignedIn } from "../people.ts";
+import { sessionEnded } from "../refusals.ts";
 import { type Op, statement } from "./db.ts";
 import { ifDiskAllows, makingRoom } from "./frame.ts";
 import type { Parts } from "./parts.ts";
@@ -57,7 +57,7 @@ const held = statement("select 1 from sessions where session_id = ? and account_
 /** Throws where the session has ended since it was accepted. */
 export function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void> {
   if ((yield* held.get(session_id, account_id)) !== null) return;
-  throw new Refusal("unauthorized", "Your session has ended. Sign in again.");
+  throw sessionEnded();
 }
 
 const forget = statement("delete from sessions where last_used_at <= ?");
@@ -76,10 +76,30 @@ const ofAccount = statement<Session>(
    limit ?`,
 );
 const remove = statement("delete from sessions where session_id = ? and account_id = ?");
+const removeOthers = statement("delete from sessions where account_id = ? and session_id <> ?");
+// One that was approved and not yet fetched would become a session afterwards.
+const removeLogins = statement("delete from device_logins where account_id = ?");
+
+/** Says how many sessions. */
+export function* endOtherSessions({ account_id, session_id }: SignedIn): Op<number> {
+  yield* removeLogins.do(account_id);
+  return (yield* removeOthers.run(account_id, session_id)).changes;
+}
+
+function* endOthers(keep: SignedIn): Op<number> {
+  yield* refuseUnlessHeld(keep);
+  return yield* endOtherSessions(keep);
+}
+
 const unchanged = statement("select 1 from accounts where account_id = ? and password_hash = ?");
 
+/** Whether the account's password is still the one that was checked. */
+export function* isItsPassword(account_id: string, password_hash: string): Op<boolean> {
+  return (yield* unchanged.get(account_id, password_hash)) !== null;
+}
+
 function* start(session: NewSession, account_id: string, password_hash: string, now: number): Op<boolean> {
-  if ((yield* unchanged.get(account_id, password_hash)) === null) return false;
+  if (!(yield* isItsPassword(account_id, password_hash))) return false;
   const at = new Date(now).toISOString();
   yield* addSession(session, account_id, at, at);
   yield* noteNetwork(session, account_id, now);
@@ -104,5 +124,6 @@ export function sessionStore({ db, place, now }: Parts, noteUse?: (session_id: s
       const { changes } = await makingRoom(place, () => db.write(() => remove.run(session_id, account_id)));
       return changes > 0;
     },
+    endOthers: (keep) => makingRoom(place, () => db.write(() => endOthers(keep))),
   };
 }

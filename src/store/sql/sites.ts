@@ -17,6 +17,17 @@ export const siteReader = (db: Db): Sites => ({
   tombstone: (slug) => db.read(tombstone.get(slug)),
 });
 
+const move = statement<Site>(
+  `update sites set live_version_id = ?2, deployed_at = (
+     select created_at from versions where versions.site_id = sites.site_id and version_id = ?2)
+   where site_id = ?1 returning *`,
+);
+
+/** For one of its stored versions. Says the site as it is then. */
+export function* moveLive(site_id: string, version_id: string): Op<Site> {
+  return (yield* move.get(site_id, version_id))!;
+}
+
 type Gone = "expired" | "deleted";
 
 const bury = statement(

@@ -54,10 +54,12 @@ const nextVersion = statement<{ version_no: number }>("select version_no from ve
 const removeFiles = statement(
   `delete from files where version_no = ?1 and path in (select path from files where version_no = ?1 limit ?2)`,
 );
+// Before its version, which would take it along uncounted.
+const removeReceipt = statement("delete from receipts where version_no = ?");
 const removeVersion = statement("delete from versions where version_no = ?");
 const allRemoved = statement("delete from leftovers where site_id = ?");
 
-/** What sites that are gone have left: a version's files, then the version, then the note of it. A blob keeps its file
+/** What sites that are gone have left: a version's files and receipt, then the version, then the note of it. A blob keeps its file
  *  until no row names it (P4). False where nothing is left. */
 function* removeLeftovers(): Op<boolean> {
   for (let room = ROWS; room > 0; room--) {
@@ -67,6 +69,7 @@ function* removeLeftovers(): Op<boolean> {
     if (version === null) yield* allRemoved.do(site.site_id);
     else {
       room -= (yield* removeFiles.run(version.version_no, room)).changes;
+      if (room > 0) room -= (yield* removeReceipt.run(version.version_no)).changes;
       if (room > 0) yield* removeVersion.do(version.version_no);
     }
   }

@@ -4,22 +4,23 @@ import type { StoredFile, StoredManifest, Versions } from "../serving.ts";
 import { unknownVersion } from "../refusals.ts";
 import type { Site, Version } from "../../types.ts";
 import { type Db, type Op, statement } from "./db.ts";
+import { keepReceipt } from "./receipts.ts";
 
-const COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule";
+export const VERSION_COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule";
 
-const byId = statement<Version>(`select ${COLUMNS} from versions where site_id = ? and version_id = ?`);
+const byId = statement<Version>(`select ${VERSION_COLUMNS} from versions where site_id = ? and version_id = ?`);
 const numberOf = statement<{ version_no: number }>(
   "select version_no from versions where site_id = ? and version_id = ?",
 );
 const ofSite = statement<Version>(
-  `select ${COLUMNS} from versions where site_id = ? and version_no < ? order by version_no desc limit ?`,
+  `select ${VERSION_COLUMNS} from versions where site_id = ? and version_no < ? order by version_no desc limit ?`,
 );
 const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>(
   `select path, sha256, blobs.bytes as bytes, media_type, made, blob_no from versions
    join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
 );
 
-function* manifestOf(site_id: string, version_id: string): Op<StoredManifest | null> {
+export function* manifestOf(site_id: string, version_id: string): Op<StoredManifest | null> {
   const files = new Map<string, StoredFile>();
   for (const row of yield* filesOf.all(site_id, version_id)) {
     row.made = row.made === 1;
@@ -37,14 +38,14 @@ function* pageOf(site_id: string, { limit, before }: Page): Op<{ versions: Versi
   return { versions: rows.slice(0, limit), more: rows.length > limit };
 }
 
-export const versionReader = (db: Db): Versions => ({
+export const versionReader = (db: Db): Pick<Versions, "get" | "list" | "manifest"> => ({
   get: (site_id, version_id) => db.read(byId.get(site_id, version_id)),
   list: (site_id, page) => db.read(pageOf(site_id, page)),
   manifest: (site_id, version_id) => db.read(manifestOf(site_id, version_id)),
 });
 
 const insertVersion = statement<{ version_no: number }>(
-  `insert into versions (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
+  `insert into versions (${VERSION_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
 );
 const insertBlob = statement("insert into blobs (sha256, bytes) values (?, ?) on conflict (sha256) do nothing");
 const insertFile = statement(
@@ -62,6 +63,7 @@ export function* addVersion(
   const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule];
   const { version_no } = (yield* insertVersion.get(...row))!;
   const number = site_no || version_no;
+  yield* keepReceipt(version_no, version);
   yield* insertBlob.each(
     manifest.map((file) => [file.sha256, file.bytes]),
     "text int8",

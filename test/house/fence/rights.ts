@@ -46,7 +46,10 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   render: [VOCABULARY, "http", ...STORE],
   routes: [VOCABULARY, "config", "metrics", "http", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "html", "http", "routes", "comments", ...STORE],
-  "web/browser": ["src/client/zip.ts", "src/client/challenge.ts", "src/client/ignore.ts"],
+  "web/browser": [
+    ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
+    ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
+  ],
   operator: [VOCABULARY, "config", "metrics", "http", ...STORE],
   client: CLIENT,
   cli: [...CLIENT, "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
@@ -89,8 +92,11 @@ type Where = readonly string[];
 const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 /** These run in a browser too. */
 const BROWSER: Where = [
-  "src/client/zip.ts",
-  "src/client/challenge.ts",
+  "web/browser",
+  ...["zip", "challenge", "sha256", "ignore", "glob", "glob-class", "build-dir-candidates"].map(
+    (name) => `src/client/${name}.ts`,
+  ),
+  ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
   "src/comments/text.ts",
 ];
@@ -109,7 +115,18 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
   [/^fflate$/, (path) => within(path, ["client"])],
   [
     /^node:fs(\/promises)?$/,
-    (path) => within(path, ["config", "store", "deploy", "operator", "server", "server.ts", "src/log.ts", ...PORTABLE]),
+    (path) =>
+      within(path, [
+        "config",
+        "store",
+        "deploy",
+        "operator",
+        "server",
+        "server.ts",
+        "src/log.ts",
+        "src/web/built.ts",
+        ...PORTABLE,
+      ]),
   ],
   [
     /^node:(http|https|http2|tls|child_process|cluster|dgram|dns)(\/promises)?$/,
@@ -140,6 +157,7 @@ const TIMED: Where = [
   "serve",
   "src/store/sqlite/driver.ts",
   "src/pipeline/markdown/clock.ts",
+  "src/web/browser/zone/breath.ts",
 ];
 
 /** Globals → where they may stand. */
@@ -148,12 +166,16 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
   ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
-  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts"]],
+  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
   ["setInterval", /\bsetInterval\b/, ["src/every.ts", "cli/terminal"]],
   ["Math.random", /\bMath\.random\b/, []],
-  ["random bytes", /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/, ["src/random.ts"]],
+  [
+    "random bytes",
+    /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/,
+    ["src/random.ts", "web/browser"],
+  ],
   ["console", /\bconsole\.\w/, []],
   ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],
   [

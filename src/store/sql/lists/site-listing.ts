@@ -1,6 +1,6 @@
 /** All sites at a glance, for the operator and for `/metrics`. */
-import type { Census, ListedSite } from "../upkeep.ts";
-import { type Db, statement } from "./db.ts";
+import type { Census, ListedSite } from "../../upkeep.ts";
+import { type Db, statement } from "../db.ts";
 
 const all = statement<ListedSite>(
   `select sites.*, count(*) as versions, sum(bytes) as bytes

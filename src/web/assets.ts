@@ -1,0 +1,109 @@
+/** What pages load: each under a name with its content's hash, for ever; what the hash does not fit is a 404. Coded once
+ *  for each coding, when it is first asked for. */
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { KEPT_HEADERS } from "../http/answers.ts";
+import { acceptedCodings, type Coding } from "../http/negotiate.ts";
+import type { Ctx, Route } from "../routes/context.ts";
+import type { Bytes } from "../types.ts";
+import type { ScriptName } from "./built.ts";
+import { picture, scripts } from "./built.ts" with { type: "macro" };
+import { MARK_FILE } from "./icons.ts";
+import { STYLE } from "./style/index.ts";
+
+const SCRIPTS: Record<ScriptName, string> = scripts();
+
+interface Asset {
+  path: string;
+  type: string;
+  bytes: Bytes;
+}
+
+const ownBytes = (content: string | Uint8Array): Bytes =>
+  typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
+
+function asset(name: string, type: string, content: string | Uint8Array): Asset {
+  const bytes = ownBytes(content);
+  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 12);
+  const dot = name.lastIndexOf(".");
+  return { path: `/assets/${name.slice(0, dot)}.${hash}${name.slice(dot)}`, type, bytes };
+}
+
+const png = (name: string, base64: string): Asset => asset(name, "image/png", Buffer.from(base64, "base64"));
+const webp = (name: string, base64: string): Asset => asset(name, "image/webp", Buffer.from(base64, "base64"));
+/** Coded in itself. */
+const isPicture = ({ type }: Asset): boolean => type === "image/png" || type === "image/webp";
+const script = ([name, text]: [string, string]) =>
+  [name, asset(`${name}.js`, "text/javascript; charset=utf-8", text)] as const;
+
+const script_assets = Object.fromEntries(Object.entries(SCRIPTS).map(script)) as Record<ScriptName, Asset>;
+const style = asset("style.css", "text/css; charset=utf-8", STYLE);
+const icon = asset("icon.svg", "image/svg+xml", MARK_FILE);
+const icon_192 = png("icon-192.png", picture("icon-192.png"));
+const icon_512 = png("icon-512.png", picture("icon-512.png"));
+const preview = png("preview.png", picture("preview.png"));
+const markdown_site = webp("markdown.webp", picture("../../../docs/images/markdown.webp"));
+
+export const STYLE_PATH = style.path;
+export const ICON_PATH = icon.path;
+export const ICON_192_PATH = icon_192.path;
+export const ICON_512_PATH = icon_512.path;
+/** The picture that a link to the service is shown with elsewhere. */
+export const PREVIEW_PATH = preview.path;
+/** The picture in the manual's chapter on Markdown. */
+export const MARKDOWN_SITE_PATH = markdown_site.path;
+/** The address of a script. */
+export const scriptPath = (name: ScriptName): string => script_assets[name].path;
+
+const zip = promisify(gzip);
+const brotli = promisify(brotliCompress);
+const BROTLI = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+};
+const CODE: Record<Exclude<Coding, "identity">, (bytes: Bytes) => Promise<Uint8Array>> = {
+  br: (bytes) => brotli(bytes, BROTLI),
+  zstd: (bytes) => Bun.zstdCompress(bytes, { level: 19 }),
+  gzip: (bytes) => zip(bytes, { level: 9 }),
+};
+
+/** Of one asset: each coding is made once. */
+function coder(one: Asset): (coding: Coding) => Promise<Bytes> {
+  const made = new Map<Coding, Promise<Bytes>>();
+  const make = async (coding: Coding): Promise<Bytes> =>
+    coding === "identity" ? one.bytes : new Uint8Array(await CODE[coding](one.bytes));
+  return (coding) => {
+    const wanted = isPicture(one) ? "identity" : coding;
+    const found = made.get(wanted) ?? make(wanted);
+    made.set(wanted, found);
+    return found;
+  };
+}
+
+function serve(one: Asset) {
+  const coded = coder(one);
+  const codable = !isPicture(one);
+  return async ({ request, exchange }: Ctx): Promise<Response> => {
+    const coding = codable ? acceptedCodings(request.headers.get("accept-encoding"))[0]! : "identity";
+    const bytes = await coded(coding);
+    exchange.bytes = bytes.length;
+    const headers = {
+      ...KEPT_HEADERS,
+      "content-type": one.type,
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-request-id": exchange.request_id,
+      ...(codable && { vary: "Accept-Encoding" }),
+      ...(coding !== "identity" && { "content-encoding": coding }),
+    };
+    return new Response(bytes, { headers });
+  };
+}
+
+export const ASSETS: readonly Route[] = [
+  ...Object.values(script_assets),
+  style,
+  icon,
+  icon_192,
+  icon_512,
+  preview,
+  markdown_site,
+].map((one): Route => ["GET", one.path, serve(one), "no_session"]);

@@ -1,0 +1,85 @@
+/** The drop zone (WEB 4): on `/` it makes a site, on a site's page a version of it. It stands in the head and runs before
+ *  anything is shown: what works without script is never seen by whoever has it. */
+import { hearDrops, hearPastes, hearPickers } from "./zone/events.ts";
+import { Face } from "./zone/face.ts";
+import { Machine } from "./zone/machine.ts";
+import { receipt, type Deployed } from "./zone/receipt.ts";
+import { setupOf } from "./zone/setup.ts";
+import { LeftOut, shareHere, showVersion } from "./zone/site-page.ts";
+import { SitesList } from "./zone/sites-list.ts";
+
+document.documentElement.classList.add("js");
+if ("share" in navigator) document.documentElement.classList.add("shares");
+customElements.define("svc-sites", SitesList);
+customElements.define("svc-left-out", LeftOut);
+
+/** The receipt in place of the zone, and the zone again by "Publish another". */
+function showReceipt(
+  face: Face,
+  deployed: Deployed,
+  heading: string,
+  left_out: readonly string[],
+  end: () => void,
+): void {
+  document.querySelector("section.receipt")?.remove();
+  const made = receipt({
+    deployed,
+    heading,
+    left_out,
+    again() {
+      made.region.remove();
+      end();
+    },
+  });
+  face.zone.closest("section")!.after(made.region);
+  face.done();
+  made.title.focus();
+  made.region.scrollIntoView({ block: "nearest" });
+}
+
+function headingOf(deployed: Deployed, unchanged: boolean, is_new: boolean): string {
+  if (unchanged) return "No changes: this version is live already";
+  return is_new ? "Your site is live" : `Version ${deployed.version_id} is live`;
+}
+
+function start(zone: HTMLElement): void {
+  const face = new Face(zone);
+  const setup = setupOf(zone);
+  const list = document.querySelector<SitesList>("svc-sites");
+  const machine = new Machine({
+    face,
+    setup,
+    listChanged: () => list?.draw(),
+    finish(deployed, { unchanged, target, left_out }) {
+      if (target.kind === "owned") return showVersion(deployed, unchanged, left_out);
+      const heading = headingOf(deployed, unchanged, target.kind === "new");
+      showReceipt(face, deployed, heading, left_out, () => machine.reset());
+    },
+  });
+  if (list) {
+    list.hands = {
+      csrf: () => setup.csrf,
+      say: (words, ...more) => face.say(words, ...more),
+      update(site) {
+        if (machine.busy) return;
+        document.querySelector("section.receipt")?.remove();
+        machine.reset();
+        machine.aimAt(site);
+        face.zone.scrollIntoView({ block: "nearest" });
+      },
+    };
+  }
+  zone.querySelector('[data-choose="none"]')?.addEventListener("click", () => {
+    machine.aimAt(null);
+    machine.reset();
+  });
+  hearDrops(face, (source) => machine.begin(source));
+  hearPastes((source) => machine.begin(source));
+  hearPickers(zone, (source) => machine.begin(source));
+}
+
+addEventListener("DOMContentLoaded", () => {
+  shareHere();
+  const zone = document.querySelector<HTMLElement>("[data-zone]");
+  if (zone) start(zone);
+});

@@ -1,0 +1,111 @@
+/** From a zip to the server's answer: with the proofs that it asks for, and what can be mended unseen mended unseen. */
+import type { LocalSite } from "./local-sites.ts";
+import { type Answer, MOST_REMEDIES, type Remedy, remedyOf, SIGNED_OUT } from "./refusals.ts";
+import { pause, upload } from "./request.ts";
+import { freshToken, type Setup } from "./setup.ts";
+import { proved } from "./worker-calls.ts";
+
+/** Where it goes: a site of the account, one of this browser, or a new one. */
+export type Target = { kind: "new" } | { kind: "owned"; site_id: string } | { kind: "local"; site: LocalSite };
+
+interface Delivery {
+  zip: Blob;
+  target: Target;
+  /** The same for each try of one drop: an answer that got lost makes no second site. */
+  key: string;
+  /** Whoever is signed in publishes without their account all the same. */
+  without_account: boolean;
+  signal: AbortSignal;
+  /** Each is told once. */
+  stage(name: "Proving this is no robot" | "Uploading" | "Publishing"): void;
+  progress(part: number | null): void;
+  /** Whether anything is left to cancel. */
+  cancellable(yes: boolean): void;
+}
+
+export const withAccount = ({ target, without_account }: Pick<Delivery, "target" | "without_account">): boolean =>
+  target.kind !== "local" && !without_account;
+
+const addressOf = (target: Target): string =>
+  target.kind === "new" ? "/sites" : `/sites/${target.kind === "local" ? target.site.site_id : target.site_id}/deploys`;
+
+function headersOf(delivery: Delivery, { csrf }: Setup, proof: string | null): Record<string, string> {
+  const { target, key } = delivery;
+  return {
+    accept: "application/json",
+    "content-type": "application/zip",
+    "idempotency-key": key,
+    // It beats the cookie: the site is nobody's, whoever is signed in.
+    ...(target.kind === "local" && { authorization: `Bearer ${target.site.manage_token}` }),
+    ...(withAccount(delivery) && csrf !== null && { "svc-csrf": csrf }),
+    ...(proof !== null && { "svc-challenge": proof }),
+  };
+}
+
+async function prove(delivery: Delivery, setup: Setup): Promise<string> {
+  const { signal, stage, progress, cancellable } = delivery;
+  stage("Proving this is no robot");
+  progress(null);
+  cancellable(true);
+  const response = await fetch("/challenge", { method: "POST", headers: { accept: "application/json" }, signal });
+  return proved(setup.worker, (await response.json()) as { challenge: string; bits: number }, signal);
+}
+
+async function send(delivery: Delivery, setup: Setup, proof: string | null): Promise<Answer | null> {
+  const { zip, target, signal, stage, progress, cancellable } = delivery;
+  stage("Uploading");
+  progress(0);
+  cancellable(true);
+  return upload({
+    url: addressOf(target),
+    headers: headersOf(delivery, setup, proof),
+    body: zip,
+    signal,
+    progress,
+    sent() {
+      cancellable(false);
+      progress(null);
+      stage("Publishing");
+    },
+  });
+}
+
+/** The answer that counts; null where none came. */
+export async function deliver(delivery: Delivery, setup: Setup): Promise<Answer | null> {
+  const left: Record<Remedy, number> = { ...MOST_REMEDIES };
+  const anonymous = !withAccount(delivery) || setup.csrf === null;
+  let proof = setup.challenge && anonymous && delivery.target.kind === "new" ? await prove(delivery, setup) : null;
+  for (;;) {
+    const answer = await send(delivery, setup, proof);
+    const remedy = remedyOf(answer);
+    if (remedy === null || left[remedy]-- === 0) return answer;
+    if (remedy === "proof") proof = await prove(delivery, setup);
+    else if (remedy === "wait") await waitFor(answer!, delivery);
+    else if (!withAccount(delivery)) return answer;
+    else if (!(await renewToken(setup, delivery.signal))) return SIGNED_OUT;
+  }
+}
+
+async function waitFor({ retry_after }: Answer, { signal, cancellable }: Delivery): Promise<void> {
+  cancellable(true);
+  await pause((retry_after ?? 1) * 1000, signal);
+}
+
+/** False where the session has ended. */
+export async function renewToken(setup: Setup, signal: AbortSignal): Promise<boolean> {
+  setup.csrf = await freshToken(signal);
+  return setup.csrf !== null;
+}
+
+/** What a site of this browser serves now, so that a deploy of the same can be told from a new version; or the refusal
+ *  of its token. */
+export async function liveVersion({ site_id, manage_token }: LocalSite, signal: AbortSignal): Promise<string | null> {
+  const response = await fetch(`/sites/${site_id}?limit=1`, {
+    headers: { accept: "application/json", authorization: `Bearer ${manage_token}` },
+    credentials: "omit",
+    signal,
+  });
+  if (!response.ok) return null;
+  const { live_version_id } = (await response.json()) as { live_version_id?: unknown };
+  return typeof live_version_id === "string" ? live_version_id : null;
+}

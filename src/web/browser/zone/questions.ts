@@ -1,0 +1,76 @@
+/** What asks before it is sent (WEB 4.3), and what is refused before it is sent (WEB 4.2). */
+import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
+import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
+import type { Trouble } from "./refusals.ts";
+import { count, size, sizeAndLimit } from "./words.ts";
+
+/** From the page, never from the script. */
+export interface Limits {
+  max_files: number;
+  max_bytes: number;
+  max_zip_bytes: number;
+}
+
+const PAGE = /\.(?:html|htm|xhtml|md|markdown)$/i;
+
+const bytesOf = (files: readonly Found[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const largestOf = (files: readonly Found[]): { path: string; bytes: number }[] =>
+  files
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, 3)
+    .map(({ path, bytes }) => ({ path, bytes }));
+
+export const isZip = ({ path }: Pick<Found, "path">): boolean => /\.zip$/i.test(path);
+
+/** The build of a project whose root was given. */
+export function builtFolder({ files }: Collected): string | null {
+  const paths = new Set(files.map(({ path }) => path));
+  if (!paths.has("package.json")) return null;
+  return BUILD_DIR_CANDIDATES.find((folder) => paths.has(`${folder}/index.html`)) ?? null;
+}
+
+export const hasPage = (files: readonly Found[]): boolean => files.some(({ path }) => PAGE.test(path));
+
+export function nothingIn({ files, empty }: Collected): Trouble | null {
+  if (files.length > 0) return null;
+  return {
+    sentence: `There is nothing to publish: ${empty ? "the folder is empty" : "everything in it is left out"}.`,
+  };
+}
+
+/** What no upload would change. */
+export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: Limits): Trouble | null {
+  if (more || files.length > max_files) {
+    const there = more ? `more than ${count(MOST_FOUND, "file")}` : count(files.length, "file");
+    return {
+      sentence: `There are ${there} in it, and a site may have ${count(max_files, "file")}. Leave some out, or give the folder that is the site alone.`,
+    };
+  }
+  const bytes = bytesOf(files);
+  if (bytes <= max_bytes) return null;
+  const [has, may] = sizeAndLimit(bytes, max_bytes);
+  return {
+    sentence: `It has ${has}, and a site may have ${may}. Leave out or shrink what takes the most:`,
+    files: largestOf(files),
+  };
+}
+
+/** `files`: what is in it, where that is known. */
+export function zipTooLarge(bytes: number, { max_zip_bytes }: Limits, files: readonly Found[]): Trouble | null {
+  if (bytes <= max_zip_bytes) return null;
+  const [has, may] = sizeAndLimit(bytes, max_zip_bytes);
+  if (files.length === 1 && isZip(files[0]!)) {
+    const { path } = files[0]!;
+    const sentence = `${path} has ${has}, and a zip may have ${may}. Leave out what the site does not need, and zip it again.`;
+    return { sentence, files: [{ path, bytes }] };
+  }
+  return {
+    sentence: `Zipped it has ${has}, and a zip may have ${may}. Leave out or shrink what takes the most:`,
+    files: largestOf(files),
+  };
+}
+
+/** "Publish everything" names what it would send. */
+export const everything = (files: readonly Found[]): string =>
+  `${count(files.length, "file")}, ${size(bytesOf(files))}`;

@@ -1,0 +1,114 @@
+/** What an answer means to whoever publishes (WEB 4.5): what is tried again unseen, what the alert says, and what it
+ *  offers. */
+
+/** What an alert says. */
+export interface Trouble {
+  sentence: string;
+  /** More of it, a line each. */
+  lines?: string[];
+  files?: { path: string; bytes: number }[];
+  /** None where nothing that is done here would help. */
+  offers?: Offer[];
+  /** "Try again" waits so long. */
+  wait_s?: number;
+}
+export type Offer = "try_again" | "start_over" | "sign_in" | "without_account" | "reload";
+
+/** What came back; null where nothing did. */
+export interface Answer {
+  status: number;
+  /** The JSON object, or an empty one. */
+  body: Readonly<Record<string, unknown>>;
+  request_id: string | null;
+  /** Seconds. */
+  retry_after: number | null;
+}
+
+/** What the page does about an answer before it troubles anybody. */
+export type Remedy = "proof" | "token" | "wait";
+/** How often each may be tried for one press of a button. */
+export const MOST_REMEDIES: Readonly<Record<Remedy, number>> = { proof: 3, token: 1, wait: 3 };
+
+export function remedyOf(answer: Answer | null): Remedy | null {
+  if (answer === null) return null;
+  const { status, body, retry_after } = answer;
+  if (status === 403 && body["code"] === "challenge_failed") return "proof";
+  if (status === 403 && body["code"] === "cross_origin") return "token";
+  return status === 503 && retry_after !== null ? "wait" : null;
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+function filesIn(value: unknown): { path: string; bytes: number }[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((one: unknown) => {
+    const { path, bytes } = Object(one) as { path?: unknown; bytes?: unknown };
+    return typeof path === "string" && typeof bytes === "number" ? { path, bytes } : [];
+  });
+}
+
+/** The server's own words. */
+function said({ body }: Answer): Trouble {
+  const sentence = text(body["error"]) ?? "The server refused it and did not say why.";
+  const path = text(body["path"]);
+  const appeal = text(body["appeal"]);
+  return {
+    sentence,
+    lines: [
+      ...(path !== null && !sentence.includes(path) ? [path] : []),
+      ...(appeal !== null && !sentence.includes(appeal) ? [`Questions or an appeal: ${appeal}`] : []),
+    ],
+    files: filesIn(body["largest"]),
+  };
+}
+
+/** What a page knows without asking, where its session has ended. */
+export const SIGNED_OUT: Answer = { status: 401, body: {}, request_id: null, retry_after: null };
+
+/** Who publishes, and what. */
+interface Publisher {
+  signed_in: boolean;
+  new_site: boolean;
+  /** Not on a site's own page, which says what else can be done with it. */
+  at_home: boolean;
+}
+
+function signedOut({ new_site }: Publisher): Trouble {
+  return {
+    sentence: "You were signed out, and nothing was published.",
+    offers: ["sign_in", "try_again", ...(new_site ? (["without_account"] as const) : [])],
+  };
+}
+
+function tooMany({ retry_after }: Answer, { signed_in }: Publisher): Trouble {
+  const wait_s = retry_after ?? 60;
+  const when = `Try again in ${wait_s} seconds`;
+  const sentence = signed_in
+    ? `Too many deploys from your account. ${when}.`
+    : `Too many sites from your address. ${when}, or sign in: an account's deploys are not limited.`;
+  return { sentence, offers: ["try_again"], wait_s };
+}
+
+const brokenServer = ({ request_id }: Answer): Trouble => ({
+  sentence: `Something went wrong on the server${request_id === null ? "" : ` (request ${request_id})`}.`,
+  offers: ["try_again"],
+});
+
+/** When there is nothing left to try unseen. */
+export function troubleOf(answer: Answer | null, publisher: Publisher, online: boolean): Trouble {
+  if (answer === null) {
+    const sentence = online ? "The server cannot be reached. Check your connection." : "You are offline.";
+    return { sentence, offers: ["try_again"] };
+  }
+  const { status, body } = answer;
+  const { code } = body;
+  if (status === 401) return signedOut(publisher);
+  if (status === 429) return tooMany(answer, publisher);
+  if (code === "challenge_failed") return { ...said(answer), offers: ["try_again"] };
+  if (code === "cross_origin") return { ...said(answer), offers: ["reload"] };
+  if (status === 404 || status === 451 || code === "site_frozen") {
+    return { ...said(answer), offers: publisher.at_home ? ["start_over"] : [] };
+  }
+  if (status === 507 || (status >= 400 && status < 500)) return { ...said(answer), offers: ["start_over"] };
+  return brokenServer(answer);
+}

@@ -1,0 +1,31 @@
+/** Counts, sizes and times as people say them, in the page. */
+import { humanSize, UNIT_MS } from "../../../units.ts";
+
+export const count = (amount: number, noun: string): string =>
+  `${amount.toLocaleString("en-US")} ${noun}${amount === 1 ? "" : "s"}`;
+
+/** As the command line prints it: MB is the largest unit. */
+export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes, "MB"));
+
+/** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
+export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
+  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
+
+const STEPS = [
+  ["day", UNIT_MS.d],
+  ["hour", UNIT_MS.h],
+  ["minute", UNIT_MS.m],
+] as const;
+
+/** `14 days`, in the largest unit that is there at all, to the nearest. */
+export function span(ms: number): string {
+  const [noun, step] = STEPS.find(([, length]) => Math.round(ms / length) >= 1) ?? ["minute", UNIT_MS.m];
+  return count(Math.max(1, Math.round(ms / step)), noun);
+}
+
+/** `5 December`, with the year where it is another one, and the time of the day where that is what matters. */
+export function day(epoch_ms: number, now: number): string {
+  const year = new Date(epoch_ms).getFullYear() === new Date(now).getFullYear() ? {} : ({ year: "numeric" } as const);
+  const time = epoch_ms - now < UNIT_MS.d ? ({ hour: "2-digit", minute: "2-digit" } as const) : {};
+  return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", ...year, ...time }).format(epoch_ms);
+}

@@ -1,0 +1,21 @@
+/** What the binary carries of browser code and pictures. Called at build time alone, as macros (BUN 1): from source, in
+ *  `bun test` and by `bun build --compile` alike. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The scripts that pages load, each a file of browser/: one more is one more line. */
+const ENTRIES = ["claim", "copy", "manual", "password", "select", "zone", "zone-worker"] as const;
+export type ScriptName = (typeof ENTRIES)[number];
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Bundled and minified, by name. A child bundles them, for `Bun.build` inside a macro is refused. */
+export function scripts(): Record<ScriptName, string> {
+  const entries = ENTRIES.map((name) => here(`./browser/${name}.ts`));
+  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, here("./bundle.ts"), ...entries]);
+  if (!success) throw new Error(`The scripts of src/web/browser cannot be bundled:\n${stderr.toString()}`);
+  return JSON.parse(stdout.toString()) as Record<ScriptName, string>;
+}
+
+/** A picture of pictures/, or by its way from there, as base64. */
+export const picture = (name: string): string => readFileSync(here(`./pictures/${name}`)).toString("base64");

@@ -1,0 +1,127 @@
+/** `/dashboard/account`: who is signed in, where else, the password, the way out (WEB 8). */
+import type { Refusal } from "../../errors.ts";
+import { html, type Html } from "../../html/template.ts";
+import { unauthorized } from "../../routes/caller.ts";
+import type { Account, Session } from "../../store/people.ts";
+import { answerPage, csrfOf } from "../frame.ts";
+import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
+import { accountPage, type SignedIn } from "../who.ts";
+import { ago, count, onDay, theirs } from "../words.ts";
+
+export const ACCOUNT = "/dashboard/account";
+
+/** Of a list that is open to see; who has more ends them all. */
+const MOST_SESSIONS = 100;
+
+export async function accountOf({ caller, parts }: SignedIn): Promise<Account> {
+  const account = await parts.store.accounts.byId(caller.account_id);
+  if (account === null) throw unauthorized("Your account is gone. Sign in with another one."); // deleted meanwhile
+  return account;
+}
+
+const about = ({ email, account_id, created_at }: Account, now: number): Html =>
+  html`<dl class="facts-list card">
+    <dt>E-mail address</dt>
+    <dd>${theirs(email)}</dd>
+    <dt>Account</dt>
+    <dd><code>${account_id}</code></dd>
+    <dt>Since</dt>
+    <dd>${onDay(created_at, now)}</dd>
+  </dl>`;
+
+function sessionRow(
+  { caller, parts }: SignedIn,
+  { session_id, client, last_used_at, created_at }: Session,
+  csrf: string,
+) {
+  const now = parts.now();
+  const own = session_id === caller.session_id;
+  // What this request is itself a use of; it is written down once it is answered.
+  const used = ago(own ? new Date(now).toISOString() : last_used_at, now);
+  const label = html`<span>End session<span class="hidden"> of ${theirs(client)}, ${used}</span></span>`;
+  return html`<li>
+    <div>
+      <p class="titled">
+        <span class="name cut" dir="auto">${client}</span>
+        ${own && badge("This browser", "live")}
+      </p>
+      <p class="sub">Last used ${used} · Started ${ago(created_at, now)}</p>
+    </div>
+    <form method="post" action="${ACCOUNT}/sessions/${session_id}/end">
+      ${csrfField(csrf)} ${button(label, { small: true })}
+    </form>
+  </li>`;
+}
+
+function sessions(ctx: SignedIn, all: readonly Session[], csrf: string): Html {
+  const own = all.filter(({ session_id }) => session_id === ctx.caller.session_id);
+  const shown = all.slice(0, MOST_SESSIONS);
+  const rows = shown.includes(own[0]!) ? shown : [...shown.slice(0, -1), ...own];
+  const more = all.length - rows.length;
+  return html`<section aria-labelledby="sessions">
+    <h2 id="sessions">Sessions</h2>
+    <ul class="rows card pairs" role="list" aria-label="Sessions">
+      ${rows.map((session) => sessionRow(ctx, session, csrf))}
+    </ul>
+    <div class="below">
+      ${
+        all.length > 1 &&
+        html`<form method="post" action="${ACCOUNT}/sessions/end-others">
+          ${csrfField(csrf)} ${button("End all other sessions", { small: true })}
+        </form>`
+      }
+      ${more > 0 && html`<p class="small dim">And ${count(more, "older session")}.</p>`}
+    </div>
+  </section>`;
+}
+
+const password = (csrf: string, email: string, refusal: Refusal | undefined): Html =>
+  html`<section class="card" aria-labelledby="password">
+    <h2 id="password">Password</h2>
+    <form class="fields" method="post" action="${ACCOUNT}/password">
+      ${csrfField(csrf)}
+      <input type="text" name="username" value="${email}" autocomplete="username" hidden />
+      ${field({
+        name: "current_password",
+        label: "Current password",
+        type: "password",
+        refusal,
+        attributes: html`autocomplete="current-password" required maxlength="1024"`,
+      })}
+      ${field({
+        name: "new_password",
+        label: "New password",
+        type: "password",
+        hint: "At least 10 characters. All other sessions end.",
+        refusal,
+        attributes: html`autocomplete="new-password" required maxlength="1024"`,
+      })}
+      ${button("Change password", { wide: true })}
+    </form>
+  </section>`;
+
+const end = html`<section class="card" aria-labelledby="end">
+  <h2 id="end">Delete</h2>
+  <p class="small dim">Your sites go with your account, and nobody gets their addresses again.</p>
+  ${linkButton(`${ACCOUNT}/delete`, "Delete your account", { kind: "danger", small: true })}
+</section>`;
+
+/** The most that are counted. */
+const MOST_COUNTED = 1000;
+
+/** The page, also after a form of it was refused. */
+export async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<Response> {
+  const account = await accountOf(ctx);
+  const csrf = csrfOf(ctx)!;
+  const all = await ctx.parts.store.sessions.list(account.account_id, MOST_COUNTED);
+  const body = html`<div class="pagehead"><h1>Account</h1></div>
+    ${alertBox(refusal)}
+    <div class="two">
+      <div class="stack">${about(account, ctx.parts.now())} ${sessions(ctx, all, csrf)}</div>
+      <div class="side">${password(csrf, account.email, refusal)} ${end}</div>
+    </div>`;
+  return answerPage(ctx, { title: "Account", body, current: "account", width: "list", scripts: ["password"], refusal });
+}
+
+/** `GET /dashboard/account`. */
+export const showAccount = accountPage((ctx) => accountPageOf(ctx));

@@ -1,0 +1,65 @@
+/** What the forms of a site's page do: settings, an earlier version live again, a new version without script. */
+import { Refusal } from "../../errors.ts";
+import { answerRedirect } from "../../http/answers.ts";
+import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
+import type { Ctx } from "../../routes/context.ts";
+import { redeployByForm } from "../../routes/deploy.ts";
+import type { SiteChange } from "../../store/changes.ts";
+import { isSessionEnded } from "../../store/refusals.ts";
+import { accountForm, isShownAgain, isSignedIn, signedOutMeanwhile } from "../who.ts";
+import { ownSite, pathOfSite } from "./own.ts";
+import { sitePage } from "./site.ts";
+
+const sitePath = ({ params }: Ctx): string => pathOfSite(params.id!);
+
+const SPA = { auto: null, on: 1, off: 0 } as const;
+
+function settingsOf(fields: URLSearchParams): SiteChange {
+  const label = fittingLabel(fields.get("label") ?? "");
+  if (label === null) {
+    const message = `Nothing was saved: a label has at most ${LONGEST_LABEL} characters. Make it shorter.`;
+    throw new Refusal("invalid_input", message, { field: "label" });
+  }
+  const spa = fields.get("spa") ?? "";
+  if (!Object.hasOwn(SPA, spa)) {
+    const message = "Nothing was saved: choose when this is a single-page app.";
+    throw new Refusal("invalid_input", message, { field: "spa" });
+  }
+  return { label: label === "" ? null : label, spa_override: SPA[spa as keyof typeof SPA] };
+}
+
+/** `POST …/settings`. */
+export const saveSettings = accountForm({
+  page: sitePath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    await ctx.parts.store.ownership.change(site_id, settingsOf(fields), ctx.caller);
+    return `${sitePath(ctx)}?done=saved`;
+  },
+  again: async (ctx, refusal, sent) => sitePage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
+/** `POST …/rollback`. */
+export const makeLive = accountForm({
+  page: sitePath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    await ctx.parts.store.rollback({ site_id, by: ctx.caller, version_id: fields.get("version_id") ?? "" });
+    return `${sitePath(ctx)}?done=live`;
+  },
+  again: async (ctx, refusal) => sitePage(ctx, await ownSite(ctx), { refusal }),
+});
+
+/** `POST …/deploys`: a form with a zip (WEB 4.8). */
+export async function deployByForm(ctx: Ctx): Promise<Response> {
+  if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, sitePath(ctx));
+  await ownSite(ctx); // another's is a 404 here, as on every page
+  try {
+    const { changed } = await redeployByForm(ctx);
+    return answerRedirect(`${sitePath(ctx)}?done=${changed ? "deployed" : "unchanged"}`, ctx.exchange);
+  } catch (error) {
+    if (isSessionEnded(error)) return signedOutMeanwhile(ctx, sitePath(ctx));
+    if (!isShownAgain(error)) throw error;
+    return sitePage(ctx, await ownSite(ctx), { refusal: error, deploy: true });
+  }
+}

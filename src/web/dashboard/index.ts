@@ -1,0 +1,30 @@
+/** What an account sees of itself and its sites, a file a page. A site's comments will stand at `…/comments`. */
+import type { Route } from "../../routes/context.ts";
+import { showAccount } from "./account.ts";
+import { endOneSession, endOtherSessions, submitPassword } from "./change-account.ts";
+import { deployByForm, makeLive, saveSettings } from "./change-site.ts";
+import { showChanges } from "./changes.ts";
+import { askToDeleteAccount, deleteOwnAccount } from "./delete-account.ts";
+import { askToDeleteSite, deleteOneSite } from "./delete-site.ts";
+import { askToDeleteSites, deleteChosenSites } from "./delete-sites.ts";
+import { showSite } from "./site.ts";
+import { showSites } from "./sites.ts";
+
+export const DASHBOARD: readonly Route[] = [
+  ["GET", "/dashboard", showSites],
+  ["GET", "/dashboard/delete", askToDeleteSites],
+  ["POST", "/dashboard/delete", deleteChosenSites],
+  ["GET", "/dashboard/sites/:id", showSite],
+  ["POST", "/dashboard/sites/:id/deploys", deployByForm, "file_form"],
+  ["POST", "/dashboard/sites/:id/rollback", makeLive],
+  ["POST", "/dashboard/sites/:id/settings", saveSettings],
+  ["GET", "/dashboard/sites/:id/changes", showChanges],
+  ["GET", "/dashboard/sites/:id/delete", askToDeleteSite],
+  ["POST", "/dashboard/sites/:id/delete", deleteOneSite],
+  ["GET", "/dashboard/account", showAccount],
+  ["POST", "/dashboard/account/sessions/end-others", endOtherSessions],
+  ["POST", "/dashboard/account/sessions/:id/end", endOneSession],
+  ["POST", "/dashboard/account/password", submitPassword],
+  ["GET", "/dashboard/account/delete", askToDeleteAccount],
+  ["POST", "/dashboard/account/delete", deleteOwnAccount],
+];

@@ -1,0 +1,74 @@
+/** The list "Versions" of a site's page: each can be opened, compared and made live again. */
+import { html, type Html } from "../../html/template.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import type { ListPage } from "../../store/serving.ts";
+import type { Site, Version } from "../../types.ts";
+import { humanSize } from "../../units.ts";
+import { badge, button, csrfField, linkButton } from "../parts.ts";
+import type { SignedIn } from "../who.ts";
+import { ago, count, titled } from "../words.ts";
+import { pathOfSite } from "./own.ts";
+import { hrefOf, pageField, pagesNav } from "./pages.ts";
+
+/** Of a page. */
+export const VERSIONS_SHOWN = 20;
+
+type Listed = Version & { live: boolean };
+
+/** Where a version is seen as it is, live or not. */
+export const versionUrl = ({ parts }: SignedIn, { slug }: Pick<Site, "slug">, version_id: string): string =>
+  siteUrl(parts.config, `${version_id}--${slug}`);
+
+/** Words that are heard and not seen: the row shows what they say. */
+const heard = (words: string): Html => html`<span class="hidden"> ${words}</span>`;
+
+const makeLive = (version_id: string): Html =>
+  button(html`<span>Make${heard(version_id)} live</span>`, {
+    small: true,
+    attributes: html`name="version_id" value="${version_id}"`,
+  });
+
+function row(ctx: SignedIn, site: Site, version: Listed, may_change: boolean): Html {
+  const { version_id, title, created_at, files, bytes, live } = version;
+  const changes = hrefOf(`${pathOfSite(site.site_id)}/changes`, { to: version_id });
+  const quiet = { kind: "quiet", small: true } as const;
+  return html`<li>
+    <div>
+      <p class="titled"><span class="name cut">${titled(title)}</span> ${live && badge("Live", "live")}</p>
+      <p class="sub">
+        <code>${version_id}</code> · ${ago(created_at, ctx.parts.now())} · ${count(files, "file")}, ${humanSize(bytes)}
+      </p>
+    </div>
+    <div class="acts">
+      ${linkButton(changes, html`<span>Changes${heard(`in ${version_id}`)}</span>`, quiet)}
+      ${linkButton(versionUrl(ctx, site, version_id), html`<span>Open${heard(`version ${version_id}`)}</span>`, {
+        ...quiet,
+        attributes: html`rel="noopener"`,
+      })}
+      ${may_change && !live && makeLive(version_id)}
+    </div>
+  </li>`;
+}
+
+interface Versions {
+  site: Site;
+  versions: ListPage<Listed>;
+  csrf: string;
+  /** Whether another one may be made live. */
+  may_change: boolean;
+}
+
+export function versionsSection(ctx: SignedIn, { site, versions, csrf, may_change }: Versions): Html {
+  const { rows, page, pages } = versions;
+  const path = pathOfSite(site.site_id);
+  return html`<section aria-labelledby="versions">
+    <h2 id="versions">Versions</h2>
+    <form method="post" action="${path}/rollback">
+      ${csrfField(csrf)}
+      <ul class="rows card ver" role="list" aria-label="Versions">
+        ${rows.map((version) => row(ctx, site, version, may_change))}
+      </ul>
+    </form>
+    ${pagesNav(page, pages, (to) => hrefOf(path, { page: pageField(to) }))}
+  </section>`;
+}

@@ -1,0 +1,76 @@
+/** Errors on the API host as a browser gets them: a page in the frame of all others, on every path (CONTRACT 3). */
+import { type ErrorCode, type Refusal, withAppeal } from "../errors.ts";
+import { html, type Html } from "../html/template.ts";
+import { askedOrigin } from "../http/client-address.ts";
+import { sessionCookie } from "../http/cookies.ts";
+import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import { callerOf } from "../routes/caller.ts";
+import type { ApiParts } from "../routes/context.ts";
+import { decodePath } from "../percent.ts";
+import type { Caller } from "../types.ts";
+import { visible } from "../visible.ts";
+import { answerPage, type Asked } from "./frame.ts";
+import { alertBox, linkButton } from "./parts.ts";
+
+/** What a person reads first. The refusal's sentence follows it. */
+const HEADINGS: Partial<Record<ErrorCode, string>> = {
+  not_found: "There is no such page",
+  unknown_site: "There is no such site",
+  unknown_version: "Unknown version",
+  method_not_allowed: "This page takes no such request",
+  cross_origin: "Nothing was changed",
+  unauthorized: "Sign in first",
+  forbidden: "This is not yours to do",
+  rate_limited: "Too many tries",
+  unavailable: "Not right now",
+};
+
+const ANONYMOUS: Caller = { kind: "anonymous" };
+
+function wayOn(path: string, refusal: Refusal): Html {
+  if (refusal.code === "unauthorized") return linkButton("/signin", "Sign in");
+  return path.startsWith("/dashboard")
+    ? linkButton("/dashboard", "Go to your sites")
+    : linkButton("/", "Go to the start page");
+}
+
+function sentence({ request }: Asked, refusal: Refusal): Html | string {
+  if (refusal.code !== "not_found") return refusal.message;
+  const path = pathOf(request.url);
+  return html`Nothing is at <code dir="auto">${visible(decodePath(path) ?? path)}</code>. Check the spelling.`;
+}
+
+function pageOf(asked: Asked, refusal: Refusal): Response {
+  const { request, exchange } = asked;
+  const changes = request.method !== "GET" && request.method !== "HEAD";
+  const title = HEADINGS[refusal.code] ?? (refusal.status < 500 ? "That did not work" : "Something went wrong");
+  const body = html`<div class="stack tight error">
+    <p class="dim small mono">${refusal.status}</p>
+    <h1>${title}</h1>
+    ${changes ? alertBox(refusal) : html`<p class="lead dim">${sentence(asked, refusal)}</p>`}
+    <p>${wayOn(pathOf(request.url), refusal)}</p>
+    <p class="dim small mono">${exchange.request_id}</p>
+  </div>`;
+  Object.assign(asked.headers, refusal.headers);
+  const response = answerPage(asked, {
+    title: changes ? `Error: ${title}` : title,
+    body,
+    status: refusal.status,
+    said: null,
+  });
+  for (const [name, value] of Object.entries(asked.headers)) response.headers.set(name, value);
+  return response;
+}
+
+/** The page of a refusal, for whoever asks. */
+export function createErrorPage(parts: ApiParts) {
+  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
+  return async (request: Request, refusal: Refusal, exchange: Exchange): Promise<Response> => {
+    const origin = originOf(request, () => exchange.address());
+    // Where the store itself fails, the page is as for a stranger.
+    const caller = await callerOf(request, parts.store, sessionCookie(origin)).catch(() => ANONYMOUS);
+    const query = new URLSearchParams(queryOf(request.url));
+    const asked: Asked = { request, exchange, caller, query, headers: {}, origin, parts };
+    return pageOf(asked, withAppeal(refusal, parts.config.contact));
+  };
+}

@@ -1,0 +1,103 @@
+/** Files whose names the Web fixed: for robots, for programs that read, for tabs and home screens. */
+import { KEPT_HEADERS } from "../http/answers.ts";
+import { ifNoneMatch } from "../http/conditional.ts";
+import type { Ctx, Handler, Route } from "../routes/context.ts";
+import type { Bytes } from "../types.ts";
+import { humanSize } from "../units.ts";
+import { curl } from "./home.ts";
+import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
+import { picture } from "./built.ts" with { type: "macro" };
+import { ahead } from "./words.ts";
+
+const FAVICON: Bytes = new Uint8Array(Buffer.from(picture("favicon.ico"), "base64"));
+
+/** Asked for again each time, and not sent again where it is the same. */
+function answerFile({ request, exchange }: Ctx, type: string, content: Bytes | string): Response {
+  const bytes: Bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const etag = `"${new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 16)}"`;
+  const headers = {
+    ...KEPT_HEADERS,
+    "cache-control": "no-cache",
+    "x-request-id": exchange.request_id,
+    etag,
+  };
+  const known = request.headers.get("if-none-match");
+  if (known !== null && ifNoneMatch(known, etag)) return new Response(null, { status: 304, headers });
+  exchange.bytes = bytes.length;
+  return new Response(bytes, { headers: { ...headers, "content-type": type } });
+}
+
+const ROBOTS = `User-agent: *
+Disallow: /dashboard
+Disallow: /claim/
+Disallow: /device
+Disallow: /signin
+Disallow: /signup
+`;
+
+const manifest = JSON.stringify({
+  name: "svc",
+  short_name: "svc",
+  description: "Drop a folder, get a live URL.",
+  start_url: "/",
+  display: "browser",
+  background_color: "#ffffff",
+  theme_color: "#176b5b",
+  icons: [
+    { src: ICON_192_PATH, sizes: "192x192", type: "image/png" },
+    { src: ICON_512_PATH, sizes: "512x512", type: "image/png" },
+  ],
+});
+
+const forPrograms: Handler = async (ctx) => {
+  const { base_url, max_files, max_bytes, max_zip_bytes, anonymous_ttl } = ctx.parts.config;
+  const text = `# svc
+
+> svc turns a folder of static files into a live URL in one request. A site made without an account stays ${ahead(anonymous_ttl)}; one that an account owns stays for good. Every version is kept, and every deploy answers with what would fail in a browser.
+
+## Deploy
+
+With the command line client, from the folder above:
+
+    DEPLOY_URL=${base_url} svc ./my-site
+
+With curl, any zip of the files (index.html at its root):
+
+    ${curl(base_url).replace("\n", "\n    ")}
+
+A new version of the same site: the same body to ${base_url}/sites/<site_id>/deploys with "Authorization: Bearer <manage_token>".
+
+## The answer, as JSON
+
+- url: where the site is live
+- site_id, slug, version_id: names of the site and of this version
+- manage_token: changes this site; keep it, it is shown once
+- claim_url, claim_token: a person opens claim_url to keep the site in an account; shown once
+- expires_at: when the site ends; null for one that an account owns
+- healed: what was fixed on the way ({code, message, path?})
+- warnings: what is still wrong ({code, message, path?, fix_recipe}): carry out each fix_recipe and deploy again
+- next_actions: what can be done next ({action, description, command?, method?, url?})
+
+An error is {error, code, request_id, next_actions?} with a status of 400 or more: "error" says what to do.
+
+## Limits
+
+- ${max_files} files, ${humanSize(max_bytes)} unpacked, ${humanSize(max_zip_bytes)} zipped, for each deploy
+- ${base_url}/limits has them as JSON
+
+## Manual
+
+- [Manual](${base_url}/docs): all chapters
+- [HTTP API](${base_url}/docs/http-api): every request and answer
+- [Command line](${base_url}/docs/cli)
+- [Receipts](${base_url}/docs/receipts): every warning and what to do about it
+`;
+  return answerFile(ctx, "text/plain; charset=utf-8", text);
+};
+
+export const FIXED_FILES: readonly Route[] = [
+  ["GET", "/robots.txt", async (ctx) => answerFile(ctx, "text/plain; charset=utf-8", ROBOTS), "no_session"],
+  ["GET", "/llms.txt", forPrograms, "no_session"],
+  ["GET", "/favicon.ico", async (ctx) => answerFile(ctx, "image/x-icon", FAVICON), "no_session"],
+  ["GET", "/manifest.webmanifest", async (ctx) => answerFile(ctx, "application/manifest+json", manifest), "no_session"],
+];

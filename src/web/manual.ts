@@ -1,0 +1,147 @@
+/** `/docs`, `/docs/<chapter>`: the manual in the frame of every page. Its search needs no script. */
+import { Refusal } from "../errors.ts";
+import { html, type Html, trusted } from "../html/template.ts";
+import { answerRedirect } from "../http/answers.ts";
+import { pathOf } from "../http/exchange.ts";
+import type { Ctx, Route } from "../routes/context.ts";
+import { answerPage } from "./frame.ts";
+import type { Chapter } from "./manual/chapter.ts";
+import { asked, type Hit, search } from "./manual/search.ts";
+import { button, rows } from "./parts.ts";
+import { count } from "./words.ts";
+
+/** The chapters in the order in which somebody needs them. */
+const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
+  ["Publish", ["dashboard", "cli", "markdown", "receipts"]],
+  ["From programs", ["http-api", "library"]],
+  ["Run a server", ["self-hosting", "abuse"]],
+];
+const ORDER = PARTS.flatMap(([, names]) => names);
+
+/** 180 KB, loaded by the first who reads the manual: a server without readers does without. */
+async function chaptersInOrder(): Promise<readonly Chapter[]> {
+  const chapters = await import("./manual/chapters.ts").then(({ CHAPTERS }) => CHAPTERS);
+  return chapters.toSorted((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name));
+}
+
+/** Beside a chapter Enter alone sends it. */
+const searchForm = (q = "", send?: Html): Html =>
+  html`<search>
+    <form class="finder" action="/docs">
+      <input
+        class="field"
+        type="search"
+        name="q"
+        value="${q}"
+        maxlength="100"
+        aria-label="Search the manual"
+        placeholder="Search the manual"
+      />
+      ${send}
+    </form>
+  </search>`;
+
+const href = ({ name }: Chapter, id = ""): string => `/docs/${name}${id && `#${id}`}`;
+
+const contents = (chapter: Chapter): Html[] =>
+  chapter.sections
+    .filter(({ depth }) => depth === 2)
+    .map(({ id, title }) => html`<li><a href="${href(chapter, id)}">${title}</a></li>`);
+
+function navigation(chapters: readonly Chapter[], current: Chapter): Html {
+  const link = (chapter: Chapter): Html =>
+    chapter === current
+      ? html`<li>
+          <a href="${href(chapter)}" aria-current="page">${chapter.title}</a>
+          <ul>
+            ${contents(chapter)}
+          </ul>
+        </li>`
+      : html`<li><a href="${href(chapter)}">${chapter.title}</a></li>`;
+  return html`<nav id="page-chapters" class="chapters" aria-label="Manual" popover>
+    ${PARTS.map(
+      ([title, names]) =>
+        html`<p>${title}</p>
+          <ul>
+            ${chapters.filter(({ name }) => names.includes(name)).map(link)}
+          </ul>`,
+    )}
+  </nav>`;
+}
+
+/** The chapters before and after. */
+function turn(chapters: readonly Chapter[], current: Chapter): Html {
+  const at = chapters.indexOf(current);
+  const one = (chapter: Chapter | undefined, rel: string, label: string): Html | undefined =>
+    chapter && html`<a rel="${rel}" href="${href(chapter)}"><span>${label}</span> ${chapter.title}</a>`;
+  return html`<nav class="turn" aria-label="Previous and next chapter">
+    ${one(chapters[at - 1], "prev", "Previous")} ${one(chapters[at + 1], "next", "Next")}
+  </nav>`;
+}
+
+/** Of all pages of the manual. */
+const SHARED = { current: "docs", scripts: ["manual"], said: null } as const;
+
+async function showChapter(ctx: Ctx): Promise<Response> {
+  const chapters = await chaptersInOrder();
+  const chapter = chapters.find(({ name }) => name === ctx.params["chapter"]);
+  if (!chapter) throw new Refusal("not_found", "The manual has no such chapter. /docs lists all of them.");
+  const body = html`<div class="manual">
+    <div class="side">
+      <button class="button open" type="button" popovertarget="page-chapters">Chapters</button>
+      ${searchForm()} ${navigation(chapters, chapter)}
+    </div>
+    <div>
+      <article class="chapter">${trusted(chapter.html)}</article>
+      ${turn(chapters, chapter)}
+    </div>
+  </div>`;
+  return answerPage(ctx, { ...SHARED, title: chapter.title, body, width: "list", index: true });
+}
+
+const chapterRow = (chapter: Chapter): Html =>
+  html`<a class="name" href="${href(chapter)}">${chapter.title}</a>
+    <p>${chapter.excerpt}</p>`;
+
+const hitRow = ({ chapter, title, id, pieces }: Hit): Html =>
+  html`<a class="name" href="${href(chapter, id)}">${id ? `${chapter.title} › ${title}` : title}</a>
+    <p>${pieces.map((piece, at) => (at % 2 === 0 ? piece : html`<mark>${piece}</mark>`))}</p>`;
+
+function found(chapters: readonly Chapter[], q: string): Html {
+  const hits = search(chapters, q);
+  const words = hits.length === 0 ? "Nothing in the manual" : count(hits.length, "place");
+  return html`<p role="status">${words} for “<bdi>${q}</bdi>”</p>
+    ${hits.length > 0 && rows("Places", hits.map(hitRow))}
+    <p><a href="/docs">Show all chapters</a></p>`;
+}
+
+async function showManual(ctx: Ctx): Promise<Response> {
+  const chapters = await chaptersInOrder();
+  const q = asked(ctx.query.get("q"));
+  const parts = PARTS.map(
+    ([title, names]) =>
+      html`<section>
+        <h2>${title}</h2>
+        ${rows(title, chapters.filter(({ name }) => names.includes(name)).map(chapterRow))}
+      </section>`,
+  );
+  const body = html`<div class="overview">
+    <div>
+      <h1>Manual</h1>
+      <p class="lead">How to publish, from a browser, a terminal or a program, and how to run a server of your own.</p>
+    </div>
+    ${searchForm(q, button("Search"))} ${q ? found(chapters, q) : parts}
+  </div>`;
+  return answerPage(ctx, { ...SHARED, title: q ? "Search the manual" : "Manual", body, index: !q });
+}
+
+/** Whoever types a slash behind it. */
+const withoutSlash = async ({ request, exchange }: Ctx): Promise<Response> =>
+  answerRedirect(pathOf(request.url).slice(0, -1), exchange);
+
+export const MANUAL: readonly Route[] = [
+  ["GET", "/docs", showManual],
+  ["GET", "/docs/", withoutSlash],
+  ["GET", "/docs/:chapter", showChapter],
+  ["GET", "/docs/:chapter/", withoutSlash],
+];

@@ -1,0 +1,18 @@
+/** The one stylesheet of the web side, in the order in which it is read: tokens, what all pages of svc share, then a file
+ *  a concern. One more concern is one more line. */
+import base from "../../html/base.css" with { type: "text" };
+import { compactCss } from "../../html/compact-css.ts";
+import tokens from "../../html/tokens.css" with { type: "text" };
+import controls from "./controls.css" with { type: "text" };
+import formPage from "./form-page.css" with { type: "text" };
+import frame from "./frame.css" with { type: "text" };
+import home from "./home.css" with { type: "text" };
+import lists from "./lists.css" with { type: "text" };
+import manual from "./manual.css" with { type: "text" };
+import receipt from "./receipt.css" with { type: "text" };
+import dashboard from "./dashboard.css" with { type: "text" };
+import zone from "./zone.css" with { type: "text" };
+
+const FILES = [tokens, base, frame, controls, lists, formPage, home, zone, receipt, dashboard, manual];
+
+export const STYLE = compactCss(FILES.join(""));

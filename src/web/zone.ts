@@ -1,0 +1,121 @@
+/** The drop zone as the server writes it: what the script needs to know, and the form for whoever has none (WEB 4.8). */
+import type { Refusal } from "../errors.ts";
+import { html, type Html } from "../html/template.ts";
+import { randomName } from "../random.ts";
+import type { Ctx } from "../routes/context.ts";
+import { humanSize } from "../units.ts";
+import { scriptPath } from "./assets.ts";
+import { csrfOf } from "./frame.ts";
+import { icon } from "./icons.ts";
+import { alertBox, button, csrfField, field, hiddenField } from "./parts.ts";
+import { count } from "./words.ts";
+
+type Asked = Pick<Ctx, "caller" | "parts">;
+
+/** Of the site that gets a version. */
+interface Target {
+  site_id: string;
+  live_version_id: string;
+}
+
+interface Zone {
+  /** Where there is none, a new site is made. */
+  target?: Target;
+  title: string;
+  hint: string;
+  refusal?: Refusal;
+}
+
+/** It runs before the page is shown, so that nothing of it moves: what is for those without script is never seen by the
+ *  others. */
+export const zoneHead = (): Html => html`<script src="${scriptPath("zone")}"></script>`;
+
+const size = (bytes: number): string => humanSize(bytes, "MB");
+
+/** Asks nobody for a proof of work: without script it cannot be made. */
+const signInInstead: Html = html`<p class="plain"><a href="/signin">Sign in</a> to publish without JavaScript.</p>`;
+
+function plainForm(asked: Asked, { target, refusal }: Zone): Html {
+  const csrf = csrfOf(asked);
+  if (csrf === null && asked.parts.config.challenge === "pow") return signInInstead;
+  return html`<form
+    class="plain fields"
+    method="post"
+    action="${target ? `/dashboard/sites/${target.site_id}/deploys` : "/"}"
+    enctype="multipart/form-data"
+  >
+    ${csrf !== null && csrfField(csrf)} ${hiddenField("key", randomName(32))}
+    ${field({
+      name: "zip",
+      label: "Zip file",
+      type: "file",
+      refusal,
+      wrong: refusal !== undefined && [400, 413, 415].includes(refusal.status),
+      attributes: html`accept=".zip,application/zip" required`,
+    })}
+    ${button("Publish", { kind: target ? "plain" : "primary" })}
+  </form>`;
+}
+
+/** For those with script, who never see the form. On a site's page the filled button is another one. */
+const choices = (main: boolean): Html =>
+  html`<div class="start">
+    <div class="row">
+      <button type="button" class="button ${main && "primary"}" data-choose="folder">Choose a folder</button>
+      <button type="button" class="button" data-choose="files">Choose files or a zip</button>
+      <button type="button" class="button quiet" data-choose="none" hidden>Cancel</button>
+    </div>
+    <input type="file" data-pick="folder" webkitdirectory multiple hidden />
+    <input type="file" data-pick="files" multiple hidden />
+  </div>`;
+
+/** What the script puts into receipts and alerts. */
+const icons: Html = html`<template data-icons
+  >${(["check", "warning", "copy", "share"] as const).map(
+    (name) => html`<i data-icon="${name}">${icon(name, name === "copy" || name === "share" ? 16 : 20)}</i>`,
+  )}<i data-icon="tick">${icon("check", 18)}</i></template
+>`;
+
+/** The zone alone: it stands in a region of the page's. */
+export function zone(asked: Asked, look: Zone): Html {
+  const { config } = asked.parts;
+  const { target, title, hint, refusal } = look;
+  return html`<div
+    class="zone ${target && "mini"}"
+    data-zone
+    data-state="idle"
+    data-max-files="${config.max_files}"
+    data-max-bytes="${config.max_bytes}"
+    data-max-zip-bytes="${config.max_zip_bytes}"
+    data-worker="${scriptPath("zone-worker")}"
+    data-csrf="${csrfOf(asked)}"
+    data-challenge="${config.challenge}"
+    data-site="${target?.site_id}"
+    data-live="${target?.live_version_id}"
+  >
+    <div class="sign">${icon("folder", target ? 32 : 56)}</div>
+    <div class="words">
+      <p class="title" data-part="title">${title}</p>
+      <p class="also">${hint}</p>
+    </div>
+    ${choices(target === undefined)}
+    <p class="told" role="status" data-part="status"></p>
+    <div class="face" data-part="face"></div>
+    ${alertBox(refusal)} ${plainForm(asked, look)}
+    <p class="limits">
+      Up to ${count(config.max_files, "file")}, ${size(config.max_bytes)}; ${size(config.max_zip_bytes)} zipped
+    </p>
+    ${icons}
+  </div>`;
+}
+
+/** The region "Publish" of home, and the sites that this browser made. */
+export const publishRegion = (asked: Asked, refusal?: Refusal): Html =>
+  html`<section aria-label="Publish">
+      ${zone(asked, {
+        title: "Drop a folder, files or a zip",
+        hint: "anywhere on this page, or paste HTML or Markdown",
+        refusal,
+      })}
+    </section>
+    <svc-sites ${csrfOf(asked) !== null && html`data-signed-in`}></svc-sites>`;

@@ -1,0 +1,149 @@
+/** WEB 9 and 10 on the dashboard: what axe finds, shifts, weight and width of each page in each of its states. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type Visitor, visitorOf } from "../kit/visitor.ts";
+import { type Browser, openBrowser } from "./chromium.ts";
+import { enter } from "./entering.ts";
+import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+
+let server: TestServer;
+let browser: Browser;
+let ann: Visitor;
+let nobody: Visitor;
+const sites: Record<"plain" | "long" | "rtl" | "frozen" | "disabled", DeployResult> = {} as never;
+
+const LONG = "Wm".repeat(100);
+const RTL = "מרחבא بالعالم";
+const page = (title: string, body = ""): Record<string, string> => ({
+  "index.html": `<!doctype html><html lang="en"><title>${title}</title><h1>x</h1>${body}`,
+});
+
+beforeAll(async () => {
+  server = await startServer({ SVC_CONTACT: "abuse@svc.example" });
+  browser = await openBrowser();
+  await watchLoads(browser);
+  [ann, nobody] = [await visitorOf(server), await visitorOf(server)];
+  sites.plain = await ann.deploy(page("Tides and moorings"));
+  const broken = Array.from({ length: 9 }, (_, i) => `<img src="${i}${LONG}.png">`).join("");
+  const long_paths = Object.fromEntries(["a", "b", "c"].map((name) => [`${name}/${LONG}.txt`, name]));
+  sites.long = await ann.deploy({ ...page(LONG, broken), ...long_paths });
+  await ann.change(sites.long, { label: LONG.slice(0, 80) });
+  await ann.redeploy(sites.long, { ...page(LONG, broken), [`a/${LONG}.txt`]: "changed", [`${RTL}.txt`]: "new" });
+  sites.rtl = await ann.deploy({ [`${RTL}/About us.html`]: "<!doctype html><title>x</title>" });
+  await ann.change(sites.rtl, { label: RTL });
+  for (const state of ["frozen", "disabled"] as const) sites[state] = await ann.deploy(page(state));
+  server.freeze(sites.frozen);
+  server.disable(sites.disabled, `Reported: ${LONG}`);
+  for (let i = 0; i < 60; i++) await ann.deploy(page(`${i} ${LONG}`));
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const siteAt = (name: keyof typeof sites, more = "") => `/dashboard/sites/${sites[name].site_id}${more}`;
+/** Sends the form with that action once its fields are set, without the browser's own checks. */
+const submit = (action: string, fields: Record<string, string>) => `(() => {
+  const form = document.querySelector('main form[action*="${action}"]');
+  for (const [name, value] of Object.entries(${JSON.stringify(fields)})) form.elements[name].value = value;
+  setTimeout(() => form.submit());
+})()`;
+
+/** Whose page, its path, what it says, and what is done there first. */
+const STATES: [state: string, who: () => Visitor, path: () => string, says: string, act?: string][] = [
+  ["the empty list", () => nobody, () => "/dashboard", "No sites yet"],
+  ["the list", () => ann, () => "/dashboard", "65 sites"],
+  ["the list after a deletion", () => ann, () => "/dashboard?done=deleted&page=2", "It is deleted."],
+  ["a search without a match", () => ann, () => "/dashboard?q=zzz", "Show all sites"],
+  [
+    "the question before a deletion",
+    () => ann,
+    () => `/dashboard/delete?site=${sites.long.site_id}&site=${sites.rtl.site_id}`,
+    "Delete 2 sites?",
+  ],
+  [
+    "the same, refused",
+    () => ann,
+    () => `/dashboard/delete?site=${sites.long.site_id}`,
+    "Nothing was deleted",
+    submit("/dashboard/delete", { confirm: "no" }),
+  ],
+  ["a site", () => ann, () => siteAt("plain"), "New version"],
+  ["a site with long names and many warnings", () => ann, () => siteAt("long"), "Show all"],
+  ["a site from right to left", () => ann, () => siteAt("rtl"), "Fixed for you"],
+  ["a site after a deploy", () => ann, () => siteAt("long", "?done=deployed"), "It is yours"],
+  ["a site after a rollback", () => ann, () => siteAt("long", "?done=live"), "is live."],
+  [
+    "a site whose settings were refused",
+    () => ann,
+    () => siteAt("plain"),
+    "Nothing was saved",
+    submit("/settings", { label: "x".repeat(81) }),
+  ],
+  ["a frozen site", () => ann, () => siteAt("frozen"), "has frozen this site"],
+  ["a disabled site", () => ann, () => siteAt("disabled"), "has disabled this site"],
+  ["changes", () => ann, () => siteAt("long", "/changes"), "1 added, 1 changed, 2 removed, 1 unchanged"],
+  [
+    "no changes",
+    () => ann,
+    () => siteAt("long", `/changes?from=${sites.long.version_id}&to=${sites.long.version_id}`),
+    "same files",
+  ],
+  ["the question before a site's end", () => ann, () => siteAt("long", "/delete"), "to confirm"],
+  ["the account", () => ann, () => "/dashboard/account", "Sessions"],
+  [
+    "the account with a password refused",
+    () => ann,
+    () => "/dashboard/account",
+    "The password is wrong",
+    submit("/password", { current_password: "wrong password", new_password: "another long password" }),
+  ],
+  ["the question before the account's end", () => ann, () => "/dashboard/account/delete", "65 sites"],
+  ["no such site", () => ann, () => "/dashboard/sites/site_x", "There is no such site in your account"],
+];
+
+const LARGEST = 40 * 1024;
+
+describe.each(STATES)("%s", (_state, who, path, says, act) => {
+  test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {
+    await enter(browser, server, who());
+    for (const [scheme, width] of [
+      ["light", 1280],
+      ["dark", 320],
+    ] as const) {
+      await inScheme(browser, scheme);
+      await sized(browser, width);
+      await browser.visit(server.base_url + path(), act ? "" : says);
+      if (act) await browser.evaluate(act);
+      const { text, failures } = await browser.shows(says);
+      expect(text).toContain(says);
+      const refused = act !== undefined || says.startsWith("There is no");
+      expect(failures.filter((failure) => !(refused && /^4\d\d /.test(failure)))).toEqual([]);
+      const { shifted, bytes, beyond } = await loadOf(browser);
+      expect([scheme, width, shifted, beyond]).toEqual([scheme, width, 0, 0]);
+      expect(bytes).toBeLessThan(LARGEST);
+      expect(await axeFinds(browser)).toEqual([]);
+    }
+  }, 60_000);
+});
+
+test("WEB 9: what is pressed is 24 px high at least, 44 where it is touched", async () => {
+  await enter(browser, server, ann);
+  const lower = (
+    least: number,
+  ) => `[...document.querySelectorAll("main button, main .button, main select, main input:not([type=hidden],[type=checkbox],[type=radio]), main summary, main .pages a, main label:has(input)")]
+    .filter((element) => element.checkVisibility() && element.getBoundingClientRect().height < ${least})
+    .map((element) => element.outerHTML)`;
+  for (const path of ["/dashboard?page=2", siteAt("long"), "/dashboard/account"]) {
+    for (const [width, least] of [
+      [1280, 24],
+      [390, 44],
+    ] as const) {
+      await sized(browser, width);
+      await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: width === 390 });
+      await browser.visit(server.base_url + path);
+      expect([path, width, await browser.evaluate<string[]>(lower(least))]).toEqual([path, width, []]);
+    }
+  }
+  await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: false });
+}, 60_000);

@@ -1,0 +1,58 @@
+/** What a page of the web side must never show (WEB 10): what axe finds, shifts of its layout, weight, a scroll sideways. */
+import { join } from "node:path";
+import { TOOLS } from "../kit/paths.ts";
+import type { Browser } from "./chromium.ts";
+
+const AXE = await Bun.file(join(TOOLS, "node_modules", "axe-core", "axe.min.js")).text();
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const RUN = `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))`;
+
+/** What axe finds on the page as it stands. */
+export async function axeFinds(browser: Browser): Promise<string[]> {
+  await browser.evaluate(`(0, eval)(${JSON.stringify(AXE)}), 0`);
+  return browser.evaluate<string[]>(RUN);
+}
+
+export const sized = (browser: Browser, width: number, height = 800): Promise<unknown> =>
+  browser.cdp("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 500 });
+
+export const inScheme = (browser: Browser, scheme: "light" | "dark"): Promise<unknown> =>
+  browser.cdp("Emulation.setEmulatedMedia", {
+    features: [
+      { name: "prefers-color-scheme", value: scheme },
+      { name: "prefers-reduced-motion", value: "reduce" }, // a colour on its way has no contrast of its own
+    ],
+  });
+
+const OBSERVE = `window.shifted = 0; new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;
+}).observe({ type: "layout-shift", buffered: true })`;
+
+/** From now on every page is loaded anew, and its shifts are counted. */
+export async function watchLoads(browser: Browser): Promise<void> {
+  await browser.cdp("Network.setCacheDisabled", { cacheDisabled: true });
+  await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: OBSERVE });
+}
+
+export interface Load {
+  shifted: number;
+  requests: number;
+  /** Over the wire, headers included. */
+  bytes: number;
+  /** Pixels that a scroll sideways would reach. */
+  beyond: number;
+}
+
+/** Of the page that was visited last. */
+export const loadOf = (browser: Browser): Promise<Load> =>
+  browser.evaluate<Load>(`(() => {
+    const loaded = performance.getEntries().filter(({ entryType }) => /^(navigation|resource)$/.test(entryType));
+    const root = document.documentElement;
+    return {
+      shifted,
+      requests: loaded.length,
+      bytes: loaded.reduce((sum, { transferSize }) => sum + transferSize, 0),
+      beyond: Math.max(0, root.scrollWidth - root.clientWidth), // less by the gutter of a scrollbar that is not there
+    };
+  })()`);

@@ -1,0 +1,41 @@
+/** How long the page's own thread was kept busy at a stretch, by Chromium's trace. In processor time: a machine that has
+ *  other things to do makes every task longer than it is. */
+import type { Browser } from "../chromium.ts";
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  /** Of the thread's processor time, in microseconds. */
+  tdur?: number;
+  args: { name?: string };
+}
+
+export interface Watch {
+  /** The longest task of a page's thread since the watch began, in milliseconds of processor time, and how many ran. */
+  end(): Promise<{ longest_ms: number; tasks: number }>;
+}
+
+const CATEGORIES = ["toplevel", "__metadata"];
+
+export async function watchTasks(browser: Browser): Promise<Watch> {
+  const events: TraceEvent[] = [];
+  const ended = Promise.withResolvers<void>();
+  browser.on<{ value: TraceEvent[] }>("Tracing.dataCollected", ({ value }) => events.push(...value));
+  browser.on("Tracing.tracingComplete", () => ended.resolve());
+  const traceConfig = { includedCategories: CATEGORIES, recordMode: "recordAsMuchAsPossible" };
+  await browser.cdp("Tracing.start", { traceConfig });
+  return {
+    async end() {
+      await browser.cdp("Tracing.end");
+      await ended.promise;
+      const threads = events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain");
+      const own = new Set(threads.map(({ pid, tid }) => `${pid} ${tid}`));
+      const tasks = events
+        .filter(({ name, ph, pid, tid }) => name.endsWith("RunTask") && ph === "X" && own.has(`${pid} ${tid}`))
+        .flatMap(({ tdur }) => (tdur === undefined ? [] : tdur / 1000)); // one that had begun before has none
+      return { longest_ms: tasks.reduce((most, one) => Math.max(most, one), 0), tasks: tasks.length };
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** The manual as people meet it: on a phone, in the dark, by keyboard, without script, to axe (WEB 1, WEB 10). */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ROOT } from "../kit/paths.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
+import { type Browser, openBrowser } from "./chromium.ts";
+import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+
+const CHAPTERS = [...new Bun.Glob("*.md").scanSync({ cwd: join(ROOT, "docs") })].map(
+  (file) => `/docs/${file.slice(0, -3)}`,
+);
+const PAGES = ["/docs", "/docs?q=token", "/docs?q=zzyzx", ...CHAPTERS.toSorted()];
+
+let server: TestServer;
+let browser: Browser;
+beforeAll(async () => {
+  server = await startServer();
+  browser = await openBrowser();
+  await watchLoads(browser);
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await sized(browser, 1280);
+  await inScheme(browser, "light");
+});
+
+const becomes = (expression: string, expected: unknown) =>
+  until(async () => (await browser.evaluate(expression).catch(() => undefined)) === expected);
+
+describe("WEB 10: a page of the manual", () => {
+  test.each(PAGES)(
+    "%s loads whole, light, still, in 40 KB, and fits 320 px",
+    async (path) => {
+      for (const width of [1280, 320]) {
+        await sized(browser, width);
+        const { failures, messages, url } = await browser.visit(server.base_url + path);
+        const { shifted, requests, bytes, beyond } = await loadOf(browser);
+        expect([url, width, failures, messages]).toEqual([server.base_url + path, width, [], []]);
+        expect([path, shifted, beyond]).toEqual([path, 0, 0]);
+        expect(bytes).toBeLessThan(40 * 1024);
+        expect(requests).toBeLessThanOrEqual(5);
+      }
+    },
+    60_000,
+  );
+
+  test.each([
+    [1280, "light"],
+    [1280, "dark"],
+    [390, "light"],
+    [390, "dark"],
+  ] as const)(
+    "axe finds nothing at %i px in %s",
+    async (width, scheme) => {
+      await sized(browser, width);
+      await inScheme(browser, scheme);
+      for (const path of PAGES) {
+        await browser.visit(server.base_url + path);
+        expect([path, ...(await axeFinds(browser))]).toEqual([path]);
+      }
+    },
+    120_000,
+  );
+});
+
+const OPEN = `document.querySelector(".chapters").matches(":popover-open")`;
+describe("on a phone the chapters lie over the page", () => {
+  const opened = async (): Promise<void> => {
+    await sized(browser, 390, 844);
+    await browser.visit(`${server.base_url}/docs/cli`);
+    await browser.click(".manual .open");
+    await becomes(OPEN, true);
+  };
+  test("axe finds nothing there either, and Esc closes them", async () => {
+    await opened();
+    for (const scheme of ["light", "dark"] as const) {
+      await inScheme(browser, scheme);
+      expect(await axeFinds(browser)).toEqual([]);
+    }
+    await browser.press("Escape");
+    await becomes(OPEN, false);
+  }, 60_000);
+  test("a heading that is chosen is shown, and they are gone", async () => {
+    await opened();
+    await browser.click('.chapters [href$="#environment"]');
+    await becomes(OPEN, false);
+    await becomes("location.hash", "#environment");
+    await becomes(`Math.abs(document.querySelector("#environment").getBoundingClientRect().top) < 300`, true);
+  }, 60_000);
+});
+
+test("code is copied by a button called by its first line", async () => {
+  await browser.visit(`${server.base_url}/docs/http-api`);
+  const [shown, names] = await browser.evaluate<[number, string[]]>(`(() => {
+    const buttons = [...document.querySelectorAll(".code button")];
+    return [buttons.filter((button) => button.checkVisibility()).length, buttons.map(({ ariaLabel }) => ariaLabel)];
+  })()`);
+  expect(shown).toBe(names.length);
+  expect(names).toContain("Copy zip -qr site.zip my-site");
+  expect(await axeFinds(browser)).toEqual([]);
+  await browser.evaluate(`document.querySelector(".code button").click()`);
+  await becomes(`/^(Copied|Selected)/.test(document.querySelector("#copied")?.textContent ?? "")`, true);
+}, 60_000);
+
+describe("the search", () => {
+  test("by keyboard alone: / goes there, Enter sends it, a hit opens its section", async () => {
+    await browser.visit(`${server.base_url}/docs/cli`);
+    await browser.press("/");
+    await becomes(`document.activeElement.getAttribute("aria-label")`, "Search the manual");
+    await browser.type("device login");
+    await browser.press("Enter");
+    await browser.shows("Device login");
+    await becomes("location.pathname + location.search", "/docs?q=device+login");
+    await browser.evaluate(`document.querySelector('[href$="#device-login"]').focus()`);
+    await browser.press("Enter");
+    await becomes("location.pathname + location.hash", "/docs/http-api#device-login");
+  }, 60_000);
+
+  test("WEB 1.3: without script too", async () => {
+    await browser.cdp("Network.setBlockedURLs", { urls: ["*.js"] });
+    try {
+      await browser.visit(`${server.base_url}/docs`);
+      await browser.click("search input");
+      await browser.type("quarantine");
+      await browser.press("Enter");
+      expect((await browser.shows("Hosting svc yourself › Quarantine")).text).toContain(
+        "Hosting svc yourself › Quarantine",
+      );
+      await sized(browser, 390, 844);
+      const { failures } = await browser.visit(`${server.base_url}/docs/cli`);
+      expect(failures).toEqual([expect.stringMatching(/\/assets\/manual\..*js$/)]);
+      await browser.click(".manual .open");
+      await becomes(OPEN, true);
+    } finally {
+      await browser.cdp("Network.setBlockedURLs", { urls: [] });
+    }
+  }, 60_000);
+});

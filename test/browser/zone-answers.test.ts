@@ -1,0 +1,286 @@
+/** WEB 4.4 and 4.5 in Chromium: stages, "Cancel", a second drop, leaving; and each answer that can come. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { PASSWORD } from "../kit/people.ts";
+import { until } from "../kit/until.ts";
+import { byRole, focused, named, press, things } from "./by-role.ts";
+import { newAddress } from "./people-world.ts";
+import { lastSite, openZone, type ZoneWorld } from "./zone-world.ts";
+
+let world: ZoneWorld;
+let site: string;
+beforeAll(async () => {
+  world = await openZone("--max-bytes", "20971520", "--max-zip-bytes", "20971520");
+  site = await world.folder("site", { "index.html": "<!doctype html><title>Harbour</title>" });
+}, 60_000);
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await world.browser.cdp("Network.clearBrowserCookies");
+  await world.open();
+  await world.browser.evaluate("localStorage.clear()");
+  await world.open();
+  [world.deploys.length, world.fates.length] = [0, 0];
+});
+
+const alertText = async (): Promise<string> => {
+  await world.in("failed");
+  return world.browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`);
+};
+const offered = async (): Promise<string[]> =>
+  world.browser.evaluate(`[...document.querySelectorAll(".face .row > *")].map((one) => one.textContent)`);
+const sites = (): number => world.server.rows("sites");
+const signUp = (): Promise<void> =>
+  world.browser.evaluate(`fetch("/auth/signup", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: ${JSON.stringify(newAddress("zone"))}, password: ${JSON.stringify(PASSWORD)} }),
+  }).then((response) => response.text()).then(() => {})`);
+const live = async (): Promise<void> => {
+  await world.in("done");
+};
+
+describe("WEB 4.4: progress", () => {
+  test("each stage is said once; the bar has a name, and the button goes with the last byte", async () => {
+    const held = Promise.withResolvers<void>();
+    world.fates.push(held.promise);
+    await world.drop(site);
+    await until(() => world.deploys.length === 1);
+    await until(async () => (await world.statuses()).includes("Publishing"));
+    expect(await named(world.browser, "progressbar")).toEqual(["Publishing"]);
+    expect(await named(world.browser, "button")).not.toContain("Cancel");
+    expect(await focused(world.browser)).toEqual({ role: "progressbar", name: "Publishing" });
+    held.resolve();
+    await live();
+    expect(await world.statuses()).toEqual(["Reading 1 file", "Zipping", "Uploading", "Publishing"]);
+  });
+
+  test("Cancel stops the request; nothing is published, and the focus is back", async () => {
+    const large = await world.folder("large", {
+      "index.html": "x",
+      ...Object.fromEntries(
+        Array.from({ length: 160 }, (_, i) => [`${i}.bin`, crypto.getRandomValues(new Uint8Array(65_536))]),
+      ),
+    });
+    const before = sites();
+    world.stall(true);
+    await world.browser.evaluate(`document.querySelector('[data-choose="folder"]').focus()`);
+    await world.choose("folder", large);
+    await until(async () => (await world.statuses()).includes("Uploading"));
+    expect(await focused(world.browser)).toEqual({ role: "button", name: "Cancel" });
+    await world.browser.press("Enter");
+    await world.in("idle");
+    world.stall(false);
+    expect((await world.statuses()).at(-1)).toBe("Cancelled. Nothing was published.");
+    expect(await focused(world.browser)).toEqual({ role: "button", name: "Choose a folder" });
+    expect([world.deploys.length, sites()]).toEqual([0, before]);
+  });
+
+  test("leaving asks, a second drop is refused in the status and changes nothing", async () => {
+    const held = Promise.withResolvers<void>();
+    world.fates.push(held.promise);
+    const leaving = () =>
+      world.browser.evaluate<boolean>(`!dispatchEvent(new Event("beforeunload", { cancelable: true }))`);
+    expect(await leaving()).toBe(false);
+    await world.drop(site);
+    await until(() => world.deploys.length === 1);
+    expect(await leaving()).toBe(true);
+    await world.drop(site);
+    await world.paste("# Another");
+    expect((await world.statuses()).at(-1)).toStartWith("Something is being published already.");
+    expect(await world.state()).toBe("working");
+    held.resolve();
+    await live();
+    expect([await leaving(), world.deploys.length]).toEqual([false, 1]);
+  });
+});
+
+describe("WEB 4.5: when it does not work", () => {
+  const error = "The server's own words.";
+  test.each<[string, { status: number; body: Record<string, unknown> }, string[], string[]]>([
+    ["400", { status: 400, body: { error, path: "a/b.txt" } }, [error, "a/b.txt"], ["Start over"]],
+    ["403 abuse_rejected", { status: 403, body: { error, code: "abuse_rejected" } }, [error], ["Start over"]],
+    [
+      "413",
+      { status: 413, body: { error, largest: [{ path: "big.bin", bytes: 2048 }] } },
+      [error, "big.bin 2 KB"],
+      ["Start over"],
+    ],
+    ["415", { status: 415, body: { error } }, [error], ["Start over"]],
+    ["507", { status: 507, body: { error } }, [error], ["Start over"]],
+    [
+      "403 appeal",
+      { status: 403, body: { error, appeal: "abuse@svc.example" } },
+      [error, "abuse@svc.example"],
+      ["Start over"],
+    ],
+    [
+      "500",
+      { status: 500, body: { error: "x" } },
+      ["Something went wrong on the server (request req_test)."],
+      ["Try again"],
+    ],
+    ["502", { status: 502, body: {} }, ["Something went wrong on the server (request req_test)."], ["Try again"]],
+  ])("%s: the alert and what it offers", async (_, fate, sentences, offers) => {
+    world.fates.push(fate);
+    await world.drop(site);
+    const text = await alertText();
+    for (const sentence of sentences) expect(text).toContain(sentence);
+    expect(await offered()).toEqual(offers);
+    expect(await focused(world.browser)).toEqual({ role: "button", name: offers[0]! });
+  });
+
+  test("what a server says is text", async () => {
+    const hostile = "<img src=x onerror=alert(1)>";
+    world.fates.push({ status: 413, body: { error: hostile, path: hostile, largest: [{ path: hostile, bytes: 1 }] } });
+    await world.drop(site);
+    expect(await alertText()).toContain(hostile);
+    expect(await world.browser.evaluate<number>("document.querySelectorAll('main img').length")).toBe(0);
+  });
+
+  test("no answer: Try again sends the same with the same key, and a lost answer makes no second site", async () => {
+    const before = sites();
+    world.fates.push("lost");
+    await world.drop(site);
+    expect(await alertText()).toBe("The server cannot be reached. Check your connection.");
+    expect(sites()).toBe(before + 1);
+    await press(world.browser, "button", "Try again");
+    await live();
+    expect(sites()).toBe(before + 1);
+    const [first, second] = world.deploys.map(({ headers }) => headers["idempotency-key"]);
+    expect(first).toMatch(/^[\w-]{32}$/);
+    expect(second).toBe(first!);
+  });
+
+  test("with an account neither", async () => {
+    await signUp();
+    await world.open();
+    const before = sites();
+    world.fates.push("lost");
+    await world.drop(site);
+    await alertText();
+    await press(world.browser, "button", "Try again");
+    await live();
+    expect(sites()).toBe(before + 1);
+    expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
+  });
+
+  test("offline says so; back online Try again publishes", async () => {
+    const offline = (off: boolean) =>
+      world.browser.cdp("Network.emulateNetworkConditions", {
+        offline: off,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput: -1,
+      });
+    await offline(true);
+    await world.drop(site);
+    expect(await alertText()).toBe("You are offline.");
+    await offline(false);
+    await press(world.browser, "button", "Try again");
+    await live();
+  });
+
+  test("a new drop is another one, with a key of its own", async () => {
+    world.fates.push({ status: 500 });
+    await world.drop(site);
+    await alertText();
+    await world.drop(site);
+    await live();
+    const [first, second] = world.deploys.map(({ headers }) => headers["idempotency-key"]);
+    expect(second).not.toBe(first);
+  });
+
+  test("429: in how many seconds, and Try again waits so long", async () => {
+    world.fates.push({ status: 429, body: { error }, headers: { "retry-after": "2" } });
+    await world.drop(site);
+    expect(await alertText()).toBe(
+      "Too many sites from your address. Try again in 2 seconds, or sign in: an account's deploys are not limited.",
+    );
+    expect((await byRole(world.browser, "button", "Try again")).is["disabled"]).toBe(true);
+    await until(async () => (await byRole(world.browser, "button", "Try again")).is["disabled"] !== true);
+    await press(world.browser, "button", "Try again");
+    await live();
+  });
+
+  test("503 with Retry-After is waited for unseen, three times", async () => {
+    const busy = { status: 503, body: { error }, headers: { "retry-after": "0" } };
+    world.fates.push(busy, busy, busy);
+    await world.drop(site);
+    await live();
+    expect(world.deploys).toHaveLength(4);
+    await world.open();
+    world.fates.push(busy, busy, busy, busy);
+    await world.drop(site);
+    expect(await alertText()).toContain("Something went wrong on the server");
+    expect(await offered()).toEqual(["Try again"]);
+    await press(world.browser, "button", "Try again");
+    await live();
+  });
+
+  test("403 challenge_failed: a proof is made unseen, three times", async () => {
+    const refused = { status: 403, body: { error, code: "challenge_failed" } };
+    world.fates.push(refused, refused, refused);
+    await world.drop(site);
+    await live();
+    expect(world.deploys.map(({ headers }) => "svc-challenge" in headers)).toEqual([false, true, true, true]);
+    expect(await world.statuses()).toContain("Proving this is no robot");
+    await world.open();
+    world.fates.push(refused, refused, refused, refused);
+    await world.drop(site);
+    expect(await alertText()).toContain(error);
+    expect(await offered()).toEqual(["Try again"]);
+  });
+
+  test("403 cross_origin: a fresh token unseen, once; then the page must be reloaded", async () => {
+    await signUp();
+    await world.open();
+    const refused = { status: 403, body: { error, code: "cross_origin" } };
+    world.fates.push(refused);
+    await world.drop(site);
+    await live();
+    expect(world.deploys).toHaveLength(2);
+    await world.open();
+    world.fates.push(refused, refused);
+    await world.drop(site);
+    await alertText();
+    expect(await offered()).toEqual(["Reload the page"]);
+  });
+
+  test("401: a session that ended publishes nothing, whatever is pressed, but what says so", async () => {
+    await signUp();
+    await world.open();
+    await world.browser.cdp("Network.clearBrowserCookies");
+    const before = sites();
+    await world.drop(site);
+    expect(await alertText()).toBe("You were signed out, and nothing was published.");
+    expect(await offered()).toEqual(["Sign in", "Try again", "Publish without an account"]);
+    await press(world.browser, "button", "Try again");
+    await until(async () => (await world.state()) === "failed");
+    expect(sites()).toBe(before);
+    await signUp();
+    await press(world.browser, "button", "Try again");
+    await live();
+    expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
+  });
+
+  test("401: without an account by its button alone", async () => {
+    await signUp();
+    await world.open();
+    await world.browser.cdp("Network.clearBrowserCookies");
+    await world.drop(site);
+    await alertText();
+    await press(world.browser, "button", "Publish without an account");
+    await live();
+    expect((await world.browser.shows("Here until")).text).toContain("Keep this site");
+  });
+
+  test("Start over empties the zone", async () => {
+    world.fates.push({ status: 400, body: { error } });
+    await world.drop(site);
+    await alertText();
+    await press(world.browser, "button", "Start over");
+    await world.in("idle");
+    expect((await things(world.browser)).map(({ role }) => role)).not.toContain("alert");
+    expect(await focused(world.browser)).toEqual({ role: "button", name: "Choose a folder" });
+    expect((await lastSite(world).catch(() => null))?.url).toBeUndefined();
+  });
+});

@@ -1,0 +1,84 @@
+/** The handlers behind the two zip forms at paths of their own, on the data directory of a server that runs: whoever is
+ *  signed in there is signed in here. */
+import { createPool } from "../../src/deploy/pool.ts";
+import { errorJson } from "../../src/http/answers.ts";
+import { Exchange, pathOf } from "../../src/http/exchange.ts";
+import { limiter } from "../../src/http/rate-limit.ts";
+import { asRefusal } from "../../src/errors.ts";
+import type { Route } from "../../src/routes/context.ts";
+import { createSiteByForm, redeployByForm } from "../../src/routes/deploy.ts";
+import { createApi } from "../../src/routes/index.ts";
+import { inFlight } from "../../src/routes/uploads.ts";
+import { openRates } from "../../src/store/sqlite/rates.ts";
+import { readSecrets } from "../../src/store/index.ts";
+import type { TestServer } from "../kit/server.ts";
+
+const ROWS: readonly Route[] = [
+  ["POST", "/form", createSiteByForm, "file_form"],
+  [
+    "POST",
+    "/form/:id",
+    async (ctx) => {
+      const { site, version_id, changed } = await redeployByForm(ctx);
+      return { site_id: site.site_id, version_id, changed };
+    },
+    "file_form",
+  ],
+];
+
+export interface FormServer {
+  port: number;
+  /** As a page of the forms' own host calls it. */
+  origin: string;
+  stop(): Promise<void>;
+}
+
+export function serveForms({ data_dir, running, now }: TestServer): FormServer {
+  const { config, store } = running;
+  const { max_files, max_bytes, max_zip_bytes } = config;
+  const limits = { max_files, max_bytes, max_zip_bytes };
+  const rates = openRates(data_dir, now);
+  const pool = createPool({ data_dir, limits, now, log: { error: () => {} } });
+  const serve = (base_url: string) =>
+    createApi(
+      {
+        config: { ...config, base_url },
+        store,
+        pool,
+        uploads: inFlight("uploads", max_zip_bytes),
+        writes: inFlight("requests"),
+        limit: limiter(rates, config),
+        secrets: readSecrets(data_dir),
+        spendOnce: async () => true,
+        now,
+        published: () => {},
+      },
+      ROWS,
+    );
+  let api: ReturnType<typeof serve>;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    async fetch(request, here) {
+      const exchange = new Exchange({
+        address: () => here.requestIP(request)?.address ?? null,
+        extendTimeout: (seconds) => here.timeout(request, seconds),
+        crowded: () => false,
+      });
+      return api(request, pathOf(request.url), exchange).catch((error) => errorJson(asRefusal(error), exchange));
+    },
+  });
+  const origin = `http://127.0.0.1:${server.port}`;
+  api = serve(origin);
+  return {
+    port: server.port!,
+    origin,
+    async stop() {
+      await server.stop(true);
+      await pool.stop();
+      rates.close();
+    },
+  };
+}

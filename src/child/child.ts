@@ -92,7 +92,10 @@ export function startChild<To, From>(command: readonly string[], heard: Heard<Fr
   let alive = true;
   const child = spawn(command, { ipc: heard.message, onExit: () => void (alive = false) });
   // Heard once: each job's own listener would be kept, with its answer, for as long as the process lives.
-  void death(child).then(heard.died);
+  void death(child).then((error) => {
+    alive = false; // who hears of it may be told before `onExit` is
+    heard.died(error);
+  });
   function kill(): void {
     alive = false;
     child.kill("SIGKILL");

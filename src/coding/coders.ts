@@ -26,8 +26,6 @@ interface Options {
 
 const DEADLINE_MS = 10_000;
 const IDLE_MS = 60_000;
-/** One that holds more is not kept: the memory of the largest body would stay as long as there are small ones. */
-const KEPT_BYTES = 48 << 20;
 /** A machine that gave no process is not asked again at once. */
 const REST_MS = 1000;
 
@@ -66,7 +64,6 @@ export function createCoders(options: Options, startOne: () => CodingProcess = s
     } finally {
       clearTimeout(late);
       busy.delete(process);
-      if (process.memory() > KEPT_BYTES) process.kill();
       resting.giveBack(process);
     }
   }

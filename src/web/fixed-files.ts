@@ -7,7 +7,7 @@ import { humanSize } from "../units.ts";
 import { curl } from "./home.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };
-import { ahead } from "./words.ts";
+import { ahead } from "./wording/amounts.ts";
 
 const FAVICON: Bytes = new Uint8Array(Buffer.from(picture("favicon.ico"), "base64"));
 

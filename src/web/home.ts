@@ -5,7 +5,7 @@ import type { Ctx } from "../routes/context.ts";
 import { PREVIEW_PATH } from "./assets.ts";
 import { answerPage } from "./frame.ts";
 import { command } from "./parts.ts";
-import { ahead } from "./words.ts";
+import { ahead } from "./wording/amounts.ts";
 import { publishRegion, zoneHead } from "./zone.ts";
 
 const TITLE = "Drop a folder, get a live URL";

@@ -8,7 +8,7 @@ import { answerPage } from "./frame.ts";
 import type { Chapter } from "./manual/chapter.ts";
 import { asked, type Hit, search } from "./manual/search.ts";
 import { button, rows } from "./parts.ts";
-import { count } from "./words.ts";
+import { count } from "./wording/amounts.ts";
 
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [

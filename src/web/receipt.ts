@@ -3,44 +3,27 @@
  *  the API's JSON. */
 import { html, type Html } from "../html/template.ts";
 import type { Healed, Warning } from "../types.ts";
-import { visible } from "../visible.ts";
 import { icon } from "./icons.ts";
 import { copyButton, siteLink } from "./parts.ts";
-import { ahead, count, figure, onDay } from "./words.ts";
+import { ahead, count, figure } from "./wording/amounts.ts";
+import { mentions } from "./wording/mentions.ts";
+import { onDay } from "./words.ts";
 
 /** Groups of warnings that stand open; the rest are folded. */
 const MOST_OPEN = 6;
 
-/** What may stand beside a file's name in a sentence: a file `a` is not every `a` in it. */
-const BESIDE = /^[\s"'(),.:;]?$/;
-
-/** The text with each mention of `name` as code; null where it has none. */
-function withCode(text: string, name: string): Html | null {
-  const parts: Html[] = [];
-  let [done, from] = [0, 0];
-  for (let at; name !== "" && (at = text.indexOf(name, from)) !== -1; from = at + name.length) {
-    const end = at + name.length;
-    if (!BESIDE.test(text.charAt(at - 1)) || !BESIDE.test(text.charAt(end))) continue;
-    parts.push(html`${text.slice(done, at)}<code dir="auto">${name}</code>`);
-    done = end;
-  }
-  return parts.length === 0 ? null : html`${parts}${text.slice(done)}`;
-}
-
-/** The text with its file as code. A folder is named with its slash; its bare name may be a word of the sentence. Names
- *  that could do harm stand in it as `visible` writes them. */
-const marked = (text: string, path: string): Html | null =>
-  [`${path}/`, path, visible(path)].reduce<Html | null>((found, name) => found ?? withCode(text, name), null);
+const marked = (text: string, path: string): Html[] =>
+  mentions(text, path).map((piece, i) => (i % 2 === 1 ? html`<code dir="auto">${piece}</code>` : html`${piece}`));
 
 /** A message with its file. */
 function told({ message, path }: Pick<Warning, "message" | "path">): Html {
   if (path === undefined) return html`${message}`;
-  return marked(message, path) ?? html`<code dir="auto">${path}</code>: ${message}`;
+  const pieces = marked(message, path);
+  return pieces.length > 1 ? html`${pieces}` : html`<code dir="auto">${path}</code>: ${message}`;
 }
 
-function recipe({ fix_recipe, path }: Warning): Html {
-  return html`To do: ${(path !== undefined && marked(fix_recipe, path)) || fix_recipe}`;
-}
+const recipe = ({ fix_recipe, path }: Warning): Html =>
+  html`To do: ${path === undefined ? fix_recipe : marked(fix_recipe, path)}`;
 
 const group = (warnings: readonly Warning[]): Html =>
   html`<li class="item">

@@ -8,7 +8,7 @@ import { scriptPath } from "./assets.ts";
 import { csrfOf } from "./frame.ts";
 import { icon } from "./icons.ts";
 import { alertBox, button, csrfField, field, hiddenField } from "./parts.ts";
-import { count } from "./words.ts";
+import { count } from "./wording/amounts.ts";
 
 type Asked = Pick<Ctx, "caller" | "parts">;
 

@@ -8,7 +8,6 @@ import { localSitesIn } from "../../src/web/browser/zone/local-sites.ts";
 import { firstLines, pastedName } from "../../src/web/browser/zone/pasted.ts";
 import { builtFolder, hasPage, nothingIn, tooMuch, zipTooLarge } from "../../src/web/browser/zone/questions.ts";
 import { type Answer, remedyOf, troubleOf } from "../../src/web/browser/zone/refusals.ts";
-import { day, size, span } from "../../src/web/browser/zone/words.ts";
 import { temporaryFolder } from "../kit/process.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -357,26 +356,4 @@ describe("WEB 4.7: what this browser remembers", () => {
   ])("damaged and foreign content is ignored: %j", (...values) => {
     for (const value of values) expect(read(typeof value === "string" ? value : [value])).toEqual([]);
   });
-});
-
-test("WEB 1.9: sizes and times in words", () => {
-  expect([0, 1, 1023, 1024, 1536, 10_485_760].map(size)).toEqual([
-    "0 bytes",
-    "1 byte",
-    "1,023 bytes",
-    "1 KB",
-    "1.5 KB",
-    "10 MB",
-  ]);
-  const H = 3_600_000;
-  expect([14 * 24 * H - 20, 24 * H, 5 * H, 90_000, 1].map(span)).toEqual([
-    "14 days",
-    "1 day",
-    "5 hours",
-    "2 minutes",
-    "1 minute",
-  ]);
-  const now = Date.UTC(2026, 10, 22, 12);
-  expect(day(now + 14 * 24 * H, now)).toBe("6 December");
-  expect(day(now + 60 * 24 * H, now)).toBe("21 January 2027");
 });

@@ -6,7 +6,8 @@ import type { Account, Session } from "../../store/people.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { ago, count, onDay, theirs } from "../words.ts";
+import { count } from "../wording/amounts.ts";
+import { ago, onDay, theirs } from "../words.ts";
 
 export const ACCOUNT = "/dashboard/account";
 

@@ -8,7 +8,8 @@ import { humanSize } from "../../units.ts";
 import { answerPage } from "../frame.ts";
 import { button, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { figure, moment, theirs } from "../words.ts";
+import { figure } from "../wording/amounts.ts";
+import { moment, theirs } from "../words.ts";
 import { nameOf, ownSite, pathOfSite } from "./own.ts";
 import { versionUrl } from "./site-versions.ts";
 

@@ -7,7 +7,7 @@ import { confirmPassword } from "../../routes/own-password.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, confirmation, csrfField, field, linkButton } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
-import { count } from "../words.ts";
+import { count } from "../wording/amounts.ts";
 import { ACCOUNT, accountOf } from "./account.ts";
 import { refuseUnlessConfirmed } from "./confirmed.ts";
 

@@ -6,7 +6,7 @@ import type { Site } from "../../types.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, confirmation, csrfField, linkButton } from "../parts.ts";
 import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";
-import { count } from "../words.ts";
+import { count } from "../wording/amounts.ts";
 import { refuseUnlessConfirmed } from "./confirmed.ts";
 import { ownSite, pathOfSite } from "./own.ts";
 

@@ -6,7 +6,8 @@ import type { Site, Version } from "../../types.ts";
 import { humanSize } from "../../units.ts";
 import { badge, button, csrfField, linkButton } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
-import { ago, count, titled } from "../words.ts";
+import { count } from "../wording/amounts.ts";
+import { ago, titled } from "../words.ts";
 import { pathOfSite } from "./own.ts";
 import { hrefOf, pageField, pagesNav } from "./pages.ts";
 

@@ -9,7 +9,8 @@ import { answerPage } from "../frame.ts";
 import { icon } from "../icons.ts";
 import { badge, button, command, hiddenField, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { ago, count, figure, theirs, titled } from "../words.ts";
+import { count, figure } from "../wording/amounts.ts";
+import { ago, theirs, titled } from "../words.ts";
 import { nameOf, pathOfSite } from "./own.ts";
 import { hrefOf, pageField, pageOf, pagesNav } from "./pages.ts";
 

@@ -47,8 +47,10 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   webhooks: [VOCABULARY, "http", ...STORE],
   render: [VOCABULARY, "http", ...STORE],
   routes: [VOCABULARY, "config", "metrics", "http", "deploy", "comments", "domains", ...STORE],
-  web: [VOCABULARY, "html", "http", "routes", "comments", ...STORE],
+  web: [VOCABULARY, "html", "http", "routes", "comments", "web/wording", ...STORE],
+  "web/wording": ["src/units.ts", "src/visible.ts"],
   "web/browser": [
+    "web/wording",
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   ],
@@ -95,6 +97,7 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 /** These run in a browser too. */
 const BROWSER: Where = [
   "web/browser",
+  "web/wording",
   ...["zip", "challenge", "sha256", "ignore", "glob", "glob-class", "build-dir-candidates"].map(
     (name) => `src/client/${name}.ts`,
   ),

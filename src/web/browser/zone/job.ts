@@ -7,7 +7,8 @@ import { firstLines, pastedName } from "./pasted.ts";
 import { builtFolder, everything, hasPage, isZip, nothingIn, tooMuch, zipTooLarge } from "./questions.ts";
 import type { Trouble } from "./refusals.ts";
 import type { Setup } from "./setup.ts";
-import { count, size } from "./words.ts";
+import { count } from "../../wording/amounts.ts";
+import { size } from "./words.ts";
 import { asItIs, packed } from "./worker-calls.ts";
 
 /** What was given: files and folders, or a text. */

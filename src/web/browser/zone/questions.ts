@@ -2,7 +2,8 @@
 import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
 import type { Trouble } from "./refusals.ts";
-import { count, size, sizeAndLimit } from "./words.ts";
+import { count } from "../../wording/amounts.ts";
+import { size, sizeAndLimit } from "./words.ts";
 
 /** From the page, never from the script. */
 export interface Limits {

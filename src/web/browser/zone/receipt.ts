@@ -1,8 +1,9 @@
 /** The receipt (WEB 4.6) of a deploy that this page made: the markup of src/web/receipt.ts, from the API's JSON. */
 import { copyFrom } from "../copying.ts";
 import { button, code, el, icon } from "./dom.ts";
-import { mentions } from "./mentions.ts";
-import { count, day, span } from "./words.ts";
+import { mentions } from "../../wording/mentions.ts";
+import { ahead, count } from "../../wording/amounts.ts";
+import { day } from "./words.ts";
 
 interface Note {
   message: string;
@@ -57,11 +58,7 @@ const items = (children: readonly HTMLElement[]): HTMLElement =>
 
 function warned(warnings: readonly Note[]): HTMLElement | null {
   if (warnings.length === 0) return null;
-  const groups = new Map<string, Note[]>();
-  for (const note of warnings) {
-    const key = note.fix_recipe ?? "";
-    groups.set(key, [...(groups.get(key) ?? []), note]);
-  }
+  const groups = Map.groupBy(warnings, ({ fix_recipe }) => fix_recipe);
   const all = [...groups.values()].map(group);
   const folded = all.slice(MOST_OPEN);
   return el(
@@ -122,7 +119,7 @@ function stay({ expires_at, claim_url, site_id }: Deployed, left: readonly strin
           {},
           "Here until ",
           el("time", { datetime: new Date(expires_at).toISOString() }, day(expires_at, now)),
-          `, ${span(expires_at - now)} from now.`,
+          `, ${ahead(expires_at - now)} from now.`,
         );
   const manage = el("a", { class: "button primary", href: `/dashboard/sites/${site_id}` }, "Manage this site");
   const keep = claim_url && el("a", { class: "button primary", href: claim_url }, "Keep this site");

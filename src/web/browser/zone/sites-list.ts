@@ -2,7 +2,8 @@
  *  below it is laid out, so nothing moves. */
 import { button, el, theirs } from "./dom.ts";
 import { keepLocalSites, type LocalSite, localSites } from "./local-sites.ts";
-import { count, day } from "./words.ts";
+import { count } from "../../wording/amounts.ts";
+import { day } from "./words.ts";
 
 /** What the zone does for the list. */
 interface Hands {

@@ -1,8 +1,6 @@
-/** Counts, sizes and times as people say them, in the page. */
+/** Sizes and times as people say them, in the page. */
 import { humanSize, UNIT_MS } from "../../../units.ts";
-
-export const count = (amount: number, noun: string): string =>
-  `${amount.toLocaleString("en-US")} ${noun}${amount === 1 ? "" : "s"}`;
+import { count } from "../../wording/amounts.ts";
 
 /** As the command line prints it: MB is the largest unit. */
 export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes, "MB"));
@@ -10,18 +8,6 @@ export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byt
 /** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
 export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
   size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
-
-const STEPS = [
-  ["day", UNIT_MS.d],
-  ["hour", UNIT_MS.h],
-  ["minute", UNIT_MS.m],
-] as const;
-
-/** `14 days`, in the largest unit that is there at all, to the nearest. */
-export function span(ms: number): string {
-  const [noun, step] = STEPS.find(([, length]) => Math.round(ms / length) >= 1) ?? ["minute", UNIT_MS.m];
-  return count(Math.max(1, Math.round(ms / step)), noun);
-}
 
 /** `5 December`, with the year where it is another one, and the time of the day where that is what matters. */
 export function day(epoch_ms: number, now: number): string {

@@ -1,6 +1,7 @@
 /** HTML with every value escaped, and the frame around what the service writes on sites' hosts. */
 import base from "./base.css" with { type: "text" };
 import { compactCss } from "./compact-css.ts";
+import ground from "./ground.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 
 class Html {
@@ -29,7 +30,7 @@ export const trusted = (text: string): Html => new Html(text);
 /** JSON inside a script element: `</script>` and `<!--` must not end it. */
 export const scriptJson = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 
-const STYLE = compactCss(tokens + base);
+const STYLE = compactCss(tokens + ground + base);
 
 /** A whole document on a site's host: readable on a phone, in the dark, with a keyboard; no request of its own. */
 export const document = (page: { title: string; style?: string; head?: Html; body: Html }): string =>

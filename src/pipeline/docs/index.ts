@@ -1,6 +1,8 @@
 /** Markdown becomes a small docs site, where the upload has no index: 1 read the files, 2 plan which page stands where,
  *  3 render under a limit of time, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
+import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
+import turn from "../../html/turn.css" with { type: "text" };
 import looks from "./style.css" with { type: "text" };
 import script from "./script.js.txt" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
@@ -20,8 +22,8 @@ import { markdownWarnings } from "./warnings.ts";
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
 
-/** Every page of svc has the same tokens: what a docs site looks like stands behind them. */
-const STYLE = compactCss(tokens + looks);
+/** Every page of svc stands on the same ground: what a docs site looks like comes behind it. */
+const STYLE = compactCss(tokens + ground + turn + looks);
 
 /** One Markdown file with all that is made of it. */
 interface Work {

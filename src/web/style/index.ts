@@ -2,7 +2,9 @@
  *  a concern. One more concern is one more line. */
 import base from "../../html/base.css" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
+import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
+import turn from "../../html/turn.css" with { type: "text" };
 import controls from "./controls.css" with { type: "text" };
 import formPage from "./form-page.css" with { type: "text" };
 import frame from "./frame.css" with { type: "text" };
@@ -13,6 +15,6 @@ import receipt from "./receipt.css" with { type: "text" };
 import dashboard from "./dashboard.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
-const FILES = [tokens, base, frame, controls, lists, formPage, home, zone, receipt, dashboard, manual];
+const FILES = [tokens, ground, base, frame, controls, lists, formPage, home, zone, receipt, dashboard, manual, turn];
 
 export const STYLE = compactCss(FILES.join(""));

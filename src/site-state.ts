@@ -2,7 +2,7 @@
 import type { Site, Spa, SpaRule, Version } from "./types.ts";
 
 /** `expired` beats `disabled`: what is gone for good is not coming back with an appeal (CONTRACT 7). */
-type SiteState = "live" | "frozen" | "disabled" | "expired";
+export type SiteState = "live" | "frozen" | "disabled" | "expired";
 
 /** When it expires; never where it is owned. */
 export const endOf = ({ owner_account_id, expires_at }: Pick<Site, "expires_at" | "owner_account_id">): number =>

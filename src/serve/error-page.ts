@@ -38,7 +38,7 @@ export function errorPage(request: Request, refusal: Refusal, exchange: Exchange
 
 /** On a site that is there, what was asked for and the way to its start page. */
 function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, contact: string | null): string {
-  const title = HEADINGS[refusal.code] ?? (refusal.status < 500 ? "This did not work" : "Something went wrong");
+  const title = HEADINGS[refusal.code] ?? "This did not work";
   const { reason } = refusal.details;
   const missing = refusal.code === "not_found";
   const host = request.headers.get("host");

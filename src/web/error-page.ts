@@ -21,7 +21,7 @@ const HEADINGS: Partial<Record<ErrorCode, string>> = {
   cross_origin: "Nothing was changed",
   unauthorized: "Sign in first",
   forbidden: "This is not yours to do",
-  rate_limited: "Too many tries",
+  rate_limited: "Wait a moment",
   unavailable: "Not right now",
 };
 
@@ -43,7 +43,7 @@ function sentence({ request }: Asked, refusal: Refusal): Html | string {
 function pageOf(asked: Asked, refusal: Refusal): Response {
   const { request, exchange } = asked;
   const changes = request.method !== "GET" && request.method !== "HEAD";
-  const title = HEADINGS[refusal.code] ?? (refusal.status < 500 ? "That did not work" : "Something went wrong");
+  const title = HEADINGS[refusal.code] ?? "That did not work";
   const body = html`<div class="stack tight error">
     <p class="dim small mono">${refusal.status}</p>
     <h1>${title}</h1>

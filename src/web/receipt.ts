@@ -103,7 +103,7 @@ interface Receipt {
 export const addressBox = (url: string): Html =>
   html`<p class="url">
     ${siteLink(url, url, html`id="receipt-url"`)} ${copyButton("Copy link", "receipt-url", { small: true })}
-    <button type="button" class="button small share" data-share="receipt-url">Share</button>
+    <button type="button" class="button small share" data-share="receipt-url">${icon("share", 16)} Share</button>
   </p>`;
 
 export const receiptRegion = ({ heading, about, live, notes, more, focus }: Receipt): Html =>
@@ -147,8 +147,7 @@ export const forPrograms = ({ site_id, version_id, manage_token }: Programs): Ht
         <dt>Version</dt>
         <dd><code>${version_id}</code></dd>
       </dl>
-      <pre
-        tabindex="0"
-      ><code>svc update --site ${site_id}${manage_token !== undefined && html` --token ${manage_token}`}</code></pre>
+      <pre tabindex="0" role="group" aria-label="Command for the next version"><code
+        >svc update --site ${site_id}${manage_token !== undefined && html` --token ${manage_token}`}</code></pre>
     </div>
   </details>`;

@@ -5,28 +5,11 @@ import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import { siteState } from "../../site-state.ts";
 import type { Site, Version } from "../../types.ts";
-import {
-  badge,
-  button,
-  copyButton,
-  field,
-  isAbout,
-  csrfField,
-  linkButton,
-  radios,
-  siteLink,
-  warningBox,
-} from "../parts.ts";
+import { button, copyButton, field, isAbout, csrfField, linkButton, radios, siteLink, warningBox } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
 import { onDay } from "../words.ts";
 import { nameOf, pathOfSite } from "./own.ts";
-
-const BADGES = {
-  live: badge("Live", "live"),
-  frozen: badge("Frozen", "bad"),
-  disabled: badge("Disabled", "bad"),
-  expired: null,
-};
+import { STATE_BADGES } from "./state-badges.ts";
 
 /** The name, the address, the state. */
 export function siteHead({ parts }: SignedIn, site: Site): Html {
@@ -35,7 +18,7 @@ export function siteHead({ parts }: SignedIn, site: Site): Html {
     <div>
       <h1 dir="auto">${nameOf(site)}</h1>
       <p class="facts">
-        ${siteLink(url, url, html`id="url"`)} ${BADGES[siteState(site, now)]}
+        ${siteLink(url, url, html`id="url"`)} ${STATE_BADGES[siteState(site, now)]}
         <span>Yours since ${onDay(site.created_at, now)}. It does not expire.</span>
       </p>
     </div>

@@ -3,7 +3,7 @@ import { Refusal } from "../../errors.ts";
 import { createGate } from "../../gate.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import { siteState } from "../../site-state.ts";
+import { siteState, type SiteState } from "../../site-state.ts";
 import type { AskedSites, OwnedSite } from "../../store/changes.ts";
 import { answerPage } from "../frame.ts";
 import { icon } from "../icons.ts";
@@ -13,6 +13,7 @@ import { count, figure } from "../wording/amounts.ts";
 import { ago, theirs, titled } from "../words.ts";
 import { nameOf, pathOfSite } from "./own.ts";
 import { hrefOf, pageField, pageOf, pagesNav } from "./pages.ts";
+import { STATE_BADGES } from "./state-badges.ts";
 
 const PER_PAGE = 50;
 const LONGEST_QUERY = 100;
@@ -54,7 +55,11 @@ const search = ({ q, sort }: Filter): Html =>
     ${button("Search")}
   </form>`;
 
-const STATE_BADGES = { frozen: badge("Frozen", "bad"), disabled: badge("Disabled", "bad"), live: null, expired: null };
+/** What is to be seen to. */
+function rowBadge(state: SiteState, warned: number): Html | null {
+  if (state !== "live") return STATE_BADGES[state];
+  return warned > 0 ? badge(count(warned, "warning"), "warn") : null;
+}
 
 function row({ parts }: SignedIn, { site, live }: OwnedSite): Html {
   const [now, name, url] = [parts.now(), nameOf(site), siteUrl(parts.config, site.slug)];
@@ -67,7 +72,7 @@ function row({ parts }: SignedIn, { site, live }: OwnedSite): Html {
       <p class="sub">${siteLink(url, new URL(url).host)} · ${titled(live.title)}</p>
     </div>
     <div class="facts-of">
-      ${STATE_BADGES[siteState(site, now)] ?? (live.warned > 0 && badge(count(live.warned, "warning"), "warn"))}
+      ${rowBadge(siteState(site, now), live.warned)}
       <p class="when">
         <span>Deployed ${ago(live.created_at, now)}</span> <span>Made ${ago(site.created_at, now)}</span>
       </p>

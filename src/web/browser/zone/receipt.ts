@@ -92,7 +92,7 @@ function copies(label: string, element: Element): HTMLButtonElement {
 
 /** Where the system has a way to share, and the person may still think better of it. */
 const share = (url: string): HTMLElement | false =>
-  "share" in navigator && button("Share", "small", () => navigator.share({ url }).catch(() => {}));
+  "share" in navigator && button("Share", "small", () => navigator.share({ url }).catch(() => {}), icon("share"));
 
 function address(url: string): HTMLElement {
   const link = el("a", { href: url, rel: "noopener" }, url);

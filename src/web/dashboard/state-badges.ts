@@ -1,0 +1,9 @@
+/** What a badge says of a site's state. No account has one that has expired. */
+import { badge } from "../parts.ts";
+
+export const STATE_BADGES = {
+  live: badge("Live", "live"),
+  frozen: badge("Frozen", "bad"),
+  disabled: badge("Disabled", "bad"),
+  expired: null,
+} as const;

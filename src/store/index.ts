@@ -4,7 +4,7 @@ import { type Store, storeOn } from "./embedded.ts";
 import { isCommitUnknown } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { openRates } from "./sqlite/rates.ts";
-import { startWriter, type Writer } from "./writer.ts";
+import { type Rooms, startWriter, type Writer } from "./writer.ts";
 import type { Room } from "./writer-order.ts";
 
 export { readBrands } from "./disk/brands.ts";
@@ -17,10 +17,11 @@ export { prepareDataDir } from "./sqlite/prepare.ts";
 /** Everything of it that writes is asked of the thread, by name. What is forgotten here throws: the connection of the
  *  thread that serves takes no write. */
 function writingElsewhere(store: Store, { methods }: Writer): Store {
-  const instead = <Part, Name extends keyof Part & string>(room: Room, part: Part, names: readonly Name[]): Part => ({
-    ...part,
-    ...methods(room, names),
-  });
+  const instead = <R extends Room, Name extends keyof Rooms[R] & string>(
+    room: R,
+    part: Rooms[R],
+    names: readonly Name[],
+  ): Rooms[R] => ({ ...part, ...methods(room, names) });
   return {
     ...instead("store", store, ["publish", "rollback", "sweep", "verifyTurn", "rememberServerAddress"]),
     accounts: instead("accounts", store.accounts, ["create", "remove", "changePassword"]),

@@ -2,7 +2,9 @@
  *  database. It is started by the first write, and anew by the next one where it died. */
 import { fromFailure } from "../errors.ts";
 import { threadUrl } from "../thread-url.ts";
+import type { Store } from "./embedded.ts";
 import { busy, commitUnknown } from "./refusals.ts";
+import type { RateCounts } from "./sqlite/rates.ts";
 import type { FromWriter, Room, ToWriter } from "./writer-order.ts";
 
 /** Writes that wait for their answer; more are refused. */
@@ -10,12 +12,12 @@ const MOST_WAITING = 256;
 /** With so many waiting, what may as well not be written is left out. */
 const BUSY = 64;
 
-// `any`: what a method takes and answers is known to whoever names it.
-type Method = (...args: any[]) => Promise<any>;
+/** What each room has. */
+export type Rooms = Pick<Store, Exclude<Room, "store" | "rates">> & { store: Store; rates: RateCounts };
 
 export interface Writer {
   /** Functions that do what those of the same names do, in the thread. They throw 503 where it has no turn for them. */
-  methods<Name extends string>(room: Room, names: readonly Name[]): Record<Name, Method>;
+  methods<R extends Room, Name extends keyof Rooms[R] & string>(room: R, names: readonly Name[]): Pick<Rooms[R], Name>;
   isBusy(): boolean;
   /** When everything that was asked is answered and the thread has ended: whatever is asked then is refused. */
   close(): Promise<void>;
@@ -74,11 +76,10 @@ export function startWriter(
     return answer.promise;
   }
   return {
-    methods: <Name extends string>(room: Room, names: readonly Name[]) =>
-      Object.fromEntries(names.map((name): [Name, Method] => [name, (...args) => call(room, name, args)])) as Record<
-        Name,
-        Method
-      >,
+    methods: (room, names) => {
+      const asked = names.map((name) => [name, (...args: unknown[]) => call(room, name, args)]);
+      return Object.fromEntries(asked) as Pick<Rooms[typeof room], (typeof names)[number]>;
+    },
     isBusy: () => waiting.size >= BUSY,
     async close() {
       // Whoever was answered may ask for more before it has answered in its turn.

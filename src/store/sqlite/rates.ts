@@ -90,7 +90,7 @@ function* countHit(key: string, windows: readonly RateWindow[], at: number, prun
 }
 
 /** What writes: in the thread of writes, or wherever else somebody counts. */
-interface RateCounts {
+export interface RateCounts {
   count(key: string, windows: readonly RateWindow[], at: number): Promise<Counted>;
   /** As if the call had never been. Where the disk takes no write it stays counted: that harms less than an error
    *  after the answer is known. */

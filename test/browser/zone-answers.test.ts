@@ -163,20 +163,36 @@ describe("WEB 4.5: when it does not work", () => {
     expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
   });
 
+  const offline = (off: boolean) =>
+    world.browser.cdp("Network.emulateNetworkConditions", {
+      offline: off,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    });
+
   test("offline says so; back online Try again publishes", async () => {
-    const offline = (off: boolean) =>
-      world.browser.cdp("Network.emulateNetworkConditions", {
-        offline: off,
-        latency: 0,
-        downloadThroughput: -1,
-        uploadThroughput: -1,
-      });
     await offline(true);
     await world.drop(site);
     expect(await alertText()).toBe("You are offline.");
     await offline(false);
     await press(world.browser, "button", "Try again");
     await live();
+  });
+
+  test("offline when it is tried again after a sign-out, it says that, and not that one is signed out", async () => {
+    await signUp();
+    await world.open();
+    world.fates.push({ status: 401 });
+    await world.drop(site);
+    expect(await alertText()).toBe("You were signed out, and nothing was published.");
+    await offline(true);
+    await press(world.browser, "button", "Try again");
+    await until(async () => (await alertText()) === "You are offline.");
+    await offline(false);
+    await press(world.browser, "button", "Try again");
+    await live();
+    expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
   });
 
   test("a new drop is another one, with a key of its own", async () => {

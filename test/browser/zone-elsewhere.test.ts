@@ -40,3 +40,24 @@ test("WEB 4.4: with SVC_CHALLENGE=pow the proof is made before the upload, which
   expect(await world.statuses()).toEqual(stages);
   expect(world.deploys).toHaveLength(1);
 }, 60_000);
+
+test("WEB 4.5: a challenge that the server cannot make is the server's fault, and Try again publishes", async () => {
+  await using world = await openZone({ SVC_CHALLENGE: "pow" });
+  const { browser } = world;
+  await world.open();
+  browser.on<{ requestId: string }>("Fetch.requestPaused", ({ requestId }) => {
+    const answer = { requestId, responseCode: 502, responseHeaders: [{ name: "x-request-id", value: "req_proof" }] };
+    void browser.cdp("Fetch.fulfillRequest", answer);
+  });
+  await browser.cdp("Fetch.enable", { patterns: [{ urlPattern: "*/challenge" }] });
+  await world.drop(await world.folder("ok", { "index.html": PAGE }));
+  await world.in("failed");
+  expect(await browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)).toBe(
+    "Something went wrong on the server (request req_proof).",
+  );
+  expect(world.deploys).toHaveLength(0);
+  await browser.cdp("Fetch.disable");
+  await press(browser, "button", "Try again");
+  await world.in("done");
+  expect(world.deploys).toHaveLength(1);
+}, 60_000);

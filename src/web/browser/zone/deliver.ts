@@ -1,4 +1,5 @@
 /** From a zip to the server's answer: with the proofs that it asks for, and what can be mended unseen mended unseen. */
+import type { Challenge } from "../../../client/challenge.ts";
 import type { LocalSite } from "./local-sites.ts";
 import { type Answer, MOST_REMEDIES, type Remedy, remedyOf, SIGNED_OUT } from "./refusals.ts";
 import { pause, upload } from "./request.ts";
@@ -42,13 +43,19 @@ function headersOf(delivery: Delivery, { csrf }: Setup, proof: string | null): R
   };
 }
 
-async function prove(delivery: Delivery, setup: Setup): Promise<string> {
-  const { signal, stage, progress, cancellable } = delivery;
+/** A new challenge, or why there is none. */
+async function challenge({ signal, stage, progress, cancellable }: Delivery): Promise<Answer | null> {
   stage("Proving this is no robot");
   progress(null);
   cancellable(true);
-  const response = await fetch("/challenge", { method: "POST", headers: { accept: "application/json" }, signal });
-  return proved(setup.worker, (await response.json()) as { challenge: string; bits: number }, signal);
+  return upload({
+    url: "/challenge",
+    headers: { accept: "application/json" },
+    body: new Blob(),
+    signal,
+    progress() {},
+    sent() {},
+  });
 }
 
 async function send(delivery: Delivery, setup: Setup, proof: string | null): Promise<Answer | null> {
@@ -70,16 +77,23 @@ async function send(delivery: Delivery, setup: Setup, proof: string | null): Pro
   });
 }
 
+async function attempt(delivery: Delivery, setup: Setup, proving: boolean): Promise<Answer | null> {
+  if (!proving) return send(delivery, setup, null);
+  const asked = await challenge(delivery);
+  if (asked?.status !== 200) return asked;
+  return send(delivery, setup, await proved(setup.worker, asked.body as unknown as Challenge, delivery.signal));
+}
+
 /** The answer that counts; null where none came. */
 export async function deliver(delivery: Delivery, setup: Setup): Promise<Answer | null> {
   const left: Record<Remedy, number> = { ...MOST_REMEDIES };
   const anonymous = !withAccount(delivery) || setup.csrf === null;
-  let proof = setup.challenge && anonymous && delivery.target.kind === "new" ? await prove(delivery, setup) : null;
+  let proving = setup.challenge && anonymous && delivery.target.kind === "new";
   for (;;) {
-    const answer = await send(delivery, setup, proof);
+    const answer = await attempt(delivery, setup, proving);
     const remedy = remedyOf(answer);
     if (remedy === null || left[remedy]-- === 0) return answer;
-    if (remedy === "proof") proof = await prove(delivery, setup);
+    if (remedy === "proof") proving = true;
     else if (remedy === "wait") await waitFor(answer!, delivery);
     else if (!withAccount(delivery)) return answer;
     else if (!(await renewToken(setup, delivery.signal))) return SIGNED_OUT;

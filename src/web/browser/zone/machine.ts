@@ -207,8 +207,13 @@ export class Machine {
 
   /** Whoever was signed in never publishes without their account by trying again. */
   async #signedInAgain(job: Job): Promise<boolean> {
-    const renewed = await renewToken(this.parts.setup, job.controller.signal).catch(() => false);
-    if (!renewed) this.#conclude(job, SIGNED_OUT);
-    return renewed;
+    try {
+      const renewed = await renewToken(this.parts.setup, job.controller.signal);
+      if (!renewed) this.#conclude(job, SIGNED_OUT);
+      return renewed;
+    } catch (error) {
+      this.#fail(job, error);
+      return false;
+    }
   }
 }

@@ -1,9 +1,7 @@
 /** WEB 4.4 and 4.5 in Chromium: stages, "Cancel", a second drop, leaving; and each answer that can come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { PASSWORD } from "../kit/people.ts";
 import { until } from "../kit/until.ts";
 import { byRole, focused, named, press, things } from "./by-role.ts";
-import { newAddress } from "./people-world.ts";
 import { lastSite, openZone, type ZoneWorld } from "./zone-world.ts";
 
 let world: ZoneWorld;
@@ -21,19 +19,9 @@ beforeEach(async () => {
   [world.deploys.length, world.fates.length] = [0, 0];
 });
 
-const alertText = async (): Promise<string> => {
-  await world.in("failed");
-  return world.browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`);
-};
 const offered = async (): Promise<string[]> =>
   world.browser.evaluate(`[...document.querySelectorAll(".face .row > *")].map((one) => one.textContent)`);
 const sites = (): number => world.server.rows("sites");
-const signUp = (): Promise<void> =>
-  world.browser.evaluate(`fetch("/auth/signup", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: ${JSON.stringify(newAddress("zone"))}, password: ${JSON.stringify(PASSWORD)} }),
-  }).then((response) => response.text()).then(() => {})`);
 const live = async (): Promise<void> => {
   await world.in("done");
 };
@@ -122,7 +110,7 @@ describe("WEB 4.5: when it does not work", () => {
   ])("%s: the alert and what it offers", async (_, fate, sentences, offers) => {
     world.fates.push(fate);
     await world.drop(site);
-    const text = await alertText();
+    const text = await world.alert();
     for (const sentence of sentences) expect(text).toContain(sentence);
     expect(await offered()).toEqual(offers);
     expect(await focused(world.browser)).toEqual({ role: "button", name: offers[0]! });
@@ -132,7 +120,7 @@ describe("WEB 4.5: when it does not work", () => {
     const hostile = "<img src=x onerror=alert(1)>";
     world.fates.push({ status: 413, body: { error: hostile, path: hostile, largest: [{ path: hostile, bytes: 1 }] } });
     await world.drop(site);
-    expect(await alertText()).toContain(hostile);
+    expect(await world.alert()).toContain(hostile);
     expect(await world.browser.evaluate<number>("document.querySelectorAll('main img').length")).toBe(0);
   });
 
@@ -140,7 +128,7 @@ describe("WEB 4.5: when it does not work", () => {
     const before = sites();
     world.fates.push("lost");
     await world.drop(site);
-    expect(await alertText()).toBe("The server cannot be reached. Check your connection.");
+    expect(await world.alert()).toBe("The server cannot be reached. Check your connection.");
     expect(sites()).toBe(before + 1);
     await press(world.browser, "button", "Try again");
     await live();
@@ -151,45 +139,37 @@ describe("WEB 4.5: when it does not work", () => {
   });
 
   test("with an account neither", async () => {
-    await signUp();
+    await world.signUp();
     await world.open();
     const before = sites();
     world.fates.push("lost");
     await world.drop(site);
-    await alertText();
+    await world.alert();
     await press(world.browser, "button", "Try again");
     await live();
     expect(sites()).toBe(before + 1);
     expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
   });
 
-  const offline = (off: boolean) =>
-    world.browser.cdp("Network.emulateNetworkConditions", {
-      offline: off,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: -1,
-    });
-
   test("offline says so; back online Try again publishes", async () => {
-    await offline(true);
+    await world.offline(true);
     await world.drop(site);
-    expect(await alertText()).toBe("You are offline.");
-    await offline(false);
+    expect(await world.alert()).toBe("You are offline.");
+    await world.offline(false);
     await press(world.browser, "button", "Try again");
     await live();
   });
 
   test("offline when it is tried again after a sign-out, it says that, and not that one is signed out", async () => {
-    await signUp();
+    await world.signUp();
     await world.open();
     world.fates.push({ status: 401 });
     await world.drop(site);
-    expect(await alertText()).toBe("You were signed out, and nothing was published.");
-    await offline(true);
+    expect(await world.alert()).toBe("You were signed out, and nothing was published.");
+    await world.offline(true);
     await press(world.browser, "button", "Try again");
-    await until(async () => (await alertText()) === "You are offline.");
-    await offline(false);
+    await until(async () => (await world.alert()) === "You are offline.");
+    await world.offline(false);
     await press(world.browser, "button", "Try again");
     await live();
     expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
@@ -198,7 +178,7 @@ describe("WEB 4.5: when it does not work", () => {
   test("a new drop is another one, with a key of its own", async () => {
     world.fates.push({ status: 500 });
     await world.drop(site);
-    await alertText();
+    await world.alert();
     await world.drop(site);
     await live();
     const [first, second] = world.deploys.map(({ headers }) => headers["idempotency-key"]);
@@ -208,7 +188,7 @@ describe("WEB 4.5: when it does not work", () => {
   test("429: in how many seconds, and Try again waits so long", async () => {
     world.fates.push({ status: 429, body: { error }, headers: { "retry-after": "2" } });
     await world.drop(site);
-    expect(await alertText()).toBe(
+    expect(await world.alert()).toBe(
       "Too many sites from your address. Try again in 2 seconds, or sign in: an account's deploys are not limited.",
     );
     expect((await byRole(world.browser, "button", "Try again")).is["disabled"]).toBe(true);
@@ -226,7 +206,7 @@ describe("WEB 4.5: when it does not work", () => {
     await world.open();
     world.fates.push(busy, busy, busy, busy);
     await world.drop(site);
-    expect(await alertText()).toContain("Something went wrong on the server");
+    expect(await world.alert()).toContain("Something went wrong on the server");
     expect(await offered()).toEqual(["Try again"]);
     await press(world.browser, "button", "Try again");
     await live();
@@ -242,12 +222,12 @@ describe("WEB 4.5: when it does not work", () => {
     await world.open();
     world.fates.push(refused, refused, refused, refused);
     await world.drop(site);
-    expect(await alertText()).toContain(error);
+    expect(await world.alert()).toContain(error);
     expect(await offered()).toEqual(["Try again"]);
   });
 
   test("403 cross_origin: a fresh token unseen, once; then the page must be reloaded", async () => {
-    await signUp();
+    await world.signUp();
     await world.open();
     const refused = { status: 403, body: { error, code: "cross_origin" } };
     world.fates.push(refused);
@@ -257,33 +237,33 @@ describe("WEB 4.5: when it does not work", () => {
     await world.open();
     world.fates.push(refused, refused);
     await world.drop(site);
-    await alertText();
+    await world.alert();
     expect(await offered()).toEqual(["Reload the page"]);
   });
 
   test("401: a session that ended publishes nothing, whatever is pressed, but what says so", async () => {
-    await signUp();
+    await world.signUp();
     await world.open();
     await world.browser.cdp("Network.clearBrowserCookies");
     const before = sites();
     await world.drop(site);
-    expect(await alertText()).toBe("You were signed out, and nothing was published.");
+    expect(await world.alert()).toBe("You were signed out, and nothing was published.");
     expect(await offered()).toEqual(["Sign in", "Try again", "Publish without an account"]);
     await press(world.browser, "button", "Try again");
     await until(async () => (await world.state()) === "failed");
     expect(sites()).toBe(before);
-    await signUp();
+    await world.signUp();
     await press(world.browser, "button", "Try again");
     await live();
     expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
   });
 
   test("401: without an account by its button alone", async () => {
-    await signUp();
+    await world.signUp();
     await world.open();
     await world.browser.cdp("Network.clearBrowserCookies");
     await world.drop(site);
-    await alertText();
+    await world.alert();
     await press(world.browser, "button", "Publish without an account");
     await live();
     expect((await world.browser.shows("Here until")).text).toContain("Keep this site");
@@ -292,7 +272,7 @@ describe("WEB 4.5: when it does not work", () => {
   test("Start over empties the zone", async () => {
     world.fates.push({ status: 400, body: { error } });
     await world.drop(site);
-    await alertText();
+    await world.alert();
     await press(world.browser, "button", "Start over");
     await world.in("idle");
     expect((await things(world.browser)).map(({ role }) => role)).not.toContain("alert");

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../kit/until.ts";
 import { byRole, focused, named } from "./by-role.ts";
-import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+import { loadOf, sized, watchLoads } from "./health.ts";
+import { looksRight, type Reach } from "./zone-state.ts";
 import { openZone, POINT, type ZoneWorld } from "./zone-world.ts";
 
 let world: ZoneWorld;
@@ -17,7 +18,7 @@ const PAGE = "<!doctype html><title>x</title>";
 const LONG = `${"lang".repeat(45)}.html`;
 
 /** How each state is reached; what is returned ends it. */
-const STATES: Record<string, () => Promise<(() => Promise<void>) | void>> = {
+const STATES: Record<string, Reach> = {
   async idle() {},
   async "files over it"() {
     await world.drag(await world.folder("ok", { "index.html": PAGE }));
@@ -82,16 +83,7 @@ const STATES: Record<string, () => Promise<(() => Promise<void>) | void>> = {
 
 describe("WEB 10: each state of the zone", () => {
   test.each(Object.keys(STATES))("%s: axe finds nothing, in light and dark; 320 px are enough", async (name) => {
-    await sized(world.browser, 320);
-    const end = await STATES[name]!();
-    for (const scheme of ["light", "dark"] as const) {
-      await inScheme(world.browser, scheme);
-      expect([scheme, await axeFinds(world.browser)]).toEqual([scheme, []]);
-    }
-    expect(await world.browser.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
-    await end?.();
-    await inScheme(world.browser, "light");
-    await sized(world.browser, 1280);
+    await looksRight(world, STATES[name]!);
   });
 });
 

@@ -1,9 +1,7 @@
 /** WEB 4.6 to 4.8 in Chromium: the receipt, the sites of this browser, publishing with script switched off. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { PASSWORD } from "../kit/people.ts";
 import { zipOf } from "../kit/zip.ts";
 import { byRole, focused, hrefOf, named, press, valueOf } from "./by-role.ts";
-import { newAddress } from "./people-world.ts";
 import { lastSite, openZone, type ZoneWorld } from "./zone-world.ts";
 
 let world: ZoneWorld;
@@ -26,9 +24,7 @@ const text = (): Promise<string> => world.browser.evaluate<string>("document.bod
 const stored = (): Promise<{ site_id: string; slug: string }[]> =>
   world.browser.evaluate(`JSON.parse(localStorage.getItem("svc-sites") ?? "[]")`);
 const signUp = async (): Promise<void> => {
-  const account = JSON.stringify({ email: newAddress("zone"), password: PASSWORD });
-  await world.browser.evaluate(`fetch("/auth/signup", { method: "POST", headers: { "content-type": "application/json" },
-    body: ${JSON.stringify(account)} }).then((response) => response.text()).then(() => {})`);
+  await world.signUp();
   await world.open();
 };
 const publish = async (folder = site): Promise<{ url: string; site_id: string; version_id: string }> => {

@@ -4,10 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect, createServer as createFront, type Socket } from "node:net";
 import { join } from "node:path";
 import { mkdir, writeFile } from "node:fs/promises";
+import { PASSWORD } from "../kit/people.ts";
 import { temporaryFolder } from "../kit/process.ts";
 import { type Setting, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
+import { newAddress } from "./people-world.ts";
 
 /** What becomes of a deploy's answer: one in its place, or the server's own, lost or held until the promise ends. */
 type Fate =
@@ -41,6 +43,12 @@ export interface ZoneWorld extends AsyncDisposable {
   /** The zone's state. */
   state(): Promise<string>;
   in(state: string): Promise<void>;
+  /** What the alert says, once there is one. */
+  alert(): Promise<string>;
+  /** From now on no request of the browser goes out, or again. */
+  offline(yes: boolean): Promise<void>;
+  /** Somebody new is signed in from the next page on. */
+  signUp(): Promise<void>;
 }
 
 /** Chromium sends a request again by itself where a connection that it had used before breaks. */
@@ -191,6 +199,7 @@ export async function openZone(...settings: Setting[]): Promise<ZoneWorld> {
   await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: RECORD });
   const made = await temporaryFolder();
   const state = () => browser.evaluate<string>(`document.querySelector("[data-zone]")?.dataset.state ?? ""`);
+  const reached = (wanted: string) => until(async () => (await state().catch(() => "")) === wanted);
   return {
     ...queues,
     ...hands(browser),
@@ -213,7 +222,20 @@ export async function openZone(...settings: Setting[]): Promise<ZoneWorld> {
     },
     statuses: () => browser.evaluate<string[]>("window.told"),
     state,
-    in: (wanted) => until(async () => (await state().catch(() => "")) === wanted),
+    in: reached,
+    async alert() {
+      await reached("failed");
+      return browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`);
+    },
+    async offline(yes) {
+      const free = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+      await browser.cdp("Network.emulateNetworkConditions", { offline: yes, ...free });
+    },
+    async signUp() {
+      const account = JSON.stringify({ email: newAddress("zone"), password: PASSWORD });
+      await browser.evaluate(`fetch("/auth/signup", { method: "POST", headers: { "content-type": "application/json" },
+        body: ${JSON.stringify(account)} }).then((response) => response.text()).then(() => {})`);
+    },
     async [Symbol.asyncDispose]() {
       await browser.close();
       wires.cut();

@@ -4,7 +4,16 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blobFile, operator } from "../kit/operator.ts";
-import { deployProcesses, ended, local, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import {
+  deployProcesses,
+  ended,
+  local,
+  run,
+  type ServerProcess,
+  SOURCE,
+  startProcess,
+  temporaryFolder,
+} from "../kit/process.ts";
 import { startServer, TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -70,6 +79,13 @@ describe("a start where", () => {
   });
 });
 
+const deploy = (server: ServerProcess, text: string): Promise<Response> =>
+  fetch(`${local(server)}/sites`, {
+    method: "POST",
+    body: zipOf({ "index.html": text }),
+    headers: { "content-type": "application/zip" },
+  });
+
 describe("a database that is lost while the server runs", () => {
   test.each([
     ["deleted", (path: string) => rmSync(path)],
@@ -84,16 +100,10 @@ describe("a database that is lost while the server runs", () => {
   ])("%s: deploys are refused at once, pages go on, and the operator is told", async (_, lose) => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path]);
-    const deploy = (text: string) =>
-      fetch(`${local(server)}/sites`, {
-        method: "POST",
-        body: zipOf({ "index.html": text }),
-        headers: { "content-type": "application/zip" },
-      });
-    const { slug } = (await (await deploy("kept")).json()) as Site;
+    const { slug } = (await (await deploy(server, "kept")).json()) as Site;
     const page = () => fetch(`${local(server)}/`, { headers: { host: `${slug}.localhost` } });
     lose(join(dir.path, "db"));
-    const refused = await deploy("late");
+    const refused = await deploy(server, "late");
     expect([refused.status, await refused.json()]).toEqual([
       503,
       expect.objectContaining({ code: "unavailable", error: expect.stringContaining("database is gone") }),
@@ -109,17 +119,11 @@ describe("a database that is lost while the server runs", () => {
 test("the log db-wal is deleted while the server runs: the same, and a restart finds all that was answered", async () => {
   await using dir = await temporaryFolder();
   const server = await startProcess(["--data-dir", dir.path]);
-  const deploy = (text: string) =>
-    fetch(`${local(server)}/sites`, {
-      method: "POST",
-      body: zipOf({ "index.html": text }),
-      headers: { "content-type": "application/zip" },
-    });
-  const { slug } = (await (await deploy("kept")).json()) as Site;
+  const { slug } = (await (await deploy(server, "kept")).json()) as Site;
   rmSync(join(dir.path, "db-wal"));
   for (const pid of deployProcesses(server.pid)) process.kill(pid, "SIGKILL"); // a new one would begin a log of its own
   await until(() => deployProcesses(server.pid).length === 0);
-  expect((await deploy("late")).status).toBe(503);
+  expect((await deploy(server, "late")).status).toBe(503);
   await until(() => /error database: The log .*db-wal was deleted under .*: restart it/.test(server.stderr()));
   expect(existsSync(join(dir.path, "db-wal"))).toBeFalse();
   expect(await ended(server, "SIGTERM")).toBe(0);

@@ -26,10 +26,6 @@ const published = async (): Promise<string> => {
   await world.in("done");
   return (await lastSite(world)).version_id;
 };
-const alertText = async (): Promise<string> => {
-  await world.in("failed");
-  return world.browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`);
-};
 /** A paste of files, each by its name and base64. */
 const pasteFiles = (files: Record<string, string | Uint8Array>): Promise<void> =>
   world.browser.evaluate(`(() => {
@@ -68,7 +64,7 @@ describe("WEB 4.1: one file that cannot be read stops all", () => {
     await world.in("asking");
     await rm(join(folder, "img/b.txt"));
     await press(world.browser, "button", "Publish the list");
-    expect(await alertText()).toBe("img/b.txt could not be read, so nothing was published.");
+    expect(await world.alert()).toBe("img/b.txt could not be read, so nothing was published.");
     expect(await named(world.browser, "button")).toContain("Start over");
     expect(world.deploys).toEqual([]);
   });
@@ -83,7 +79,7 @@ describe("WEB 4.1: one file that cannot be read stops all", () => {
     await until(() => world.browser.evaluate<boolean>("'send' in window"));
     await rm(join(folder, "site.zip"));
     await world.browser.evaluate("send()");
-    expect(await alertText()).toBe("site.zip could not be read, so nothing was published.");
+    expect(await world.alert()).toBe("site.zip could not be read, so nothing was published.");
   });
 
   test("handles stand in where entries fail; where those fail too it is named", async () => {
@@ -109,7 +105,7 @@ describe("WEB 4.1: one file that cannot be read stops all", () => {
     await world.open();
     await world.browser.evaluate(`void (${fail}, delete DataTransferItem.prototype.getAsFileSystemHandle)`);
     await world.drop(folder);
-    expect(await alertText()).toBe("index.html could not be read, so nothing was published.");
+    expect(await world.alert()).toBe("index.html could not be read, so nothing was published.");
   });
 });
 

@@ -1,10 +1,10 @@
 /** WEB 6 and 10 for the drop zone of a site's own page: axe in each of its states, 320 px, nothing moves; offline; and the
  *  line of what was left out, which this page tells the next one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { PASSWORD } from "../../kit/people.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, focused, press } from "../by-role.ts";
-import { axeFinds, inScheme, loadOf, sized, watchLoads } from "../health.ts";
+import { axeFinds, loadOf, sized, watchLoads } from "../health.ts";
+import { looksRight, type Reach } from "../zone-state.ts";
 import { openZone, type ZoneWorld } from "../zone-world.ts";
 
 let world: ZoneWorld;
@@ -14,9 +14,7 @@ beforeAll(async () => {
   world = await openZone();
   await watchLoads(world.browser);
   await world.open();
-  const email = "site-zone@example.org";
-  await world.browser.evaluate(`fetch("/auth/signup", { method: "POST", headers: { "content-type": "application/json" },
-    body: ${JSON.stringify(JSON.stringify({ email, password: PASSWORD }))} }).then((response) => response.text()).then(() => {})`);
+  await world.signUp();
   await world.open();
   await world.drop(await world.folder("first", { "index.html": PAGE("First") }));
   await world.in("done");
@@ -31,7 +29,7 @@ beforeEach(async () => {
   await world.open(at);
 });
 
-const STATES: Record<string, () => Promise<(() => Promise<void>) | void>> = {
+const STATES: Record<string, Reach> = {
   async idle() {},
   async "a question"() {
     await world.drop(await world.folder("list", { "a.txt": "a" }));
@@ -64,15 +62,7 @@ const STATES: Record<string, () => Promise<(() => Promise<void>) | void>> = {
 
 describe("WEB 10: each state of the zone on a site's page", () => {
   test.each(Object.keys(STATES))("%s: axe finds nothing, in light and dark; 320 px are enough", async (name) => {
-    await sized(world.browser, 320);
-    const end = await STATES[name]!();
-    for (const scheme of ["light", "dark"] as const) {
-      await inScheme(world.browser, scheme);
-      expect([scheme, await axeFinds(world.browser)]).toEqual([scheme, []]);
-    }
-    expect(await world.browser.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
-    await end?.();
-    await inScheme(world.browser, "light");
+    await looksRight(world, STATES[name]!);
   });
 });
 
@@ -125,21 +115,11 @@ test("WEB 10: nothing moves where the page comes in slowly, either", async () =>
 });
 
 test("WEB 4.5: offline on a site's page; back online Try again publishes once", async () => {
-  const offline = (yes: boolean) =>
-    world.browser.cdp("Network.emulateNetworkConditions", {
-      offline: yes,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: -1,
-    });
   const folder = await world.folder("wire", { "index.html": PAGE("Wire") });
-  await offline(true);
+  await world.offline(true);
   await world.drop(folder);
-  await world.in("failed");
-  expect(await world.browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)).toBe(
-    "You are offline.",
-  );
-  await offline(false);
+  expect(await world.alert()).toBe("You are offline.");
+  await world.offline(false);
   await press(world.browser, "button", "Try again");
   await byRole(world.browser, "heading", /^Version [0-9a-f]{16} is live$/);
   expect(world.deploys).toHaveLength(1);

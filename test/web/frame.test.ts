@@ -200,6 +200,19 @@ describe("WEB 1.8: signing out", () => {
   });
 });
 
+test("WEB 1.5, 9: a 429 says in how many seconds to try again, and says nothing twice", async () => {
+  await using at = await startServer({ SVC_RATE_DEVICE_CODE: "1/1m" });
+  const { cookie } = await signInByForm(at, await signUp(at));
+  const code = () => open("/device?user_code=ABCD-EFGH", { cookie }, at);
+  await code();
+  const refused = await code();
+  expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+  const page = await refused.text();
+  const [, heading = ""] = /<h1>([^<]*)<\/h1>/.exec(page)!;
+  expect(page.split(heading)).toHaveLength(3); // the title and the h1
+  expect(page).toMatch(/wait (?:a second|\d+ seconds) and try again/);
+});
+
 test("WEB 1.4: text of an address is never shown; only codes that are known say something", async () => {
   for (const [done, said] of [
     ["saved", true],

@@ -69,7 +69,7 @@ describe("WEB 4.4: progress", () => {
       world.browser.evaluate<boolean>(`!dispatchEvent(new Event("beforeunload", { cancelable: true }))`);
     expect(await leaving()).toBe(false);
     await world.drop(site);
-    await until(() => world.deploys.length === 1);
+    await until(async () => (await world.statuses()).includes("Publishing"));
     expect(await leaving()).toBe(true);
     await world.drop(site);
     await world.paste("# Another");

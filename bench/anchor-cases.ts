@@ -132,7 +132,7 @@ export interface SourcePage {
 export function historyOf(page: SourcePage, seed: number, foreign: readonly Block[], spans: number): History {
   const chance = chanceOf(seed);
   const old = rooted(page.blocks);
-  const count = 1 + below(chance, 3 + (old.length >> 3));
+  const count = 1 + below(chance, 1 + (old.length >> 3));
   const [before, after] = [laidOut(old), laidOut(edited(old, count, chance, foreign))];
   const name = `${page.name} (${seed})`;
   return { name, old: before.text, new: after.text, spans: spansOf(before, after, spans, chance) };
@@ -157,8 +157,10 @@ export function lookAlike(page: SourcePage, seed: number, foreign: readonly Bloc
   const before = laidOut(old);
   const start = gone.words[0]!.from!;
   const end = gone.words.at(-1)!.from! + gone.words.at(-1)!.text.length;
+  const now = laidOut(old.filter((block) => block !== gone)).text;
+  if (now.includes(before.text.slice(start, end))) return null; // said elsewhere in the same words: not gone
   const span = { kind: "sentence" as const, start, end, fate: "gone" as const };
-  return { name: page.name, old: before.text, new: laidOut(old.filter((block) => block !== gone)).text, spans: [span] };
+  return { name: page.name, old: before.text, new: now, spans: [span] };
 }
 
 /** A page of sentences that are made of some words, in the writing of these words. */

@@ -32,7 +32,7 @@ export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: nu
   if (quote.exact === "" || text === "") return null;
   const index = indexOf(text);
   const same = occurrences(index, quote, hint ?? 0);
-  const others = quote.exact.length > LONGEST ? [] : passages(index, quote);
+  const others = quote.exact.length > LONGEST || same.best.some(isSure) ? [] : passages(index, quote);
   const judged = [...same.best, ...others].map((candidate) => ({
     ...candidate,
     exact: text.slice(candidate.start, candidate.end) === quote.exact,
@@ -42,6 +42,10 @@ export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: nu
   if (!best || !isAccepted(best, quote, same.count, hint) || isAnother(index, best, quote)) return null;
   return { start: best.start, end: best.end, state: best.exact ? "anchored" : "changed" };
 }
+
+/** With its very words and surroundings nothing else can be meant. */
+const isSure = ({ before, behind }: Candidate): boolean =>
+  before !== null && behind !== null && Math.min(before, behind) >= SURE;
 
 function scoreOf({ likeness, before, behind }: Candidate, place: number): number {
   const { passage, side } = WEIGHTS;
@@ -64,10 +68,13 @@ interface Bar {
 }
 
 const BARS: readonly Bar[] = [
-  { shorter_than: 16, once: 0.6, several: 0.8, likeness: 0.5, better: 0.8, worse: 0.4 },
-  { shorter_than: 60, once: 0, several: 0.5, likeness: 0.5, better: 0.6, worse: 0 },
+  { shorter_than: 16, once: 0.7, several: 0.85, likeness: 0.5, better: 0.8, worse: 0.4 },
+  { shorter_than: 60, once: 0.4, several: 0.5, likeness: 0.5, better: 0.6, worse: 0 },
   { shorter_than: Infinity, once: 0, several: 0.4, likeness: 0.45, better: 0.6, worse: 0 },
 ];
+
+/** Of a long quote with nothing around it, such as a whole page. */
+const BARE_LIKENESS = 0.7;
 
 const WIDE = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 const sizeOf = (exact: string): number => exact.length + 2 * (exact.match(WIDE)?.length ?? 0);
@@ -76,7 +83,7 @@ function isAccepted({ exact, likeness, before, behind, start }: Judged, quote: Q
   const size = sizeOf(quote.exact);
   const bar = BARS.find(({ shorter_than }) => size < shorter_than)!;
   const bare = before === null && behind === null;
-  if (bare) return exact && (count === 1 || start === hint);
+  if (bare) return exact ? count === 1 || start === hint : likeness >= BARE_LIKENESS && size >= BARS[1]!.shorter_than;
   const better = Math.max(before ?? 0, behind ?? 0);
   const worse = Math.min(before ?? better, behind ?? better);
   if (exact) return better >= (count === 1 ? bar.once : bar.several);
@@ -87,6 +94,16 @@ function isAccepted({ exact, likeness, before, behind, start }: Judged, quote: Q
 const CLEARLY = 0.1;
 const LIKE = 0.6;
 
+const SURE = 0.9;
+const NEXT = 20;
+
+/** Whether what stood before the passage and what stood behind it now stand side by side. */
+function isClosed(text: string, prefix: string, suffix: string): boolean {
+  const [before, behind] = [prefix.trimEnd().slice(-NEXT), suffix.trimStart().slice(0, NEXT)];
+  if (Math.min(before.length, behind.length) < NEXT) return false;
+  return text.includes(`${before} ${behind}`) || text.includes(before + behind);
+}
+
 /** Whether the candidate is the passage's old neighbour, moved up because the passage went: a row of a table, an item of a
  *  list, a sentence that says almost the same. */
 function isAnother(
@@ -95,6 +112,7 @@ function isAnother(
   { prefix, suffix, exact: text }: Quote,
 ) {
   if (exact && sizeOf(text) >= BARS[1]!.shorter_than) return false;
+  if (Math.min(before ?? 1, behind ?? 1) < SURE && isClosed(index.text, prefix, suffix)) return true;
   const follower = behind === null ? null : surroundings(index, suffix, start, false);
   const leader = before === null ? null : surroundings(index, prefix, end, true);
   return (

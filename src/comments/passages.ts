@@ -2,12 +2,13 @@
  *  passage that lies between what meets its prefix and what meets its suffix. Runs in browsers. */
 import { align } from "./align.ts";
 import { type Candidate, nearness, type Quote } from "./quote.ts";
+import { wordLikeness } from "./word-likeness.ts";
 import { type QuoteWords, quoteWords, type TextIndex } from "./text-index.ts";
 
 /** Of the quote's weight, what a stretch must share with it to be looked at. */
 const LEAST_SHARE = 0.3;
-/** Cells of all tables together: some 15 ms. */
-const MOST_CELLS = 2_000_000;
+/** Cells of all tables together: some 10 ms. */
+const MOST_CELLS = 800_000;
 const MOST_STRETCHES = 5;
 
 /** A quote with its surroundings, cut into words; those of the passage itself are `from` to `to`. */
@@ -60,7 +61,7 @@ export function passages(index: TextIndex, quote: Quote): Candidate[] {
   if (words.from === words.to) return [];
   const width = words.count + Math.max(4, words.count >> 2);
   const cells = words.count * (width + (words.count >> 2) + 8);
-  const most = Math.min(MOST_STRETCHES, Math.floor(MOST_CELLS / cells));
+  const most = Math.min(MOST_STRETCHES, Math.ceil(MOST_CELLS / cells));
   return stretches(index, words, width)
     .slice(0, most)
     .map((at) => passageIn(index, words, at + 1 - width, at + 1))
@@ -135,21 +136,4 @@ function offsets({ words }: TextIndex, quote: Cut, meets: Int32Array, from: numb
   if (isSame(quote.from, from)) start += Math.max(0, quote.start - quote.starts[quote.from]!);
   if (isSame(quote.to - 1, to)) end -= Math.max(0, quote.ends[quote.to - 1]! - quote.end);
   return { start, end };
-}
-
-const LEAST_LIKE = 0.6;
-const SHORTEST = 4;
-
-/** How like each other two words are that differ at one place, such as by their ending: 0 or 0.48 to 0.8. */
-function wordLikeness(a: string, from: number, to: number, b: string, start: number, end: number): number {
-  const [own, theirs] = [to - from, end - start];
-  const longest = Math.max(own, theirs);
-  const most = Math.min(own, theirs);
-  if (longest < SHORTEST || most < LEAST_LIKE * longest) return 0;
-  let head = 0;
-  while (head < most && a.charCodeAt(from + head) === b.charCodeAt(start + head)) head++;
-  let tail = 0;
-  while (tail < most - head && a.charCodeAt(to - 1 - tail) === b.charCodeAt(end - 1 - tail)) tail++;
-  const share = (head + tail) / longest;
-  return share < LEAST_LIKE ? 0 : share * 0.8;
 }

@@ -21,12 +21,18 @@ const REACH = (words: number): number => 2 * words + 8;
 /** A passage of so few characters is the same only with a neighbour. */
 const SHORT = 16;
 
+/** Characters that may be gone through for passages that the diff has lost: for a page of 100,000, 200 of them. */
+const MOST_LOOKED_THROUGH = 20_000_000;
+
 /** For each span where it is now; null: gone. Linear in the texts, within bounds that end the search and not the work. */
 export function carry(old_text: string, new_text: string, spans: readonly Passage[]): (CarriedPassage | null)[] {
   if (spans.length === 0) return [];
   const diff = old_text === new_text ? null : diffWords(old_text, new_text);
-  return spans.map(({ start, end }) => {
-    const found = diff === null ? { start, end } : (carried(diff, start, end) ?? again(old_text, new_text, start, end));
+  let again = Math.floor(MOST_LOOKED_THROUGH / (new_text.length + 1));
+  return spans.map((span) => {
+    const { start, end } = span;
+    const found =
+      diff === null ? span : (carried(diff, start, end) ?? (again-- > 0 ? moved(old_text, new_text, span) : null));
     if (found === null) return null;
     const exact = new_text.slice(found.start, found.end) === old_text.slice(start, end);
     return { start: found.start, end: found.end, carried: exact ? "exact" : "edited" };
@@ -34,7 +40,7 @@ export function carry(old_text: string, new_text: string, spans: readonly Passag
 }
 
 /** A few words that were moved are no stretch for the diff; with what stands around them they may be found. */
-function again(old_text: string, new_text: string, start: number, end: number): Passage | null {
+function moved(old_text: string, new_text: string, { start, end }: Passage): Passage | null {
   const found = anchor(new_text, describe(old_text, start, end), start);
   return found?.state === "anchored" ? found : null;
 }

@@ -62,7 +62,14 @@ export function occurrences(index: TextIndex, quote: Quote, hint: number): Occur
 function candidateAt(index: TextIndex, { exact, prefix, suffix }: Quote, start: number): Candidate {
   const end = start + exact.length;
   const before = surroundings(index, prefix, start, true);
-  return { start, end, likeness: 1, before, behind: surroundings(index, suffix, end, false) };
+  const behind = surroundings(index, suffix, end, false);
+  return {
+    start,
+    end,
+    likeness: 1,
+    before: before === null ? null : Math.max(before, equalBefore(index.text, start, prefix) / prefix.length),
+    behind: behind === null ? null : Math.max(behind, equalBehind(index.text, end, suffix) / suffix.length),
+  };
 }
 
 /** How much of `context` stands at `at` (before it, or behind): words in their order, the near ones for more. Null where

@@ -56,8 +56,8 @@ export interface StoredThread {
   status: Status;
   /** What it was written on. */
   version_id: string;
-  /** When that was deployed; null where the version is gone. */
-  version_created_at: string | null;
+  /** When that was deployed. It may be gone since. */
+  version_created_at: string;
   /** Null: the whole page. */
   quote: Quote | null;
   carried: Carried | null;
@@ -90,7 +90,7 @@ export interface PublicComment {
   rev: number;
   page: string;
   version_id: string;
-  version_created_at: string | null;
+  version_created_at: string;
   quote: Quote | null;
   status: Status;
   /** Of a root: how many public replies. */
@@ -196,6 +196,7 @@ export interface Writing {
 export interface NewThread extends Writing {
   page: string;
   version_id: string;
+  version_created_at: string;
   quote: Quote | null;
   element: string | null;
   carried: Carried | null;
@@ -240,8 +241,11 @@ export interface Edit {
 export interface Removal {
   site_id: string;
   id: string;
-  by: Pick<Author, "id" | "kind">;
+  by: Author;
+  /** As of an edit. */
   rev: number | null;
+  /** Of its line in the history, where the owner removes it. */
+  event_id: string;
 }
 
 export type Action = "approve" | "reject" | "resolve" | "reopen";
@@ -314,7 +318,7 @@ export interface Notes {
   /** Whether the visitor wrote just this before, or, of a long text, anybody did. */
   isRepeated(site_id: string, person_id: string, text: string): Promise<boolean>;
   /** Of the visitor that wrote under this key before. */
-  byCanonical(site_id: string, person_id: string, canonical: string): Promise<Written | null>;
+  byCanonical(site_id: string, by: Pick<Author, "id" | "kind">, canonical: string): Promise<Written | null>;
 
   /** Throws 409 `page_full`, `thread_full`, `site_full`, 422 `unknown_thread`. */
   start(thread: NewThread): Promise<Written>;

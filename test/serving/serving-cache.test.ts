@@ -29,6 +29,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     frozen: 0,
     disabled_reason: null,
     comments_mode: "off",
+    comments_changes: 0,
     quarantine: null,
     cleared_version_no: null,
     site_no: 1,

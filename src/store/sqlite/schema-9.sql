@@ -70,8 +70,9 @@ create table threads (
   -- As serving resolves it: `/guide.html`.
   page text not null,
   status text not null default 'open' check (status in ('open', 'resolved')),
-  -- The version that it was written on.
+  -- The version that it was written on, and when that was deployed: the version may go before the thread.
   version_id text not null,
+  version_created_at text not null,
   -- The quote, in the page's normalised text; null: the whole page.
   exact text,
   prefix text,

@@ -11,6 +11,7 @@ import type {
   Tokens,
 } from "./changes.ts";
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
+import type { Notes } from "./notes.ts";
 import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
 import { verifyTurn } from "./backup/verify.ts";
@@ -23,6 +24,7 @@ import { deviceLoginStore } from "./sql/device-logins.ts";
 import { siteCensus } from "./sql/lists/site-listing.ts";
 import { versionLists } from "./sql/lists/site-versions.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
+import { noteStore } from "./sql/notes/index.ts";
 import { ownershipStore } from "./sql/ownership.ts";
 import { publisher } from "./sql/publish.ts";
 import { admit } from "./sql/quotas.ts";
@@ -43,6 +45,7 @@ export interface Store extends ServingStore {
   sessions: Sessions;
   device_logins: DeviceLogins;
   ownership: Ownership;
+  notes: Notes;
   publish(publish: Publish): Promise<Published>;
   /** Throws `quota_exceeded` where `publish` would for want of room in a quota. */
   admit(site: Charged, version: Admitted, bounds: Bounds): Promise<void>;
@@ -80,6 +83,7 @@ export function storeOn(parts: DataDir, noteUse?: (session_id: string) => void):
     sessions: sessionStore(parts, noteUse),
     device_logins: deviceLoginStore(parts),
     ownership: ownershipStore(parts),
+    notes: noteStore(parts),
     blobs: readBlobs(data_dir),
     publish: publisher(parts),
     admit: (site, version, bounds) => db.read(admit(site, version, bounds, parts.now())),

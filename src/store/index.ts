@@ -9,10 +9,28 @@ import type { Room } from "./writer-order.ts";
 
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
-export { readSecrets, type Secrets } from "./disk/secrets.ts";
+export { type Key, readKeyring, readSecrets, type Secrets } from "./disk/secrets.ts";
 export { openStore, type Store } from "./embedded.ts";
 export { databaseWatch, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
+
+const NOTE_WRITES = [
+  "configure",
+  "start",
+  "reply",
+  "edit",
+  "remove",
+  "rename",
+  "erase",
+  "decide",
+  "report",
+  "addOwnerCode",
+  "spendOwnerCode",
+  "addToken",
+  "removeToken",
+  "noteTokenUse",
+  "carry",
+] as const;
 
 /** Everything of it that writes is asked of the thread, by name. What is forgotten here throws: the connection of the
  *  thread that serves takes no write. */
@@ -27,6 +45,7 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end", "endOthers"]),
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
     ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove", "revokeTokens"]),
+    notes: instead("notes", store.notes, NOTE_WRITES),
     reports: instead("reports", store.reports, ["add"]),
   };
 }

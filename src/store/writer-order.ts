@@ -2,7 +2,7 @@
 import type { PlainFailure } from "../errors.ts";
 
 /** The parts of the store that write, by the names under which the thread has them. */
-export type Room = "store" | "accounts" | "sessions" | "device_logins" | "ownership" | "reports" | "rates";
+export type Room = "store" | "accounts" | "sessions" | "device_logins" | "ownership" | "notes" | "reports" | "rates";
 
 export interface WriteOrder {
   id: number;

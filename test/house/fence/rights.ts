@@ -98,6 +98,8 @@ const BROWSER: Where = [
   ),
   ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
+  "src/comments/describe.ts",
+  "comments/matching",
   "src/comments/text.ts",
   "comments/widget",
 ];

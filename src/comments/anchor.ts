@@ -113,6 +113,7 @@ function isAnother(
 ) {
   if (exact && sizeOf(text) >= BARS[1]!.shorter_than) return false;
   if (Math.min(before ?? 1, behind ?? 1) < SURE && isClosed(index.text, prefix, suffix)) return true;
+  if (exact) return false;
   const follower = behind === null ? null : surroundings(index, suffix, start, false);
   const leader = before === null ? null : surroundings(index, prefix, end, true);
   return (

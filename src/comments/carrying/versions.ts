@@ -11,7 +11,7 @@ import { pageText } from "../page-text.ts";
 const MOST_BYTES = 64 << 20;
 const MOST_OF_A_PAGE = 8 << 20;
 
-export interface VersionPages {
+interface VersionPages {
   /** The page of exactly this address; null where the version has none. */
   at(page: string): Page | null;
 }

@@ -9,7 +9,7 @@ const MOST = 20_000;
 /** Those whose surroundings are equal for longest are looked at closer. */
 const LOOKED_AT = 12;
 
-export interface Occurrences {
+interface Occurrences {
   /** How often the text holds it; at most 20,000 are counted. */
   count: number;
   /** The likeliest. */

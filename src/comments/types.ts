@@ -2,7 +2,7 @@
 import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/notes.ts";
 import type { CommentsMode } from "../types.ts";
 
-export interface TextQuoteSelector {
+interface TextQuoteSelector {
   type: "TextQuoteSelector";
   exact: string;
   prefix: string;

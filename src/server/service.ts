@@ -17,6 +17,7 @@ import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { openListener } from "./listener.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
+import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
@@ -77,7 +78,8 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published };
+  const comments = commentParts({ config, store, sites, rates, limit, secrets, now });
+  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
@@ -85,7 +87,7 @@ function appFor(
     api: createApi(parts, [...TABLE, ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport }, sites.shown),
+    ownPaths: createOwnPaths({ takeReport, comments: createCommentPaths(comments, config), sites }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,
@@ -173,7 +175,7 @@ function checkBlobs(store: Store, log: Log): void {
 
 /** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const data = prepareDataDir(config.data_dir);
+  const data = prepareDataDir(config.data_dir, options.now());
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);

@@ -33,7 +33,7 @@ export interface SiteServer {
   warm: Warm;
 }
 
-export interface Live {
+interface Live {
   site: Site;
   version: Version;
   files: StoredManifest;
@@ -67,20 +67,15 @@ const MANIFESTS = 1 / 8;
 
 export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
+  const { blobs } = store;
   const budget = createBudget(parts.cache_bytes * (1 - MANIFESTS));
   const manifests = createManifests(store, createBudget(parts.cache_bytes * MANIFESTS));
   const versions = createVersions(store, budget, manifests);
-  const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
-  const respond = createRespond(bodies, { blobs: store.blobs, budget });
+  const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder() }));
+  const respond = createRespond(bodies, { blobs, budget });
   const shortcuts = createShortcuts();
-  const serving = {
-    bodies,
-    blobs: store.blobs,
-    budget,
-    answerFor: createAnswers(bodies, budget, manifests),
-    respond,
-    shortcuts,
-  };
+  const answerFor = createAnswers(bodies, budget, manifests);
+  const serving = { bodies, blobs, budget, answerFor, respond, shortcuts };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {

@@ -55,7 +55,16 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
         spendOnce: async () => true,
         now,
         published: () => {},
-        comments: commentParts({ config, store, sites: { live: never }, rates, limit, secrets, now }),
+        comments: commentParts({
+          config,
+          store,
+          sites: { live: never },
+          rates,
+          limit,
+          secrets,
+          now,
+          locating: { locate: never },
+        }),
       },
       ROWS,
     );

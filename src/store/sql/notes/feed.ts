@@ -23,10 +23,9 @@ interface Of {
 
 /** `from`: rows `c` of a feed, oldest first where nothing else is asked. They are counted and skipped by what indexes hold;
  *  of a whole row only those are read that are told. */
-const feedOf = (from: string, newest = ""): Of => ({
+const feedOf = (from: string): Of => ({
   total: statement(`select count(*) as total from ${from}`),
-  newest: statement(`select c.modified_at from ${from.replace("comments c", `comments c ${newest}`)}
-    order by c.modified_at desc limit 1`),
+  newest: statement(`select c.modified_at from ${from} order by c.modified_at desc limit 1`),
   items: statement(
     `select ${columns("shown_name")} from ${FROM}
      where c.comment_no in (select c.comment_no from ${from} order by c.comment_no limit ?3 offset ?4) order by c.comment_no`,
@@ -38,7 +37,6 @@ const OF_SITE = feedOf(
   `comments c where c.site_id = ?1 and ?2 = '' and c.state = 'public' and c.thread_no not in (
      select r.comment_no from comments r
      where r.site_id = ?1 and r.state in ('pending', 'rejected', 'deleted') and r.comment_no = r.thread_no)`,
-  "indexed by comments_by_change",
 );
 const OF_PAGE = feedOf(
   `threads t join comments r on r.comment_no = t.thread_no join comments c on c.thread_no = t.thread_no

@@ -40,7 +40,9 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "pipeline/rules": JUDGED,
   serve: [VOCABULARY, "html", "http", ...STORE],
   comments: [VOCABULARY, "html", "http", ...STORE],
-  deploy: [VOCABULARY, "pipeline", "src/comments/carry.ts", ...STORE],
+  child: [VOCABULARY],
+  coding: [VOCABULARY, "child", "http"],
+  deploy: [VOCABULARY, "child", "pipeline", "src/comments/carry.ts", ...STORE],
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "http", ...STORE],
   render: [VOCABULARY, "http", ...STORE],
@@ -109,7 +111,7 @@ function within(path: string, where: Where): boolean {
 
 /** Packages and modules of the runtime → where they may be imported. What is not listed may be imported nowhere. */
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
-  [/^bun:ffi$/, (path) => path === "src/deploy/parent-death.ts" || path === "src/server/sockets.ts"],
+  [/^bun:ffi$/, (path) => path === "src/child/parent-death.ts" || path === "src/server/sockets.ts"],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
   [/^fflate$/, (path) => within(path, ["client"])],
@@ -119,6 +121,7 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
       within(path, [
         "config",
         "store",
+        "child",
         "deploy",
         "operator",
         "server",
@@ -132,6 +135,8 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
     /^node:(http|https|http2|tls|child_process|cluster|dgram|dns)(\/promises)?$/,
     (path) => !within(path, ["pipeline", "html", "store"]),
   ],
+  // On a serving process's threads the runtime's codings spoil its memory (docs/decisions/service.md).
+  [/^node:zlib$/, (path) => within(path, ["coding", "pipeline/archive", "src/http/coded-text.ts"])],
   [/^node:/, (path) => !within(path, BROWSER)],
 ];
 
@@ -152,6 +157,7 @@ export const importBreaches = (path: string, text: string): string[] =>
 const TIMED: Where = [
   "src/log.ts",
   "server",
+  "coding",
   "deploy",
   "client",
   "serve",

@@ -46,7 +46,12 @@ class Widget {
     this.session = new Session(path, foreign);
     this.sending = new Sending(this.session);
     this.launcher = new Launcher(launcher, () => this.openPanel());
-    this.panel = new Panel({ hands: this.hands(), changed: () => this.draw(), closed: () => this.giveBack() });
+    this.panel = new Panel({
+      hands: this.hands(),
+      opened: () => this.said.rise(),
+      changed: () => this.draw(),
+      closed: () => this.giveBack(),
+    });
     this.selecting = new Selecting(
       host,
       (range) => this.compose(range),
@@ -80,7 +85,7 @@ class Widget {
     else await session.turnTo(location.pathname);
     this.watchLate();
     if (given.pressed) this.openPanel();
-    await this.places.locate(session.threads);
+    await this.find();
     await this.followHash();
   }
 
@@ -96,6 +101,7 @@ class Widget {
     region.append(here, beside, this.pins.element);
     layer.append(region, this.panel.element, this.said.element);
     this.pins.element.showPopover?.();
+    this.said.rise();
     this.paint();
   }
 
@@ -142,7 +148,7 @@ class Widget {
     const threads = inReadingOrder(this.sending.threads(), places);
     const pinned = pinnedOf(threads, places);
     this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.range ?? null });
-    this.pins.draw(pinned, panel.active);
+    this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
     panel.draw(threads);
     this.launcher.draw(session.threads.length, panel.isOpen);
     this.polling.again();

@@ -44,6 +44,7 @@ export class Pins {
   readonly element = el("div", { class: "pins", popover: "manual" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private pinned: readonly Pinned[] = [];
+  private beside: HTMLElement | null = null;
   private frame = 0;
 
   constructor(private readonly press: (id: string) => void) {}
@@ -52,9 +53,10 @@ export class Pins {
     return this.buttons.get(id) ?? null;
   }
 
-  /** `pinned` in reading order. */
-  draw(pinned: readonly Pinned[], active: string | null): void {
+  /** `pinned` in reading order; `beside`: what may cover the page's right side. */
+  draw(pinned: readonly Pinned[], active: string | null, beside: HTMLElement | null): void {
     this.pinned = pinned;
+    this.beside = beside;
     const ids = new Set(pinned.map(({ thread }) => thread.id));
     for (const [id, pin] of this.buttons) {
       if (ids.has(id)) continue;
@@ -66,7 +68,6 @@ export class Pins {
       pin.ariaLabel = pinName(thread);
       pin.textContent = String(thread.comments.length);
       pin.className = `pin ${thread.status} ${thread.visibility}`;
-      pin.ariaPressed = null;
       pin.ariaExpanded = String(thread.id === active);
       if (this.element.children[at] !== pin) this.element.insertBefore(pin, this.element.children[at] ?? null);
     });
@@ -88,7 +89,9 @@ export class Pins {
   }
 
   private place(): void {
-    const width = document.documentElement.clientWidth;
+    const page = document.documentElement.clientWidth;
+    const left = this.beside?.offsetLeft || page; // a sheet begins at the page's own edge
+    const width = Math.min(page, left);
     const spots = this.pinned.map(({ place }) => spotOf(place, width));
     const taken: Spot[] = [];
     this.pinned.forEach(({ thread }, i) => {

@@ -62,12 +62,13 @@ function decisions(shown: Shown): Action[] {
   return [...pending, thread.status === "open" ? decision("Resolve", "resolve") : decision("Reopen", "reopen")];
 }
 
-function actionsOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => void): Action[] {
+/** What is seldom wanted: of one's own comment, and of others'. */
+function moreOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => void): Action[] {
   const { hands, thread, comment, open } = shown;
   const { session, say } = hands;
+  if (!open || session.foreign) return [];
   const asked = { hands, comment, done };
-  const list = session.isOwner ? decisions(shown) : [];
-  if (!open || session.foreign) return list;
+  const list: Action[] = [];
   if (session.canPost && isEditable(shown)) list.push({ label: "Edit", press: () => ask(editing(asked)) });
   const replies = thread.comments.length - 1;
   const takes_replies = session.isOwner && isRoot(shown) && replies > 0;
@@ -80,31 +81,36 @@ function actionsOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => v
   return list;
 }
 
+const buttons = (list: readonly Action[]): HTMLButtonElement[] =>
+  list.map(({ label, kind = "quiet", press }) => button(label, kind, press));
+
 export function commentItem(shown: Shown): HTMLElement {
-  const { comment, hold } = shown;
+  const { hands, comment, hold } = shown;
   if (comment.text === null) {
     return el("li", { class: "comment" }, el("p", { class: "erased" }, "This comment was deleted."));
   }
   const sending = isSending(comment);
-  const item = el("li", { class: "comment" }, headOf(comment, sending), theirs(comment.text));
+  const head = headOf(comment, sending);
+  const text = theirs(comment.text);
+  const item = el("li", { class: "comment" }, head, text);
   if (sending) return item;
   let asked: HTMLElement | null = null;
   const done = (): void => {
-    asked?.replaceWith(actions);
+    asked?.remove();
     asked = null;
-    actions.querySelector("button")?.focus();
+    text.hidden = false;
     hold(false);
+    head.querySelector("button")?.focus();
   };
   const ask = (form: HTMLElement): void => {
+    asked?.remove();
     hold(true);
-    actions.replaceWith((asked = form));
+    text.hidden = form instanceof HTMLFormElement; // it is in the box
+    item.append((asked = form));
   };
-  const list = actionsOf(shown, ask, done);
-  const actions = el(
-    "div",
-    { class: "actions" },
-    ...list.map(({ label, kind = "quiet", press }) => button(label, kind, press)),
-  );
-  if (list.length > 0) item.append(actions);
+  const more = buttons(moreOf(shown, ask, done));
+  if (more.length > 0) head.append(el("span", { class: "more" }, ...more));
+  const decided = hands.session.isOwner ? buttons(decisions(shown)) : [];
+  if (decided.length > 0) item.append(el("div", { class: "actions" }, ...decided));
   return item;
 }

@@ -58,7 +58,7 @@ export function form(parts: FormParts): Form {
   const { alert, say } = alertOf(box);
   const press = el("button", { type: "submit", class: "primary" }, submit);
   const buttons = el("div", { class: "buttons" }, press, cancel ? button("Cancel", "plain", cancel) : null);
-  const element = el("form", { class: "form" }, box, alert, buttons);
+  const element = el("form", { class: cancel ? "form" : "form short" }, box, buttons, alert);
   box.addEventListener("input", () => {
     grow(box);
     typed?.(box.value);

@@ -13,6 +13,7 @@ const CROSS = "M4 4l8 8M12 4l-8 8";
 
 interface PanelParts {
   hands: Hands;
+  opened(): void;
   /** Opened or closed, another thread, a passage to comment on or none. */
   changed(): void;
   /** The focus goes where it came from. */
@@ -44,8 +45,8 @@ export class Panel {
     const head = el("div", { class: "head" }, el("h2", {}, "Comments"), close);
     const body = el("div", { class: "body" }, this.notice, this.gate, this.start, this.empty, this.list);
     const foot = el("div", { class: "foot" }, this.whole, this.me.element);
-    const names = { class: "panel", role: "complementary", "aria-label": "Comments", hidden: true };
-    this.element = el("div", names, head, body, foot);
+    const names = { class: "panel", role: "complementary", "aria-label": "Comments", popover: "manual" };
+    this.element = el("div", { ...names, hidden: true }, head, body, foot);
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.isComposing) return;
       event.stopPropagation();
@@ -60,6 +61,8 @@ export class Panel {
   open(): void {
     if (this.isOpen) return;
     this.element.hidden = false;
+    this.element.showPopover?.();
+    this.parts.opened();
     this.parts.changed();
   }
 
@@ -67,6 +70,7 @@ export class Panel {
     if (!this.isOpen) return;
     this.endPassage();
     this.active = null;
+    this.element.hidePopover?.();
     this.element.hidden = true;
     this.parts.changed();
     this.parts.closed();

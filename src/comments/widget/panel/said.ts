@@ -5,8 +5,14 @@ const UNDO_MS = 10_000;
 
 export class Said {
   /** Read out, wherever the focus is. */
-  readonly element = el("div", { class: "said", role: "status" });
+  readonly element = el("div", { class: "said", role: "status", popover: "manual" });
   private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Above whatever was shown since. */
+  rise(): void {
+    if (this.element.matches(":popover-open")) this.element.hidePopover();
+    this.element.showPopover?.();
+  }
 
   say(words: string, undo?: () => unknown): void {
     clearTimeout(this.timer);

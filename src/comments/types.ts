@@ -1,5 +1,5 @@
 /** The nouns of comments as the wire has them (COMMENTS 2): what routes answer, and what the feed is made of. */
-import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/notes.ts";
+import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/note-nouns.ts";
 import type { CommentsMode } from "../types.ts";
 
 export interface TextQuoteSelector {
@@ -92,8 +92,10 @@ export interface FeedSite {
 /** A collection that is asked for. */
 export interface FeedAsked {
   site: FeedSite;
-  /** Where it is told: its id without a query, `https://demo.sites.example/guide.comments.json`. */
+  /** Where it is told: `https://demo.sites.example/guide.comments.json`, or `…/_svc/comments/feed.json?source=…`. */
   id: string;
+  /** Its items as their addresses alone, as a client of the container may prefer (Annotation Protocol 4.1.1). */
+  iris?: boolean;
   /** Null: of the whole site. */
   page: string | null;
   /** Items of all its pages. */

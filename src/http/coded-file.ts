@@ -3,7 +3,7 @@ import type { Bytes } from "../types.ts";
 import type { Code, Compression } from "./coder.ts";
 import type { Coding } from "./negotiate.ts";
 
-export interface Coded {
+interface Coded {
   coding: Coding;
   bytes: Bytes;
 }

@@ -1,7 +1,7 @@
 /** Called at build time alone, as a macro (BUN 1). */
 import { fileURLToPath } from "node:url";
 
-export interface Scripts {
+interface Scripts {
   loader: string;
   widget: string;
   /** With the widget's hash: `/_svc/c/0123456789ab.js`. */

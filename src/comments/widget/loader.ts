@@ -4,12 +4,9 @@ import { askThreads, COMMENTS } from "./call.ts";
 import type { Handover } from "./handover.ts";
 import { isDark } from "./page/theme.ts";
 import { loaderCss } from "./style/index.ts" with { type: "macro" };
+import type { start } from "./widget.ts";
 
 declare const WIDGET_PATH: string;
-
-interface Widget {
-  start(handover: Handover): void;
-}
 
 const framed = top !== self;
 
@@ -92,7 +89,7 @@ function listen(handover: Handover, has_threads: boolean): void {
     if (ending.signal.aborted) return;
     ending.abort();
     import(WIDGET_PATH).then(
-      ({ start }: Widget) => start(handover),
+      (widget: { start: typeof start }) => widget.start(handover),
       () => launcher && leadToView(launcher),
     );
   };

@@ -1,5 +1,5 @@
 /** What was posted and not answered yet stands in its thread already. */
-import type { Comment, Thread } from "../types.ts";
+import type { Comment, TextQuoteSelector, Thread } from "../types.ts";
 import type { Session } from "./session.ts";
 import { post, type Post, type Sent } from "./writing.ts";
 
@@ -50,8 +50,7 @@ export class Sending {
   private threadOf(local: Local): Thread {
     const { page } = this.session;
     const { id, quote } = local;
-    const selector =
-      quote && ([{ type: "TextQuoteSelector", ...quote }] as [{ type: "TextQuoteSelector" } & typeof quote]);
+    const selector = quote && ([{ type: "TextQuoteSelector", ...quote }] satisfies [TextQuoteSelector]);
     const anchor = { source: location.origin + page, ...(selector && { selector }), carried: null, version_id: "" };
     return { id, page, status: "open", visibility: "public", anchor, comments: [this.commentOf(local)] };
   }

@@ -5,7 +5,9 @@ import { codeOf, importsOf, type Sources } from "./source.ts";
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
-const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "refusals"].map((name) => `src/store/${name}.ts`);
+const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "refusals"].map(
+  (name) => `src/store/${name}.ts`,
+);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "pipeline"];
 const CLIENT = [
@@ -173,7 +175,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
   ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
-  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser"]],
+  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
   ["setInterval", /\bsetInterval\b/, ["src/every.ts", "cli/terminal"]],
@@ -181,7 +183,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   [
     "random bytes",
     /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/,
-    ["src/random.ts", "web/browser"],
+    ["src/random.ts", "web/browser", "comments/widget"],
   ],
   ["console", /\bconsole\.\w/, []],
   ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],

@@ -16,7 +16,7 @@ const ROOM = 40;
 /** From one to the next. */
 const APART = 30;
 
-export function pinName({ status, comments, anchor }: Thread): string {
+function pinName({ status, comments, anchor }: Thread): string {
   const quote = shortened(anchor.selector?.[0].exact ?? "");
   const replies = plural(comments.length - 1, "reply", "replies");
   return `Thread on '${quote}', ${replies}${status === "resolved" ? ", resolved" : ""}`;

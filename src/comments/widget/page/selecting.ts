@@ -56,8 +56,6 @@ export class Selecting {
   }
 
   private rest(): void {
-    const { activeElement } = document;
-    if (activeElement === this.host) return; // writing in the panel, or on the way to the button
     this.range = this.allowed() ? selectedRange(this.host) : null;
     for (const one of [this.beside, this.here]) one.hidden = this.range === null;
     if (this.range) this.put();

@@ -111,6 +111,6 @@ export function commentItem(shown: Shown): HTMLElement {
   const more = buttons(moreOf(shown, ask, done));
   if (more.length > 0) head.append(el("span", { class: "more" }, ...more));
   const decided = hands.session.isOwner ? buttons(decisions(shown)) : [];
-  if (decided.length > 0) item.append(el("div", { class: "actions" }, ...decided));
+  if (decided.length > 0) item.append(el("div", { class: "buttons decide" }, ...decided));
   return item;
 }

@@ -2,7 +2,6 @@
 import { matcher, type Method } from "../http/match.ts";
 import type { Ctx, OwnerCtx } from "./context.ts";
 export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
-export { widgetFile } from "./widget-file.ts";
 import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
 import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
 import { changeSettings, readSettings } from "./owner/settings.ts";

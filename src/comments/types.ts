@@ -2,7 +2,7 @@
 import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/note-nouns.ts";
 import type { CommentsMode } from "../types.ts";
 
-interface TextQuoteSelector {
+export interface TextQuoteSelector {
   type: "TextQuoteSelector";
   exact: string;
   prefix: string;

@@ -1,4 +1,4 @@
-/** Abuse test 4, the feeds' part (COMMENTS 4, "Approved mode must not leak"): what waits or was rejected changes no byte of
+/** Abuse test 4, the feeds' part (COMMENTS 4: approved mode must not leak): what waits or was rejected changes no byte of
  *  what strangers are told, no header and no tag. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startServer, type TestServer } from "../kit/server.ts";

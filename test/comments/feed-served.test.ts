@@ -2,7 +2,16 @@
  *  is sent again. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startServer, type TestServer } from "../kit/server.ts";
-import { type Answered, type CommentedSite, commentedSite, FREELY, PAGE, PASSCODE, type Visitor } from "./commented.ts";
+import {
+  answered,
+  type Answered,
+  type CommentedSite,
+  commentedSite,
+  FREELY,
+  PAGE,
+  PASSCODE,
+  type Visitor,
+} from "./commented.ts";
 import { ANNO } from "./w3c/rule.ts";
 
 const LD_JSON = `application/ld+json; profile="${ANNO}"`;
@@ -75,8 +84,8 @@ describe("COMMENTS 1: a page's companion", () => {
     const files = { "index.html": PAGE, "über uns/it's.html": PAGE };
     const other = await commentedSite(server, "anonymous", files);
     await other.visitor().say("Grüße", "/%C3%BCber%20uns/it's");
-    const told = await reader.place.server.site(other.site.slug, "/%C3%BCber%20uns/it's.comments.json");
-    const body = await told.json();
+    const told = await server.site(other.site.slug, "/%C3%BCber%20uns/it's.comments.json");
+    const { body } = await answered(told);
     expect(body.id).toBe(`${other.origin}/%C3%BCber%20uns/it's.comments.json`);
     expect(body.label).toBe("Comments on /über uns/it's.html");
     expect(body.orderedItems[0].target.source).toBe(`${other.origin}/%C3%BCber%20uns/it's.html`);
@@ -249,7 +258,7 @@ describe("COMMENTS 1: what a client holds is not sent again", () => {
   test("a report changes nothing that a feed tells", async () => {
     const own = await commentedSite(server);
     const id = await own.visitor().say("one");
-    const before = (await reader.place.server.site(own.site.slug, "/comments.json")).headers.get("etag");
+    const before = (await own.visitor().send("/comments.json")).headers.get("etag");
     expect((await own.visitor().send(`${id}/report`, { method: "POST", body: { reason: "spam" } })).status).toBe(202);
     expect((await own.visitor().send("/comments.json")).headers.get("etag")).toBe(before);
   });

@@ -2,7 +2,8 @@
  *  else what has become of them; and nothing rather than a guess. Runs in browsers. */
 import { occurrences, surroundings } from "./matching/occurrences.ts";
 import { passages } from "./matching/passages.ts";
-import type { Candidate, Quote } from "./matching/quote.ts";
+import type { Candidate } from "./matching/candidate.ts";
+import type { Quote } from "./quote.ts";
 import { normalise } from "./text.ts";
 import { indexOf, type TextIndex } from "./matching/text-index.ts";
 

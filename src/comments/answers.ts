@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { answerEmpty, answerText } from "../http/answers.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
 import type { Ctx } from "./context.ts";
+import { ANNO } from "./feed/vocabulary.ts";
 
-export const ANNO = "http://www.w3.org/ns/anno.jsonld";
 export const LD_JSON = `application/ld+json; profile="${ANNO}"`;
 
 type Asked = Pick<Ctx, "request" | "exchange" | "headers">;

@@ -1,6 +1,7 @@
 /** Where a text holds a quote's very words, with how like the quote's the surroundings are. Runs in browsers. */
 import { align } from "./align.ts";
-import { type Candidate, nearness, type Quote } from "./quote.ts";
+import type { Quote } from "../quote.ts";
+import { type Candidate, nearness } from "./candidate.ts";
 import { quoteWords, type TextIndex } from "./text-index.ts";
 import { firstFrom, isInWord } from "./words.ts";
 

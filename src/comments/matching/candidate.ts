@@ -1,11 +1,4 @@
-/** What a passage is called by in a comment's anchor (a TextQuoteSelector), and a place where it may be. Runs in browsers. */
-
-export interface Quote {
-  exact: string;
-  /** What stands before and behind the passage: 64 characters at most. */
-  prefix: string;
-  suffix: string;
-}
+/** A place where a quoted passage may be, and how like the quote it is. Runs in browsers. */
 
 export interface Candidate {
   start: number;

@@ -7,7 +7,7 @@ import type { Quote } from "./quote.ts";
 import { normalise } from "./text.ts";
 import { indexOf, type TextIndex } from "./matching/text-index.ts";
 
-export interface Anchored {
+interface Anchored {
   /** UTF-16 units of the normalised text. */
   start: number;
   end: number;

@@ -6,13 +6,13 @@ import { diffWords, type WordDiff } from "../matching/word-diff.ts";
 import { firstFrom } from "../matching/words.ts";
 
 /** UTF-16 units of a normalised text. */
-export interface Passage {
+interface Passage {
   start: number;
   end: number;
 }
 
 /** `edited`: it reads otherwise now. */
-export type CarriedPassage = Passage & { carried: "exact" | "edited" };
+type CarriedPassage = Passage & { carried: "exact" | "edited" };
 
 /** Of a passage's weight, what must still stand together. */
 const LEAST_KEPT = 0.45;

@@ -8,7 +8,7 @@ import { normalise } from "../text.ts";
 import { carry } from "./texts.ts";
 import { type PageTexts, pageTexts } from "./versions.ts";
 
-export interface CarryParts {
+interface CarryParts {
   notes: Pick<Notes, "anchors" | "carry">;
   versions: Pick<Versions, "get" | "manifest">;
   blobs: Blobs;

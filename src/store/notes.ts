@@ -142,6 +142,9 @@ export interface Queue {
   next: number | null;
 }
 
+/** Threads that are open and resolved, and comments in each queue. */
+export type NoteCounts = Record<Status | QueueState, number>;
+
 export type WebhookEvent =
   "thread.created" | "reply.created" | "thread.resolved" | "thread.reopened" | "comment.reported";
 
@@ -309,6 +312,7 @@ export interface Notes {
   /** Of the whole site where `page` is null. */
   feed(site_id: string, page: string | null, from: number, count: number): Promise<Feed>;
   queue(site_id: string, state: QueueState, after: number | null, limit: number): Promise<Queue>;
+  counts(site_id: string): Promise<NoteCounts>;
   /** Oldest first. */
   history(site_id: string, id: string): Promise<NoteEvent[]>;
   /** Null where they have written nothing yet. */

@@ -2,6 +2,9 @@
 import { matcher, type Method } from "../http/match.ts";
 import type { Ctx, OwnerCtx } from "./context.ts";
 import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
+export { ownerCode } from "./owner/access.ts";
+export { applySettings } from "./owner/settings.ts";
+export { decideAsOwner, removeAsOwner } from "./owner/threads.ts";
 import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
 import { changeSettings, readSettings } from "./owner/settings.ts";
 import { deciding, listThreads, readHistory, readQueue, removeComment } from "./owner/threads.ts";

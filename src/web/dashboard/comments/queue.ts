@@ -1,0 +1,33 @@
+/** Comments that wait for the owner, each with the passage that it is about. */
+import { html, type Html } from "../../../html/template.ts";
+import type { QueueItem, QueueState, StoredThread } from "../../../store/notes.ts";
+import type { Site } from "../../../types.ts";
+import type { SignedIn } from "../../who.ts";
+import { commentBox, type Decision, reportsOf } from "./comment.ts";
+import { passage, whereLine } from "./thread.ts";
+
+const DECISIONS: Record<QueueState, readonly Decision[]> = {
+  pending: ["approve", "reject", "delete"],
+  reported: ["approve", "reject", "delete"],
+  rejected: ["approve", "delete"],
+};
+
+interface Waiting {
+  item: QueueItem;
+  /** Null where nobody sees the thread any more. */
+  thread: StoredThread | null;
+  state: QueueState;
+  may_decide: boolean;
+}
+
+export function queueItem(ctx: SignedIn, site: Site, { item, thread, state, may_decide }: Waiting): Html {
+  const now = ctx.parts.now();
+  const is_reply = item.id !== item.thread_id;
+  return html`<li class="thread card">
+    ${whereLine(ctx, site, thread ?? { id: item.thread_id, page: item.page })} ${thread && passage(thread.quote)}
+    <div class="talk">
+      ${is_reply && html`<p class="dim small">A reply</p>`}
+      ${commentBox(item, now, may_decide ? DECISIONS[state] : [], reportsOf(item.reports, now))}
+    </div>
+  </li>`;
+}

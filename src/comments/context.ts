@@ -1,9 +1,9 @@
 /** What a handler of comments is given, on a site's host and on the API's alike. */
 import type { Exchange } from "../http/exchange.ts";
-import type { Counted, Limiter } from "../http/rate-limit.ts";
-import type { RateWindow } from "../rates.ts";
+import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/changes.ts";
 import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
+import type { StoredManifest } from "../store/serving.ts";
 import type { Page, Pages } from "../pages.ts";
 import type { Site, Version } from "../types.ts";
 import type { FeedDocuments } from "./types.ts";
@@ -11,21 +11,27 @@ import type { Keys } from "./visitor/keys.ts";
 
 /** The live version of a site. */
 export interface LivePages extends Pages {
+  files: StoredManifest;
   version: Version;
+}
+
+/** Where a quote stands on the page as it is stored. */
+export interface Located {
+  carried: Carried;
+  place: Place | null;
 }
 
 export interface CommentParts {
   config: { base_url: string; sites_domain: string };
   store: { notes: Notes };
   limit: Limiter;
-  /** The same by windows that no setting names. */
-  limitWindows(name: string, subject: string, windows: readonly RateWindow[]): Promise<Counted>;
+  limitWindows: WindowLimiter;
   keys: Keys;
   now: () => number;
   /** Throws what a page of the site would get. */
   livePages(site: Site): Promise<LivePages>;
   /** Where a quote stands on a page, off the serving thread. */
-  locate(site: Site, live: LivePages, page: Page, quote: Quote): Promise<{ carried: Carried; place: Place | null }>;
+  locate(live: LivePages, page: Page, quote: Quote): Promise<Located>;
   documents: FeedDocuments;
 }
 

@@ -16,7 +16,9 @@ import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { openListener } from "./listener.ts";
+import { type Locating, startLocating } from "./locating.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
+import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
@@ -57,11 +59,12 @@ interface Running {
   pool: DeployPool;
   log: Log;
   metrics: Metrics;
+  locating: Locating;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, log, metrics }: Running,
+  { store, rates, pool, log, metrics, locating }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
@@ -77,7 +80,8 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published };
+  const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
+  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
@@ -85,7 +89,7 @@ function appFor(
     api: createApi(parts, [...TABLE, ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport }, sites.shown),
+    ownPaths: createOwnPaths({ takeReport, comments: createCommentPaths(comments, config), sites }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,
@@ -142,7 +146,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const figures = processFigures({ listener, pool, now });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
-  app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
+  const locating = startLocating(config.data_dir);
+  app = appFor(bound, { store, rates, pool, log, metrics, locating }, state, { now, fatal });
   if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
@@ -152,6 +157,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await Bun.sleep(goodbye_ms);
     await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
+    locating.stop();
     counting.stop();
     rates.close();
     await store.close();

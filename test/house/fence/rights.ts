@@ -5,7 +5,9 @@ import { codeOf, importsOf, type Sources } from "./source.ts";
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
-const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "refusals"].map((name) => `src/store/${name}.ts`);
+const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "refusals"].map(
+  (name) => `src/store/${name}.ts`,
+);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "pipeline"];
 const CLIENT = [
@@ -99,6 +101,7 @@ const BROWSER: Where = [
   ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
   "src/comments/text.ts",
+  "comments/widget",
 ];
 
 /** Whether `where` has the file, its room or a room around it. */

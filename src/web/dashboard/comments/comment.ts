@@ -23,11 +23,11 @@ const STATES: Record<Visibility, Html | null> = {
 
 const byId = (id: string): string => `by-${id}`;
 
-/** `id`: of the comment, whose first line says what the button is about. */
-export const decisionButton = (decision: Decision, id: string): Html =>
+/** `id`: of the comment, whose first line says what the button is about. `quiet`: what is seldom done. */
+export const decisionButton = (decision: Decision, id: string, quiet = false): Html =>
   button(DECISIONS[decision], {
     small: true,
-    ...(decision === "delete" && { kind: "quiet" }),
+    ...(quiet && { kind: "quiet" }),
     attributes: html`name="${decision}" value="${id}" aria-describedby="${byId(id)}"`,
   });
 
@@ -52,15 +52,20 @@ export const reportsOf = (reports: readonly Report[], now: number): Html | false
     </ul>
   </div>`;
 
-type Shown = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & { edited_at?: string | null };
+type Shown = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & {
+  edited_at?: string | null;
+  /** That it is a reply, where that is not seen by its place. */
+  reply?: boolean;
+};
 
 /** `more`: what stands between the words and the buttons. */
 export function commentBox(comment: Shown, now: number, decisions: readonly Decision[], more?: Html | false): Html {
-  const { id, by, text, visibility, created_at, edited_at } = comment;
+  const { id, by, text, visibility, created_at, edited_at, reply } = comment;
+  const waits = decisions.includes("approve");
   return html`<p class="by" id="${byId(id)}">
-      ${author(by)} ${by && KINDS[by.kind]} ${ago(created_at, now)}
+      ${author(by)} ${by && KINDS[by.kind]} ${reply && html`<span class="dim">replied</span>`} ${ago(created_at, now)}
       ${edited_at && html`<span class="dim">edited</span>`} ${STATES[visibility]}
     </p>
-    ${text !== null && html`<p class="words" dir="auto">${text}</p>`} ${more}
-    ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id))}</div>`}`;
+    ${text !== null && html`<p class="spoken" dir="auto">${text}</p>`} ${more}
+    ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id, one === "delete" || !waits))}</div>`}`;
 }

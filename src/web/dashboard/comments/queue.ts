@@ -22,12 +22,10 @@ interface Waiting {
 
 export function queueItem(ctx: SignedIn, site: Site, { item, thread, state, may_decide }: Waiting): Html {
   const now = ctx.parts.now();
-  const is_reply = item.id !== item.thread_id;
+  const shown = { ...item, reply: item.id !== item.thread_id };
+  const pinned = thread ?? { id: item.thread_id, page: item.page };
   return html`<li class="thread card">
-    ${whereLine(ctx, site, thread ?? { id: item.thread_id, page: item.page })} ${thread && passage(thread.quote)}
-    <div class="talk">
-      ${is_reply && html`<p class="dim small">A reply</p>`}
-      ${commentBox(item, now, may_decide ? DECISIONS[state] : [], reportsOf(item.reports, now))}
-    </div>
+    ${whereLine(ctx, site, pinned)} ${thread && passage(thread)}
+    <div>${commentBox(shown, now, may_decide ? DECISIONS[state] : [], reportsOf(item.reports, now))}</div>
   </li>`;
 }

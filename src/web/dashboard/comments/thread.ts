@@ -2,7 +2,7 @@
 import { html, type Html } from "../../../html/template.ts";
 import { siteUrl } from "../../../http/hosts.ts";
 import { decodePath } from "../../../percent.ts";
-import type { NoteEvent, Quote, StoredComment, StoredThread } from "../../../store/notes.ts";
+import type { NoteEvent, StoredComment, StoredThread } from "../../../store/notes.ts";
 import type { Site } from "../../../types.ts";
 import { badge, siteLink } from "../../parts.ts";
 import type { SignedIn } from "../../who.ts";
@@ -15,10 +15,10 @@ const PASSAGE = { exact: null, edited: badge("Passage changed", "warn"), lost: b
 /** As it is read; an address that cannot be is shown as it is. */
 const readable = (page: string): string => decodePath(page) ?? page;
 
-type Pinned = Pick<StoredThread, "id" | "page"> & Partial<Pick<StoredThread, "version_id" | "carried">>;
+type Pinned = Pick<StoredThread, "id" | "page"> & Partial<Pick<StoredThread, "version_id" | "carried" | "quote">>;
 
 /** The page, with the thread opened on it, and the version that it was written on. */
-export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, carried }: Pinned): Html {
+export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, carried, quote }: Pinned): Html {
   const now_at = `${siteUrl(ctx.parts.config, site.slug)}${page}#svc-${id}`;
   return html`<p class="where">
     ${siteLink(now_at, readable(page), html`class="name" dir="auto"`)}
@@ -28,14 +28,13 @@ export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, car
         >written on ${siteLink(versionUrl(ctx, site, version_id) + page, html`<code>${version_id}</code>`)}</span
       >`
     }
-    ${carried && PASSAGE[carried]}
+    ${quote === null && html`<span class="dim">the whole page</span>`} ${carried && PASSAGE[carried]}
   </p>`;
 }
 
-export const passage = (quote: Quote | null): Html =>
-  quote === null
-    ? html`<p class="dim small">On the whole page</p>`
-    : html`<blockquote class="passage" dir="auto">${quote.exact}</blockquote>`;
+/** Nothing where the whole page is meant. */
+export const passage = ({ quote }: Pick<StoredThread, "quote">): Html | false =>
+  quote !== null && html`<blockquote class="passage" dir="auto">${quote.exact}</blockquote>`;
 
 /** What waits can be approved; all can go. An erased one is a gap that nothing is decided of. */
 function decisionsOf({ text, visibility, by }: StoredComment): Decision[] {
@@ -75,13 +74,16 @@ interface Told {
 
 export function threadItem(ctx: SignedIn, site: Site, { thread, events, may_decide }: Told): Html {
   const now = ctx.parts.now();
-  const { id, quote, status, comments } = thread;
+  const { id, status, comments } = thread;
   return html`<li class="thread card">
-    ${whereLine(ctx, site, thread)} ${passage(quote)}
+    <div class="pinned">
+      ${whereLine(ctx, site, thread)}
+      ${may_decide && html`<p>${decisionButton(status === "open" ? "resolve" : "reopen", id)}</p>`}
+    </div>
+    ${passage(thread)}
     <ol class="talk" role="list" aria-label="Comments">
       ${comments.map((one) => html`<li>${commentBox(one, now, may_decide ? decisionsOf(one) : [])}</li>`)}
     </ol>
     ${history(events, now)}
-    ${may_decide && html`<p class="settle">${decisionButton(status === "open" ? "resolve" : "reopen", id)}</p>`}
   </li>`;
 }

@@ -111,9 +111,9 @@ describe("SPEC, CLI: comments enable, mode, off", () => {
   });
 
   test("COMMENTS, ruling 9: on an http host that is not localhost it succeeds, with a warning", async () => {
-    await using plain = await startServer("--base-url", "http://svc.test", "--sites-domain", "svc.test");
+    await using plain = await startServer("--sites-domain", "sites.test");
     const made = await plain.deploy({ "index.html": "x" });
-    const env = { DEPLOY_URL: `http://127.0.0.1:${plain.port}` };
+    const env = { DEPLOY_URL: plain.base_url };
     const args = ["comments", "enable", "--site", made.site_id, "--token", made.manage_token];
     const { code, out, err } = await home.run(args, { env });
     expect([code, out]).toEqual([0, `anonymous ${made.url}\n`]);

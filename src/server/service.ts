@@ -2,7 +2,9 @@
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
+import { createCoders } from "../coding/coders.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
+import type { Code } from "../http/coder.ts";
 import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
@@ -57,6 +59,7 @@ interface Running {
   store: Store;
   rates: Rates;
   pool: DeployPool;
+  code: Code;
   log: Log;
   metrics: Metrics;
   locating: Locating;
@@ -64,13 +67,13 @@ interface Running {
 
 function appFor(
   config: Config,
-  { store, rates, pool, log, metrics, locating }: Running,
+  { store, rates, pool, code, log, metrics, locating }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
   const { base_url, contact } = config;
   const ending = () => state.draining;
-  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
+  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, code, cache_bytes: CACHE_BYTES });
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));
@@ -81,7 +84,7 @@ function appFor(
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
   const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
-  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published, comments };
+  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
@@ -89,7 +92,7 @@ function appFor(
     api: createApi(parts, [...TABLE, ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport, comments: createCommentPaths(comments, config), sites }),
+    ownPaths: createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,
@@ -136,6 +139,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const { fatal, lost } = endings(state, log, options.fatal);
   const { store, rates } = await openServing({ data_dir: config.data_dir, now, lost });
   const pool = startPool(config, now, log, () => metrics);
+  const coders = createCoders({ log });
   let app: App;
   const { worker = false } = options;
   const count = (figure: Figure) => metrics.count(figure);
@@ -147,7 +151,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
   const locating = startLocating(config.data_dir);
-  app = appFor(bound, { store, rates, pool, log, metrics, locating }, state, { now, fatal });
+  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, locating }, state, { now, fatal });
   if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
@@ -157,6 +161,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await Bun.sleep(goodbye_ms);
     await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
+    await coders.stop();
     locating.stop();
     counting.stop();
     rates.close();

@@ -131,8 +131,8 @@ export interface Notes {
   stamp(site_id: string, page: string, as: Viewpoint): Promise<number>;
   threads(site_id: string, as: Viewpoint, asked: AskedThreads): Promise<ThreadList>;
   find(site_id: string, id: string, as: Viewpoint): Promise<Lookup>;
-  /** Of the whole site where `page` is null. */
-  feed(site_id: string, page: string | null, from: number, count: number): Promise<Feed>;
+  /** Of the whole site where `page` is null. `most`: of a feed with more comments no items are read. */
+  feed(site_id: string, page: string | null, from: number, count: number, most?: number): Promise<Feed>;
   queue(site_id: string, state: QueueState, after: number | null, limit: number): Promise<Queue>;
   counts(site_id: string): Promise<NoteCounts>;
   /** Oldest first. */

@@ -48,6 +48,7 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
         config: { ...config, base_url },
         store,
         pool,
+        code: async () => undefined,
         uploads: inFlight("uploads", max_zip_bytes),
         writes: inFlight("requests"),
         limit,

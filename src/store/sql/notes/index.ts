@@ -39,7 +39,7 @@ export function noteStore({ db, place, now }: Parts): Notes {
     stamp: (site_id, page, as) => db.read(stampOf(site_id, page, as)),
     threads: (site_id, as, asked) => db.read(threads(site_id, as, asked)),
     find: (site_id, id, as) => db.read(find(site_id, id, as)),
-    feed: (site_id, page, from, count) => db.read(feed(site_id, page, from, count)),
+    feed: (site_id, page, from, count, most) => db.read(feed(site_id, page, from, count, most)),
     queue: (site_id, state, after, limit) => db.read(queue(site_id, state, after, limit)),
     counts: (site_id) => db.read(counts(site_id)),
     history: (site_id, id) => db.read(history(site_id, id)),

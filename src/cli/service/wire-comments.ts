@@ -36,7 +36,7 @@ export interface OwnerCode {
   expires_at: string | number;
 }
 
-export interface AgentToken {
+interface AgentToken {
   token_id: string;
   name: string;
   scopes: string[];

@@ -10,7 +10,7 @@ import { askToDeleteSites, deleteChosenSites } from "./delete-sites.ts";
 import { openAsOwner } from "./comments/as-owner.ts";
 import { decideOnComment } from "./comments/decide.ts";
 import { showComments } from "./comments/page.ts";
-import { saveCommentSettings } from "./comments/settings.ts";
+import { saveCommentSettings } from "./comments/save-settings.ts";
 import { showSite } from "./site.ts";
 import { showSites } from "./sites.ts";
 

@@ -1,7 +1,7 @@
 /** `svc comments webhook`: where a server that delivers webhooks sends what happens in the comments. */
-import { randomBytes } from "node:crypto";
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
+import { randomBlock } from "../../../random.ts";
 import { svc } from "../../invocation.ts";
 import type { CommentSettings } from "../../service/wire-comments.ts";
 import { dim, green, text } from "../../terminal/text.ts";
@@ -26,7 +26,7 @@ async function end(context: Context, given: Given): Promise<void> {
 }
 
 /** In the form that the libraries of Standard Webhooks take. */
-const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
+const newSecret = (): string => `whsec_${Buffer.from(randomBlock(32)).toString("base64")}`;
 
 export async function webhook(context: Context, given: Given): Promise<void> {
   const { argument } = given;

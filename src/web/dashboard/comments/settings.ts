@@ -1,5 +1,4 @@
-/** Whether visitors may comment on a site, and who reads it: the form, and what it does (WEB 7). */
-import { applySettings } from "../../../comments/index.ts";
+/** Whether visitors may comment on a site, and who reads it: the form (WEB 7). */
 import type { Refusal } from "../../../errors.ts";
 import { html, type Html } from "../../../html/template.ts";
 import { siteUrl } from "../../../http/hosts.ts";
@@ -8,10 +7,8 @@ import type { CommentSettings } from "../../../store/notes.ts";
 import type { CommentsMode, Site } from "../../../types.ts";
 import { csrfOf } from "../../frame.ts";
 import { button, csrfField, field, hiddenField, radios, warningBox } from "../../parts.ts";
-import { accountForm, type SignedIn } from "../../who.ts";
-import { ownSite } from "../own.ts";
-import { commentsPage } from "./page.ts";
-import { commentsPath, type Place, placeHref, placeOf } from "./lists.ts";
+import type { SignedIn } from "../../who.ts";
+import { commentsPath, type Place } from "./lists.ts";
 
 const MODES: readonly [mode: CommentsMode, label: string, hint: string][] = [
   ["off", "Off", "Threads are kept, and nobody sees them."],
@@ -62,16 +59,3 @@ export function cookieWarning({ parts }: SignedIn, { slug, comments_mode }: Site
     not. Serve the sites over https.`,
   );
 }
-
-/** `POST …/comments/settings`. */
-export const saveCommentSettings = accountForm({
-  page: ({ params }) => commentsPath(params.id!),
-  async act(ctx, fields) {
-    const site = await ownSite(ctx);
-    const passcode = fields.get("passcode") ?? "";
-    const wanted = { mode: fields.get("mode"), ...(passcode !== "" && { passcode }) };
-    await applySettings({ parts: ctx.parts.comments, site, by: ctx.caller }, wanted);
-    return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, "saved");
-  },
-  again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
-});

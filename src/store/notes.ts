@@ -58,6 +58,7 @@ export interface NewThread extends Writing {
 }
 
 export interface NewReply extends Writing {
+  /** Of any comment of the thread. */
   thread_id: string;
   /** Throws `unknown_thread` where it may not see the thread. */
   as: Viewpoint;

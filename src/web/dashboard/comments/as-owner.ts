@@ -30,7 +30,7 @@ async function linkPage(ctx: SignedIn): Promise<Response> {
       On the site you answer as Owner, approve what waits and settle threads beside the text, in this browser and for
       one hour. The link works once, within five minutes.
     </p>
-    <p class="actions">
+    <p class="actions wraps">
       ${linkButton(url, html`<span>Go to ${new URL(url).host} as owner</span>`, {
         kind: "primary",
         attributes: html`rel="noopener"`,

@@ -173,7 +173,7 @@ function checkBlobs(store: Store, log: Log): void {
 
 /** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const data = prepareDataDir(config.data_dir);
+  const data = prepareDataDir(config.data_dir, options.now());
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);

@@ -99,7 +99,7 @@ interface Supervisor {
 }
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
-  const data = prepareDataDir(configured.data_dir);
+  const data = prepareDataDir(configured.data_dir, now());
   const config = await choosePort(configured).catch((error) => {
     data.close();
     throw error;

@@ -1,0 +1,40 @@
+/** Answers of comments, with the headers of each kind (COMMENTS 1 and ruling 10). */
+import { createHash } from "node:crypto";
+import { answerText, KEPT_HEADERS } from "../http/answers.ts";
+import { ifNoneMatch } from "../http/conditional.ts";
+import type { Ctx } from "./context.ts";
+
+export const ANNO = "http://www.w3.org/ns/anno.jsonld";
+export const LD_JSON = `application/ld+json; profile="${ANNO}"`;
+
+type Asked = Pick<Ctx, "request" | "exchange" | "headers">;
+type Fields = Readonly<Record<string, string>>;
+
+/** For one viewer alone. */
+export const PRIVATE: Fields = { "cache-control": "private, no-cache", vary: "Cookie" };
+
+/** Of anything that follows from these alone. */
+export const digestTag = (prefix: string, ...of: readonly unknown[]): string =>
+  `"${prefix}-${createHash("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 12)}"`;
+
+const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
+  const held = request.headers.get("if-none-match");
+  return etag !== undefined && held !== null && ifNoneMatch(held, etag);
+};
+
+export const emptyAnswer = ({ exchange, headers }: Asked, status: 204 | 304, fields: Fields = {}): Response =>
+  new Response(null, {
+    status,
+    headers: { ...KEPT_HEADERS, "x-request-id": exchange.request_id, ...headers, ...fields },
+  });
+
+/** A 304 where the client holds just this. */
+export function answer(asked: Asked, body: unknown, fields: Fields, status = 200): Response {
+  if (status === 200 && isHeld(asked, fields.etag)) return emptyAnswer(asked, 304, fields);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return answerText(text, asked.exchange, { "content-type": "application/json", ...asked.headers, ...fields }, status);
+}
+
+/** Of OPTIONS: 200, for validators of the protocol take no 204. */
+export const optionsAnswer = (asked: Asked, allow: string, fields: Fields = {}): Response =>
+  answer(asked, "", { "content-type": "text/plain; charset=utf-8", allow, ...fields });

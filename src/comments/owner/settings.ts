@@ -1,0 +1,95 @@
+/** The settings of a site's comments, on the API's host (COMMENTS 2 and ruling 17). */
+import { Refusal } from "../../errors.ts";
+import { hostKind } from "../../html/host-kind.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import { isTrustworthy } from "../../http/trustworthy.ts";
+import { hashPasscode } from "../../passwords.ts";
+import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../../store/notes.ts";
+import type { CommentsMode } from "../../types.ts";
+import { readMembers } from "../annotation.ts";
+import type { OwnerCtx } from "../context.ts";
+import type { Settings } from "../types.ts";
+
+const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
+const EVENTS: readonly WebhookEvent[] = [
+  "thread.created",
+  "reply.created",
+  "thread.resolved",
+  "thread.reopened",
+  "comment.reported",
+];
+const LONGEST = { url: 2000, secret: 200 };
+const SHORTEST_SECRET = 16;
+
+const invalid = (field: string, why: string): Refusal => new Refusal("invalid_input", why, { field });
+
+type Members = Readonly<Record<string, unknown>>;
+
+function modeIn({ mode }: Members): CommentsMode {
+  const found = MODES.find((one) => one === mode);
+  if (found === undefined) throw invalid("mode", `The mode is one of ${MODES.join(", ")}.`);
+  return found;
+}
+
+function webhookUrl(sent: unknown): string {
+  const url = typeof sent === "string" && sent.length <= LONGEST.url ? URL.parse(sent) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    throw invalid("webhook", "The webhook's url must be an http or https address without a user.");
+  }
+  // What the name resolves to is looked at again at each delivery.
+  if (hostKind(url.hostname) !== "public") {
+    throw invalid("webhook", "The webhook's url must be an address on the internet, not of a private network.");
+  }
+  return url.href;
+}
+
+function webhookIn({ webhook }: Members): Webhook | null {
+  if (webhook === null) return null;
+  if (typeof webhook !== "object" || Array.isArray(webhook))
+    throw invalid("webhook", "The webhook must be an object, or null.");
+  const { url, events, secret } = webhook as Members;
+  const known = Array.isArray(events) && events.length > 0 && events.every((event) => EVENTS.includes(event));
+  if (!known) throw invalid("webhook", `The webhook's events are some of ${EVENTS.join(", ")}.`);
+  if (typeof secret !== "string" || secret.length < SHORTEST_SECRET || secret.length > LONGEST.secret) {
+    throw invalid("webhook", `The webhook's secret has ${SHORTEST_SECRET} to ${LONGEST.secret} characters.`);
+  }
+  return { url: webhookUrl(url), events: [...new Set(events as WebhookEvent[])], secret };
+}
+
+async function changeIn(members: Members): Promise<SettingsChange> {
+  const has = (name: string) => Object.hasOwn(members, name) && members[name] !== undefined;
+  if (!["mode", "passcode", "webhook"].some(has)) {
+    throw new Refusal("invalid_input", 'Send at least one of "mode", "passcode" and "webhook".');
+  }
+  const change: SettingsChange = {};
+  if (has("mode")) change.mode = modeIn(members);
+  if (has("webhook")) change.webhook = webhookIn(members);
+  if (!has("passcode")) return change;
+  if (typeof members.passcode !== "string") throw invalid("passcode", 'The member "passcode" must be a string.');
+  return { ...change, passcode_hash: await hashPasscode(members.passcode) };
+}
+
+const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettings): Settings => ({
+  mode,
+  last_mode,
+  passcode_set: passcode_hash !== null,
+  webhook: webhook && { url: webhook.url, events: webhook.events },
+});
+
+export async function readSettings({ parts, site }: OwnerCtx): Promise<Settings> {
+  return settingsJson(await parts.store.notes.settings(site));
+}
+
+/** Browsers keep the visitors' cookies on https, and under http on localhost alone (ruling 9). */
+const noCookies = {
+  code: "no_visitor_cookies",
+  message: "Comments are on, but visitors cannot post: browsers keep their identity only over https.",
+  fix_recipe: "Serve the sites over https: give the server a certificate, or put it behind a proxy that has one.",
+};
+
+/** A mode that cannot be entered changes nothing. */
+export async function changeSettings({ parts, site, by, request }: OwnerCtx) {
+  const { settings } = await parts.store.notes.configure(site.site_id, by, await changeIn(await readMembers(request)));
+  const is_kept = settings.mode === "off" || isTrustworthy(siteUrl(parts.config, site.slug));
+  return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };
+}

@@ -1,0 +1,73 @@
+/** Threads as their owner reads and decides them on the API's host (COMMENTS 2). */
+import { Refusal } from "../../errors.ts";
+import { newNoteEventId } from "../../tokens.ts";
+import type { Action, Status } from "../../store/notes.ts";
+import { feedSite, pageOf } from "../addresses.ts";
+import { answer, LD_JSON, PRIVATE } from "../answers.ts";
+import type { OwnerCtx } from "../context.ts";
+import { cursorIn, decide, historyOf, nextCursor, ownThread, queueOf } from "./moderate.ts";
+import { ownerOf } from "../visitor/who.ts";
+
+const PAGE = 50;
+const STATUSES: readonly Status[] = ["open", "resolved"];
+
+/** Of a page that is gone its threads are read under its old address. */
+async function askedPage({ parts, site, query }: OwnerCtx): Promise<string | null> {
+  const page = query.get("page");
+  if (page === null || page === "") return null;
+  return pageOf(await parts.livePages(site), page)?.page ?? page;
+}
+
+function askedStatus({ query }: OwnerCtx): Status | null {
+  const status = query.get("status");
+  if (status === null || status === "" || status === "all") return null;
+  const found = STATUSES.find((one) => one === status);
+  if (found === undefined)
+    throw new Refusal("invalid_input", "The status is open, resolved or all.", { field: "status" });
+  return found;
+}
+
+export async function listThreads(ctx: OwnerCtx) {
+  const { parts, site, query } = ctx;
+  const [page, status] = [await askedPage(ctx), askedStatus(ctx)];
+  const list = `threads ${page ?? ""} ${status ?? ""}`;
+  const after = cursorIn(ctx, list, query.get("cursor"));
+  const asked = { page, status, since: null, after, limit: PAGE };
+  const { threads, next } = await parts.store.notes.threads(site.site_id, { kind: "owner" }, asked);
+  return { threads: threads.map((thread) => ownThread(ctx, thread)), next_cursor: nextCursor(ctx, list, next) };
+}
+
+export const readQueue = (ctx: OwnerCtx) => queueOf(ctx, ctx.query);
+
+const idOf = ({ params }: OwnerCtx): string => `c_${params.comment!}`;
+
+export const deciding = (action: Action) => (ctx: OwnerCtx) =>
+  decide(ctx, ctx.request, idOf(ctx), action, ownerOf(ctx.parts.keys, ctx.site));
+
+export async function removeComment(ctx: OwnerCtx): Promise<null> {
+  const { parts, site, session } = ctx;
+  if (!session) {
+    const why = "A manage_token deletes nothing: reject the comment, which hides it, or sign in as the site's owner.";
+    throw new Refusal("forbidden", why);
+  }
+  const by = ownerOf(parts.keys, site);
+  const event_id = newNoteEventId();
+  await parts.store.notes.remove({ site_id: site.site_id, id: idOf(ctx), by, rev: null, event_id });
+  return null;
+}
+
+export async function readHistory(ctx: OwnerCtx): Promise<Response> {
+  const { parts, site, request, exchange } = ctx;
+  const place = feedSite(parts, site);
+  const items = (await historyOf(ctx, idOf(ctx))).map((event) => parts.documents.moderation(place, event));
+  const id = `${place.origin}/_svc/comments/${idOf(ctx)}/history`;
+  const file = {
+    "@context": "http://www.w3.org/ns/anno.jsonld",
+    id,
+    type: "AnnotationCollection",
+    label: "What was decided of this comment",
+    total: items.length,
+    ...(items.length > 0 && { first: { type: "AnnotationPage", items } }),
+  };
+  return answer({ request, exchange, headers: {} }, file, { ...PRIVATE, "content-type": LD_JSON });
+}

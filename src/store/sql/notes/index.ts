@@ -1,5 +1,6 @@
 /** Comments in the database: each call one operation, each change one transaction. */
-import type { Notes } from "../../notes.ts";
+import { newDeliveryId } from "../../../tokens.ts";
+import type { Decided, Decision, Notes, Written } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
 import { ifDiskAllows, makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";
@@ -9,6 +10,7 @@ import { decide } from "./decide.ts";
 import { edit } from "./edit.ts";
 import { history } from "./events.ts";
 import { feed, written } from "./feed.ts";
+import { announce, type Event } from "./outbox.ts";
 import { personOf, rename } from "./people.ts";
 import { queue, report } from "./queue.ts";
 import { erase, remove } from "./remove.ts";
@@ -26,7 +28,26 @@ function* isRepeated(site_id: string, person_id: string, text: string): Op<boole
   return (yield* same.get(site_id, text, person_id)) !== null;
 }
 
-export function noteStore({ db, place, now }: Parts): Notes {
+const begun = (type: "thread.created" | "reply.created", site_id: string, done: Written): Event | null =>
+  done.repeated ? null : { type, site_id, comment_id: done.comment_id };
+
+function decided({ action, site_id }: Decision, { changed, thread }: Decided): Event | null {
+  if (!changed || (action !== "resolve" && action !== "reopen")) return null;
+  return { type: action === "resolve" ? "thread.resolved" : "thread.reopened", site_id, comment_id: thread.id };
+}
+
+/** The change, and what it puts into the outbox, in one transaction. */
+function* telling<T>(change: Op<T>, eventOf: (done: T) => Event | null, now: number): Op<T> {
+  const done = yield* change;
+  const event = eventOf(done);
+  if (event !== null) yield* announce(event, newDeliveryId(), now);
+  return done;
+}
+
+/** `announces`: what happens goes into the outbox. */
+export function noteStore({ db, place, now }: Parts, announces: boolean): Notes {
+  const write = <T>(change: () => Op<T>, eventOf: (done: T) => Event | null): Promise<T> =>
+    db.write(() => (announces ? telling(change(), eventOf, now()) : change()));
   return {
     settings: (site) => db.read(settingsOf(site)),
     configure: (site_id, by, change) =>
@@ -45,14 +66,30 @@ export function noteStore({ db, place, now }: Parts): Notes {
     written: (site_id, person_id) => db.read(written(site_id, person_id)),
     isRepeated: (site_id, person_id, text) => db.read(isRepeated(site_id, person_id, text)),
     byCanonical: (site_id, by, canonical) => db.read(writtenBefore(site_id, by, canonical)),
-    start: (thread) => db.write(() => start(thread, now())),
-    reply: (wanted) => db.write(() => reply(wanted, now())),
+    start: (thread) =>
+      write(
+        () => start(thread, now()),
+        (done) => begun("thread.created", thread.site_id, done),
+      ),
+    reply: (wanted) =>
+      write(
+        () => reply(wanted, now()),
+        (done) => begun("reply.created", wanted.site_id, done),
+      ),
     edit: (wanted) => db.write(() => edit(wanted, now())),
     remove: (removal) => makingRoom(place, () => db.write(() => remove(removal, now()))),
     rename: (site_id, person, at_once) => db.write(() => rename(site_id, person, at_once, now())),
     erase: (site_id, person_id) => makingRoom(place, () => db.write(() => erase(site_id, person_id, now()))),
-    decide: (decision) => db.write(() => decide(decision, now())),
-    report: (site_id, id, said) => db.write(() => report(site_id, id, said, now())),
+    decide: (decision) =>
+      write(
+        () => decide(decision, now()),
+        (done) => decided(decision, done),
+      ),
+    report: (site_id, id, said) =>
+      write(
+        () => report(site_id, id, said, now()),
+        (done) => (done ? { type: "comment.reported", site_id, comment_id: id } : null),
+      ),
     addOwnerCode: (site_id, by, hash, expires_at) => db.write(() => addOwnerCode(site_id, by, hash, expires_at, now())),
     spendOwnerCode: (site_id, hash) => db.write(() => spendOwnerCode(site_id, hash, now())),
     addToken: (by, token) => db.write(() => addToken(by, token, now())),

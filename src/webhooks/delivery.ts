@@ -1,0 +1,96 @@
+/** Empties the outbox: a few receivers at a time, of each site one letter after the other. Whoever does not answer has
+ *  slots of their own, and holds nobody else up. Runs in one process alone. */
+import type { Delivery, Letter, Outbox } from "../store/outbox.ts";
+import { UNIT_MS } from "../units.ts";
+import { messageOf } from "./message.ts";
+import { type Network, post } from "./post.ts";
+
+/** After the first try and each that follows; then it is given up. */
+const WAITS_MS = [10 * UNIT_MS.s, UNIT_MS.m, 5 * UNIT_MS.m, 30 * UNIT_MS.m, 2 * UNIT_MS.h];
+const SLOTS = 16;
+/** Of them, for sites whose last try failed. */
+const SLOTS_OF_FAILING = 8;
+/** More sites than that are not remembered. */
+const MOST_FAILING = 10_000;
+/** Until an outcome that could not be written down is written again. */
+const AGAIN_MS = 5000;
+
+export type Outcome = "delivered" | "failed" | "given_up";
+
+interface Parts {
+  outbox: Outbox;
+  network: Network;
+  /** The annotation that is told. */
+  dataOf(letter: Letter): object;
+  now: () => number;
+  /** `why`: of what failed. */
+  heard(outcome: Outcome, delivery: Delivery, why: string): void;
+}
+
+/** Null where it was taken, else why it was not. */
+async function tried(delivery: Delivery, letter: Letter, { network, dataOf, now }: Parts): Promise<string | null> {
+  try {
+    const message = messageOf(delivery, letter, dataOf(letter), now());
+    const status = await post(new URL(letter.webhook.url), message, network);
+    return status >= 200 && status < 300 ? null : `it answered ${status}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What was delivered must not go out again because the database is busy for a while. */
+async function surely(write: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await write();
+    } catch {
+      await Bun.sleep(AGAIN_MS);
+    }
+  }
+}
+
+export interface Deliveries {
+  /** Begins what is due; resolves when it is begun. */
+  turn(): Promise<void>;
+}
+
+export function createDeliveries(parts: Parts): Deliveries {
+  const { outbox, now, heard } = parts;
+  const under_way = new Map<string, "new" | "failing">();
+  const failing = new Set<string>();
+
+  async function deliver(delivery: Delivery): Promise<void> {
+    const { id, site_id, tries } = delivery;
+    const letter = await outbox.letter(id);
+    if (letter === null) return surely(() => outbox.done(id));
+    const why = await tried(delivery, letter, parts);
+    if (why === null) {
+      failing.delete(site_id);
+      heard("delivered", delivery, "");
+      return surely(() => outbox.done(id));
+    }
+    if (failing.size < MOST_FAILING) failing.add(site_id);
+    const wait = WAITS_MS[tries];
+    heard(wait === undefined ? "given_up" : "failed", delivery, why);
+    return surely(() => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
+  }
+
+  function begin(delivery: Delivery): void {
+    const { site_id } = delivery;
+    const kind = failing.has(site_id) ? "failing" : "new";
+    const of_kind = [...under_way.values()].filter((one) => one === kind).length;
+    const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
+    if (full || under_way.has(site_id)) return;
+    under_way.set(site_id, kind);
+    void deliver(delivery)
+      .catch((error: unknown) => heard("failed", delivery, String(error)))
+      .finally(() => under_way.delete(site_id));
+  }
+  return {
+    async turn() {
+      if (under_way.size >= SLOTS) return;
+      // Sites that are under way, and those that find no slot, must not hide the rest.
+      for (const delivery of await outbox.due(now(), MOST_FAILING)) begin(delivery);
+    },
+  };
+}

@@ -92,8 +92,10 @@ export interface FeedSite {
 /** A collection that is asked for. */
 export interface FeedAsked {
   site: FeedSite;
-  /** Where it is told: its id without a query, `https://demo.sites.example/guide.comments.json`. */
+  /** Where it is told: `https://demo.sites.example/guide.comments.json`, or `…/_svc/comments/feed.json?source=…`. */
   id: string;
+  /** Its items as their addresses alone, as a client of the container may prefer (Annotation Protocol 4.1.1). */
+  iris?: boolean;
   /** Null: of the whole site. */
   page: string | null;
   /** Items of all its pages. */

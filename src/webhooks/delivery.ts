@@ -39,10 +39,10 @@ async function tried(delivery: Delivery, letter: Letter, { network, dataOf, now 
 }
 
 /** What was delivered must not go out again because the database is busy for a while. */
-async function surely(write: () => Promise<void>): Promise<void> {
+async function surely<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await write();
+      return await ask();
     } catch {
       await Bun.sleep(AGAIN_MS);
     }
@@ -61,7 +61,7 @@ export function createDeliveries(parts: Parts): Deliveries {
 
   async function deliver(delivery: Delivery): Promise<void> {
     const { id, site_id, tries } = delivery;
-    const letter = await outbox.letter(id);
+    const letter = await surely(() => outbox.letter(id));
     if (letter === null) return surely(() => outbox.done(id));
     const why = await tried(delivery, letter, parts);
     if (why === null) {
@@ -82,9 +82,7 @@ export function createDeliveries(parts: Parts): Deliveries {
     const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
     if (full || under_way.has(site_id)) return;
     under_way.set(site_id, kind);
-    void deliver(delivery)
-      .catch((error: unknown) => heard("failed", delivery, String(error)))
-      .finally(() => under_way.delete(site_id));
+    void deliver(delivery).finally(() => under_way.delete(site_id));
   }
   return {
     async turn() {

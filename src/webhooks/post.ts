@@ -13,8 +13,9 @@ export interface Network {
 
 /** For all of it: name, connection, answer. */
 export const LIMIT_MS = 5000;
-/** No receiver has more to say before it says how it went. */
+/** No receiver has more to say before it says how it went, nor much after it. */
 const LONGEST_HEAD = 16 * 1024;
+const MOST_READ = 64 * 1024;
 /** Of one name so many are tried. */
 const MOST_ADDRESSES = 3;
 
@@ -56,6 +57,7 @@ function connect(url: URL, name: string, host: string): Socket {
 function ask(socket: Socket, connected: "connect" | "secureConnect", request: Buffer, ends: AbortSignal) {
   const answer = Promise.withResolvers<number>();
   let head: string | null = "";
+  let read = 0;
   const end = (error: Error) => {
     answer.reject(error);
     socket.destroy();
@@ -65,6 +67,7 @@ function ask(socket: Socket, connected: "connect" | "secureConnect", request: Bu
   socket.on("error", end);
   socket.on("close", () => end(new Error("the connection was closed before an answer")));
   socket.on("data", (bytes: Buffer) => {
+    if ((read += bytes.length) > MOST_READ) socket.destroy();
     if (head === null) return;
     head += bytes.toString("latin1");
     const status = statusIn(head);

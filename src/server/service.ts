@@ -21,6 +21,7 @@ import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
+import { startWebhooks } from "./webhooking.ts";
 import type { Site } from "../types.ts";
 import { readTls } from "../config/tls.ts";
 import { createErrorPage } from "../web/error-page.ts";
@@ -130,7 +131,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const log = createLog(config.log, now);
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
-  const { store, rates } = await openServing({ data_dir: config.data_dir, now, lost });
+  const { data_dir, webhooks } = config;
+  const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
   const pool = startPool(config, now, log, () => metrics);
   let app: App;
   const { worker = false } = options;
@@ -177,9 +179,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);
+    const webhooks = startWebhooks(service.config, options.now);
     return {
       ...service,
       async stop() {
+        await webhooks.stop();
         await sweeping.stop();
         await service.stop();
         data.close();

@@ -17,4 +17,5 @@ export interface WebhookOrder {
 
 /** `done` ends each order, after which its tries go on. */
 export type WebhookReply =
-  { outcome: Outcome; site_id: string; type: string; tries: number; why: string } | { done: true; error: string | null };
+  | { outcome: Outcome; site_id: string; type: string; tries: number; why: string }
+  | { done: true; error: string | null };

@@ -15,7 +15,7 @@ const NOTHING = { stop: async () => {} };
 function note(reply: WebhookReply, log: Log, figures: Figures): void {
   if ("done" in reply) return void (reply.error !== null && log.error("webhooks", reply.error));
   const { outcome, site_id, type, tries, why } = reply;
-  figures.add(slotOf(`svc_webhooks_total{outcome="${outcome}"}`), 1);
+  figures.add(slotOf(`svc_webhooks_${outcome}_total`), 1);
   if (outcome === "given_up") log.event(`webhook of ${site_id}: ${type} was given up after ${tries + 1} tries: ${why}`);
   else if (outcome === "failed") log.event(`webhook of ${site_id}: ${type} failed, and is tried again: ${why}`);
 }

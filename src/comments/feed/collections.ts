@@ -8,7 +8,8 @@ import { COLLECTION_CONTEXT, CONTAINER_CONTEXT, PAGE_CONTEXT } from "./vocabular
 const withQuery = (address: string, query: string): string => address + (address.includes("?") ? "&" : "?") + query;
 
 /** Its items may be there as their addresses alone: another collection to whoever reads it. */
-const collectionIri = (address: string, iris: boolean | undefined): string => (iris ? withQuery(address, "iris=1") : address);
+const collectionIri = (address: string, iris: boolean | undefined): string =>
+  iris ? withQuery(address, "iris=1") : address;
 
 const pageIri = (collection: string, n: number): string => withQuery(collection, `page=${n}`);
 

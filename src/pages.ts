@@ -23,17 +23,19 @@ export interface Page {
   file: ManifestFile;
 }
 
-const addressOf = ({ path }: ManifestFile): string => `/${encodePath(path)}`;
+/** The page that a file is. */
+export const pageOfFile = (file: ManifestFile): Page => ({ page: `/${encodePath(file.path)}`, file });
+/** The page that a path is which gets the shell. */
+export const pageOfRoute = (path: string, file: ManifestFile): Page => ({ page: encodePath(decodePath(path)!), file });
 
 /** `path` is percent-encoded, as a request has it. Null where it is no page; throws `invalid_path`. */
 export function pageAt({ files, spa, version }: Pages, path: string): Page | null {
   const found = resolve<ManifestFile>(files, path);
   if (found.kind === "redirect") return pageAt({ files, spa, version }, found.location);
-  if (found.kind === "file")
-    return isHtml(found.file.media_type) ? { page: addressOf(found.file), file: found.file } : null;
+  if (found.kind === "file") return isHtml(found.file.media_type) ? pageOfFile(found.file) : null;
   const shell = files.get(fallbackPath(version.spa_rule, (name) => files.has(name)));
   if (!found.fallback || !spa.enabled || shell === undefined) return null;
-  return { page: encodePath(decodePath(path)!), file: shell };
+  return pageOfRoute(path, shell);
 }
 
 const FEED_END = ".comments.json";

@@ -1,7 +1,6 @@
 /** What a handler of comments is given, on a site's host and on the API's alike. */
 import type { Exchange } from "../http/exchange.ts";
-import type { Counted, Limiter } from "../http/rate-limit.ts";
-import type { RateWindow } from "../rates.ts";
+import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/changes.ts";
 import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
 import type { Page, Pages } from "../pages.ts";
@@ -18,8 +17,7 @@ export interface CommentParts {
   config: { base_url: string; sites_domain: string };
   store: { notes: Notes };
   limit: Limiter;
-  /** The same by windows that no setting names. */
-  limitWindows(name: string, subject: string, windows: readonly RateWindow[]): Promise<Counted>;
+  limitWindows: WindowLimiter;
   keys: Keys;
   now: () => number;
   /** Throws what a page of the site would get. */

@@ -2,19 +2,19 @@
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, endOf } from "../site-state.ts";
-import type { Blobs, ServingStore } from "../store/serving.ts";
-import type { Site } from "../types.ts";
+import type { Blobs, ServingStore, StoredManifest } from "../store/serving.ts";
+import type { Site, Spa, Version } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
 import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
-import { createManifests } from "./manifests.ts";
-import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
+import { createManifests, type Manifests } from "./manifests.ts";
+import { createLocate, type Hosted, type Locate, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
-import { methodNotAllowed, notFound } from "./refusals.ts";
+import { methodNotAllowed, notFound, unknownVersion } from "./refusals.ts";
 import { createRespond, type Respond } from "./respond.ts";
 import { createRows } from "./rows.ts";
 import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
@@ -28,7 +28,16 @@ export interface SiteServer {
   again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
   /** The site of a host, as far as visitors may see it: throws the refusal that a page of it would get. */
   shown(host: SiteHost): Promise<Site>;
+  /** What its addresses mean now. */
+  live(slug: string): Promise<Live>;
   warm: Warm;
+}
+
+export interface Live {
+  site: Site;
+  version: Version;
+  files: StoredManifest;
+  spa: Spa;
 }
 
 interface SiteServerParts {
@@ -93,8 +102,16 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     handle,
     again,
     shown: async (host) => (await locate(host)).site,
+    live: (slug) => readLive(locate, manifests, slug),
     warm: createWarm(versions, manifests, bodies, parts.ending),
   };
+}
+
+async function readLive(locate: Locate, manifests: Manifests, slug: string): Promise<Live> {
+  const { site, version } = await locate({ slug, version_id: null });
+  const files = await manifests.of(version);
+  if (files === null) throw unknownVersion();
+  return { site, version: version.version, files, spa: effectiveSpa(site, version.version) };
 }
 
 /** Whether a shortcut still leads to what the long way would find. */

@@ -17,6 +17,7 @@ import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { openListener } from "./listener.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
+import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
@@ -78,7 +79,8 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published };
+  const comments = commentParts({ config, store, sites, rates, limit, secrets, now });
+  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
@@ -86,7 +88,7 @@ function appFor(
     api: createApi(parts, [...TABLE, ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport }, sites.shown),
+    ownPaths: createOwnPaths({ takeReport, comments: createCommentPaths(comments, config), sites }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,

@@ -101,6 +101,7 @@ const BROWSER: Where = [
   ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
   "src/comments/text.ts",
+  "comments/widget",
 ];
 
 /** Whether `where` has the file, its room or a room around it. */

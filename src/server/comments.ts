@@ -1,0 +1,93 @@
+/** Comments joined to the rest: what they ask of serving and of the store, and the paths on sites' hosts where they answer. */
+import { type CommentParts, type Ctx, matchCompanion, matchOnSite } from "../comments/index.ts";
+import { feedDocuments } from "../comments/feed.ts";
+import type { Config } from "../config/index.ts";
+import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
+import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
+import { decodePath } from "../percent.ts";
+import type { Rates } from "../rates.ts";
+import { reservedFor } from "../reserved-paths.ts";
+import type { SiteServer } from "../serve/site.ts";
+import { readKeyring, type Secrets, type Store } from "../store/index.ts";
+import type { Site } from "../types.ts";
+
+interface Joined {
+  config: Pick<Config, "base_url" | "sites_domain" | "data_dir">;
+  store: Pick<Store, "notes">;
+  sites: Pick<SiteServer, "live">;
+  rates: Rates;
+  limit: Limiter;
+  secrets: Secrets;
+  now: () => number;
+}
+
+export function commentParts({ config, store, sites, rates, limit, secrets, now }: Joined): CommentParts {
+  const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
+  const ring = (name: "comment_visitor" | "comment_grant") => readKeyring(config.data_dir, name);
+  return {
+    config,
+    store,
+    limit,
+    limitWindows: windowLimiter(rates),
+    keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
+    now,
+    livePages: ({ slug }) => sites.live(slug),
+    locate: async () => ({ carried: "lost", place: null }),
+    documents: feedDocuments,
+  };
+}
+
+/** On a site's host. */
+export type OnSite = (request: Request, site: Site, exchange: Exchange) => Promise<Response>;
+
+export interface CommentPaths {
+  /** Whether one of the paths below `/_svc/comments/` is this. */
+  hasPath(path: string): boolean;
+  /** Throws 405. */
+  find(path: string, method: string): OnSite;
+  /** Of a feed beside pages. Null where a file of the site has that name: it is the site's to answer. */
+  companion(request: Request, site: Site, exchange: Exchange): Promise<Response | null>;
+}
+
+export function createCommentPaths(
+  parts: CommentParts,
+  config: Pick<Config, "trust_proxy" | "base_url">,
+): CommentPaths {
+  const clientAddressOf = clientAddress(config.trust_proxy);
+  const originOf = askedOrigin(config.trust_proxy, config.base_url);
+
+  const contextOf = (request: Request, site: Site, exchange: Exchange, params: Ctx["params"]): Ctx => ({
+    request,
+    exchange,
+    site,
+    path: pathOf(request.url),
+    params,
+    query: new URLSearchParams(queryOf(request.url)),
+    parts,
+    network: () => networkOf(clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"))),
+    origin: originOf(request, () => exchange.address()),
+    headers: {},
+  });
+
+  return {
+    hasPath: (path) => matchOnSite(path) !== null,
+    find(path, method) {
+      const { row, params } = matchOnSite(path)!(method);
+      return (request, site, exchange) => row[2](contextOf(request, site, exchange, params));
+    },
+    async companion(request, site, exchange) {
+      const { files } = await parts.livePages(site);
+      if (files.has(decodePath(pathOf(request.url))!.slice(1))) return null;
+      const { row, params } = matchCompanion(request.method);
+      return row[2](contextOf(request, site, exchange, params));
+    },
+  };
+}
+
+/** Whether a feed may be told at this path. */
+export function isCompanionPath(path: string): boolean {
+  if (!path.endsWith("comments.json")) return false;
+  const name = decodePath(path);
+  return name !== null && reservedFor(name.slice(1)) === "comments";
+}

@@ -1,8 +1,12 @@
-/** The row of MCP in the API's table, where the operator turned it on (COMMENTS 6). */
-import type { createMcp } from "../comments/mcp/index.ts";
+/** The row of MCP, which the operator turns on (COMMENTS 6). */
+import { answerAgent } from "../comments/mcp/index.ts";
 import type { Route } from "./context.ts";
 
-/** Its token is in no cookie, so that no session is looked at. */
-export const mcpRows = (mcp: ReturnType<typeof createMcp>): readonly Route[] => [
-  ["POST", "/sites/:id/comments/mcp", ({ params, ...call }) => mcp({ ...call, site_id: params.id! }), "no_session"],
+/** A token of its own opens it: no session is looked at. */
+export const MCP: Route = [
+  "POST",
+  "/sites/:id/comments/mcp",
+  ({ params, parts, ...call }) =>
+    answerAgent({ ...parts.comments, store: parts.store }, { ...call, site_id: params.id! }),
+  "no_session",
 ];

@@ -13,7 +13,7 @@ import { readKeyring, type Secrets, type Store } from "../store/index.ts";
 import type { Site } from "../types.ts";
 
 interface Joined {
-  config: Pick<Config, "base_url" | "sites_domain" | "data_dir">;
+  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow">;
   store: Pick<Store, "notes">;
   sites: Pick<SiteServer, "live">;
   rates: Rates;

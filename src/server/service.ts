@@ -6,6 +6,7 @@ import { createPool, type DeployPool } from "../deploy/pool.ts";
 import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
+import { MCP } from "../routes/mcp.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
@@ -85,7 +86,7 @@ function appFor(
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
     config,
-    api: createApi(parts, [...TABLE, ...WEB]),
+    api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
     ownPaths: createOwnPaths({ takeReport, comments: createCommentPaths(comments, config), sites }),

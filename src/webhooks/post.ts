@@ -12,7 +12,7 @@ export interface Network {
 }
 
 /** For all of it: name, connection, answer. */
-export const LIMIT_MS = 5000;
+const LIMIT_MS = 5000;
 /** No receiver has more to say before it says how it went, nor much after it. */
 const LONGEST_HEAD = 16 * 1024;
 const MOST_READ = 64 * 1024;

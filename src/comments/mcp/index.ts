@@ -9,7 +9,7 @@ import { answerMethod, isGreeting } from "./methods.ts";
 import type { McpParts } from "./parts.ts";
 import { errorJson, type Message, readMessage, resultJson, RpcError } from "./rpc.ts";
 
-export interface McpCall {
+interface McpCall {
   request: Request;
   exchange: Exchange;
   site_id: string;
@@ -54,14 +54,12 @@ async function limit({ limit }: McpParts, { headers }: McpCall, { token }: Agent
 }
 
 /** Throws 401, 403, 404, 429, 451. */
-export const createMcp =
-  (parts: McpParts) =>
-  async (call: McpCall): Promise<Response> => {
-    refuseForeignOrigin(call);
-    const agent = await agentOf(parts, call.site_id, call.token);
-    const message = await read(call);
-    await limit(parts, call, agent, message);
-    if (message instanceof Response) return message;
-    if (message.kind !== "request") return accepted(call);
-    return answerRequest(parts, call, agent, message);
-  };
+export async function answerAgent(parts: McpParts, call: McpCall): Promise<Response> {
+  refuseForeignOrigin(call);
+  const agent = await agentOf(parts, call.site_id, call.token);
+  const message = await read(call);
+  await limit(parts, call, agent, message);
+  if (message instanceof Response) return message;
+  if (message.kind !== "request") return accepted(call);
+  return answerRequest(parts, call, agent, message);
+}

@@ -4,7 +4,7 @@ import { mediaType, readAnyJson } from "../../http/body.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
-export type RpcId = string | number;
+type RpcId = string | number;
 
 export type Message =
   | { kind: "request"; id: RpcId; method: string; params: Members }

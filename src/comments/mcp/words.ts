@@ -11,7 +11,7 @@ type Config = CommentParts["config"];
 /** Line ends and tabs are seen. */
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}\p{Co}]/gu;
 
-export const seen = (text: string): string => text.replace(UNSEEN, "").replace(CONTROL, "");
+const seen = (text: string): string => text.replace(UNSEEN, "").replace(CONTROL, "");
 
 const authorJson = (by: Author | null) => by && { id: by.id, name: seen(by.name), kind: by.kind };
 

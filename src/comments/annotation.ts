@@ -20,7 +20,7 @@ const member = (object: Members, name: string): unknown => (Object.hasOwn(object
 const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
 
 /** Throws 415 for what is no JSON, though only where there is a body. */
-export function refuseOtherTypes(request: Request): void {
+function refuseOtherTypes(request: Request): void {
   const type = mediaType(request);
   if (type === "application/json" || type === "application/ld+json") return;
   if (type === null && request.body === null) return;

@@ -3,6 +3,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/changes.ts";
 import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
+import type { StoredManifest } from "../store/serving.ts";
 import type { Page, Pages } from "../pages.ts";
 import type { Site, Version } from "../types.ts";
 import type { FeedDocuments } from "./types.ts";
@@ -10,7 +11,14 @@ import type { Keys } from "./visitor/keys.ts";
 
 /** The live version of a site. */
 export interface LivePages extends Pages {
+  files: StoredManifest;
   version: Version;
+}
+
+/** Where a quote stands on the page as it is stored. */
+export interface Located {
+  carried: Carried;
+  place: Place | null;
 }
 
 export interface CommentParts {
@@ -23,7 +31,7 @@ export interface CommentParts {
   /** Throws what a page of the site would get. */
   livePages(site: Site): Promise<LivePages>;
   /** Where a quote stands on a page, off the serving thread. */
-  locate(site: Site, live: LivePages, page: Page, quote: Quote): Promise<{ carried: Carried; place: Place | null }>;
+  locate(live: LivePages, page: Page, quote: Quote): Promise<Located>;
   documents: FeedDocuments;
 }
 

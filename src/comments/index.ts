@@ -1,8 +1,7 @@
 /** Comments, row by row in the order of COMMENTS 2: what is answered on a site's host, and what on the API's. */
 import { matcher, type Method } from "../http/match.ts";
 import type { Ctx, OwnerCtx } from "./context.ts";
-export type { CommentParts, Ctx, OwnerCtx } from "./context.ts";
-export { widgetFile } from "./widget-file.ts";
+export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
 import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
 import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
 import { changeSettings, readSettings } from "./owner/settings.ts";

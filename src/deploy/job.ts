@@ -60,7 +60,7 @@ export type ProcessJob = (Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploade
 /** `other_version`: the program was exchanged while it ran, and this process is the new one. */
 export type Outcome = { deployed: Deployed } | { rehearsed: Rehearsed } | PlainFailure | { other_version: string };
 
-/** `publish`: the yes to the process's question. `close`: leave the database in order, and end. */
-export type ToProcess = ProcessJob | "publish" | "close";
+/** `publish`: the yes to the process's question. `close`, which every child is told: leave the database in order, and end. */
+export type ToProcess = ProcessJob | "publish";
 /** `may I publish`: from a yes on nobody ends it. `spent`: it must not be given another job. */
 export type FromProcess = "may I publish" | { outcome: Outcome; spent: boolean };

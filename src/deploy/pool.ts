@@ -4,6 +4,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { restingChildren } from "../child/resting.ts";
 import { Refusal } from "../errors.ts";
 import { createGate } from "../gate.ts";
 import type { Log } from "../log.ts";
@@ -59,40 +60,6 @@ function rehearsedOf(done: Done): Rehearsed {
   throw new Error("a deploy came back from a dry run");
 }
 
-/** Processes between two jobs, each for `idle_ms` at most. */
-function restingProcesses(startOne: () => DeployProcess, idle_ms: number) {
-  const resting = new Map<DeployProcess, Timer>();
-  function wake(process: DeployProcess): void {
-    clearTimeout(resting.get(process));
-    resting.delete(process);
-  }
-  return {
-    /** The one that rested least, so that a quiet server keeps one warm. */
-    take(): DeployProcess {
-      for (const process of [...resting.keys()].toReversed()) {
-        wake(process);
-        if (process.alive()) return process;
-      }
-      return startOne();
-    },
-    giveBack(process: DeployProcess): void {
-      if (!process.alive()) return;
-      const leave = () => {
-        wake(process);
-        void process.close();
-      };
-      resting.set(process, setTimeout(leave, idle_ms).unref());
-    },
-    close: () =>
-      Promise.all(
-        [...resting.keys()].map((process) => {
-          wake(process);
-          return process.close();
-        }),
-      ),
-  };
-}
-
 /** What a deploy needs before it can begin. What the machine does not give is refused in the caller's words; the log has
  *  its own. */
 function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => DeployProcess) {
@@ -118,7 +85,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const { limits, now, log, deadline_ms = DEADLINE_MS, memory_bytes = memoryFor(options.limits) } = options;
   const data_dir = resolve(options.data_dir);
   const { start, handOver } = beginnings(data_dir, log, startOne);
-  const processes = restingProcesses(start, options.idle_ms ?? IDLE_MS);
+  const processes = restingChildren(start, options.idle_ms ?? IDLE_MS);
   const tasks = new Set<Task>();
   let stopped = false;
 

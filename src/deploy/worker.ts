@@ -1,14 +1,14 @@
 /** What runs in a deploy's process: the pipeline, then the store, on a connection of its own. One job after the other;
  *  its only way out is the channel to the server that started it. */
-import { writeFileSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
+import { dieWithParent } from "../child/parent-death.ts";
+import { serveParent } from "../child/serve-parent.ts";
 import { plainFailure } from "../errors.ts";
 import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
 import { diskRefusal } from "../store/refusals.ts";
 import type { BuiltVersion, Progress } from "../types.ts";
 import { takeZip } from "./handed-zip.ts";
-import { dieWithParent } from "./parent-death.ts";
 import { rehearse } from "./rehearse.ts";
 import { measureStages } from "./stages.ts";
 import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
@@ -107,28 +107,8 @@ async function close(): Promise<never> {
   process.exit();
 }
 
-/** Where there is one: who kills for want of memory takes a deploy and not the server. */
-function volunteerToDie(): void {
-  try {
-    writeFileSync("/proc/self/oom_score_adj", "1000");
-    writeFileSync("/proc/self/comm", "svc-deploy");
-  } catch {
-    // no Linux
-  }
-}
-
-/** What reaches the whole group (Ctrl-C, a service manager's stop) is the server's to answer: it ends this process. */
-function heedTheServerAlone(): void {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-  process.on("disconnect", () => process.exit());
-  dieWithParent(true);
-  if (!process.connected) process.exit(); // it ended before the kernel was asked
-}
-
 export function serveDeploys(): void {
-  heedTheServerAlone();
-  volunteerToDie();
-  process.on("message", (message: ToProcess) => {
+  serveParent("svc-deploy", (message: ToProcess | "close") => {
     if (message === "close") return close();
     if (message === "publish") return allowed.resolve();
     return answer(message);

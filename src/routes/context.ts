@@ -2,6 +2,7 @@
 import type { CommentParts } from "../comments/index.ts";
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
+import type { Code } from "../http/coder.ts";
 import type { SessionCookie } from "../http/cookies.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Method } from "../http/match.ts";
@@ -16,6 +17,8 @@ export interface ApiParts {
   config: Config;
   store: Store;
   pool: DeployPool;
+  /** For what is coded once and kept. */
+  code: Code;
   uploads: ReturnType<typeof inFlight>;
   /** What is no GET. */
   writes: ReturnType<typeof inFlight>;

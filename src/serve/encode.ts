@@ -1,44 +1,18 @@
-/**
- * Compression, off the serving thread. Levels by measurement (bench/codings.ts): on pages and scripts of 3 to 370 KB
- * brotli 7 takes twice as long as gzip 6 and is 4 to 10 % smaller; 11 takes 35 to 200 times as long for 5 to 13 % more.
- * zstd 9 and gzip 6 cost the same; they are for clients that have no brotli.
- */
+/** Who may have a coding made, and when: whoever waits for one has a slot soon or does without. */
 import { availableParallelism } from "node:os";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
 import { createGate } from "../gate.ts";
+import type { Code, Compression } from "../http/coder.ts";
 import type { Bytes } from "../types.ts";
-import type { Coding } from "../http/negotiate.ts";
 
-export type Compression = Exclude<Coding, "identity">;
-
-const brotliAsync = promisify(brotliCompress);
-const gzipAsync = promisify(gzip);
-
-const COMPRESS: Record<Compression, (bytes: Bytes) => Promise<Uint8Array>> = {
-  br: (bytes) =>
-    brotliAsync(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: 7,
-        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
-      },
-    }),
-  zstd: (bytes) => Bun.zstdCompress(bytes, { level: 9 }),
-  gzip: (bytes) => gzipAsync(bytes, { level: 6 }),
-};
-
-/** A coding must save more than its own header line costs. */
-const WORTH = "content-encoding: zstd\r\n".length;
-
-/** The bytes in that coding, or null where it does not make them smaller. `read` is called once it is their turn. */
+/** Called once it is their turn. */
 type Read = () => Promise<Bytes>;
 
 export interface Encoder {
-  /** For somebody who waits: undefined where no slot came free in time, or where nobody waits any more. */
+  /** The bytes in that coding, or null where it does not make them smaller. For somebody who waits: undefined where no
+   *  slot came free in time, or where nobody waits any more. */
   now(coding: Compression, read: Read, wanted: () => boolean): Promise<Bytes | null | undefined>;
   /** For nobody in particular: one at a time, with rests, in the order in which it was asked for. */
-  ahead(work: () => Promise<void>): Promise<void>;
+  ahead(work: (code: Code) => Promise<void>): Promise<void>;
 }
 
 /** Longer than this a visitor is better served by the bytes as they are. */
@@ -50,7 +24,7 @@ const LONGEST_LINE = 32;
 const REST = 2;
 
 /** As many at once as there are cores, and one ahead: more would only hold more memory. */
-export function createEncoder(slots = Math.max(2, availableParallelism())): Encoder {
+export function createEncoder(code: Code, slots = Math.max(2, availableParallelism())): Encoder {
   const busy = new Error("all slots are taken");
   const gate = createGate({ width: slots, ms: PATIENCE_MS, late: () => busy });
   const lane = createGate({ width: 1 });
@@ -60,7 +34,7 @@ export function createEncoder(slots = Math.max(2, availableParallelism())): Enco
     if (inside >= slots + LONGEST_LINE) return undefined;
     inside++;
     try {
-      return await gate.run(async () => (wanted() ? await compress(coding, await read()) : undefined));
+      return await gate.run(async () => (wanted() ? await code(await read(), coding, "quick") : undefined));
     } catch (error) {
       if (error === busy) return undefined;
       throw error;
@@ -69,26 +43,14 @@ export function createEncoder(slots = Math.max(2, availableParallelism())): Enco
     }
   }
 
-  const ahead = (work: () => Promise<void>): Promise<void> =>
+  const ahead: Encoder["ahead"] = (work) =>
     lane.run(async () => {
       const started = performance.now();
-      await work();
+      await work(code);
       await Bun.sleep(REST * (performance.now() - started));
     });
 
   return { now, ahead };
-}
-
-export async function compress(coding: Compression, bytes: Bytes): Promise<Bytes | null> {
-  const coded = await COMPRESS[coding](bytes);
-  return coded.byteLength + WORTH < bytes.byteLength ? ownBytes(coded) : null;
-}
-
-/** A buffer of exactly its own size: a view into zlib's larger one would hold all of that in memory. */
-function ownBytes(bytes: Uint8Array): Bytes {
-  const own = new Uint8Array(bytes.byteLength);
-  own.set(bytes);
-  return own;
 }
 
 /** Text in all its kinds, and the few binary formats that are not compressed by themselves. */

@@ -1,12 +1,13 @@
 /** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
  *  is waited for, never made twice. */
 import { createGate } from "../gate.ts";
+import type { Compression } from "../http/coder.ts";
 import type { Coding } from "../http/negotiate.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import { findDiskForm, newForm, readContent } from "./contents.ts";
-import { compress, type Compression, type Encoder } from "./encode.ts";
+import type { Encoder } from "./encode.ts";
 import type { Content, Form } from "./kept.ts";
 
 /** With the response that is kept for it, and its headers. */
@@ -70,8 +71,11 @@ export function createForms(parts: Parts): Forms {
   }
 
   const ahead = (content: Content, coding: Compression): Promise<void> =>
-    encoder.ahead(async () => {
-      const make = async () => keep(parts, content, coding, await compress(coding, await plain(parts, content)));
+    encoder.ahead(async (code) => {
+      const make = async () => {
+        const bytes = await code(await plain(parts, content), coding, "quick");
+        return bytes === undefined ? undefined : keep(parts, content, coding, bytes);
+      };
       const known = content.forms[coding] ?? findMaking(under_way, content, coding)?.form;
       await (known ?? begin(under_way, content, coding, [], make));
     });

@@ -7,6 +7,7 @@ import type { Site, Spa, Version } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
+import type { Code } from "../http/coder.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
 import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
@@ -33,7 +34,7 @@ export interface SiteServer {
   warm: Warm;
 }
 
-export interface Live {
+interface Live {
   site: Site;
   version: Version;
   files: StoredManifest;
@@ -48,6 +49,7 @@ interface SiteServerParts {
   contact: string | null;
   /** True from when the server is to stop: nothing is made ahead any more. */
   ending(): boolean;
+  code: Code;
   /** What rows, manifests and bodies may take together. */
   cache_bytes: number;
 }
@@ -67,20 +69,15 @@ const MANIFESTS = 1 / 8;
 
 export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
+  const { blobs } = store;
   const budget = createBudget(parts.cache_bytes * (1 - MANIFESTS));
   const manifests = createManifests(store, createBudget(parts.cache_bytes * MANIFESTS));
   const versions = createVersions(store, budget, manifests);
-  const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder() }));
-  const respond = createRespond(bodies, { blobs: store.blobs, budget });
+  const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder(parts.code) }));
+  const respond = createRespond(bodies, { blobs, budget });
   const shortcuts = createShortcuts();
-  const serving = {
-    bodies,
-    blobs: store.blobs,
-    budget,
-    answerFor: createAnswers(bodies, budget, manifests),
-    respond,
-    shortcuts,
-  };
+  const answerFor = createAnswers(bodies, budget, manifests);
+  const serving = { bodies, blobs, budget, answerFor, respond, shortcuts };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {

@@ -1,5 +1,12 @@
 /** Comments joined to the rest: what they ask of serving and of the store, and the paths on sites' hosts where they answer. */
-import { type CommentParts, type Ctx, matchCompanion, matchOnSite } from "../comments/index.ts";
+import {
+  type CommentParts,
+  type Ctx,
+  type LivePages,
+  type Located,
+  matchCompanion,
+  matchOnSite,
+} from "../comments/index.ts";
 import { feedDocuments } from "../comments/feed.ts";
 import type { Config } from "../config/index.ts";
 import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
@@ -10,7 +17,10 @@ import type { Rates } from "../rates.ts";
 import { reservedFor } from "../reserved-paths.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { readKeyring, type Secrets, type Store } from "../store/index.ts";
+import type { Quote } from "../store/notes.ts";
 import type { Site } from "../types.ts";
+import type { Page } from "../pages.ts";
+import type { Locating } from "./locating.ts";
 
 interface Joined {
   config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow">;
@@ -20,9 +30,24 @@ interface Joined {
   limit: Limiter;
   secrets: Secrets;
   now: () => number;
+  locating: Pick<Locating, "locate">;
 }
 
-export function commentParts({ config, store, sites, rates, limit, secrets, now }: Joined): CommentParts {
+/** A quote that the stored page does not hold is taken: a script may have made the text (COMMENTS, ruling 14). */
+async function located(
+  { locate }: Joined["locating"],
+  { files, version: { version_id } }: LivePages,
+  { file }: Page,
+  quote: Quote,
+): Promise<Located> {
+  const found = await locate(files.get(file.path)!, quote);
+  if (found === null) return { carried: "lost", place: null };
+  const { start, end, state } = found;
+  return { carried: state === "anchored" ? "exact" : "edited", place: { version_id, start, end } };
+}
+
+export function commentParts(joined: Joined): CommentParts {
+  const { config, store, sites, rates, limit, secrets, now, locating } = joined;
   const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
   const ring = (name: "comment_visitor" | "comment_grant") => readKeyring(config.data_dir, name);
   return {
@@ -33,7 +58,7 @@ export function commentParts({ config, store, sites, rates, limit, secrets, now 
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),
-    locate: async () => ({ carried: "lost", place: null }),
+    locate: (live, page, quote) => located(locating, live, page, quote),
     documents: feedDocuments,
   };
 }

@@ -1,7 +1,8 @@
 /** The paths on every site's host where the service answers, whatever the site holds: those below /_svc/; and the feeds of
  *  comments, where the site holds no file of that name. They are there as long as the site is: whoever asks on the host of
  *  one that visitors cannot see gets what a page would get. */
-import { widgetFile } from "../comments/index.ts";
+import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts/index.ts";
+import type { Code } from "../http/coder.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../reserved-paths.ts";
@@ -13,13 +14,15 @@ type OwnPath = readonly [method: Method, path: string, handler: OnSite];
 
 interface Handlers {
   takeReport: OnSite;
+  code: Code;
   comments: CommentPaths;
   sites: Pick<SiteServer, "shown" | "handle">;
 }
 
-const tableOf = ({ takeReport }: Pick<Handlers, "takeReport">): readonly OwnPath[] => [
+const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
   ["POST", "/_svc/report", takeReport],
-  ["GET", "/_svc/c.js", (request, _, exchange) => widgetFile(request, exchange)],
+  ["GET", LOADER_PATH, (request, _, exchange) => answerLoader({ request, exchange, code })],
+  ["GET", WIDGET_PATH, (request, _, exchange) => answerWidget({ request, exchange, code })],
 ];
 
 /** Null where the path is the site's to answer. */

@@ -2,7 +2,9 @@
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
+import { createCoders } from "../coding/coders.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
+import type { Code } from "../http/coder.ts";
 import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
@@ -17,6 +19,7 @@ import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { openListener } from "./listener.ts";
+import { type Locating, startLocating } from "./locating.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
 import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
@@ -58,19 +61,21 @@ interface Running {
   store: Store;
   rates: Rates;
   pool: DeployPool;
+  code: Code;
   log: Log;
   metrics: Metrics;
+  locating: Locating;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, log, metrics }: Running,
+  { store, rates, pool, code, log, metrics, locating }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
   const { base_url, contact } = config;
   const ending = () => state.draining;
-  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, cache_bytes: CACHE_BYTES });
+  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, code, cache_bytes: CACHE_BYTES });
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));
@@ -80,8 +85,8 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const comments = commentParts({ config, store, sites, rates, limit, secrets, now });
-  const parts = { config, store, pool, ...flights, limit, secrets, spendOnce, now, published, comments };
+  const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
+  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
@@ -89,7 +94,7 @@ function appFor(
     api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport, comments: createCommentPaths(comments, config), sites }),
+    ownPaths: createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,
@@ -137,6 +142,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const { data_dir, webhooks } = config;
   const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
   const pool = startPool(config, now, log, () => metrics);
+  const coders = createCoders({ log });
   let app: App;
   const { worker = false } = options;
   const count = (figure: Figure) => metrics.count(figure);
@@ -147,7 +153,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const figures = processFigures({ listener, pool, now });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
-  app = appFor(bound, { store, rates, pool, log, metrics }, state, { now, fatal });
+  const locating = startLocating(config.data_dir);
+  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, locating }, state, { now, fatal });
   if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
@@ -157,6 +164,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await Bun.sleep(goodbye_ms);
     await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
+    await coders.stop();
+    locating.stop();
     counting.stop();
     rates.close();
     await store.close();

@@ -2,7 +2,7 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
-import { ownProgram } from "../deploy/program.ts";
+import { ownProgram } from "../child/program.ts";
 import { listenPatiently } from "./port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";

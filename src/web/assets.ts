@@ -1,9 +1,8 @@
 /** What pages load: each under a name with its content's hash, for ever; what the hash does not fit is a 404. Coded once
  *  for each coding, when it is first asked for. */
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
 import { KEPT_HEADERS } from "../http/answers.ts";
-import { acceptedCodings, type Coding } from "../http/negotiate.ts";
+import { codedFile } from "../http/coded-file.ts";
+import { acceptedCodings } from "../http/negotiate.ts";
 import type { Ctx, Route } from "../routes/context.ts";
 import type { Bytes } from "../types.ts";
 import type { ScriptName } from "./built.ts";
@@ -55,36 +54,12 @@ export const MARKDOWN_SITE_PATH = markdown_site.path;
 /** The address of a script. */
 export const scriptPath = (name: ScriptName): string => script_assets[name].path;
 
-const zip = promisify(gzip);
-const brotli = promisify(brotliCompress);
-const BROTLI = {
-  params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
-};
-const CODE: Record<Exclude<Coding, "identity">, (bytes: Bytes) => Promise<Uint8Array>> = {
-  br: (bytes) => brotli(bytes, BROTLI),
-  zstd: (bytes) => Bun.zstdCompress(bytes, { level: 19 }),
-  gzip: (bytes) => zip(bytes, { level: 9 }),
-};
-
-/** Of one asset: each coding is made once. */
-function coder(one: Asset): (coding: Coding) => Promise<Bytes> {
-  const made = new Map<Coding, Promise<Bytes>>();
-  const make = async (coding: Coding): Promise<Bytes> =>
-    coding === "identity" ? one.bytes : new Uint8Array(await CODE[coding](one.bytes));
-  return (coding) => {
-    const wanted = isPicture(one) ? "identity" : coding;
-    const found = made.get(wanted) ?? make(wanted);
-    made.set(wanted, found);
-    return found;
-  };
-}
-
 function serve(one: Asset) {
-  const coded = coder(one);
+  const coded = codedFile(one.bytes);
   const codable = !isPicture(one);
-  return async ({ request, exchange }: Ctx): Promise<Response> => {
-    const coding = codable ? acceptedCodings(request.headers.get("accept-encoding"))[0]! : "identity";
-    const bytes = await coded(coding);
+  return async ({ request, exchange, parts }: Ctx): Promise<Response> => {
+    const wanted = codable ? acceptedCodings(request.headers.get("accept-encoding"))[0]! : "identity";
+    const { coding, bytes } = await coded(wanted, parts.code);
     exchange.bytes = bytes.length;
     const headers = {
       ...KEPT_HEADERS,

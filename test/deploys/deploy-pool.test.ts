@@ -14,7 +14,7 @@ import { newSiteId } from "../../src/tokens.ts";
 import { count, holdWrites, UNBOUNDED } from "../kit/database.ts";
 import { blobFile } from "../kit/operator.ts";
 import { FIXTURES } from "../kit/paths.ts";
-import { parentOf } from "../kit/process.ts";
+import { isRunning } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { type Content, zipOf } from "../kit/zip.ts";
 
@@ -73,7 +73,6 @@ const inTurn =
   () =>
     (starts.shift() ?? startDeployProcess)();
 
-const isRunning = (pid: number): boolean => parentOf(pid) !== null;
 const handedOver = (): string[] => readdirSync(join(data_dir, "tmp"));
 
 const sites = (): number => count(data_dir, "sites");

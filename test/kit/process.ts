@@ -133,6 +133,8 @@ export function parentOf(pid: number): number | null {
   }
 }
 
+export const isRunning = (pid: number): boolean => parentOf(pid) !== null;
+
 /** Processor time of a process so far, in steps of 10 ms; 0 where there is no /proc. */
 export function cpuSecondsOf(pid: number): number {
   const path = `/proc/${pid}/stat`;
@@ -149,11 +151,13 @@ export function childrenOf(pid: number): number[] {
   return running.map(Number).filter((child) => parentOf(child) === pid);
 }
 
+const childrenThat = (pid: number, entry: RegExp): number[] =>
+  childrenOf(pid).filter((child) => entry.test(readFileSync(`/proc/${child}/cmdline`, "utf8")));
+
 /** The processes that a server, or a pool in this process, runs deploys in. */
-export const deployProcesses = (pid: number): number[] =>
-  childrenOf(pid).filter((child) =>
-    /\0__deploy\0|\/deploy\/entry\.ts\0/.test(readFileSync(`/proc/${child}/cmdline`, "utf8")),
-  );
+export const deployProcesses = (pid: number): number[] => childrenThat(pid, /\0__deploy\0|\/deploy\/entry\.ts\0/);
+/** Those that it has bodies coded in. */
+export const codingProcesses = (pid: number): number[] => childrenThat(pid, /\0__code\0|\/coding\/entry\.ts\0/);
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
   let text = "";

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
+import { createCoders } from "../../src/coding/coders.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
 import type { Bytes } from "../../src/types.ts";
 import { askWithoutReading, crawl, deploy, get, peakOf, prose, workOf } from "../kit/coding-attacks.ts";
@@ -15,9 +16,11 @@ const bytesOf = (text: string): Bytes => new TextEncoder().encode(text);
 const always = () => true;
 
 describe("the encoder", () => {
+  const coders = createCoders({ log: { error: () => {} } });
+  afterAll(coders.stop);
   /** An encoder whose one slot is taken until `free`. */
   function busyEncoder() {
-    const encoder = createEncoder(1);
+    const encoder = createEncoder(coders.code, 1);
     const { promise, resolve } = Promise.withResolvers<Bytes>();
     const first = encoder.now("gzip", () => promise, always);
     return { encoder, first, free: () => resolve(bytesOf("x".repeat(1000))) };

@@ -1,6 +1,7 @@
 /** ARCHITECTURE, idea 2: what serving keeps, how much of it, and when it asks again. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { createBudget } from "../../src/serve/budget.ts";
+import { createCoders } from "../../src/coding/coders.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { createManifests } from "../../src/serve/manifests.ts";
 import { createVersions } from "../../src/serve/versions.ts";
@@ -77,6 +78,9 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
   return { store, asked, row, changed: () => void counter.value++ };
 }
 
+const coders = createCoders({ log: { error: () => {} } });
+afterAll(coders.stop);
+
 function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000) {
   const sites = createSiteServer({
     store,
@@ -84,6 +88,7 @@ function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000)
     base_url: "http://localhost",
     contact: null,
     ending: () => false,
+    code: coders.code,
     cache_bytes,
   });
   return (path: string, slug = "lab") =>
@@ -201,7 +206,7 @@ describe("compressing ahead", () => {
   function warmServer(ending: () => boolean) {
     const made = memoryStore(["a.txt", "index.html", "b.txt"], "text/plain; charset=utf-8");
     const base = { now: () => 1_000, base_url: "http://localhost", contact: null, cache_bytes: PLENTY };
-    return { ...made, sites: createSiteServer({ ...base, store: made.store, ending }) };
+    return { ...made, sites: createSiteServer({ ...base, store: made.store, ending, code: coders.code }) };
   }
   const ask = (path: string) => new Request(`http://lab.localhost${path}`, { headers: { "accept-encoding": "br" } });
   const peer = { address: () => null, extendTimeout: () => {}, crowded: () => false };

@@ -20,7 +20,7 @@ const unknownPage = (): Refusal =>
   new Refusal("unknown_page", "This site has no such page. Reload it, then try again.");
 
 /** Who writes, from the first word on. */
-export interface Writer {
+interface Writer {
   author: Author;
   /** To be set with the answer, where this is their first. */
   cookie: string | null;
@@ -62,7 +62,7 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
   const page = path === null ? null : pageOf(live, path);
   if (page === null) throw unknownPage();
   const { text, canonical, quote, element } = sent;
-  const found = quote === null ? { carried: null, place: null } : await parts.locate(site, live, page, quote);
+  const found = quote === null ? { carried: null, place: null } : await parts.locate(live, page, quote);
   const { version_id, created_at } = live.version;
   return parts.store.notes.start({
     site_id: site.site_id,
@@ -113,15 +113,22 @@ export async function post(ctx: Ctx): Promise<Response> {
   const who = await writer(ctx);
   const { author, cookie } = writerOf(ctx, who);
   const counted = await limitPost(ctx, author);
-  const written = await counted.unless(async () => store(ctx, await readComment(ctx.request), who, author));
+  const [sent, written] = await counted.unless(async () => {
+    const sent = await readComment(ctx.request);
+    return [sent, await store(ctx, sent, who, author)] as const;
+  });
   if (cookie !== null) ctx.exchange.setCookie(cookie);
-  return answerWritten(ctx, written);
+  return answerWritten(ctx, written, sent.canonical);
 }
 
-function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written): Response {
+function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written, canonical: string | null): Response {
   const site = feedSite(ctx.parts, ctx.site);
   const comment = thread.comments.find(({ id }) => id === comment_id)!;
-  const annotation = ctx.parts.documents.annotation(site, itemOf(thread, comment));
+  const annotation = {
+    ...ctx.parts.documents.annotation(site, itemOf(thread, comment)),
+    // The protocol has the client's own name for it kept.
+    ...(canonical !== null && { canonical }),
+  };
   const fields = {
     ...PRIVATE,
     "content-type": LD_JSON,

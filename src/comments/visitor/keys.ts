@@ -1,13 +1,13 @@
 /** What comments are signed and hidden with: the keys, and values that carry their own proof. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-export interface Key {
+interface Key {
   kid: string;
   key: string;
 }
 
 /** Newest first: that signs, and what any of them signed counts. */
-export type Ring = readonly Key[];
+type Ring = readonly Key[];
 
 export interface Keys {
   visitor: Ring;

@@ -27,11 +27,7 @@ export const ownerOf = (keys: Keys, { site_id }: Pick<Site, "site_id">): Author 
   kind: "owner",
 });
 
-export async function visitorOf(
-  { keys, store }: CommentParts,
-  site: Site,
-  { identity, name }: Identity,
-): Promise<Author> {
+async function visitorOf({ keys, store }: CommentParts, site: Site, { identity, name }: Identity): Promise<Author> {
   const id = personId(keys, site.site_id, identity);
   // What the cookie says is what they were called when it was issued.
   const known = await store.notes.person(site.site_id, id);

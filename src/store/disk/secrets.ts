@@ -23,7 +23,7 @@ export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
 const RINGS = ["comment_visitor", "comment_grant"] as const;
 type Ring = (typeof RINGS)[number];
 
-export interface Key {
+interface Key {
   /** The day that it was made, in base 36. */
   kid: string;
   key: string;

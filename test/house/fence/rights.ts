@@ -5,7 +5,7 @@ import { codeOf, importsOf, type Sources } from "./source.ts";
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
-const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "outbox", "refusals"].map(
+const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "outbox", "refusals"].map(
   (name) => `src/store/${name}.ts`,
 );
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
@@ -42,7 +42,9 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "pipeline/rules": JUDGED,
   serve: [VOCABULARY, "html", "http", ...STORE],
   comments: [VOCABULARY, "html", "http", ...STORE],
-  deploy: [VOCABULARY, "pipeline", "src/comments/carry.ts", ...STORE],
+  child: [VOCABULARY],
+  coding: [VOCABULARY, "child", "http"],
+  deploy: [VOCABULARY, "child", "pipeline", "src/comments/carry.ts", ...STORE],
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "http", ...STORE],
   render: [VOCABULARY, "http", ...STORE],
@@ -112,7 +114,7 @@ function within(path: string, where: Where): boolean {
 
 /** Packages and modules of the runtime → where they may be imported. What is not listed may be imported nowhere. */
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
-  [/^bun:ffi$/, (path) => path === "src/deploy/parent-death.ts" || path === "src/server/sockets.ts"],
+  [/^bun:ffi$/, (path) => path === "src/child/parent-death.ts" || path === "src/server/sockets.ts"],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
   [/^fflate$/, (path) => within(path, ["client"])],
@@ -122,6 +124,7 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
       within(path, [
         "config",
         "store",
+        "child",
         "deploy",
         "operator",
         "server",
@@ -135,6 +138,8 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
     /^node:(http|https|http2|tls|child_process|cluster|dgram|dns)(\/promises)?$/,
     (path) => !within(path, ["pipeline", "html", "store"]),
   ],
+  // On a serving process's threads the runtime's codings spoil its memory (docs/decisions/service.md).
+  [/^node:zlib$/, (path) => within(path, ["coding", "pipeline/archive", "src/http/coded-text.ts"])],
   [/^node:/, (path) => !within(path, BROWSER)],
 ];
 
@@ -155,6 +160,7 @@ export const importBreaches = (path: string, text: string): string[] =>
 const TIMED: Where = [
   "src/log.ts",
   "server",
+  "coding",
   "deploy",
   "client",
   "serve",
@@ -169,7 +175,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
   ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
-  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser"]],
+  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
   ["setInterval", /\bsetInterval\b/, ["src/every.ts", "cli/terminal"]],
@@ -177,7 +183,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   [
     "random bytes",
     /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/,
-    ["src/random.ts", "web/browser"],
+    ["src/random.ts", "web/browser", "comments/widget"],
   ],
   ["console", /\bconsole\.\w/, []],
   ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],

@@ -12,7 +12,8 @@ const UNLIMITED = ["CLAIM", "BULK_ATTACH", "SIGN_IN", "SIGN_IN_ACCOUNT", "SIGN_I
   (name) => [`SVC_RATE_${name}`, "off"] as const,
 );
 /** What a deploy's process calls itself. */
-const DEPLOY = "svc-deploy";
+/** What a worker starts, by the name that it gives itself. */
+const HELPERS = new Set(["svc-deploy", "svc-coding"]);
 export const TTL_MS = 14 * 24 * 60 * 60_000;
 
 /** How the server of a run is set up. */
@@ -121,7 +122,7 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
   let server = await start();
   /** Those that serve. */
   const serving = (): number[] =>
-    workers === 1 ? [server.pid] : childrenOf(server.pid).filter((pid) => nameOf(pid) !== DEPLOY);
+    workers === 1 ? [server.pid] : childrenOf(server.pid).filter((pid) => !HELPERS.has(nameOf(pid)));
   const world: World = {
     folder,
     data_dir,
@@ -150,7 +151,7 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
       signal(pid, "SIGCONT");
     },
     killDeploy(pick) {
-      const deploys = below(server.pid).filter((pid) => nameOf(pid) === DEPLOY);
+      const deploys = below(server.pid).filter((pid) => nameOf(pid) === "svc-deploy");
       if (deploys.length > 0) signal(deploys[pick % deploys.length]!, "SIGKILL");
     },
     async killWorker(pick) {

@@ -53,12 +53,7 @@ export const placeOf = ({ found_version_id, found_start, found_end }: PlaceColum
   found_version_id === null ? null : { version_id: found_version_id, start: found_start!, end: found_end! };
 
 /** Null where nobody is named any more. */
-export const authorOf = ({
-  state,
-  person_id,
-  name,
-  kind,
-}: Pick<CommentRow, "state" | "person_id" | "name" | "kind">) =>
+const authorOf = ({ state, person_id, name, kind }: Pick<CommentRow, "state" | "person_id" | "name" | "kind">) =>
   state === "erased" || person_id === null || name === null ? null : ({ id: person_id, name, kind: kind! } as Author);
 
 export function commentOf(row: CommentRow): StoredComment {

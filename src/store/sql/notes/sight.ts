@@ -10,8 +10,6 @@ export const sightOf = (site_id: string, as: Viewpoint): SightValues => [
   as.kind === "visitor" ? as.person_id : "",
 ];
 
-export const PUBLIC: SightValues[1] = 0;
-
 const isTheirs = (row: string) => `(?2 = 1 or ${row}.person_id = ?3)`;
 
 /** A thread, by its first comment. */

@@ -120,7 +120,7 @@ const root = statement<{ comment_no: number; state: State }>(
   "select comment_no, state from comments where site_id = ? and id = ? and comment_no = thread_no",
 );
 
-export const unknownThread = (): Refusal =>
+const unknownThread = (): Refusal =>
   new Refusal("unknown_thread", "There is no such thread here any more. Reload the page.");
 
 /** Of a thread that whoever writes may see. */

@@ -1,0 +1,83 @@
+/** Codes bodies in processes of their own: as many as there are cores and one for what nobody waits for, each started when
+ *  it is needed and gone a minute after. On the serving process's threads the runtime's codings spoil its memory
+ *  (docs/decisions/service.md), and what crashes in one would take the pages with it. */
+import { availableParallelism } from "node:os";
+import { restingChildren } from "../child/resting.ts";
+import { createGate } from "../gate.ts";
+import type { Code } from "../http/coder.ts";
+import type { Log } from "../log.ts";
+import type { Bytes } from "../types.ts";
+import { type CodingProcess, startCodingProcess } from "./coding-process.ts";
+import type { CodingJob } from "./job.ts";
+
+interface Coders {
+  code: Code;
+  /** Gives up what is under way, ends the processes. */
+  stop(): Promise<void>;
+}
+
+interface Options {
+  log: Pick<Log, "error">;
+  processes?: number;
+  /** For one body: 10 MB take a second. */
+  deadline_ms?: number;
+  idle_ms?: number;
+}
+
+const DEADLINE_MS = 10_000;
+const IDLE_MS = 60_000;
+/** A machine that gave no process is not asked again at once. */
+const REST_MS = 1000;
+
+/** Null while there is none to be had, which is told once. */
+function patiently(start: () => CodingProcess, log: Options["log"]): () => CodingProcess | null {
+  let again_at = 0;
+  return () => {
+    if (performance.now() < again_at) return null;
+    try {
+      return start();
+    } catch (error) {
+      again_at = performance.now() + REST_MS;
+      log.error("no coding process", error);
+      return null;
+    }
+  };
+}
+
+export function createCoders(options: Options, startOne: () => CodingProcess = startCodingProcess): Coders {
+  const { log, processes = Math.max(2, availableParallelism()) + 1, deadline_ms = DEADLINE_MS } = options;
+  const resting = restingChildren(startOne, options.idle_ms ?? IDLE_MS);
+  const take = patiently(resting.take, log);
+  const gate = createGate({ width: processes });
+  const busy = new Set<CodingProcess>();
+  let stopped = false;
+
+  async function runIn(process: CodingProcess, job: CodingJob): Promise<Bytes | null | undefined> {
+    const late = setTimeout(process.kill, deadline_ms);
+    busy.add(process);
+    try {
+      return await process.run(job);
+    } catch (error) {
+      if (stopped) return undefined;
+      log.error(`a body of ${job.bytes.byteLength} bytes was not coded`, (error as Error).message);
+      return null;
+    } finally {
+      clearTimeout(late);
+      busy.delete(process);
+      resting.giveBack(process);
+    }
+  }
+
+  return {
+    code: (bytes, coding, effort) =>
+      gate.run(async () => {
+        const process = stopped ? null : take();
+        return process === null ? undefined : runIn(process, { bytes, coding, effort });
+      }),
+    async stop() {
+      stopped = true;
+      for (const process of busy) process.kill();
+      await resting.close();
+    },
+  };
+}

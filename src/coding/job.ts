@@ -1,0 +1,12 @@
+/** What goes into a coding process and what comes out. */
+import type { Compression, Effort } from "../http/coder.ts";
+import type { Bytes } from "../types.ts";
+
+export interface CodingJob {
+  bytes: Bytes;
+  coding: Compression;
+  effort: Effort;
+}
+
+/** Null where it would not be smaller. */
+export type Coded = Bytes | null;

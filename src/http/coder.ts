@@ -1,0 +1,12 @@
+/** Content codings of whole bodies, made somewhere off the serving thread. */
+import type { Bytes } from "../types.ts";
+import type { Coding } from "./negotiate.ts";
+
+export type Compression = Exclude<Coding, "identity">;
+
+/** `quick`: for whoever waits. `small`: for what is coded once and sent often; takes 35 to 200 times as long. */
+export type Effort = "quick" | "small";
+
+/** Null where the coding does not make it smaller, and where somebody's bytes ended what coded them; undefined where it
+ *  cannot be done now. Never rejects. */
+export type Code = (bytes: Bytes, coding: Compression, effort: Effort) => Promise<Bytes | null | undefined>;

@@ -17,5 +17,5 @@ export interface WebhookOrder {
 
 /** `done` ends each order, after which its tries go on. */
 export type WebhookReply =
-  | { outcome: Outcome; site_id: string; type: string; tries: number; why: string }
+  | { outcome: Outcome; site_id: string; type: string; tries: number; why: string | null }
   | { done: true; error: string | null };

@@ -17,7 +17,8 @@ function note(reply: WebhookReply, log: Log, figures: Figures): void {
   const { outcome, site_id, type, tries, why } = reply;
   figures.add(slotOf(`svc_webhooks_${outcome}_total`), 1);
   if (outcome === "given_up") log.event(`webhook of ${site_id}: ${type} was given up after ${tries + 1} tries: ${why}`);
-  else if (outcome === "failed") log.event(`webhook of ${site_id}: ${type} failed, and is tried again: ${why}`);
+  else if (outcome === "failed" && why !== null)
+    log.event(`webhook of ${site_id}: ${type} failed, and is tried again: ${why}`);
 }
 
 interface Thread {

@@ -23,8 +23,8 @@ interface Parts {
   /** The annotation that is told. */
   dataOf(letter: Letter): object;
   now: () => number;
-  /** `why`: of what failed. */
-  heard(outcome: Outcome, delivery: Delivery, why: string): void;
+  /** `why`: of what failed; null where it is no news, for the site's receiver failed the last time too. */
+  heard(outcome: Outcome, delivery: Delivery, why: string | null): void;
 }
 
 /** Null where it was taken, else why it was not. */
@@ -66,12 +66,14 @@ export function createDeliveries(parts: Parts): Deliveries {
     const why = await tried(delivery, letter, parts);
     if (why === null) {
       failing.delete(site_id);
-      heard("delivered", delivery, "");
+      heard("delivered", delivery, null);
       return surely(() => outbox.done(id));
     }
+    const news = !failing.has(site_id);
     if (failing.size < MOST_FAILING) failing.add(site_id);
     const wait = WAITS_MS[tries];
-    heard(wait === undefined ? "given_up" : "failed", delivery, why);
+    if (wait === undefined) heard("given_up", delivery, why);
+    else heard("failed", delivery, news ? why : null);
     return surely(() => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
   }
 

@@ -59,22 +59,25 @@ export function createDeliveries(parts: Parts): Deliveries {
   const under_way = new Map<string, "new" | "failing">();
   const failing = new Set<string>();
 
-  async function deliver(delivery: Delivery): Promise<void> {
+  /** False where its receiver did not take it: the next one then waits for the next turn. */
+  async function deliver(delivery: Delivery): Promise<boolean> {
     const { id, site_id, tries } = delivery;
+    const done = () => surely(() => outbox.done(id));
     const letter = await surely(() => outbox.letter(id));
-    if (letter === null) return surely(() => outbox.done(id));
+    if (letter === null) return done().then(() => true);
     const why = await tried(delivery, letter, parts);
     if (why === null) {
       failing.delete(site_id);
       heard("delivered", delivery, null);
-      return surely(() => outbox.done(id));
+      return done().then(() => true);
     }
     const news = !failing.has(site_id);
     if (failing.size < MOST_FAILING) failing.add(site_id);
     const wait = WAITS_MS[tries];
     if (wait === undefined) heard("given_up", delivery, why);
     else heard("failed", delivery, news ? why : null);
-    return surely(() => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
+    await (wait === undefined ? done() : surely(() => outbox.later(id, now() + wait)));
+    return false;
   }
 
   function begin(delivery: Delivery): void {
@@ -84,13 +87,16 @@ export function createDeliveries(parts: Parts): Deliveries {
     const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
     if (full || under_way.has(site_id)) return;
     under_way.set(site_id, kind);
-    void deliver(delivery).finally(() => under_way.delete(site_id));
+    void deliver(delivery).then(async (taken) => {
+      under_way.delete(site_id);
+      if (taken) await turn().catch(() => {}); // what keeps it from the next one now is said by the turn after
+    });
   }
-  return {
-    async turn() {
-      if (under_way.size >= SLOTS) return;
-      // Sites that are under way, and those that find no slot, must not hide the rest.
-      for (const delivery of await outbox.due(now(), MOST_FAILING)) begin(delivery);
-    },
-  };
+
+  async function turn(): Promise<void> {
+    if (under_way.size >= SLOTS) return;
+    // Sites that are under way, and those that find no slot, must not hide the rest.
+    for (const delivery of await outbox.due(now(), MOST_FAILING)) begin(delivery);
+  }
+  return { turn };
 }

@@ -30,11 +30,11 @@ export interface Receiver {
   stop(): void;
 }
 
-export function startReceiver(tls?: { cert: string; key: string }): Receiver {
+export function startReceiver(tls?: { cert: string; key: string }, hostname = "127.0.0.1"): Receiver {
   const received: Received[] = [];
   const server = Bun.serve({
     port: 0,
-    hostname: "127.0.0.1",
+    hostname,
     ...(tls && { tls }),
     fetch: async (request) => {
       const body = await request.text();
@@ -46,7 +46,7 @@ export function startReceiver(tls?: { cert: string; key: string }): Receiver {
     },
   });
   const receiver: Receiver = {
-    url: `${tls ? "https" : "http"}://127.0.0.1:${server.port}/hook`,
+    url: `${tls ? "https" : "http"}://${hostname}:${server.port}/hook`,
     received,
     answer: 200,
     stop: () => server.stop(true),

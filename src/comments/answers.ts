@@ -1,10 +1,10 @@
 /** Answers of comments, with the headers of each kind (COMMENTS 1 and ruling 10). */
 import { createHash } from "node:crypto";
-import { answerText, KEPT_HEADERS } from "../http/answers.ts";
+import { answerEmpty, answerText } from "../http/answers.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
 import type { Ctx } from "./context.ts";
+import { ANNO } from "./feed/vocabulary.ts";
 
-export const ANNO = "http://www.w3.org/ns/anno.jsonld";
 export const LD_JSON = `application/ld+json; profile="${ANNO}"`;
 
 type Asked = Pick<Ctx, "request" | "exchange" | "headers">;
@@ -23,10 +23,7 @@ const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
 };
 
 export const emptyAnswer = ({ exchange, headers }: Asked, status: 204 | 304, fields: Fields = {}): Response =>
-  new Response(null, {
-    status,
-    headers: { ...KEPT_HEADERS, "x-request-id": exchange.request_id, ...headers, ...fields },
-  });
+  answerEmpty(exchange, status, { ...headers, ...fields });
 
 /** A 304 where the client holds just this. */
 export function answer(asked: Asked, body: unknown, fields: Fields, status = 200): Response {

@@ -25,6 +25,7 @@ import { deviceLoginStore } from "./sql/device-logins.ts";
 import { siteCensus } from "./sql/lists/site-listing.ts";
 import { versionLists } from "./sql/lists/site-versions.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
+import { announcing } from "./sql/notes/announcing.ts";
 import { noteStore } from "./sql/notes/index.ts";
 import { outbox } from "./sql/notes/outbox.ts";
 import { ownershipStore } from "./sql/ownership.ts";
@@ -93,7 +94,7 @@ export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {
     sessions: sessionStore(parts, noteUse),
     device_logins: deviceLoginStore(parts),
     ownership: ownershipStore(parts),
-    notes: noteStore(parts, announces),
+    notes: { ...noteStore(parts), ...(announces && announcing(parts)) },
     outbox: outbox(parts),
     blobs: readBlobs(data_dir),
     publish: publisher(parts),

@@ -57,6 +57,7 @@ export interface NewThread extends Writing {
 }
 
 export interface NewReply extends Writing {
+  /** Of any comment of the thread. */
   thread_id: string;
   /** Throws `unknown_thread` where it may not see the thread. */
   as: Viewpoint;
@@ -130,8 +131,8 @@ export interface Notes {
   stamp(site_id: string, page: string, as: Viewpoint): Promise<number>;
   threads(site_id: string, as: Viewpoint, asked: AskedThreads): Promise<ThreadList>;
   find(site_id: string, id: string, as: Viewpoint): Promise<Lookup>;
-  /** Of the whole site where `page` is null. */
-  feed(site_id: string, page: string | null, from: number, count: number): Promise<Feed>;
+  /** Of the whole site where `page` is null. `most`: of a feed with more comments no items are read. */
+  feed(site_id: string, page: string | null, from: number, count: number, most?: number): Promise<Feed>;
   queue(site_id: string, state: QueueState, after: number | null, limit: number): Promise<Queue>;
   /** Oldest first. */
   history(site_id: string, id: string): Promise<NoteEvent[]>;

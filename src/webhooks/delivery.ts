@@ -54,9 +54,26 @@ export interface Deliveries {
   turn(): Promise<void>;
 }
 
+/** One letter at a time of each site. */
+function createSlots() {
+  const under_way = new Map<string, "new" | "failing">();
+  return {
+    isFull: () => under_way.size >= SLOTS,
+    /** False where there is none for it now. */
+    take(site_id: string, kind: "new" | "failing"): boolean {
+      const of_kind = [...under_way.values()].filter((one) => one === kind).length;
+      const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
+      if (full || under_way.has(site_id)) return false;
+      under_way.set(site_id, kind);
+      return true;
+    },
+    give: (site_id: string) => void under_way.delete(site_id),
+  };
+}
+
 export function createDeliveries(parts: Parts): Deliveries {
   const { outbox, now, heard } = parts;
-  const under_way = new Map<string, "new" | "failing">();
+  const slots = createSlots();
   const failing = new Set<string>();
 
   /** False where its receiver did not take it: the next one then waits for the next turn. */
@@ -74,27 +91,22 @@ export function createDeliveries(parts: Parts): Deliveries {
     const news = !failing.has(site_id);
     if (failing.size < MOST_FAILING) failing.add(site_id);
     const wait = WAITS_MS[tries];
-    if (wait === undefined) heard("given_up", delivery, why);
-    else heard("failed", delivery, news ? why : null);
+    heard(wait === undefined ? "given_up" : "failed", delivery, news || wait === undefined ? why : null);
     await (wait === undefined ? done() : surely(() => outbox.later(id, now() + wait)));
     return false;
   }
 
   function begin(delivery: Delivery): void {
     const { site_id } = delivery;
-    const kind = failing.has(site_id) ? "failing" : "new";
-    const of_kind = [...under_way.values()].filter((one) => one === kind).length;
-    const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
-    if (full || under_way.has(site_id)) return;
-    under_way.set(site_id, kind);
+    if (!slots.take(site_id, failing.has(site_id) ? "failing" : "new")) return;
     void deliver(delivery).then(async (taken) => {
-      under_way.delete(site_id);
+      slots.give(site_id);
       if (taken) await turn().catch(() => {}); // what keeps it from the next one now is said by the turn after
     });
   }
 
   async function turn(): Promise<void> {
-    if (under_way.size >= SLOTS) return;
+    if (slots.isFull()) return;
     // Sites that are under way, and those that find no slot, must not hide the rest.
     for (const delivery of await outbox.due(now(), MOST_FAILING)) begin(delivery);
   }

@@ -38,7 +38,10 @@ const PLACES: Partial<FeedAsked>[] = [
   { iris: true },
 ];
 const everySize = SIZES.flatMap((size) => PLACES.map((place) => [some(size), place] as const));
-const collections = everySize.map(([items, place]) => collectionOf(items, true, place));
+const collections = [
+  ...everySize.map(([items, place]) => collectionOf(items, true, place)),
+  ...[0, 1, 500].map((size) => told(feedDocuments.exported(SITE, "Quiet Heron", some(size)))),
+];
 const pages = everySize.flatMap(([items, place]) => pagesOf(items, place));
 const containers = SIZES.flatMap((size) => [containerOf(some(size)), containerOf(some(size), { iris: true })]);
 

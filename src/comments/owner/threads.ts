@@ -3,7 +3,7 @@ import { Refusal } from "../../errors.ts";
 import { newNoteEventId } from "../../tokens.ts";
 import type { Action, Status } from "../../store/notes.ts";
 import { feedSite, pageOf } from "../addresses.ts";
-import { answer, LD_JSON, PRIVATE } from "../answers.ts";
+import { answer, LD_JSON } from "../answers.ts";
 import type { OwnerCtx } from "../context.ts";
 import { cursorIn, decide, historyOf, nextCursor, ownThread, queueOf } from "./moderate.ts";
 import { ownerOf } from "../visitor/who.ts";
@@ -69,5 +69,5 @@ export async function readHistory(ctx: OwnerCtx): Promise<Response> {
     total: items.length,
     ...(items.length > 0 && { first: { type: "AnnotationPage", items } }),
   };
-  return answer({ request, exchange, headers: {} }, file, { ...PRIVATE, "content-type": LD_JSON });
+  return answer({ request, exchange, headers: {} }, file, { "content-type": LD_JSON });
 }

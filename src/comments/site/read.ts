@@ -2,7 +2,7 @@
 import { Refusal } from "../../errors.ts";
 import { commentDeleted, unknownComment } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";
-import { answer, ANNO, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
+import { answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { cursorOf, numberIn } from "../visitor/cursor.ts";
 import type { ThreadsView } from "../types.ts";
@@ -103,14 +103,6 @@ export async function exported(ctx: Ctx): Promise<Response> {
   const { parts, site } = ctx;
   const place = feedSite(parts, site);
   const items = await parts.store.notes.written(site.site_id, visitor.id);
-  const file = {
-    "@context": ANNO,
-    type: "AnnotationCollection",
-    label: `Comments of ${visitor.name} on ${site.slug}`,
-    total: items.length,
-    ...(items.length > 0 && {
-      first: { type: "AnnotationPage", items: items.map((item) => parts.documents.annotation(place, item)) },
-    }),
-  };
+  const file = parts.documents.exported(place, visitor.name, items);
   return answer(ctx, file, { ...PRIVATE, "content-type": LD_JSON });
 }

@@ -58,8 +58,10 @@ create table comments (
   own_no integer not null,
   check ((text is null) = (state in ('deleted', 'erased')))
 ) strict;
-create index comments_by_thread on comments (thread_no, comment_no);
-create index comments_by_site on comments (site_id, state, comment_no);
+-- The last column of each only saves reading the row.
+create index comments_by_thread on comments (thread_no, comment_no, state);
+create index comments_by_site on comments (site_id, state, comment_no, thread_no);
+create index comments_by_change on comments (site_id, modified_at) where state = 'public';
 create index comments_by_person on comments (site_id, person_id) where person_id is not null;
 create unique index comments_by_canonical on comments (site_id, person_id, canonical) where canonical is not null;
 

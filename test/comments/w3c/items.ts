@@ -89,7 +89,15 @@ export function asked(items: readonly FeedItem[], over: Partial<FeedAsked> = {})
           .map((item) => item.modified_at)
           .sort()
           .at(-1)!;
-  return { site: SITE, id: `${SITE.origin}/comments.json`, page: null, total: items.length, modified_at, ...over };
+  return {
+    site: SITE,
+    id: `${SITE.origin}/comments.json`,
+    iris: false,
+    page: null,
+    total: items.length,
+    modified_at,
+    ...over,
+  };
 }
 
 const event = (over: Partial<NoteEvent> = {}): NoteEvent => ({

@@ -1,6 +1,6 @@
 /** Comments that everybody may see, for the feeds; and what a visitor may take along of their own. */
 import type { Author, Feed, PublicComment, Status, Visibility } from "../../notes.ts";
-import { type Op, statement } from "../db.ts";
+import { type Op, type Statement, statement } from "../db.ts";
 import { type CommentRow, quoteOf, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
 import { IS_PUBLIC } from "./sight.ts";
 
@@ -14,15 +14,33 @@ const columns = (name: "name" | "shown_name"): string => `c.id, c.text, c.create
   ) else 0 end as replies`;
 const FROM = `comments c join threads t on t.thread_no = c.thread_no join comments r on r.comment_no = t.thread_no
   ${WITH_PERSON}`;
-const OF = `c.site_id = ?1 and ${IS_PUBLIC} and (?2 = '' or t.page = ?2)`;
 
-const summary = statement<{ total: number; modified_at: string | null }>(
-  `select count(*) as total, max(c.modified_at) as modified_at
-   from comments c join threads t on t.thread_no = c.thread_no join comments r on r.comment_no = t.thread_no
-   where ${OF}`,
+interface Of {
+  total: Statement<{ total: number }>;
+  newest: Statement<{ modified_at: string }>;
+  items: Statement<Row>;
+}
+
+/** `from`: rows `c` of a feed, oldest first where nothing else is asked. They are counted and skipped by what indexes hold;
+ *  of a whole row only those are read that are told. */
+const feedOf = (from: string): Of => ({
+  total: statement(`select count(*) as total from ${from}`),
+  newest: statement(`select c.modified_at from ${from} order by c.modified_at desc limit 1`),
+  items: statement(
+    `select ${columns("shown_name")} from ${FROM}
+     where c.comment_no in (select c.comment_no from ${from} order by c.comment_no limit ?3 offset ?4) order by c.comment_no`,
+  ),
+});
+
+// Threads that nobody sees are few: they are left out, so that the index alone tells of the others.
+const OF_SITE = feedOf(
+  `comments c where c.site_id = ?1 and ?2 = '' and c.state = 'public' and c.thread_no not in (
+     select r.comment_no from comments r
+     where r.site_id = ?1 and r.state in ('pending', 'rejected', 'deleted') and r.comment_no = r.thread_no)`,
 );
-const items = statement<Row>(
-  `select ${columns("shown_name")} from ${FROM} where ${OF} order by c.comment_no limit ?3 offset ?4`,
+const OF_PAGE = feedOf(
+  `threads t join comments r on r.comment_no = t.thread_no join comments c on c.thread_no = t.thread_no
+   where t.site_id = ?1 and t.page = ?2 and ${IS_PUBLIC}`,
 );
 
 const itemOf = (row: Row): PublicComment => ({
@@ -41,10 +59,14 @@ const itemOf = (row: Row): PublicComment => ({
   replies: row.replies,
 });
 
-export function* feed(site_id: string, page: string | null, from: number, count: number): Op<Feed> {
-  const all = (yield* summary.get(site_id, page ?? ""))!;
-  const rows = count === 0 ? [] : yield* items.all(site_id, page ?? "", count, from);
-  return { ...all, items: rows.map(itemOf) };
+export function* feed(site_id: string, page: string | null, from: number, count: number, most = Infinity): Op<Feed> {
+  const of = page === null ? OF_SITE : OF_PAGE;
+  const values = [site_id, page ?? ""] as const;
+  const { total } = (yield* of.total.get(...values))!;
+  const newest = total === 0 ? null : yield* of.newest.get(...values);
+  const none = count === 0 || from >= total || total > most;
+  const rows = none ? [] : yield* of.items.all(...values, count, from);
+  return { total, modified_at: newest?.modified_at ?? null, items: rows.map(itemOf) };
 }
 
 const ofPerson = statement<Row>(

@@ -54,6 +54,14 @@ export interface Deliveries {
   turn(): Promise<void>;
 }
 
+/** Puts it off, or gives it up. `news`: the site's receiver took the one before. */
+async function miss({ outbox, now, heard }: Parts, delivery: Delivery, why: string, news: boolean): Promise<void> {
+  const { id, tries } = delivery;
+  const wait = WAITS_MS[tries];
+  heard(wait === undefined ? "given_up" : "failed", delivery, news || wait === undefined ? why : null);
+  await surely(() => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
+}
+
 /** One letter at a time of each site. */
 function createSlots() {
   const under_way = new Map<string, "new" | "failing">();
@@ -78,22 +86,21 @@ export function createDeliveries(parts: Parts): Deliveries {
 
   /** False where its receiver did not take it: the next one then waits for the next turn. */
   async function deliver(delivery: Delivery): Promise<boolean> {
-    const { id, site_id, tries } = delivery;
-    const done = () => surely(() => outbox.done(id));
+    const { id, site_id } = delivery;
     const letter = await surely(() => outbox.letter(id));
-    if (letter === null) return done().then(() => true);
-    const why = await tried(delivery, letter, parts);
-    if (why === null) {
+    const why = letter && (await tried(delivery, letter, parts));
+    if (why !== null) {
+      const news = !failing.has(site_id);
+      if (failing.size < MOST_FAILING) failing.add(site_id);
+      await miss(parts, delivery, why, news);
+      return false;
+    }
+    if (letter !== null) {
       failing.delete(site_id);
       heard("delivered", delivery, null);
-      return done().then(() => true);
     }
-    const news = !failing.has(site_id);
-    if (failing.size < MOST_FAILING) failing.add(site_id);
-    const wait = WAITS_MS[tries];
-    heard(wait === undefined ? "given_up" : "failed", delivery, news || wait === undefined ? why : null);
-    await (wait === undefined ? done() : surely(() => outbox.later(id, now() + wait)));
-    return false;
+    await surely(() => outbox.done(id));
+    return true;
   }
 
   function begin(delivery: Delivery): void {

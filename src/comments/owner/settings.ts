@@ -100,10 +100,12 @@ const noCookies = {
   fix_recipe: "Serve the sites over https: give the server a certificate, or put it behind a proxy that has one.",
 };
 
-/** A mode that cannot be entered changes nothing. */
-export async function changeSettings({ parts, site, by, request }: OwnerCtx) {
-  const change = await changeIn(await readMembers(request), parts.config.webhooks_allow);
+/** A mode that cannot be entered changes nothing. `members`: as the body of `PATCH settings` has them. */
+export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">, members: Members) {
+  const change = await changeIn(members, parts.config.webhooks_allow);
   const { settings } = await parts.store.notes.configure(site.site_id, by, change);
   const is_kept = settings.mode === "off" || isTrustworthy(siteUrl(parts.config, site.slug));
   return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };
 }
+
+export const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMembers(ctx.request));

@@ -1,11 +1,9 @@
 /** A site with comments, visitors who write, and agents with tokens: what the tests of MCP and of webhooks begin with. */
+import { FREELY } from "./commented.ts";
 import { type DeployResult, JSON_TYPE, type Setting, startServer, type TestServer } from "../kit/server.ts";
 
 const PAGE = `<!doctype html><html lang="en"><head><title>Guide</title></head><body><h1>Guide</h1>
 <p>On a normal connection deploys finish in two seconds and return a live URL.</p></body></html>`;
-
-/** All come from one address. */
-const UNCOUNTED = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
 
 export interface Posted {
   id: string;
@@ -82,7 +80,7 @@ export async function commentedSite(server: TestServer, mode = "anonymous"): Pro
 }
 
 export async function startCommented(...settings: Setting[]): Promise<Commented> {
-  return commentedSite(await startServer(UNCOUNTED, ...settings));
+  return commentedSite(await startServer(FREELY, ...settings));
 }
 
 /** What stands in a tool's result. */

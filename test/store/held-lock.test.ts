@@ -222,7 +222,7 @@ test("the thread that serves cannot write: a write that was forgotten is refused
 const threadThat = (first: string): string => `
   import { existsSync, writeFileSync } from "node:fs";
   import { workerData } from "node:worker_threads";
-  const began = workerData + "/began";
+  const began = workerData.data_dir + "/began";
   if (existsSync(began)) {
     postMessage("ready");
     onmessage = ({ data }) => (data === "close" ? process.exit() : postMessage({ id: data.id, value: 7 }));

@@ -98,7 +98,7 @@ function widened(places: Int32Array, from: number, to: number, { first, last }: 
   let [head, tail] = [0, 0];
   while (from + head < to && places[from + head] === -1) head++;
   while (to - tail > from && places[to - 1 - tail] === -1) tail++;
-  const start = before >= 0 && before < first && first - before - 1 <= head + 1 && head > 0 ? before + 1 : first;
-  const end = behind > last && behind - last - 1 <= tail + 1 && tail > 0 ? behind - 1 : last;
+  const start = before >= 0 && before < first && first - before - 1 <= head + 2 && head > 0 ? before + 1 : first;
+  const end = behind > last && behind - last - 1 <= tail + 2 && tail > 0 ? behind - 1 : last;
   return [start, end];
 }

@@ -12,7 +12,7 @@ import { Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
 import { Selecting } from "./page/selecting.ts";
-import { isDark } from "./page/theme.ts";
+import { isDark, isRightToLeft } from "./page/theme.ts";
 import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import type { Hands } from "./panel/hands.ts";
 import { Panel } from "./panel/panel.ts";
@@ -38,6 +38,7 @@ class Widget {
   private readonly polling: Polling;
   private readonly ending = new AbortController();
   private readonly watchLate = watcher(() => this.look());
+  private finding = Promise.resolve();
   /** Where the focus was before the panel had it. */
   private before: HTMLElement | null = null;
 
@@ -67,6 +68,7 @@ class Widget {
       sending,
       placeOf: ({ id }) => this.places.of(id),
       open: (id) => this.panel.show(id, false),
+      found: () => this.finding,
       jump: ({ id }, from) => {
         const place = this.places.of(id);
         this.panel.show(id, false);
@@ -119,6 +121,7 @@ class Widget {
   private paint(): void {
     const dark = isDark();
     this.given.layer.classList.toggle("dark", dark);
+    this.given.layer.classList.toggle("rtl", isRightToLeft());
     colour(dark);
   }
 
@@ -131,8 +134,10 @@ class Widget {
     void this.find();
   }
 
-  private async find(): Promise<void> {
-    if (await this.places.locate(this.sending.threads())) this.draw();
+  private find(): Promise<void> {
+    return (this.finding = this.places.locate(this.sending.threads()).then((found) => {
+      if (found) this.draw();
+    }));
   }
 
   /** What came late may hold what was not found, and what was drawn anew may have lost it. */

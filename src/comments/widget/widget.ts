@@ -155,7 +155,7 @@ class Widget {
     this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.range ?? null });
     this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
     panel.draw(threads);
-    this.launcher.draw(session.threads.length, panel.isOpen);
+    this.launcher.draw(session.threads.length, panel.isOpen || session.access === "nowhere");
     this.polling.again();
   }
 

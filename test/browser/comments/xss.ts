@@ -29,7 +29,7 @@ const URLS = [
   "//evil.example/x.js",
 ];
 
-export const XSS: readonly string[] = [
+export const XSS: string[] = [
   "<script>ran=1</script>",
   "<ScRiPt>ran=1</sCrIpT>",
   "<script src=//evil.example></script>",

@@ -39,9 +39,10 @@ interface Free {
 /** Beside the end of the passage's lines, where there is room, else at the page's edge. Null where nothing of it is shown. */
 function spotOf({ range }: Place, { left, right }: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
-  if (!rect) return null;
-  const node = range.startContainer;
-  const block = (node instanceof Element ? node : node.parentElement)?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
+  const element = range.startContainer.parentElement;
+  // What is folded away has a place, but nobody sees it there.
+  if (!rect || element?.checkVisibility({ visibilityProperty: true }) === false) return null;
+  const block = element?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
   const behind = Math.max(block.right, rect.right) + GAP;
   const before = Math.min(block.left, rect.left) - ROOM + GAP / 2;
   const beside = isRightToLeft() ? before : behind;
@@ -75,7 +76,7 @@ export class Pins {
     pinned.forEach(({ thread }, at) => {
       const pin = this.pinOf(thread);
       pin.ariaLabel = pinName(thread);
-      pin.textContent = String(thread.comments.length);
+      pin.dataset["count"] = String(thread.comments.length); // drawn: its name says it in words
       pin.className = `pin ${thread.status} ${thread.visibility}`;
       pin.ariaExpanded = String(thread.id === active);
       if (this.element.children[at] !== pin) this.element.insertBefore(pin, this.element.children[at] ?? null);

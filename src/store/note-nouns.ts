@@ -141,6 +141,9 @@ export interface Queue {
   next: number | null;
 }
 
+/** Threads that are open and resolved, and comments in each queue. */
+export type NoteCounts = Record<Status | QueueState, number>;
+
 export type WebhookEvent =
   "thread.created" | "reply.created" | "thread.resolved" | "thread.reopened" | "comment.reported";
 

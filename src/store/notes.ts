@@ -9,6 +9,7 @@ import type {
   CarriedRow,
   CommentSettings,
   Feed,
+  NoteCounts,
   NoteEvent,
   Place,
   PublicComment,
@@ -134,6 +135,7 @@ export interface Notes {
   /** Of the whole site where `page` is null. `most`: of a feed with more comments no items are read. */
   feed(site_id: string, page: string | null, from: number, count: number, most?: number): Promise<Feed>;
   queue(site_id: string, state: QueueState, after: number | null, limit: number): Promise<Queue>;
+  counts(site_id: string): Promise<NoteCounts>;
   /** Oldest first. */
   history(site_id: string, id: string): Promise<NoteEvent[]>;
   /** Null where they have written nothing yet. */

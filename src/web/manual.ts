@@ -12,7 +12,7 @@ import { count } from "./words.ts";
 
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
-  ["Publish", ["dashboard", "cli", "markdown", "receipts"]],
+  ["Publish", ["dashboard", "cli", "markdown", "receipts", "comments"]],
   ["From programs", ["http-api", "library"]],
   ["Run a server", ["self-hosting", "abuse"]],
 ];

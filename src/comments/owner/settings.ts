@@ -87,9 +87,11 @@ const noCookies = {
   fix_recipe: "Serve the sites over https: give the server a certificate, or put it behind a proxy that has one.",
 };
 
-/** A mode that cannot be entered changes nothing. */
-export async function changeSettings({ parts, site, by, request }: OwnerCtx) {
-  const { settings } = await parts.store.notes.configure(site.site_id, by, await changeIn(await readMembers(request)));
+/** A mode that cannot be entered changes nothing. `members`: as the body of `PATCH settings` has them. */
+export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">, members: Members) {
+  const { settings } = await parts.store.notes.configure(site.site_id, by, await changeIn(members));
   const is_kept = settings.mode === "off" || isTrustworthy(siteUrl(parts.config, site.slug));
   return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };
 }
+
+export const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMembers(ctx.request));

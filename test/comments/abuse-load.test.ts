@@ -157,6 +157,9 @@ describe("(12) a flood of invented paths", () => {
     const refused = await ann.post("one more", "/q");
     expect([refused.status, refused.body.code]).toEqual([409, "site_full"]);
     expect((await ann.post("on a page that has some", "/p")).status).toBe(201);
+    const [{ id }] = (await ann.threads("/p/7")).threads;
+    await ann.send(id, { method: "DELETE" });
+    expect((await ann.post("where one is gone there is room", "/q")).status).toBe(201);
   }, 60_000);
 });
 

@@ -102,6 +102,9 @@ const BROWSER: Where = [
   ),
   ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
+  "src/comments/describe.ts",
+  "src/comments/quote.ts",
+  "comments/matching",
   "src/comments/text.ts",
   "comments/widget",
 ];

@@ -84,3 +84,14 @@ export function* written(site_id: string, person_id: string): Op<(PublicComment 
   const rows = yield* ofPerson.all(site_id, person_id);
   return rows.map((row) => ({ ...itemOf(row), visibility: row.state as Visibility }));
 }
+
+const one = statement<Row & { seen: number }>(
+  `select ${columns("name")}, ${IS_PUBLIC} as seen from ${FROM}
+   where c.comment_no = ?1 and c.state in ('public', 'pending') and r.state in ('public', 'pending', 'erased')`,
+);
+
+/** As its site's owner is told of it; null where it was deleted or rejected. */
+export function* toldItem(comment_no: number): Op<{ comment: PublicComment; visibility: "public" | "pending" } | null> {
+  const row = yield* one.get(comment_no);
+  return row && { comment: itemOf(row), visibility: row.seen === 1 ? "public" : "pending" };
+}

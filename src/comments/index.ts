@@ -3,12 +3,16 @@ import { matcher, type Method } from "../http/match.ts";
 import type { Ctx, OwnerCtx } from "./context.ts";
 export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
 import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
+export { ownerCode } from "./owner/access.ts";
+export { applySettings } from "./owner/settings.ts";
+export { decideAsOwner, removeAsOwner } from "./owner/threads.ts";
 import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
 import { changeSettings, readSettings } from "./owner/settings.ts";
 import { deciding, listThreads, readHistory, readQueue, removeComment } from "./owner/threads.ts";
 import { edit, erase, remove, rename } from "./site/change.ts";
 import { owner, passcode, report } from "./site/enter.ts";
-import { companion, container, containerOptions, feed, feedOptions } from "./site/feeds.ts";
+import { container, containerOptions } from "./site/container.ts";
+import { companion, feed, feedOptions } from "./site/feeds.ts";
 import { post } from "./site/post.ts";
 import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
 import { postView, view } from "./site/view.ts";
@@ -43,7 +47,7 @@ export const matchOnSite = matcher(ON_SITE);
 
 /** Beside a page, where no file of the site has that name: their path is any. */
 const COMPANION: readonly SiteRow[] = [
-  ["GET", "/", (ctx) => companion(ctx, ctx.path)],
+  ["GET", "/", companion],
   ["OPTIONS", "/", feedOptions],
 ];
 export const matchCompanion = matcher(COMPANION)("/")!;

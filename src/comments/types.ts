@@ -95,7 +95,7 @@ export interface FeedAsked {
   /** Where it is told: `https://demo.sites.example/guide.comments.json`, or `…/_svc/comments/feed.json?source=…`. */
   id: string;
   /** Its items as their addresses alone, as a client of the container may prefer (Annotation Protocol 4.1.1). */
-  iris?: boolean;
+  iris: boolean;
   /** Null: of the whole site. */
   page: string | null;
   /** Items of all its pages. */
@@ -111,17 +111,25 @@ export const FEED_PAGE = 50;
 /** Up to so many stand in the collection itself. */
 export const FEED_INLINE = 100;
 
+/** A document with its own address. */
+export interface Identified {
+  id: string;
+  [member: string]: unknown;
+}
+
 /** The documents of COMMENTS 1, without their headers. */
 export interface FeedDocuments {
   /** `GET c_…`, and an item of a collection or of `me/export`. */
   annotation(site: FeedSite, item: FeedItem): object;
-  /** An entry of `c_…/history`. */
-  moderation(site: FeedSite, event: NoteEvent): object;
   /** Companions, `/comments.json`, `feed.json`. `items`: all of them, where there are at most `FEED_INLINE`, else none.
    *  `w3c`: the request named the anno profile. */
-  collection(asked: FeedAsked, items: readonly FeedItem[], w3c: boolean): object;
+  collection(asked: FeedAsked, items: readonly FeedItem[], w3c: boolean): Identified;
   /** Page `n`, from 0; `items`: its own. There is no page of no items. */
-  page(asked: FeedAsked, n: number, items: readonly FeedItem[]): object;
+  page(asked: FeedAsked, n: number, items: readonly FeedItem[]): Identified;
   /** `GET /_svc/comments/`; its `first` and `last` are those of `feed`. */
-  container(asked: FeedAsked, feed: string): object;
+  container(asked: FeedAsked, feed: string): Identified;
+  /** `GET me/export`: all that somebody wrote. */
+  exported(site: FeedSite, name: string, items: readonly FeedItem[]): Identified;
+  /** `c_…/history`, for the owner alone. */
+  history(site: FeedSite, comment_id: string, events: readonly NoteEvent[]): Identified;
 }

@@ -1,6 +1,6 @@
 /** `/sites/:id/comments/…`: whoever may manage a site reads and decides its comments (COMMENTS 2 and ruling 6). */
 import { ON_API, type OwnerRow } from "../comments/index.ts";
-import { answerJson } from "../http/answers.ts";
+import { answerEmpty, answerJson } from "../http/answers.ts";
 import { managedSite } from "./caller.ts";
 import type { Ctx, Handler, Route } from "./context.ts";
 
@@ -11,7 +11,7 @@ const handlerOf =
     const session = caller.kind === "account";
     const done = await handle({ request, exchange, site, by, session, params, query, parts: parts.comments });
     if (done instanceof Response) return done;
-    return done === null ? new Response(null, { status: 204 }) : answerJson(done, exchange, status ?? 200);
+    return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status ?? 200);
   };
 
 export const COMMENTS: readonly Route[] = ON_API.map((row): Route => {

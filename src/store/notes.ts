@@ -9,6 +9,7 @@ import type {
   CarriedRow,
   CommentSettings,
   Feed,
+  NoteCounts,
   NoteEvent,
   Place,
   PublicComment,
@@ -57,6 +58,7 @@ export interface NewThread extends Writing {
 }
 
 export interface NewReply extends Writing {
+  /** Of any comment of the thread. */
   thread_id: string;
   /** Throws `unknown_thread` where it may not see the thread. */
   as: Viewpoint;
@@ -130,9 +132,10 @@ export interface Notes {
   stamp(site_id: string, page: string, as: Viewpoint): Promise<number>;
   threads(site_id: string, as: Viewpoint, asked: AskedThreads): Promise<ThreadList>;
   find(site_id: string, id: string, as: Viewpoint): Promise<Lookup>;
-  /** Of the whole site where `page` is null. */
-  feed(site_id: string, page: string | null, from: number, count: number): Promise<Feed>;
+  /** Of the whole site where `page` is null. `most`: of a feed with more comments no items are read. */
+  feed(site_id: string, page: string | null, from: number, count: number, most?: number): Promise<Feed>;
   queue(site_id: string, state: QueueState, after: number | null, limit: number): Promise<Queue>;
+  counts(site_id: string): Promise<NoteCounts>;
   /** Oldest first. */
   history(site_id: string, id: string): Promise<NoteEvent[]>;
   /** Null where they have written nothing yet. */

@@ -29,7 +29,7 @@ describe("arguments", () => {
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
     [
       ["--site", "site_x"],
-      "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget, svc tokens.",
+      "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget, svc tokens, svc comments.",
     ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
@@ -102,6 +102,7 @@ describe("help and version", () => {
       "usage",
       "claim",
       "tokens",
+      "comments",
       "install",
     ]);
     expect(out).toContain("svc [path]");

@@ -13,13 +13,18 @@ const SCOPES: readonly Scope[] = ["read", "reply", "resolve", "see_pending"];
 const MOST_DAYS = 90;
 const LONGEST_NAME = 40;
 
-export async function makeOwnerCode({ parts, site, by, request }: OwnerCtx) {
-  await readMembers(request);
+/** Whoever has it is the owner on the site's host, once. */
+export async function ownerCode({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">) {
   const code = newToken("svc_owner_");
   const expires_at = parts.now() + CODE_MS;
   await parts.store.notes.addOwnerCode(site.site_id, by, hashToken(code), expires_at);
   const url = `${siteUrl(parts.config, site.slug)}/#svc-owner=${code}`;
   return { code, url, expires_at: new Date(expires_at).toISOString() };
+}
+
+export async function makeOwnerCode(ctx: OwnerCtx) {
+  await readMembers(ctx.request);
+  return ownerCode(ctx);
 }
 
 const invalid = (field: string, why: string): Refusal => new Refusal("invalid_input", why, { field });

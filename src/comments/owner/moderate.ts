@@ -1,7 +1,7 @@
 /** What owners decide and read, on the site's host by their cookie and on the API's by a session or a manage_token. */
 import { Refusal } from "../../errors.ts";
 import { newNoteEventId } from "../../tokens.ts";
-import type { Action, Author, QueueState, StoredThread } from "../../store/notes.ts";
+import type { Action, Author, Decision, QueueState, StoredThread } from "../../store/notes.ts";
 import { unknownComment } from "../../store/refusals.ts";
 import type { Site } from "../../types.ts";
 import { withoutUnseen } from "../../visible.ts";
@@ -57,10 +57,16 @@ function noteIn(members: Readonly<Record<string, unknown>>): string | null {
 /** The thread as it is then. */
 export async function decide(asked: Asked, request: Request, id: string, action: Action, by: Author) {
   const note = noteIn(await readMembers(request));
-  const { notes } = asked.parts.store;
+  return ownThread(asked, await decideOn(asked, { id, action, by, note }));
+}
+
+/** Throws 404 where the site has no such comment, or none at all for now, and 403 where it is frozen. */
+export async function decideOn(
+  { parts, site }: Asked,
+  decision: Pick<Decision, "id" | "action" | "by" | "note">,
+): Promise<StoredThread> {
   const event_id = newNoteEventId();
-  const { thread } = await notes.decide({ site_id: asked.site.site_id, id, action, by, note, event_id });
-  return ownThread(asked, thread);
+  return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id })).thread;
 }
 
 export const ACTIONS: readonly Action[] = ["approve", "reject", "resolve", "reopen"];

@@ -3,9 +3,9 @@ import { Refusal } from "../../errors.ts";
 import { newNoteEventId } from "../../tokens.ts";
 import type { Action, Status } from "../../store/notes.ts";
 import { feedSite, pageOf } from "../addresses.ts";
-import { answer, LD_JSON, PRIVATE } from "../answers.ts";
+import { answer, LD_JSON } from "../answers.ts";
 import type { OwnerCtx } from "../context.ts";
-import { cursorIn, decide, historyOf, nextCursor, ownThread, queueOf } from "./moderate.ts";
+import { cursorIn, decide, decideOn, historyOf, nextCursor, ownThread, queueOf } from "./moderate.ts";
 import { ownerOf } from "../visitor/who.ts";
 
 const PAGE = 50;
@@ -44,30 +44,29 @@ const idOf = ({ params }: OwnerCtx): string => `c_${params.comment!}`;
 export const deciding = (action: Action) => (ctx: OwnerCtx) =>
   decide(ctx, ctx.request, idOf(ctx), action, ownerOf(ctx.parts.keys, ctx.site));
 
+type Asked = Pick<OwnerCtx, "parts" | "site">;
+
+export const decideAsOwner = (asked: Asked, id: string, action: Action, note: string | null) =>
+  decideOn(asked, { id, action, note, by: ownerOf(asked.parts.keys, asked.site) });
+
+/** The first one of a thread goes with its replies. */
+export function removeAsOwner({ parts, site }: Asked, id: string): Promise<void> {
+  const [by, event_id] = [ownerOf(parts.keys, site), newNoteEventId()];
+  return parts.store.notes.remove({ site_id: site.site_id, id, by, rev: null, event_id });
+}
+
 export async function removeComment(ctx: OwnerCtx): Promise<null> {
-  const { parts, site, session } = ctx;
-  if (!session) {
+  if (!ctx.session) {
     const why = "A manage_token deletes nothing: reject the comment, which hides it, or sign in as the site's owner.";
     throw new Refusal("forbidden", why);
   }
-  const by = ownerOf(parts.keys, site);
-  const event_id = newNoteEventId();
-  await parts.store.notes.remove({ site_id: site.site_id, id: idOf(ctx), by, rev: null, event_id });
+  await removeAsOwner(ctx, idOf(ctx));
   return null;
 }
 
 export async function readHistory(ctx: OwnerCtx): Promise<Response> {
   const { parts, site, request, exchange } = ctx;
-  const place = feedSite(parts, site);
-  const items = (await historyOf(ctx, idOf(ctx))).map((event) => parts.documents.moderation(place, event));
-  const id = `${place.origin}/_svc/comments/${idOf(ctx)}/history`;
-  const file = {
-    "@context": "http://www.w3.org/ns/anno.jsonld",
-    id,
-    type: "AnnotationCollection",
-    label: "What was decided of this comment",
-    total: items.length,
-    ...(items.length > 0 && { first: { type: "AnnotationPage", items } }),
-  };
-  return answer({ request, exchange, headers: {} }, file, { ...PRIVATE, "content-type": LD_JSON });
+  const id = idOf(ctx);
+  const file = parts.documents.history(feedSite(parts, site), id, await historyOf(ctx, id));
+  return answer({ request, exchange, headers: {} }, file, { "content-type": LD_JSON });
 }

@@ -1,66 +1,56 @@
-/** Which feed is asked for, and its headers; the documents are feed.ts's. The same for every reader who gets them
- *  (COMMENTS, ruling 10). */
+/** Feeds beside the pages, and everywhere under one address (COMMENTS 1). The same for every reader who gets them
+ *  (ruling 10). */
 import { Refusal } from "../../errors.ts";
 import { feedAddress, type Page, pageOfFeed, siteFeedAddress } from "../../pages.ts";
-import { COMMENTS, feedSite, pageOf } from "../addresses.ts";
-import { answer, ANNO, digestTag, LD_JSON, optionsAnswer } from "../answers.ts";
+import { feedSite, pageOf, pathOfSource } from "../addresses.ts";
+import { optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";
-import { FEED_INLINE, FEED_PAGE, type FeedAsked } from "../types.ts";
+import { asksIris, pageNumber, wantsW3c } from "../feed/asked.ts";
+import { FEED_INLINE, FEED_PAGE, type FeedAsked, type Identified } from "../types.ts";
 import { refuseOff, refuseReaders } from "../visitor/who.ts";
+import { preflight, sendDocument, sharing } from "./shared.ts";
+
+const ALLOW = "GET, HEAD, OPTIONS";
 
 const noFeed = (): Refusal => new Refusal("not_found", "There is no such feed, or no such page of it.");
 
-const ALLOW = "GET, HEAD, OPTIONS";
-const CONTAINER_ALLOW = "GET, HEAD, OPTIONS, POST";
+interface Told {
+  document: Identified;
+  /** Null: the collection itself. */
+  n: number | null;
+}
 
-/** In passcode mode a shared cache must not hand it to others. */
-const shared = ({ site }: Ctx, vary: string): Record<string, string> =>
-  site.comments_mode === "passcode"
-    ? { "cache-control": "private, no-store", vary: `${vary}, Cookie` }
-    : {
-        "cache-control": "public, max-age=0, must-revalidate",
-        vary,
-        "access-control-allow-origin": "*",
-        "access-control-expose-headers": "ETag, Link, Content-Location",
-      };
-
-/** Whether the client reads the W3C's names rather than SPEC's. */
-const wantsW3c = ({ request }: Ctx): boolean => request.headers.get("accept")?.includes(ANNO) ?? false;
-
-/** `page`: null for the site's. `address`: its own, without the number of a page. */
-async function sendFeed(ctx: Ctx, live: LivePages, page: Page | null): Promise<Response> {
-  const { parts, site, query } = ctx;
-  const address = page === null ? siteFeedAddress(live) : feedAddress(live, page);
-  const place = feedSite(parts, site);
-  const number = query.get("page");
-  const n = number === null ? null : Number(/^\d{1,6}$/.exec(number)?.[0] ?? NaN);
-  if (Number.isNaN(n)) throw noFeed();
-  const of = page?.page ?? null;
+/** What `ctx` asks of the feed of this page, or of the site's where it is null. */
+async function tell({ parts, site, query, request }: Ctx, live: LivePages, of: Page | null): Promise<Told> {
+  const n = pageNumber(query);
+  if (n === undefined) throw noFeed();
+  const page = of?.page ?? null;
   const { notes } = parts.store;
-  const { total, modified_at, items } =
+  const { items, ...counted } =
     n === null
-      ? await notes.feed(site.site_id, of, 0, FEED_INLINE)
-      : await notes.feed(site.site_id, of, n * FEED_PAGE, FEED_PAGE);
-  if (n !== null && items.length === 0) throw noFeed();
-  const asked: FeedAsked = { site: place, id: place.origin + address, page: of, total, modified_at };
-  const w3c = wantsW3c(ctx);
-  const document =
-    n === null
-      ? parts.documents.collection(asked, total <= FEED_INLINE ? items : [], w3c)
-      : parts.documents.page(asked, n, items);
-  const text = JSON.stringify(document);
-  const etag = digestTag("c", text).replace(/"$/, `-p${n ?? 0}"`);
-  return answer(ctx, text, { ...shared(ctx, "Accept"), "content-type": LD_JSON, allow: ALLOW, etag });
+      ? await notes.feed(site.site_id, page, 0, FEED_INLINE, FEED_INLINE)
+      : await notes.feed(site.site_id, page, n * FEED_PAGE, FEED_PAGE);
+  const place = feedSite(parts, site);
+  const id = place.origin + (of === null ? siteFeedAddress(live) : feedAddress(live, of));
+  const asked: FeedAsked = { site: place, id, iris: asksIris(query), page, ...counted };
+  if (n === null) return { document: parts.documents.collection(asked, items, wantsW3c(request)), n };
+  if (items.length === 0) throw noFeed();
+  return { document: parts.documents.page(asked, n, items), n };
+}
+
+async function send(ctx: Ctx, live: LivePages, of: Page | null): Promise<Response> {
+  const { document, n } = await tell(ctx, live, of);
+  return sendDocument(ctx, document, { ...sharing(ctx, "Accept"), allow: ALLOW }, `-p${n ?? 0}`);
 }
 
 /** `/comments.json` and `X.comments.json`, where no file of the site has that name. */
-export async function companion(ctx: Ctx, path: string): Promise<Response> {
+export async function companion(ctx: Ctx): Promise<Response> {
   await refuseReaders(ctx);
   const live = await ctx.parts.livePages(ctx.site);
-  if (path === "/comments.json") return sendFeed(ctx, live, null);
-  const page = pageOfFeed(live, path);
+  if (ctx.path === "/comments.json") return send(ctx, live, null);
+  const page = pageOfFeed(live, ctx.path);
   if (page === null) throw noFeed();
-  return sendFeed(ctx, live, page);
+  return send(ctx, live, page);
 }
 
 /** The same wherever a file has the companion's name. */
@@ -68,38 +58,19 @@ export async function feed(ctx: Ctx): Promise<Response> {
   await refuseReaders(ctx);
   const live = await ctx.parts.livePages(ctx.site);
   const source = ctx.query.get("source");
-  if (source === null) return sendFeed(ctx, live, null);
-  const page = pageOf(live, source);
+  if (source === null) return send(ctx, live, null);
+  const page = pageAtSource(ctx, live, source);
   if (page === null) throw noFeed();
-  return sendFeed(ctx, live, page);
+  return send(ctx, live, page);
 }
 
-const CONTAINER = {
-  link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type", <http://www.w3.org/TR/annotation-protocol/>; rel="http://www.w3.org/ns/ldp#constrainedBy"',
-  allow: CONTAINER_ALLOW,
-  "accept-post": LD_JSON,
-};
-
-export async function container(ctx: Ctx): Promise<Response> {
-  await refuseReaders(ctx);
-  const { parts, site } = ctx;
-  const live = await parts.livePages(site);
-  const place = feedSite(parts, site);
-  const { total, modified_at } = await parts.store.notes.feed(site.site_id, null, 0, 0);
-  const id = place.origin + COMMENTS;
-  const asked: FeedAsked = { site: place, id, page: null, total, modified_at };
-  const text = JSON.stringify(parts.documents.container(asked, place.origin + siteFeedAddress(live)));
-  const etag = digestTag("c", text);
-  const fields = { ...CONTAINER, "content-type": LD_JSON, "content-location": id, etag };
-  return answer(ctx, text, { ...shared(ctx, "Accept, Prefer"), ...fields });
-}
-
-export async function containerOptions(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
-  return optionsAnswer(ctx, CONTAINER_ALLOW, { ...CONTAINER, vary: "Accept, Prefer" });
+/** A page's path, or its address as an annotation's target has it. */
+function pageAtSource({ parts, site, origin }: Ctx, live: LivePages, source: string): Page | null {
+  const path = !/^(?:\/|https?:)/.test(source) ? null : pathOfSource(source, [feedSite(parts, site).origin, origin]);
+  return path === null ? null : pageOf(live, path);
 }
 
 export async function feedOptions(ctx: Ctx): Promise<Response> {
   refuseOff(ctx);
-  return optionsAnswer(ctx, ALLOW, shared(ctx, "Accept"));
+  return optionsAnswer(ctx, ALLOW, { ...sharing(ctx, "Accept"), ...preflight(ctx, ALLOW) });
 }

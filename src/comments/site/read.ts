@@ -2,7 +2,7 @@
 import { Refusal } from "../../errors.ts";
 import { commentDeleted, unknownComment } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";
-import { answer, ANNO, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
+import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { cursorOf, numberIn } from "../visitor/cursor.ts";
 import type { ThreadsView } from "../types.ts";
@@ -57,15 +57,6 @@ export async function threads(ctx: Ctx): Promise<Response> {
   return answer(ctx, view, fields);
 }
 
-/** What the protocol says of an annotation (COMMENTS 1). */
-const ANNOTATION = {
-  "content-type": LD_JSON,
-  link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"',
-  allow: "GET, HEAD, OPTIONS, PUT, DELETE",
-  "cache-control": "private, no-cache",
-  vary: "Accept, Cookie",
-};
-
 /** `c_…` as it stands in the path. */
 export const commentId = ({ params }: Pick<Ctx, "params">): string => `c_${params.id!}`;
 
@@ -103,14 +94,6 @@ export async function exported(ctx: Ctx): Promise<Response> {
   const { parts, site } = ctx;
   const place = feedSite(parts, site);
   const items = await parts.store.notes.written(site.site_id, visitor.id);
-  const file = {
-    "@context": ANNO,
-    type: "AnnotationCollection",
-    label: `Comments of ${visitor.name} on ${site.slug}`,
-    total: items.length,
-    ...(items.length > 0 && {
-      first: { type: "AnnotationPage", items: items.map((item) => parts.documents.annotation(place, item)) },
-    }),
-  };
+  const file = parts.documents.exported(place, visitor.name, items);
   return answer(ctx, file, { ...PRIVATE, "content-type": LD_JSON });
 }

@@ -58,8 +58,10 @@ create table comments (
   own_no integer not null,
   check ((text is null) = (state in ('deleted', 'erased')))
 ) strict;
-create index comments_by_thread on comments (thread_no, comment_no);
-create index comments_by_site on comments (site_id, state, comment_no);
+-- The last column of each only saves reading the row.
+create index comments_by_thread on comments (thread_no, comment_no, state);
+create index comments_by_site on comments (site_id, state, comment_no, thread_no);
+create index comments_by_change on comments (site_id, modified_at) where state = 'public';
 create index comments_by_person on comments (site_id, person_id) where person_id is not null;
 create unique index comments_by_canonical on comments (site_id, person_id, canonical) where canonical is not null;
 
@@ -143,3 +145,22 @@ create table owner_codes (
   expires_at integer not null
 ) strict, without rowid;
 create index owner_codes_by_site on owner_codes (site_id);
+
+-- What is still to be posted to the address that a site's owner set: what happened, and of which comment. What is told of
+-- it is read when it is told, so that nothing goes out that was deleted meanwhile.
+create table webhook_outbox (
+  delivery_no integer primary key,
+  -- The same in all tries: by it a receiver knows what it has.
+  id text not null unique,
+  site_id text not null,
+  type text not null check (type in (
+    'thread.created', 'reply.created', 'thread.resolved', 'thread.reopened', 'comment.reported')),
+  comment_no integer not null,
+  created_at text not null,
+  -- Those that failed.
+  tries integer not null default 0,
+  -- Epoch milliseconds.
+  next_at integer not null
+) strict;
+create index webhook_outbox_by_time on webhook_outbox (next_at);
+create index webhook_outbox_by_site on webhook_outbox (site_id, delivery_no);

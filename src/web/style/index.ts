@@ -3,6 +3,7 @@
 import base from "../../html/base.css" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
 import tokens from "../../html/tokens.css" with { type: "text" };
+import comments from "./comments.css" with { type: "text" };
 import controls from "./controls.css" with { type: "text" };
 import formPage from "./form-page.css" with { type: "text" };
 import frame from "./frame.css" with { type: "text" };
@@ -13,6 +14,6 @@ import receipt from "./receipt.css" with { type: "text" };
 import dashboard from "./dashboard.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
-const FILES = [tokens, base, frame, controls, lists, formPage, home, zone, receipt, dashboard, manual];
+const FILES = [tokens, base, frame, controls, lists, formPage, home, zone, receipt, dashboard, comments, manual];
 
 export const STYLE = compactCss(FILES.join(""));

@@ -19,6 +19,7 @@ const ROOT: FeedItem = {
   thread_id: "c_01JD8Q4V5W",
   by: { id: "p_9fK2", name: "Quiet Heron", kind: "visitor" },
   text: "Is this still true for v2?",
+  canonical: null,
   created_at: "2026-11-21T09:30:00Z",
   modified_at: "2026-11-21T09:30:00Z",
   rev: 1,
@@ -59,6 +60,7 @@ export const KINDS: Readonly<Record<string, FeedItem>> = {
   "root that was edited": root({ modified_at: "2026-11-21T10:05:00.123Z" }),
   "resolved root": root({ status: "resolved", modified_at: "2026-11-21T10:05:00Z", replies: 1 }),
   "root of a page": root({ quote: null }),
+  "root with a name of its own": root({ canonical: "urn:uuid:dbfb1861-0ecf-41ad-be94-a584e5c4f1df" }),
   "root without context": root({ quote: { ...QUOTE, prefix: "", suffix: "" } }),
   "root on an encoded page": root({ page: "/%C3%BCber%20uns/it's.html" }),
   "root on a route": root({ page: "/app/users" }),
@@ -89,7 +91,15 @@ export function asked(items: readonly FeedItem[], over: Partial<FeedAsked> = {})
           .map((item) => item.modified_at)
           .sort()
           .at(-1)!;
-  return { site: SITE, id: `${SITE.origin}/comments.json`, page: null, total: items.length, modified_at, ...over };
+  return {
+    site: SITE,
+    id: `${SITE.origin}/comments.json`,
+    iris: false,
+    page: null,
+    total: items.length,
+    modified_at,
+    ...over,
+  };
 }
 
 const event = (over: Partial<NoteEvent> = {}): NoteEvent => ({

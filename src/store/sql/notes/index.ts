@@ -5,6 +5,7 @@ import { ifDiskAllows, makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";
 import { addOwnerCode, addToken, agentOf, noteAgentUse, removeToken, spendOwnerCode, tokensOf } from "./agents.ts";
 import { anchorsOf, carryAnchors } from "./anchors.ts";
+import { counts } from "./counts.ts";
 import { decide } from "./decide.ts";
 import { edit } from "./edit.ts";
 import { history } from "./events.ts";
@@ -38,8 +39,9 @@ export function noteStore({ db, place, now }: Parts): Notes {
     stamp: (site_id, page, as) => db.read(stampOf(site_id, page, as)),
     threads: (site_id, as, asked) => db.read(threads(site_id, as, asked)),
     find: (site_id, id, as) => db.read(find(site_id, id, as)),
-    feed: (site_id, page, from, count) => db.read(feed(site_id, page, from, count)),
+    feed: (site_id, page, from, count, most) => db.read(feed(site_id, page, from, count, most)),
     queue: (site_id, state, after, limit) => db.read(queue(site_id, state, after, limit)),
+    counts: (site_id) => db.read(counts(site_id)),
     history: (site_id, id) => db.read(history(site_id, id)),
     person: (site_id, person_id) => db.read(personOf(site_id, person_id)),
     written: (site_id, person_id) => db.read(written(site_id, person_id)),

@@ -37,7 +37,10 @@ const onPage = statement<{ n: number }>(
   `select count(*) as n from threads t join comments r on r.comment_no = t.thread_no
    where t.site_id = ? and t.page = ? and r.state <> 'deleted'`,
 );
-const pages = statement<{ n: number }>("select count(distinct page) as n from threads where site_id = ?");
+const pages = statement<{ n: number }>(
+  `select count(distinct t.page) as n from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and r.state <> 'deleted'`,
+);
 const inThread = statement<{ n: number }>(
   "select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state <> 'deleted'",
 );
@@ -116,19 +119,26 @@ function* written(writing: Writing, thread_no: number): Op<Written> {
   return { thread, comment_id: writing.id, repeated: false };
 }
 
-const root = statement<{ comment_no: number; state: State }>(
-  "select comment_no, state from comments where site_id = ? and id = ? and comment_no = thread_no",
+interface Root {
+  comment_no: number;
+  state: State;
+  /** Of the comment that is answered. */
+  answered: State;
+}
+const rootOf = statement<Root>(
+  `select r.comment_no, r.state, c.state as answered
+   from comments c join comments r on r.comment_no = c.thread_no where c.site_id = ? and c.id = ?`,
 );
 
 const unknownThread = (): Refusal =>
   new Refusal("unknown_thread", "There is no such thread here any more. Reload the page.");
 
-/** Of a thread that whoever writes may see. */
-function* openThread({ site_id, thread_id, as }: NewReply): Op<{ comment_no: number; state: State }> {
+/** The root of a comment that whoever writes may see; a gap in a thread is one. */
+function* openThread({ site_id, thread_id, as }: NewReply): Op<Root> {
+  const row = yield* rootOf.get(site_id, thread_id);
   const found = yield* find(site_id, thread_id, as);
-  const row = yield* root.get(site_id, thread_id);
-  const there = row?.state === "erased" || (found !== null && found !== "deleted");
-  if (!there || row === null) throw unknownThread();
+  const gap = row?.answered === "erased" && (row.state === "erased" || row.state === "public");
+  if (row === null || found === null || (found === "deleted" && !gap)) throw unknownThread();
   return row;
 }
 

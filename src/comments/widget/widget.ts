@@ -38,6 +38,8 @@ class Widget {
   private readonly polling: Polling;
   private readonly ending = new AbortController();
   private readonly watchLate = watcher(() => this.look());
+  /** For the passcode, to show what the address names. */
+  private waits = false;
   private finding = Promise.resolve();
   /** Where the focus was before the panel had it. */
   private before: HTMLElement | null = null;
@@ -129,6 +131,11 @@ class Widget {
   private update(): void {
     const { session } = this;
     if (session.access === "off") return this.end();
+    if (session.access === "open" && this.waits) {
+      this.waits = false;
+      this.draw();
+      return void this.find().then(() => this.followHash());
+    }
     if (session.news > 0) this.said.say(plural(session.news, "new", "new"));
     this.draw();
     void this.find();
@@ -209,7 +216,12 @@ class Widget {
       return this.said.say(wrong ?? "You moderate here as the owner, for an hour");
     }
     const id = threadInHash();
-    if (id === null || this.session.access !== "open") return;
+    if (id === null) return;
+    if (this.session.access === "passcode") {
+      this.waits = true;
+      return this.openPanel();
+    }
+    if (this.session.access !== "open") return;
     const thread = this.session.threads.find(({ comments }) => comments.some((comment) => comment.id === id));
     if (!thread) return this.said.say("That comment is not on this page any more.");
     const place = this.places.of(thread.id);

@@ -1,7 +1,7 @@
 /** COMMENTS 5 in a real Chromium, by mouse: a passage is commented on, answered, renamed, taken back, linked to. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
-import { byRole, fill, focused, named, valueOf } from "../by-role.ts";
+import { byRole, fill, focused, hrefOf, named, valueOf } from "../by-role.ts";
 import type { Browser } from "../chromium.ts";
 import { click, gone, panelShows, panelText, said, select } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
@@ -88,7 +88,7 @@ test("a reply is written in the open thread, and counted on the pin", async () =
   await fill(browser, "textbox", "Reply", "Yes, it is");
   await click(browser, "button", "Reply");
   await byRole(browser, "button", `Thread on '${PASSAGE}', 1 reply`);
-  expect(await site.texts()).toEqual(["Answer me", "Yes, it is"]);
+  await until(async () => (await site.texts()).join() === "Answer me,Yes, it is");
 });
 
 test("a comment about the whole page has no pin, and is read by the launcher", async () => {
@@ -113,6 +113,17 @@ test("whoever wrote renames themselves, and earlier comments show the new name",
   await click(browser, "button", "Save");
   await panelShows(browser, "This name is kept for the site's owner.");
   expect(await valueOf(browser, "textbox", "Your name")).toBe("Owner");
+});
+
+test("whoever wrote takes a copy along, and erases all of it", async () => {
+  await open();
+  await comment(PASSAGE, "For a while");
+  await click(browser, "button", "Your data");
+  expect(await hrefOf(browser, "Download what you wrote")).toBe(`${site.origin}/_svc/comments/me/export`);
+  await click(browser, "button", "Erase all of it");
+  await until(async () => !(await site.texts()).includes("For a while"));
+  await until(async () => (await said(browser)) === "All that you wrote here is erased");
+  expect(await named(browser, "button")).not.toContain("Rename");
 });
 
 test("a post is taken back by 'Undo', which deletes it", async () => {
@@ -199,6 +210,7 @@ test("a link to a reply opens its thread and scrolls to the passage; one to noth
 test("a comment of somebody else comes by polling, and a live region says how many", async () => {
   await open();
   await click(browser, "button", "Comments");
+  await byRole(browser, "complementary", "Comments");
   await site.writeOn({ exact: PASSAGE }, "While you look");
   await browser.evaluate("document.dispatchEvent(new Event('visibilitychange'))"); // as after a return to the tab
   await panelShows(browser, "While you look");

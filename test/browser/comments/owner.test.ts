@@ -120,6 +120,17 @@ describe("passcode mode", () => {
   });
 });
 
+test("a link to a comment behind a passcode asks for it, then opens the comment", async () => {
+  const site = await world.site(FILES);
+  const { id } = await site.writeOn({ exact: PASSAGE }, "For friends");
+  await site.settings({ mode: "passcode", passcode: "open sesame" });
+  await browser.visit(`${site.origin}/#svc-${id}`);
+  await fill(browser, "textbox", "Passcode", "open sesame");
+  await click(browser, "button", "Enter");
+  await panelShows(browser, "For friends");
+  await byRole(browser, "textbox", "Reply");
+});
+
 describe("a frozen site", () => {
   test("is read, says 'Comments are frozen', and has nothing to write in", async () => {
     const site = await world.site(FILES);

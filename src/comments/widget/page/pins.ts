@@ -41,7 +41,7 @@ function spotOf({ range }: Place, { left, right }: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
   const element = range.startContainer.parentElement;
   // What is folded away has a place, but nobody sees it there.
-  if (!rect || element?.checkVisibility({ visibilityProperty: true }) === false) return null;
+  if (!rect || element?.checkVisibility?.({ visibilityProperty: true }) === false) return null;
   const block = element?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
   const behind = Math.max(block.right, rect.right) + GAP;
   const before = Math.min(block.left, rect.left) - ROOM + GAP / 2;

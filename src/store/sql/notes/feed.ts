@@ -4,10 +4,15 @@ import { type Op, type Statement, statement } from "../db.ts";
 import { type CommentRow, quoteOf, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
 import { IS_PUBLIC } from "./sight.ts";
 
-type Row = Pick<CommentRow, "id" | "text" | "created_at" | "modified_at" | "rev" | "state" | "person_id" | "kind"> &
+type Row = Pick<
+  CommentRow,
+  "id" | "text" | "canonical" | "created_at" | "modified_at" | "rev" | "state" | "person_id" | "kind"
+> &
   ThreadRow & { thread_id: string; name: string | null; replies: number };
 
-const columns = (name: "name" | "shown_name"): string => `c.id, c.text, c.created_at, c.modified_at, c.rev, c.state,
+const columns = (
+  name: "name" | "shown_name",
+): string => `c.id, c.text, c.canonical, c.created_at, c.modified_at, c.rev, c.state,
   c.person_id, p.kind, p.${name} as name, r.id as thread_id, ${THREAD_COLUMNS},
   case when c.comment_no = t.thread_no then (
     select count(*) from comments a where a.thread_no = t.thread_no and a.comment_no <> t.thread_no and a.state = 'public'
@@ -48,6 +53,7 @@ const itemOf = (row: Row): PublicComment => ({
   thread_id: row.thread_id,
   by: { id: row.person_id!, name: row.name!, kind: row.kind! } satisfies Author,
   text: row.text!,
+  canonical: row.canonical,
   created_at: row.created_at,
   modified_at: row.modified_at,
   rev: row.rev,

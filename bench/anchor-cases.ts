@@ -10,6 +10,7 @@ import {
   rooted,
   type Word,
   wordsOf,
+  type Laid,
 } from "./page-edits.ts";
 
 type SpanKind = "word" | "phrase" | "sentence" | "paragraph";
@@ -33,21 +34,11 @@ export interface History {
 }
 
 /** Words of a span, the least and one more than the most. */
-const LENGTHS: Record<SpanKind, readonly [number, number]> = {
-  word: [1, 2],
-  phrase: [3, 7],
-  sentence: [10, 31],
-  paragraph: [40, 121],
-};
-const KINDS = Object.keys(LENGTHS) as SpanKind[];
+const LENGTHS = { word: [1, 2], phrase: [3, 7] } as const;
+const WIDE = /[\u2e80-\ua4cf]/;
+const KINDS: readonly SpanKind[] = ["word", "phrase", "sentence", "paragraph"];
 const LONGEST = 1200;
 const [EDITED, GONE] = [0.5, 0.2];
-
-interface Laid {
-  text: string;
-  words: Word[];
-  starts: number[];
-}
 
 const endOf = ({ words, starts }: Laid, at: number): number => starts[at]! + words[at]!.text.length;
 
@@ -98,12 +89,24 @@ function spansOf(old: Laid, now: Laid, count: number, chance: Chance): Span[] {
   const edits = editedAt(old, places);
   return Array.from({ length: count }, (_, n) => {
     const kind = KINDS[n % KINDS.length]!;
-    const [least, most] = LENGTHS[kind];
-    const length = least + below(chance, most - least);
     const near = n % (2 * KINDS.length) < KINDS.length && edits.length > 0;
     const around = near ? pick(chance, edits) : below(chance, old.words.length);
-    return spanAt(old, now, places, kind, Math.max(0, around - below(chance, length)), length);
+    return spanAt(old, now, places, kind, ...reachOf(old, kind, around, chance));
   }).filter((span) => span !== null);
+}
+
+/** The words that somebody would select there: from and up to. */
+function reachOf(old: Laid, kind: SpanKind, around: number, chance: Chance): [from: number, to: number] {
+  if (kind === "word" || kind === "phrase") {
+    const [least, most] = LENGTHS[kind];
+    const wide = WIDE.test(old.words[around]!.text) ? 2 : 1; // of such characters two make a word
+    const length = wide * (least + below(chance, most - least));
+    const from = Math.max(0, around - below(chance, length));
+    return [from, Math.min(old.words.length, from + length)];
+  }
+  const starts = kind === "sentence" ? old.sentences : old.blocks;
+  const at = starts.findLastIndex((start) => start <= around);
+  return [starts[at]!, starts[at + 1] ?? old.words.length];
 }
 
 function spanAt(
@@ -112,9 +115,9 @@ function spanAt(
   places: ReadonlyMap<number, number>,
   kind: SpanKind,
   from: number,
-  length: number,
+  behind: number,
 ): Span | null {
-  let [first, to] = [from, Math.min(old.words.length, from + length)];
+  let [first, to] = [from, behind];
   while (first < to && !/[\p{L}\p{N}]{2}|[\u2e80-\ua4cf]/u.test(old.words[first]!.text)) first++;
   while (to > first && !/[\p{L}\p{N}]/u.test(old.words[to - 1]!.text)) to--;
   if (first >= to) return null;

@@ -54,8 +54,16 @@ export function blocksOf(html: string): Block[] {
     .filter(({ words }) => words.length > 0);
 }
 
-/** The text of blocks, and where each word begins. */
-export function laidOut(blocks: readonly Block[]): { text: string; words: Word[]; starts: number[] } {
+/** The text of blocks, where each word begins in it, and the numbers of the first words of blocks and of sentences. */
+export interface Laid {
+  text: string;
+  words: Word[];
+  starts: number[];
+  blocks: number[];
+  sentences: number[];
+}
+
+export function laidOut(blocks: readonly Block[]): Laid {
   const words = blocks.flatMap(({ words }) => words.map((word, i) => (i === 0 ? { ...word, space: true } : word)));
   const starts: number[] = [];
   let text = "";
@@ -64,7 +72,19 @@ export function laidOut(blocks: readonly Block[]): { text: string; words: Word[]
     starts.push(text.length);
     text += word;
   }
-  return { text, words, starts };
+  const firsts: number[] = [];
+  const begins: number[] = [];
+  let at = 0;
+  for (const block of blocks) {
+    firsts.push(at);
+    begins.push(
+      ...sentences(block)
+        .slice(0, -1)
+        .map((from) => at + from),
+    );
+    at += block.words.length;
+  }
+  return { text, words, starts, blocks: firsts, sentences: begins };
 }
 
 /** The same blocks, each word with its place in their text. */
@@ -76,7 +96,9 @@ export function rooted(blocks: readonly Block[]): Block[] {
 
 type Edit = (blocks: Block[], chance: Chance, foreign: readonly Block[]) => void;
 
-const fresh = (words: readonly Word[]): Word[] => words.map((word) => ({ ...word, from: null }));
+/** Words of another place, which begin a word of their own. */
+const fresh = (words: readonly Word[]): Word[] =>
+  words.map((word, i) => ({ ...word, space: word.space || i === 0, from: null }));
 const isName = ({ text }: Word): boolean => /^[\p{L}\p{N}]/u.test(text);
 const proseOf = (blocks: readonly Block[]): Block[] =>
   blocks.filter(({ kind, words }) => kind === "prose" && words.length > 8);
@@ -115,33 +137,41 @@ const withProse =
     if (prose.length > 0) edit(pick(chance, prose), chance, foreign);
   };
 
+/** Puts words in the place of others; what comes behind them begins a word of its own. */
+function splice(block: Block, from: number, count: number, words: readonly Word[] = []): void {
+  block.words.splice(from, count, ...words);
+  const next = block.words[from + words.length];
+  if (next && (words.length > 0 || from > 0) && isName(next))
+    block.words[from + words.length] = { ...next, space: true };
+}
+
 /** What people do to pages. */
 export const EDITS: Record<string, Edit> = {
   "a sentence is reworded": withProse((block, chance, foreign) => {
     const [from, to] = sentenceOf(block, chance);
     const part = { kind: block.kind, words: block.words.slice(from, to) };
-    reword(part, 0.1 + 0.3 * chance(), chance, foreign);
-    block.words.splice(from, to - from, ...part.words);
+    reword(part, 0.05 + 0.25 * chance(), chance, foreign);
+    splice(block, from, to - from, part.words);
   }),
   "a sentence is replaced": withProse((block, chance, foreign) => {
     const [from, to] = sentenceOf(block, chance);
     const other = pick(chance, proseOf(foreign));
-    block.words.splice(from, to - from, ...fresh(other.words.slice(...sentenceOf(other, chance))));
+    splice(block, from, to - from, fresh(other.words.slice(...sentenceOf(other, chance))));
   }),
   "a sentence is added": withProse((block, chance, foreign) => {
     const other = pick(chance, proseOf(foreign));
-    block.words.splice(sentenceOf(block, chance)[0], 0, ...fresh(other.words.slice(...sentenceOf(other, chance))));
+    splice(block, sentenceOf(block, chance)[0], 0, fresh(other.words.slice(...sentenceOf(other, chance))));
   }),
   "a sentence goes": withProse((block, chance) => {
     const [from, to] = sentenceOf(block, chance);
-    block.words.splice(from, to - from);
+    splice(block, from, to - from);
   }),
   "words go": withProse((block, chance) => {
-    block.words.splice(below(chance, block.words.length), 1 + below(chance, 4));
+    splice(block, below(chance, block.words.length), 1 + below(chance, 4));
   }),
   "words come in": withProse((block, chance, foreign) => {
     const words = wordsOf(Array.from({ length: 1 + below(chance, 4) }, () => ` ${anyWord(foreign, chance)}`).join(""));
-    block.words.splice(below(chance, block.words.length), 0, ...words);
+    splice(block, below(chance, block.words.length), 0, words);
   }),
   "a typo is mended": withProse((block, chance) => {
     const long = block.words.filter(({ text }) => text.length > 5 && /^\p{L}+$/u.test(text));

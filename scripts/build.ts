@@ -13,6 +13,7 @@ const PROGRAMS = {
     "src/pipeline/markdown/thread.ts",
     "src/server/locate-thread.ts",
     "src/server/sweep-thread.ts",
+    "src/server/webhook-thread.ts",
     "src/store/writer-thread.ts",
   ],
 } as const;

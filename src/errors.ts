@@ -76,6 +76,8 @@ export interface NextAction {
   method?: string;
   url?: string;
   when?: string;
+  /** Of `review_comments`. */
+  threads?: { id: string; page: string; carried: string; url: string }[];
 }
 
 /** Members of the error body beside `error`, `code` and `request_id`. */

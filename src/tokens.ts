@@ -20,6 +20,7 @@ export const newAccountId = (): string => `acct_${randomName(20)}`;
 export const newSessionId = (): string => `sess_${randomName(20)}`;
 export const newCommentId = (): string => `c_${randomName(20)}`;
 export const newNoteEventId = (): string => `e_${randomName(20)}`;
+export const newDeliveryId = (): string => `msg_${randomName(24)}`;
 export const newAgentTokenId = (): string => `agent_${randomName(20)}`;
 export const newReportId = (): string => `rep_${randomName(20)}`;
 

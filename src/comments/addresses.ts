@@ -8,7 +8,9 @@ import type { FeedSite } from "./types.ts";
 
 export const COMMENTS = "/_svc/comments/";
 
-export const feedSite = ({ config }: Pick<CommentParts, "config">, { slug }: Pick<Site, "slug">): FeedSite => ({
+type Addressed = { config: Pick<CommentParts["config"], "base_url" | "sites_domain"> };
+
+export const feedSite = ({ config }: Addressed, { slug }: Pick<Site, "slug">): FeedSite => ({
   slug,
   origin: siteUrl(config, slug),
   versionOrigin: (version_id) => siteUrl(config, `${version_id}--${slug}`),

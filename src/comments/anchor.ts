@@ -1,12 +1,13 @@
 /** Where a quote is in a page's text (COMMENTS 3): its very words where what stands around them says that they are the same,
  *  else what has become of them; and nothing rather than a guess. Runs in browsers. */
-import { occurrences, surroundings } from "./occurrences.ts";
-import { passages } from "./passages.ts";
-import type { Candidate, Quote } from "./quote.ts";
+import { occurrences, surroundings } from "./matching/occurrences.ts";
+import { passages } from "./matching/passages.ts";
+import type { Candidate } from "./matching/candidate.ts";
+import type { Quote } from "./quote.ts";
 import { normalise } from "./text.ts";
-import { indexOf, type TextIndex } from "./text-index.ts";
+import { indexOf, type TextIndex } from "./matching/text-index.ts";
 
-export interface Anchored {
+interface Anchored {
   /** UTF-16 units of the normalised text. */
   start: number;
   end: number;
@@ -43,7 +44,8 @@ export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: nu
   return { start: best.start, end: best.end, state: best.exact ? "anchored" : "changed" };
 }
 
-/** With its very words and surroundings nothing else can be meant. */
+/** Of both sides: with its very words and such surroundings nothing else can be meant. */
+const SURE = 0.9;
 const isSure = ({ before, behind }: Candidate): boolean =>
   before !== null && behind !== null && Math.min(before, behind) >= SURE;
 
@@ -61,16 +63,21 @@ interface Bar {
   /** Of the better side, where the very words are found: once in the text, and several times. */
   once: number;
   several: number;
+  /** The same, where the other side is as good as gone. */
+  one_side: number;
   /** Where they are not: of the passage, of the better side, and of the other. */
   likeness: number;
   better: number;
   worse: number;
 }
 
+/** Of a side: no more than chance makes. */
+const NONE = 0.25;
+
 const BARS: readonly Bar[] = [
-  { shorter_than: 16, once: 0.7, several: 0.85, likeness: 0.5, better: 0.8, worse: 0.4 },
-  { shorter_than: 60, once: 0.4, several: 0.5, likeness: 0.5, better: 0.6, worse: 0 },
-  { shorter_than: Infinity, once: 0, several: 0.4, likeness: 0.45, better: 0.6, worse: 0 },
+  { shorter_than: 16, once: 0.7, several: 0.85, one_side: 0.95, likeness: 0.5, better: 0.8, worse: 0.4 },
+  { shorter_than: 60, once: 0.4, several: 0.5, one_side: 0.5, likeness: 0.5, better: 0.6, worse: 0 },
+  { shorter_than: Infinity, once: 0, several: 0.4, one_side: 0.4, likeness: 0.52, better: 0.6, worse: 0 },
 ];
 
 /** Of a long quote with nothing around it, such as a whole page. */
@@ -86,15 +93,15 @@ function isAccepted({ exact, likeness, before, behind, start }: Judged, quote: Q
   if (bare) return exact ? count === 1 || start === hint : likeness >= BARE_LIKENESS && size >= BARS[1]!.shorter_than;
   const better = Math.max(before ?? 0, behind ?? 0);
   const worse = Math.min(before ?? better, behind ?? better);
-  if (exact) return better >= (count === 1 ? bar.once : bar.several);
+  if (exact && count === 1) return better >= bar.once;
+  if (exact) return better >= (worse < NONE ? bar.one_side : bar.several);
   return likeness >= bar.likeness && better >= bar.better && worse >= bar.worse;
 }
 
 /** By so much more what stood beside the passage must be like the candidate than like what stands beside that. */
 const CLEARLY = 0.1;
 const LIKE = 0.6;
-
-const SURE = 0.9;
+/** Characters on each side of a gap that has closed. */
 const NEXT = 20;
 
 /** Whether what stood before the passage and what stood behind it now stand side by side. */
@@ -113,6 +120,7 @@ function isAnother(
 ) {
   if (exact && sizeOf(text) >= BARS[1]!.shorter_than) return false;
   if (Math.min(before ?? 1, behind ?? 1) < SURE && isClosed(index.text, prefix, suffix)) return true;
+  if (exact) return false;
   const follower = behind === null ? null : surroundings(index, suffix, start, false);
   const leader = before === null ? null : surroundings(index, prefix, end, true);
   return (

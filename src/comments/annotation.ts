@@ -139,7 +139,7 @@ function motivationOf(annotation: Members): SentComment["motivation"] {
 function canonicalOf(annotation: Members): string | null {
   const canonical = member(annotation, "canonical") ?? null;
   if (canonical === null) return null;
-  if (typeof canonical === "string" && /^[a-z][a-z0-9+.-]*:[^\s\p{C}]+$/iu.test(canonical)) {
+  if (typeof canonical === "string" && /^[a-z][a-z0-9+.-]*:[^\s\p{C}<>"{}|\\^`]+$/iu.test(canonical)) {
     if (canonical.length <= LONGEST.canonical) return canonical;
   }
   throw invalid('The "canonical" must be an IRI of at most 200 characters, such as urn:uuid:….');

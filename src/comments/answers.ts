@@ -13,11 +13,22 @@ type Fields = Readonly<Record<string, string>>;
 /** For one viewer alone. */
 export const PRIVATE: Fields = { "cache-control": "private, no-cache", vary: "Cookie" };
 
+/** Of an annotation, wherever it is told (COMMENTS 1). */
+export const ANNOTATION = {
+  "content-type": LD_JSON,
+  link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"',
+  allow: "GET, HEAD, OPTIONS, PUT, DELETE",
+  "cache-control": "private, no-cache",
+  vary: "Accept, Cookie",
+};
+
 /** Of anything that follows from these alone. */
 export const digestTag = (prefix: string, ...of: readonly unknown[]): string =>
   `"${prefix}-${createHash("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 12)}"`;
 
+/** What is written is answered whole: its new state is not what the client holds. */
 const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
   const held = request.headers.get("if-none-match");
   return etag !== undefined && held !== null && ifNoneMatch(held, etag);
 };

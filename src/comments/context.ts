@@ -22,7 +22,7 @@ export interface Located {
 }
 
 export interface CommentParts {
-  config: { base_url: string; sites_domain: string };
+  config: { base_url: string; sites_domain: string; webhooks_allow: readonly string[] | null };
   store: { notes: Notes };
   limit: Limiter;
   limitWindows: WindowLimiter;

@@ -1,6 +1,6 @@
 /** The quote of a passage: with as much around it as tells it from its likes, up to the end of a word. Runs in browsers. */
 import type { Quote } from "./quote.ts";
-import { isInWord } from "./words.ts";
+import { isInWord } from "./matching/words.ts";
 
 /** COMMENTS 2. */
 const MOST = 64;

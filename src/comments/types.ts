@@ -121,8 +121,6 @@ export interface Identified {
 export interface FeedDocuments {
   /** `GET c_…`, and an item of a collection or of `me/export`. */
   annotation(site: FeedSite, item: FeedItem): object;
-  /** An entry of `c_…/history`. */
-  moderation(site: FeedSite, event: NoteEvent): object;
   /** Companions, `/comments.json`, `feed.json`. `items`: all of them, where there are at most `FEED_INLINE`, else none.
    *  `w3c`: the request named the anno profile. */
   collection(asked: FeedAsked, items: readonly FeedItem[], w3c: boolean): Identified;
@@ -132,4 +130,6 @@ export interface FeedDocuments {
   container(asked: FeedAsked, feed: string): Identified;
   /** `GET me/export`: all that somebody wrote. */
   exported(site: FeedSite, name: string, items: readonly FeedItem[]): Identified;
+  /** `c_…/history`, for the owner alone. */
+  history(site: FeedSite, comment_id: string, events: readonly NoteEvent[]): Identified;
 }

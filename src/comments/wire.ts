@@ -51,7 +51,7 @@ export function threadJson(
 
 /** The same comment as a feed's item. */
 export function itemOf(thread: StoredThread, comment: StoredComment): PublicComment {
-  const { id, text, created_at, modified_at, rev, by } = comment;
+  const { id, text, canonical, created_at, modified_at, rev, by } = comment;
   const { page, version_id, version_created_at, quote, status } = thread;
   const isRoot = id === thread.id;
   const replies = thread.comments.slice(1).filter((one) => one.visibility === "public" && one.text !== null).length;
@@ -60,6 +60,7 @@ export function itemOf(thread: StoredThread, comment: StoredComment): PublicComm
     thread_id: thread.id,
     by: by!,
     text: text!,
+    canonical,
     created_at,
     modified_at,
     rev,

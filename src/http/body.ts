@@ -82,17 +82,20 @@ function readText(request: Request, limit = TEXT_BYTES): Promise<string> {
 export const mediaType = ({ headers }: Request): string | null =>
   headers.get("content-type")?.split(";", 1)[0]!.trim().toLowerCase() || null;
 
-/** The JSON object of a request: at most 64 KiB, or `limit` bytes, and 32 levels. Its members are still to be checked one
- *  by one. */
-export async function readJson(request: Request, limit?: number): Promise<Readonly<Record<string, unknown>>> {
+/** The JSON of a request, whatever it is: at most 64 KiB, or `limit` bytes, and 32 levels. Throws `invalid_json`. */
+export async function readAnyJson(request: Request, limit?: number): Promise<unknown> {
   const text = await readText(request, limit);
-  let value: unknown;
   try {
     if (nestsDeeper(text, JSON_DEPTH)) throw invalidJson(`nested deeper than ${JSON_DEPTH} levels`);
-    value = JSON.parse(text);
+    return JSON.parse(text) as unknown;
   } catch (error) {
     throw error instanceof Refusal ? error : invalidJson("it cannot be parsed");
   }
+}
+
+/** The JSON object of a request. Its members are still to be checked one by one. */
+export async function readJson(request: Request, limit?: number): Promise<Readonly<Record<string, unknown>>> {
+  const value = await readAnyJson(request, limit);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidJson("it is something else");
   return value as Record<string, unknown>;
 }

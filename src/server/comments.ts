@@ -23,7 +23,7 @@ import type { Page } from "../pages.ts";
 import type { Locating } from "./locating.ts";
 
 interface Joined {
-  config: Pick<Config, "base_url" | "sites_domain" | "data_dir">;
+  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow">;
   store: Pick<Store, "notes">;
   sites: Pick<SiteServer, "live">;
   rates: Rates;

@@ -8,6 +8,7 @@ import type { Code } from "../http/coder.ts";
 import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
+import { MCP } from "../routes/mcp.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
@@ -25,6 +26,7 @@ import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
+import { startWebhooks } from "./webhooking.ts";
 import type { Site } from "../types.ts";
 import { readTls } from "../config/tls.ts";
 import { createErrorPage } from "../web/error-page.ts";
@@ -89,7 +91,7 @@ function appFor(
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
     config,
-    api: createApi(parts, [...TABLE, ...WEB]),
+    api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
     ownPaths: createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites }),
@@ -137,7 +139,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const log = createLog(config.log, now);
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
-  const { store, rates } = await openServing({ data_dir: config.data_dir, now, lost });
+  const { data_dir, webhooks } = config;
+  const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
   const pool = startPool(config, now, log, () => metrics);
   const coders = createCoders({ log });
   let app: App;
@@ -188,9 +191,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);
+    const webhooks = startWebhooks(service.config, options.now);
     return {
       ...service,
       async stop() {
+        await webhooks.stop();
         await sweeping.stop();
         await service.stop();
         data.close();

@@ -8,6 +8,7 @@ import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
 import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
+import { startWebhooks } from "./webhooking.ts";
 
 /** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */
 export const WORKER_COMMAND = "__worker";
@@ -106,9 +107,11 @@ export async function supervise(configured: Config, env: Env, now: () => number)
   });
   const log = createLog(config.log, now);
   const sweeping = startSweeping(config, now, endForRecovery);
+  const webhooks = startWebhooks(config, now);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();
+    await webhooks.stop();
     await sweeping.stop();
     await log.close();
     data.close();

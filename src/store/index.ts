@@ -52,6 +52,8 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
 
 interface Serving {
   data_dir: string;
+  /** What happens in comments goes into the outbox. */
+  announces?: boolean;
   now: () => number;
   /** Hears of a write that nobody waited for and whose outcome nobody knows. */
   lost(error: unknown): void;
@@ -59,9 +61,14 @@ interface Serving {
 
 /** Opens a data directory that `prepareDataDir` has readied, for a thread that answers requests: it reads here, and never
  *  waits for the lock. */
-export async function openServing({ data_dir, now, lost }: Serving): Promise<{ store: Store; rates: Rates }> {
+export async function openServing({
+  data_dir,
+  announces = false,
+  now,
+  lost,
+}: Serving): Promise<{ store: Store; rates: Rates }> {
   const parts = openDataDir(data_dir, now, { watch: true, reads_only: true });
-  const writer = startWriter(data_dir, now);
+  const writer = startWriter({ data_dir, announces }, now);
   const { used } = writer.methods("sessions", ["used"]);
   const noted = new Set<string>();
   const noteUse = (session_id: string): void => {
@@ -71,7 +78,7 @@ export async function openServing({ data_dir, now, lost }: Serving): Promise<{ s
       .catch((error: unknown) => isCommitUnknown(error) && lost(error))
       .finally(() => noted.delete(session_id));
   };
-  const store = writingElsewhere(storeOn(parts, noteUse), writer);
+  const store = writingElsewhere(storeOn(parts, { noteUse }), writer);
   return {
     rates: openRates(data_dir, now, writer.methods("rates", ["count", "forget"])),
     store: {

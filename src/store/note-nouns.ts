@@ -39,6 +39,8 @@ export interface StoredComment {
   by: Author | null;
   text: string | null;
   visibility: Visibility;
+  /** The author's own name for it, an IRI; null where they gave none. */
+  canonical: string | null;
   created_at: string;
   edited_at: string | null;
   /** The last change of any kind. */
@@ -83,6 +85,8 @@ export interface PublicComment {
   thread_id: string;
   by: Author;
   text: string;
+  /** The author's own name for it, an IRI; null where they gave none. */
+  canonical: string | null;
   created_at: string;
   /** Edits, approvals, and of a root what is decided of its thread. */
   modified_at: string;

@@ -13,7 +13,7 @@ import { count } from "./words.ts";
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
   ["Publish", ["dashboard", "cli", "markdown", "receipts", "comments"]],
-  ["From programs", ["http-api", "library"]],
+  ["From programs", ["http-api", "library", "agents"]],
   ["Run a server", ["self-hosting", "abuse"]],
 ];
 const ORDER = PARTS.flatMap(([, names]) => names);

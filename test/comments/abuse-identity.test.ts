@@ -4,8 +4,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { read } from "../kit/database.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
-import { type Answered, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
+import { local, startProcess, temporaryFolder } from "../kit/process.ts";
+import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+import { type Answered, CommentedSite, commentedSite, FREELY, PAGES, PASSCODE, type Visitor } from "./commented.ts";
 
 let server: TestServer;
 beforeAll(async () => void (server = await startServer(FREELY)));
@@ -222,6 +224,35 @@ describe("(18) a changed passcode", () => {
     await place.api("settings", { method: "PATCH", body: { passcode: "another one" } });
     for (const one of [guest, other]) expect((await one.send("threads?page=/")).status).toBe(401);
     expect((await guest.post("x")).body.code).toBe("passcode_required");
+  });
+
+  test("of two workers neither takes an old grant after the answer", async () => {
+    await using folder = await temporaryFolder();
+    const running = await startProcess(["--data-dir", folder.path, "--workers", "2", "--log", "off"]);
+    try {
+      const api = (path: string, init: RequestInit = {}) => fetch(local(running) + path, init);
+      // A new connection each time: either worker may get it.
+      const site = (slug: string, path = "/", init: RequestInit = {}) => {
+        const headers = { ...(init.headers as object), host: `${slug}.localhost:${running.port}`, connection: "close" };
+        return api(path, { ...init, headers });
+      };
+      const deployed = await api("/sites", { method: "POST", headers: ZIP, body: zipOf(PAGES) });
+      const place = new CommentedSite({ api, site }, (await deployed.json()) as DeployResult);
+      await place.turn("passcode");
+      const guest = place.visitor();
+      await guest.send("passcode", { method: "POST", body: { passcode: PASSCODE } });
+      const seen = async () =>
+        new Set(
+          (await Promise.all(Array.from({ length: 20 }, () => guest.send("threads?page=/")))).map(
+            ({ status }) => status,
+          ),
+        );
+      expect(await seen()).toEqual(new Set([200]));
+      await place.api("settings", { method: "PATCH", body: { passcode: PASSCODE } });
+      expect(await seen()).toEqual(new Set([401]));
+    } finally {
+      await running.end();
+    }
   });
 });
 

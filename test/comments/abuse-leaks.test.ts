@@ -74,6 +74,30 @@ describe("(4) a pending post is nowhere for a stranger, byte by byte", () => {
     expect(JSON.stringify(await look())).not.toContain("SECRETWORD");
   });
 
+  test("of one that was public and waits again, further edits, reports and decisions change no answer", async () => {
+    const place = await commentedSite(server, "approved");
+    const [ann, stranger] = [place.visitor(), place.visitor()];
+    const [root, other] = [await ann.say("was public"), await ann.say("stays public")];
+    for (const id of [root, other]) await place.decide(id, "approve");
+    const reply = await ann.reply("an answer", root);
+    await place.decide(reply, "approve");
+    await ann.edit(root, "SECRETWORD");
+    const { cursor } = await stranger.threads();
+    const look = () => allThatIsSeen(stranger, [root, reply, other], cursor);
+    const before = await look();
+    const steps: Record<string, () => Promise<unknown>> = {
+      edit: () => ann.edit(root, "SECRETWORD again"),
+      "edit of the reply": () => ann.edit(reply, "SECRETWORD below"),
+      report: () => ann.send(`${root}/report`, { method: "POST", body: { reason: "spam" } }),
+      resolve: () => place.decide(root, "resolve"),
+      reject: () => place.decide(root, "reject"),
+    };
+    for (const [name, step] of Object.entries(steps)) {
+      await step();
+      expect([name, await look()]).toEqual([name, before]);
+    }
+  });
+
   test("the cursor of a later public change tells nothing of what was pending before it", async () => {
     const [quiet, busy] = [await commentedSite(server, "approved"), await commentedSite(server, "approved")];
     for (let i = 0; i < 5; i++) await busy.visitor().say(`pending ${i}`);

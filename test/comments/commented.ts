@@ -134,7 +134,7 @@ export const idOf = ({ status, body, text }: Answered): string => {
 
 export class CommentedSite {
   constructor(
-    readonly server: TestServer,
+    readonly server: Pick<TestServer, "api" | "site">,
     readonly site: DeployResult,
   ) {}
   get origin(): string {

@@ -28,7 +28,8 @@ const containerOf = (items: readonly FeedItem[], over: Partial<FeedAsked> = {}):
   told(feedDocuments.container(asked(items, { id: `${SITE.origin}/_svc/comments/`, ...over }), FEED));
 
 const annotations = Object.values(KINDS).map((item) => told(feedDocuments.annotation(SITE, item)));
-const histories = EVENTS.map((event) => told(feedDocuments.moderation(SITE, event)));
+const history = told(feedDocuments.history(SITE, "c_01JD8Q4V5W", EVENTS));
+const histories = (history.first as Document).items as Document[];
 
 /** Where the feed of a page is told, in each way that there is; and items as their addresses alone. */
 const PLACES: Partial<FeedAsked>[] = [
@@ -41,6 +42,7 @@ const everySize = SIZES.flatMap((size) => PLACES.map((place) => [some(size), pla
 const collections = [
   ...everySize.map(([items, place]) => collectionOf(items, true, place)),
   ...[0, 1, 500].map((size) => told(feedDocuments.exported(SITE, "Quiet Heron", some(size)))),
+  history,
 ];
 const pages = everySize.flatMap(([items, place]) => pagesOf(items, place));
 const containers = SIZES.flatMap((size) => [containerOf(some(size)), containerOf(some(size), { iris: true })]);

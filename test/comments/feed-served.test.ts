@@ -45,10 +45,11 @@ describe("COMMENTS 1: a page's companion", () => {
     ["/_svc/comments/feed.json?source=/guide", "/guide.comments.json"],
     ["/_svc/comments/feed.json?source=%2Fdocs%2F", "/docs/index.comments.json"],
     ["/_svc/comments/feed.json?source=/", "/index.comments.json"],
+    ["/_svc/comments/feed.json?source=ORIGIN/guide.html", "/guide.comments.json"],
     ["/comments.json", "/comments.json"],
     ["/_svc/comments/feed.json", "/comments.json"],
   ])("%s tells the feed whose address is %s", async (path, address) => {
-    const told = await reader.send(path);
+    const told = await reader.send(path.replace("ORIGIN", encodeURIComponent(place.origin)));
     expect(told.status).toBe(200);
     expect(told.body.id).toBe(place.origin + address);
     expect(told.headers.get("content-location")).toBe(place.origin + address);
@@ -62,6 +63,9 @@ describe("COMMENTS 1: a page's companion", () => {
     ["/_svc/comments/feed.json?source=/nothing", "no page"],
     ["/_svc/comments/feed.json?source=", "no path"],
     ["/_svc/comments/feed.json?source=https://evil.example/guide.html", "another site's"],
+    ["/_svc/comments/feed.json?source=//evil.example/guide.html", "another site's"],
+    ["/_svc/comments/feed.json?source=%00", "no path"],
+    ["/_svc/comments/feed.json?source=/%25zz", "no encoding"],
     ["/comments.json?page=1", "past the end"],
     ["/comments.json?page=-1", "no number of a page"],
     ["/comments.json?page=", "no number"],

@@ -1,6 +1,6 @@
 /** COMMENTS 4, ruling 11: with a site everything of its comments goes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { read } from "../kit/database.ts";
+import { read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { visitorOf } from "../kit/visitor.ts";
@@ -45,6 +45,32 @@ async function fill(place: CommentedSite): Promise<void> {
   await place.api("owner-code", { method: "POST", body: {} });
   expect(rowsOf(place.site)).toEqual(ALL);
 }
+
+test("COMMENTS, As built: of what its authors delete a site remembers 5,000, and all of what is there", async () => {
+  const place = await commentedSite(server);
+  const { site_id } = place.site;
+  const ann = place.visitor();
+  const [last] = [await ann.say("deleted last"), await ann.say("kept")];
+  write(
+    server.data_dir,
+    `with recursive n(n) as (select 1 union all select n + 1 from n where n < 5200)
+     insert into comments (id, site_id, thread_no, text, state, was_public, created_at, modified_at, public_no, own_no)
+     select 'c_gone_' || n, ?1, (select thread_no from comments where site_id = ?1 and text = 'kept'), null, 'deleted', 1, '', '', n, n
+     from n`,
+    site_id,
+  );
+  expect((await ann.send(last, { method: "DELETE" })).status).toBe(204);
+  const states = read(
+    server.data_dir,
+    "select state, count(*) as n from comments where site_id = ? group by state order by state",
+    site_id,
+  );
+  expect(states).toEqual([
+    { state: "deleted", n: 5001 },
+    { state: "public", n: 1 },
+  ]);
+  expect([(await ann.send(last)).status, await ann.texts()]).toEqual([410, ["kept"]]);
+});
 
 describe("COMMENTS, ruling 11: what goes with a site", () => {
   test("deleted by its owner: all of it, at once; another site's stays", async () => {

@@ -50,7 +50,7 @@ function reply(site: FeedSite, { text, thread_id }: FeedItem): object {
 }
 
 export function annotation(site: FeedSite, item: FeedItem): object {
-  const { id, thread_id, created_at, modified_at, by } = item;
+  const { id, thread_id, canonical, created_at, modified_at, by } = item;
   const is_root = id === thread_id;
   return {
     "@context": ANNO,
@@ -60,6 +60,8 @@ export function annotation(site: FeedSite, item: FeedItem): object {
     created: created_at,
     ...(modified_at !== created_at && { modified: modified_at }),
     creator: creator(site, by),
+    // The protocol has it kept, whoever reads it: by it a copy is known as one.
+    ...(canonical !== null && { canonical }),
     ...(is_root ? root(site, item) : reply(site, item)),
   };
 }

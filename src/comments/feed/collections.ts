@@ -1,8 +1,9 @@
 /** Collections of comments, their pages, and the container that new ones are sent to (COMMENTS 1). Oldest first, so that a
  *  page which is full stays what it is. */
 import { decodePath } from "../../percent.ts";
+import type { NoteEvent } from "../../store/notes.ts";
 import { FEED_PAGE, type FeedAsked, type FeedItem, type FeedSite, type Identified } from "../types.ts";
-import { annotation, commentIri } from "./annotations.ts";
+import { annotation, commentIri, moderation } from "./annotations.ts";
 import { ANNO, COLLECTION_CONTEXT, CONTAINER_CONTEXT, PAGE_CONTEXT } from "./vocabulary.ts";
 
 const withQuery = (address: string, query: string): string => address + (address.includes("?") ? "&" : "?") + query;
@@ -71,21 +72,28 @@ export function container(asked: FeedAsked, feed: string): Identified {
 }
 
 /** All in one file, its only page in it. */
-export function exported(site: FeedSite, name: string, items: readonly FeedItem[]): Identified {
-  const id = commentIri(site, "me/export");
-  const only = {
-    id: `${id}#items`,
-    type: "AnnotationPage",
-    partOf: id,
-    startIndex: 0,
-    items: items.map((item) => annotation(site, item)),
-  };
+function inOneFile(id: string, label: string, items: readonly object[]): Identified {
+  const only = { id: `${id}#items`, type: "AnnotationPage", partOf: id, startIndex: 0, items };
   return {
     "@context": ANNO,
     id,
     type: "AnnotationCollection",
-    label: `Comments of ${name} on ${site.slug}`,
+    label,
     total: items.length,
     ...(items.length > 0 && { first: only, last: only.id }),
   };
 }
+
+export const exported = (site: FeedSite, name: string, items: readonly FeedItem[]): Identified =>
+  inOneFile(
+    commentIri(site, "me/export"),
+    `Comments of ${name} on ${site.slug}`,
+    items.map((item) => annotation(site, item)),
+  );
+
+export const history = (site: FeedSite, comment_id: string, events: readonly NoteEvent[]): Identified =>
+  inOneFile(
+    commentIri(site, `${comment_id}/history`),
+    "What was decided of this comment",
+    events.map((event) => moderation(site, event)),
+  );

@@ -66,16 +66,7 @@ export async function removeComment(ctx: OwnerCtx): Promise<null> {
 
 export async function readHistory(ctx: OwnerCtx): Promise<Response> {
   const { parts, site, request, exchange } = ctx;
-  const place = feedSite(parts, site);
-  const items = (await historyOf(ctx, idOf(ctx))).map((event) => parts.documents.moderation(place, event));
-  const id = `${place.origin}/_svc/comments/${idOf(ctx)}/history`;
-  const file = {
-    "@context": "http://www.w3.org/ns/anno.jsonld",
-    id,
-    type: "AnnotationCollection",
-    label: "What was decided of this comment",
-    total: items.length,
-    ...(items.length > 0 && { first: { type: "AnnotationPage", items } }),
-  };
+  const id = idOf(ctx);
+  const file = parts.documents.history(feedSite(parts, site), id, await historyOf(ctx, id));
   return answer({ request, exchange, headers: {} }, file, { "content-type": LD_JSON });
 }

@@ -6,7 +6,7 @@ import { commentDeleted, unknownComment } from "../../store/refusals.ts";
 import { UNIT_MS } from "../../units.ts";
 import { feedSite } from "../addresses.ts";
 import { readChangedText, readMembers } from "../annotation.ts";
-import { answer, emptyAnswer, LD_JSON, PRIVATE } from "../answers.ts";
+import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { endedIdentity, identityCookie } from "../visitor/identity.ts";
 import { limitClient, limitRename } from "../visitor/limits.ts";
@@ -63,7 +63,7 @@ export async function edit(ctx: Ctx): Promise<Response> {
   });
   const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
   const pending = comment.visibility === "pending" && { "svc-visibility": "pending" };
-  return answer(ctx, annotation, { ...PRIVATE, "content-type": LD_JSON, etag: entityTag(comment), ...pending }, 200);
+  return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment), ...pending }, 200);
 }
 
 /** By its author, or by the owner, whose hand is not counted. */

@@ -2,7 +2,7 @@
  *  (ruling 10). */
 import { Refusal } from "../../errors.ts";
 import { feedAddress, type Page, pageOfFeed, siteFeedAddress } from "../../pages.ts";
-import { feedSite, pageOf } from "../addresses.ts";
+import { feedSite, pageOf, pathOfSource } from "../addresses.ts";
 import { optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";
 import { asksIris, pageNumber, wantsW3c } from "../feed/asked.ts";
@@ -59,9 +59,15 @@ export async function feed(ctx: Ctx): Promise<Response> {
   const live = await ctx.parts.livePages(ctx.site);
   const source = ctx.query.get("source");
   if (source === null) return send(ctx, live, null);
-  const page = pageOf(live, source);
+  const page = pageAtSource(ctx, live, source);
   if (page === null) throw noFeed();
   return send(ctx, live, page);
+}
+
+/** A page's path, or its address as an annotation's target has it. */
+function pageAtSource({ parts, site, origin }: Ctx, live: LivePages, source: string): Page | null {
+  const path = !/^(?:\/|https?:)/.test(source) ? null : pathOfSource(source, [feedSite(parts, site).origin, origin]);
+  return path === null ? null : pageOf(live, path);
 }
 
 export async function feedOptions(ctx: Ctx): Promise<Response> {

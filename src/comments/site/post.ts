@@ -5,7 +5,7 @@ import { newPseudonym } from "../../slugs.ts";
 import type { Author, Written } from "../../store/notes.ts";
 import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
 import { readComment, type SentComment } from "../annotation.ts";
-import { answer, LD_JSON, PRIVATE } from "../answers.ts";
+import { ANNOTATION, answer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { identityCookie, newIdentity } from "../visitor/identity.ts";
 import { personId } from "../visitor/keys.ts";
@@ -118,20 +118,17 @@ export async function post(ctx: Ctx): Promise<Response> {
     return [sent, await store(ctx, sent, who, author)] as const;
   });
   if (cookie !== null) ctx.exchange.setCookie(cookie);
-  return answerWritten(ctx, written, sent.canonical);
+  return answerWritten(ctx, written);
 }
 
-function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written, canonical: string | null): Response {
+function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written): Response {
   const site = feedSite(ctx.parts, ctx.site);
   const comment = thread.comments.find(({ id }) => id === comment_id)!;
-  const annotation = {
-    ...ctx.parts.documents.annotation(site, itemOf(thread, comment)),
-    // The protocol has the client's own name for it kept.
-    ...(canonical !== null && { canonical }),
-  };
+  const annotation = ctx.parts.documents.annotation(site, itemOf(thread, comment));
   const fields = {
-    ...PRIVATE,
-    "content-type": LD_JSON,
+    ...ANNOTATION,
+    // It is the container's answer, too.
+    vary: "Accept, Prefer, Cookie",
     location: site.origin + COMMENTS + comment_id,
     etag: entityTag(comment),
     ...(comment.visibility === "pending" && { "svc-visibility": "pending" }),

@@ -2,7 +2,7 @@
 import { Refusal } from "../../errors.ts";
 import { commentDeleted, unknownComment } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";
-import { answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
+import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { cursorOf, numberIn } from "../visitor/cursor.ts";
 import type { ThreadsView } from "../types.ts";
@@ -56,15 +56,6 @@ export async function threads(ctx: Ctx): Promise<Response> {
   };
   return answer(ctx, view, fields);
 }
-
-/** What the protocol says of an annotation (COMMENTS 1). */
-const ANNOTATION = {
-  "content-type": LD_JSON,
-  link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"',
-  allow: "GET, HEAD, OPTIONS, PUT, DELETE",
-  "cache-control": "private, no-cache",
-  vary: "Accept, Cookie",
-};
 
 /** `c_…` as it stands in the path. */
 export const commentId = ({ params }: Pick<Ctx, "params">): string => `c_${params.id!}`;

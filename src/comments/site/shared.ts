@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { scriptJson } from "../../html/template.ts";
 import { answer, LD_JSON } from "../answers.ts";
 import type { Ctx } from "../context.ts";
+import type { Identified } from "../types.ts";
 
 type Fields = Readonly<Record<string, string>>;
 type Mode = { site: Pick<Ctx["site"], "comments_mode"> };
@@ -30,11 +31,18 @@ export const preflight = ({ site }: Mode, methods: string): Fields =>
 
 const HASH_LENGTH = 12;
 
+const textOf = (document: Identified): string => scriptJson(document).text;
+
+const tagOf = (text: string, tag: string): string =>
+  `"c-${createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH)}${tag}"`;
+
+/** Of a document that is not sent. */
+export const documentTag = (document: Identified): string => tagOf(textOf(document), "");
+
 /** Its tag says what is public, and nothing else: it is made of the document alone. Whoever writes the text into a page's
  *  script as it is ends no script with it. */
-export function sendDocument(ctx: Ctx, document: { id: string }, fields: Fields, tag = ""): Response {
-  const text = scriptJson(document).text;
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH);
-  const own = { "content-type": LD_JSON, "content-location": document.id, etag: `"c-${hash}${tag}"` };
+export function sendDocument(ctx: Ctx, document: Identified, fields: Fields, tag = ""): Response {
+  const text = textOf(document);
+  const own = { "content-type": LD_JSON, "content-location": document.id, etag: tagOf(text, tag) };
   return answer(ctx, text, { ...fields, ...own });
 }

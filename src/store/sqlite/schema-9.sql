@@ -145,3 +145,22 @@ create table owner_codes (
   expires_at integer not null
 ) strict, without rowid;
 create index owner_codes_by_site on owner_codes (site_id);
+
+-- What is still to be posted to the address that a site's owner set: what happened, and of which comment. What is told of
+-- it is read when it is told, so that nothing goes out that was deleted meanwhile.
+create table webhook_outbox (
+  delivery_no integer primary key,
+  -- The same in all tries: by it a receiver knows what it has.
+  id text not null unique,
+  site_id text not null,
+  type text not null check (type in (
+    'thread.created', 'reply.created', 'thread.resolved', 'thread.reopened', 'comment.reported')),
+  comment_no integer not null,
+  created_at text not null,
+  -- Those that failed.
+  tries integer not null default 0,
+  -- Epoch milliseconds.
+  next_at integer not null
+) strict;
+create index webhook_outbox_by_time on webhook_outbox (next_at);
+create index webhook_outbox_by_site on webhook_outbox (site_id, delivery_no);

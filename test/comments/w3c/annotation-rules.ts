@@ -83,6 +83,11 @@ const LIFE: Rule[] = [
     broken: (document) => changed(document, { modified: [document.created, document.created] }),
   },
   {
+    rule: "3.3.7: has one canonical address at most",
+    holds: ({ canonical }) => canonical === undefined || isIri(canonical),
+    broken: (document) => changed(document, { canonical: ["urn:x", "urn:y"] }),
+  },
+  {
     rule: "3.3.2: its creator has one address, a class, and one name",
     holds: (document) =>
       creators(document).length === 1 &&

@@ -5,7 +5,7 @@ import { codeOf, importsOf, type Sources } from "./source.ts";
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
-const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "refusals"].map(
+const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "outbox", "refusals"].map(
   (name) => `src/store/${name}.ts`,
 );
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
@@ -102,6 +102,9 @@ const BROWSER: Where = [
   ),
   ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
+  "src/comments/describe.ts",
+  "src/comments/quote.ts",
+  "comments/matching",
   "src/comments/text.ts",
   "comments/widget",
 ];

@@ -24,8 +24,11 @@ export function* anchorsOf(site_id: string): Op<AnchorRow[]> {
 
 // A thread that stays where it was has not changed for anybody.
 const set = statement(
-  `update threads set carried = ?3, found_version_id = coalesce(?4, found_version_id),
-     found_start = coalesce(?5, found_start), found_end = coalesce(?6, found_end), changed_no = ?7
+  `update threads set
+     changed_no = case when carried is not distinct from ?3 and found_start is not distinct from coalesce(?5, found_start)
+       and found_end is not distinct from coalesce(?6, found_end) then changed_no else ?7 end,
+     carried = ?3, found_version_id = coalesce(?4, found_version_id),
+     found_start = coalesce(?5, found_start), found_end = coalesce(?6, found_end)
    where site_id = ?1 and thread_no = (select comment_no from comments where id = ?2 and site_id = ?1)`,
 );
 

@@ -4,10 +4,15 @@ import { type Op, type Statement, statement } from "../db.ts";
 import { type CommentRow, quoteOf, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
 import { IS_PUBLIC } from "./sight.ts";
 
-type Row = Pick<CommentRow, "id" | "text" | "created_at" | "modified_at" | "rev" | "state" | "person_id" | "kind"> &
+type Row = Pick<
+  CommentRow,
+  "id" | "text" | "canonical" | "created_at" | "modified_at" | "rev" | "state" | "person_id" | "kind"
+> &
   ThreadRow & { thread_id: string; name: string | null; replies: number };
 
-const columns = (name: "name" | "shown_name"): string => `c.id, c.text, c.created_at, c.modified_at, c.rev, c.state,
+const columns = (
+  name: "name" | "shown_name",
+): string => `c.id, c.text, c.canonical, c.created_at, c.modified_at, c.rev, c.state,
   c.person_id, p.kind, p.${name} as name, r.id as thread_id, ${THREAD_COLUMNS},
   case when c.comment_no = t.thread_no then (
     select count(*) from comments a where a.thread_no = t.thread_no and a.comment_no <> t.thread_no and a.state = 'public'
@@ -48,6 +53,7 @@ const itemOf = (row: Row): PublicComment => ({
   thread_id: row.thread_id,
   by: { id: row.person_id!, name: row.name!, kind: row.kind! } satisfies Author,
   text: row.text!,
+  canonical: row.canonical,
   created_at: row.created_at,
   modified_at: row.modified_at,
   rev: row.rev,
@@ -77,4 +83,15 @@ const ofPerson = statement<Row>(
 export function* written(site_id: string, person_id: string): Op<(PublicComment & { visibility: Visibility })[]> {
   const rows = yield* ofPerson.all(site_id, person_id);
   return rows.map((row) => ({ ...itemOf(row), visibility: row.state as Visibility }));
+}
+
+const one = statement<Row & { seen: number }>(
+  `select ${columns("name")}, ${IS_PUBLIC} as seen from ${FROM}
+   where c.comment_no = ?1 and c.state in ('public', 'pending') and r.state in ('public', 'pending', 'erased')`,
+);
+
+/** As its site's owner is told of it; null where it was deleted or rejected. */
+export function* toldItem(comment_no: number): Op<{ comment: PublicComment; visibility: "public" | "pending" } | null> {
+  const row = yield* one.get(comment_no);
+  return row && { comment: itemOf(row), visibility: row.seen === 1 ? "public" : "pending" };
 }

@@ -3,6 +3,7 @@ import { type Op, statement } from "../db.ts";
 
 // In this order: a thread goes with its first comment.
 const OF_SITE = [
+  "webhook_outbox",
   "comment_reports",
   "comment_events",
   "agent_tokens",
@@ -28,6 +29,7 @@ export function* removeCommentsOf(account_id: string): Op<void> {
 }
 
 const KEYS = {
+  webhook_outbox: "delivery_no",
   comment_reports: "report_no",
   comment_events: "event_no",
   agent_tokens: "hash",

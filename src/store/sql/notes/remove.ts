@@ -47,6 +47,16 @@ function* takeAway(row: Standing, state: "deleted" | "erased", { at, no }: Chang
   if (seen && !isRoot(row)) yield* countReply(row.thread_no, no);
 }
 
+/** So many that are gone are remembered, so that their addresses say so; of older ones nothing is left. */
+const REMEMBERED = 5000;
+const forgetOldest = statement(
+  `delete from comments where comment_no in (
+     select c.comment_no from comments c where c.site_id = ?1 and c.state = 'deleted'
+       and (c.comment_no <> c.thread_no or not exists (
+         select 1 from comments o where o.thread_no = c.thread_no and o.state <> 'deleted'))
+     order by c.comment_no desc limit 500 offset ${REMEMBERED})`,
+);
+
 /** The owner's hand takes a thread along with its root. */
 function* takeThread(row: Standing, { at, no }: Change): Op<void> {
   yield* emptyThread.do(row.thread_no, at, no);
@@ -61,6 +71,7 @@ export function* remove(removal: Removal, now: number): Op<void> {
   const begun = yield* begin(site_id, now);
   const row = by.kind === "owner" ? yield* standingOf(site_id, id) : yield* ownStanding(removal);
   refuseChanged(row, removal.rev);
+  yield* forgetOldest.do(site_id);
   if (by.kind !== "owner") return yield* takeAway(row, yield* gapOf(row), begun);
   yield* writeDown({ ...removal, note: null }, row.comment_no, "deleted", begun.at);
   if (isRoot(row)) yield* takeThread(row, begun);

@@ -2,7 +2,7 @@
 import type { Author, Carried, Kind, Quote, Status, StoredComment, StoredThread, Visibility } from "../../notes.ts";
 
 /** Columns of a comment `c` with its person `p`, as somebody sees it to whom the names of ?2 and ?3 (sight.ts) are shown. */
-export const COMMENT_COLUMNS = `c.comment_no, c.id, c.thread_no, c.person_id, c.text, c.state, c.created_at, c.edited_at,
+export const COMMENT_COLUMNS = `c.comment_no, c.id, c.thread_no, c.person_id, c.text, c.state, c.canonical, c.created_at, c.edited_at,
   c.modified_at, c.rev, p.kind, case when ?2 = 1 or c.person_id = ?3 then p.name else p.shown_name end as name`;
 export const WITH_PERSON = "left join comment_people p on p.site_id = c.site_id and p.person_id = c.person_id";
 
@@ -16,6 +16,7 @@ export interface CommentRow {
   text: string | null;
   state: State;
   created_at: string;
+  canonical: string | null;
   edited_at: string | null;
   modified_at: string;
   rev: number;
@@ -57,9 +58,9 @@ const authorOf = ({ state, person_id, name, kind }: Pick<CommentRow, "state" | "
   state === "erased" || person_id === null || name === null ? null : ({ id: person_id, name, kind: kind! } as Author);
 
 export function commentOf(row: CommentRow): StoredComment {
-  const { id, text, state, created_at, edited_at, modified_at, rev } = row;
+  const { id, text, state, canonical, created_at, edited_at, modified_at, rev } = row;
   const visibility = state === "pending" || state === "rejected" ? state : "public";
-  return { id, by: authorOf(row), text, visibility, created_at, edited_at, modified_at, rev };
+  return { id, by: authorOf(row), text, visibility, canonical, created_at, edited_at, modified_at, rev };
 }
 
 /** `comments`: the first one begins with the root. */

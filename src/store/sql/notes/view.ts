@@ -47,6 +47,7 @@ const BEFORE_ALL = 0;
 export function* view(site_id: string, page: string, as: Viewpoint, since: number | null): Op<View> {
   const values = [...sightOf(site_id, as), page, since ?? BEFORE_ALL] as const;
   const stamp = yield* stampOf(site_id, page, as);
+  if (since !== null && stamp <= since) return { stamp, threads: [], gone: [] };
   const threads = together(yield* ofPage.all(...values), yield* commentsOfPage.all(...values));
   const gone = since === null ? [] : yield* goneOfPage.all(...values);
   return { stamp, threads, gone: gone.map(({ id }) => id) };

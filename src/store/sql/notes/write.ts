@@ -37,7 +37,10 @@ const onPage = statement<{ n: number }>(
   `select count(*) as n from threads t join comments r on r.comment_no = t.thread_no
    where t.site_id = ? and t.page = ? and r.state <> 'deleted'`,
 );
-const pages = statement<{ n: number }>("select count(distinct page) as n from threads where site_id = ?");
+const pages = statement<{ n: number }>(
+  `select count(distinct t.page) as n from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and r.state <> 'deleted'`,
+);
 const inThread = statement<{ n: number }>(
   "select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state <> 'deleted'",
 );

@@ -1,7 +1,8 @@
 /** Where a text holds something like a quote with its surroundings: stretches that share most words with it, and there the
  *  passage that lies between what meets its prefix and what meets its suffix. Runs in browsers. */
 import { align } from "./align.ts";
-import { type Candidate, nearness, type Quote } from "./quote.ts";
+import type { Quote } from "../quote.ts";
+import { type Candidate, nearness } from "./candidate.ts";
 import { wordLikeness } from "./word-likeness.ts";
 import { type QuoteWords, quoteWords, type TextIndex } from "./text-index.ts";
 

@@ -1,6 +1,7 @@
 /** Where a text holds a quote's very words, with how like the quote's the surroundings are. Runs in browsers. */
 import { align } from "./align.ts";
-import { type Candidate, nearness, type Quote } from "./quote.ts";
+import type { Quote } from "../quote.ts";
+import { type Candidate, nearness } from "./candidate.ts";
 import { quoteWords, type TextIndex } from "./text-index.ts";
 import { firstFrom, isInWord } from "./words.ts";
 
@@ -9,7 +10,7 @@ const MOST = 20_000;
 /** Those whose surroundings are equal for longest are looked at closer. */
 const LOOKED_AT = 12;
 
-export interface Occurrences {
+interface Occurrences {
   /** How often the text holds it; at most 20,000 are counted. */
   count: number;
   /** The likeliest. */
@@ -62,7 +63,14 @@ export function occurrences(index: TextIndex, quote: Quote, hint: number): Occur
 function candidateAt(index: TextIndex, { exact, prefix, suffix }: Quote, start: number): Candidate {
   const end = start + exact.length;
   const before = surroundings(index, prefix, start, true);
-  return { start, end, likeness: 1, before, behind: surroundings(index, suffix, end, false) };
+  const behind = surroundings(index, suffix, end, false);
+  return {
+    start,
+    end,
+    likeness: 1,
+    before: before === null ? null : Math.max(before, equalBefore(index.text, start, prefix) / prefix.length),
+    behind: behind === null ? null : Math.max(behind, equalBehind(index.text, end, suffix) / suffix.length),
+  };
 }
 
 /** How much of `context` stands at `at` (before it, or behind): words in their order, the near ones for more. Null where

@@ -1,5 +1,6 @@
 /** Which words of an old text are which of a new one. Bounded: what would take too long stays unmatched. */
 import { align } from "./align.ts";
+import { slideGone, slideNew, type Text } from "./slide.ts";
 import { wordLikeness } from "./word-likeness.ts";
 import { growing, type Vocabulary, weightOf, type Words, wordsOf } from "./words.ts";
 
@@ -40,8 +41,8 @@ class Matching {
   private cells = MOST_CELLS;
 
   constructor(
-    private readonly old: Words & { text: string },
-    private readonly now: Words & { text: string },
+    private readonly old: Text,
+    private readonly now: Text,
     private readonly weights: Float64Array,
   ) {
     this.places = new Int32Array(old.count).fill(-1);
@@ -124,6 +125,8 @@ class Matching {
 
   /** Stretches that stand elsewhere now, the longest first. */
   moved(): void {
+    this.taken.fill(0);
+    for (const place of this.places) if (place >= 0) this.taken[place] = 1;
     for (const { i, j, length } of this.runs().toSorted((x, y) => y.length - x.length)) {
       for (let n = 0; n < length; n++) if (this.isFree(i + n, j + n)) this.match(i + n, j + n);
     }
@@ -217,8 +220,14 @@ export function diffWords(old_text: string, new_text: string): WordDiff {
   const old = wordsOf(old_text, growing(vocabulary));
   const now = wordsOf(new_text, growing(vocabulary));
   const weights = Float64Array.from(vocabulary.keys(), weightOf);
-  const matching = new Matching({ ...old, text: old_text }, { ...now, text: new_text }, weights);
+  const [before, after] = [
+    { ...old, text: old_text },
+    { ...now, text: new_text },
+  ];
+  const matching = new Matching(before, after, weights);
   matching.all();
+  slideGone(before, matching.places);
+  slideNew(after, matching.places);
   matching.moved();
   const { places } = matching;
   return { old, now, weights, places, isSame: (i) => old.ids[i] === now.ids[places[i]!] };

@@ -8,7 +8,7 @@ const SKIP = 0.12;
 /** Ways into a cell. */
 const [LEFT, UP, MEET] = [0, 1, 2];
 
-export interface Row {
+interface Row {
   ids: ArrayLike<number>;
   weights: ArrayLike<number>;
 }

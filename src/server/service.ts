@@ -191,7 +191,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);
-    const webhooks = startWebhooks(service.config, options.now);
+    const webhooks = startWebhooks(service.config, options.now, service.fatal);
     return {
       ...service,
       async stop() {

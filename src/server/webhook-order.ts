@@ -18,4 +18,6 @@ export interface WebhookOrder {
 /** `done` ends each order, after which its tries go on. */
 export type WebhookReply =
   | { outcome: Outcome; site_id: string; type: string; tries: number; why: string | null }
-  | { done: true; error: string | null };
+  | { done: true; error: string | null }
+  /** Only a restart into recovery can mend it. */
+  | { fatal: string };

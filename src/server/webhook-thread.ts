@@ -16,6 +16,8 @@ let told = { now: 0, at: 0 };
 const clock = (): number => told.now + Math.round(performance.now() - told.at);
 const reply = (message: WebhookReply): void => self.postMessage(message);
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 const resolve = async (name: string): Promise<string[]> =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
 
@@ -28,6 +30,10 @@ async function open(): Promise<Deliveries> {
       feedDocuments.annotation(feedSite({ config: { base_url, sites_domain } }, site), comment),
     now: clock,
     heard: (outcome, { site_id, type, tries }, why) => reply({ outcome, site_id, type, tries, why }),
+    lost(error) {
+      reply({ fatal: messageOf(error) });
+      return new Promise(() => {});
+    },
   });
 }
 
@@ -43,9 +49,6 @@ self.onmessage = async ({ data }: MessageEvent<WebhookOrder>) => {
   told = { now: data.now, at: performance.now() };
   const error = await deliveries()
     .then((all) => all.turn())
-    .then(
-      () => null,
-      (failure: unknown) => (failure instanceof Error ? failure.message : String(failure)),
-    );
+    .then(() => null, messageOf);
   reply({ done: true, error });
 };

@@ -1,7 +1,7 @@
 /** The delivery of webhooks, where the operator turned it on: a thread of one process, which looks every second for what
  *  is due. Its network, its database and its receivers are none of the serving thread's. */
 import type { Config } from "../config/index.ts";
-import { every } from "../every.ts";
+import { every, loggedBy } from "../every.ts";
 import { createLog, type Log } from "../log.ts";
 import { slotOf } from "../metrics/index.ts";
 import { openFigures } from "../store/index.ts";
@@ -12,8 +12,9 @@ import type { WebhookData, WebhookOrder, WebhookReply } from "./webhook-order.ts
 const LOOK_MS = 1000;
 const NOTHING = { stop: async () => {} };
 
-function note(reply: WebhookReply, log: Log, figures: Figures): void {
-  if ("done" in reply) return void (reply.error !== null && log.error("webhooks", reply.error));
+type Outcome = Extract<WebhookReply, { outcome: unknown }>;
+
+function note(reply: Outcome, log: Log, figures: Figures): void {
   const { outcome, site_id, type, tries, why } = reply;
   figures.add(slotOf(`svc_webhooks_${outcome}_total`), 1);
   if (outcome === "given_up") log.event(`webhook of ${site_id}: ${type} was given up after ${tries + 1} tries: ${why}`);
@@ -63,20 +64,32 @@ function startThread(data: WebhookData, heard: (reply: WebhookReply) => void): T
   };
 }
 
-/** `config`: with the addresses under which the sites are reached. */
-export function startWebhooks(config: Config, now: () => number): { stop(): Promise<void> } {
+/** For the log: the first in a row, the second, the fourth, the eighth … */
+function notingFailures(log: Log): (error: string | null) => void {
+  const failed = loggedBy(log, "webhooks");
+  let in_a_row = 0;
+  return (error) => (error === null ? void (in_a_row = 0) : failed(error, ++in_a_row));
+}
+
+/** `config`: with the addresses under which the sites are reached. `fatal` ends the process. */
+export function startWebhooks(
+  config: Config,
+  now: () => number,
+  fatal: (error: unknown) => void,
+): { stop(): Promise<void> } {
   if (config.webhooks === "off") return NOTHING;
   const { data_dir, base_url, sites_domain, webhooks_allow } = config;
   const log = createLog(config.log, now);
   const figures = openFigures(data_dir);
-  const thread = startThread({ data_dir, base_url, sites_domain, allow: webhooks_allow }, (reply) =>
-    note(reply, log, figures),
-  );
-  const looks = every(
-    LOOK_MS,
-    () => thread.order({ now: now() }),
-    (error) => log.error("webhooks", error),
-  );
+  const looked = notingFailures(log);
+  const thread = startThread({ data_dir, base_url, sites_domain, allow: webhooks_allow }, (reply) => {
+    if ("outcome" in reply) return note(reply, log, figures);
+    if ("done" in reply) return looked(reply.error);
+    looks.stop();
+    thread.end();
+    fatal(new Error(reply.fatal));
+  });
+  const looks = every(LOOK_MS, () => thread.order({ now: now() }), loggedBy(log, "webhooks"));
   return {
     async stop() {
       looks.stop();

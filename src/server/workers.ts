@@ -107,7 +107,7 @@ export async function supervise(configured: Config, env: Env, now: () => number)
   });
   const log = createLog(config.log, now);
   const sweeping = startSweeping(config, now, endForRecovery);
-  const webhooks = startWebhooks(config, now);
+  const webhooks = startWebhooks(config, now, endForRecovery);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();

@@ -22,7 +22,7 @@ export interface Letter {
 }
 
 export interface Outbox {
-  /** The first one of each site, at most `limit`; what was never tried goes before what failed. */
+  /** Of each site the one that has been due longest, of at most `limit` sites; what was never tried goes first. */
   due(now: number, limit: number): Promise<Delivery[]>;
   /** Null where there is nobody to tell any more, or nothing: then it is done. */
   letter(id: string): Promise<Letter | null>;

@@ -1,6 +1,7 @@
 /** Empties the outbox: a few receivers at a time, of each site one letter after the other. Whoever does not answer has
  *  slots of their own, and holds nobody else up. Runs in one process alone. */
 import type { Delivery, Letter, Outbox } from "../store/outbox.ts";
+import { isCommitUnknown } from "../store/refusals.ts";
 import { UNIT_MS } from "../units.ts";
 import { messageOf } from "./message.ts";
 import { type Network, post } from "./post.ts";
@@ -10,8 +11,8 @@ const WAITS_MS = [10 * UNIT_MS.s, UNIT_MS.m, 5 * UNIT_MS.m, 30 * UNIT_MS.m, 2 * 
 const SLOTS = 16;
 /** Of them, for sites whose last try failed. */
 const SLOTS_OF_FAILING = 8;
-/** More sites than that are not remembered. */
-const MOST_FAILING = 10_000;
+/** More are neither asked for at once nor remembered. */
+const MOST_SITES = 10_000;
 /** Until an outcome that could not be written down is written again. */
 const AGAIN_MS = 5000;
 
@@ -25,6 +26,8 @@ interface Parts {
   now: () => number;
   /** `why`: of what failed; null where it is no news, for the site's receiver failed the last time too. */
   heard(outcome: Outcome, delivery: Delivery, why: string | null): void;
+  /** After a write whose outcome nobody knows: the process must end, and nothing is written after it. */
+  lost(error: unknown): Promise<never>;
 }
 
 /** Null where it was taken, else why it was not. */
@@ -39,11 +42,12 @@ async function tried(delivery: Delivery, letter: Letter, { network, dataOf, now 
 }
 
 /** What was delivered must not go out again because the database is busy for a while. */
-async function surely<T>(ask: () => Promise<T>): Promise<T> {
+async function surely<T>({ lost }: Pick<Parts, "lost">, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask();
-    } catch {
+    } catch (error) {
+      if (isCommitUnknown(error)) return lost(error);
       await Bun.sleep(AGAIN_MS);
     }
   }
@@ -55,11 +59,31 @@ export interface Deliveries {
 }
 
 /** Puts it off, or gives it up. `news`: the site's receiver took the one before. */
-async function miss({ outbox, now, heard }: Parts, delivery: Delivery, why: string, news: boolean): Promise<void> {
+async function miss(parts: Parts, delivery: Delivery, why: string, news: boolean): Promise<void> {
+  const { outbox, now, heard } = parts;
   const { id, tries } = delivery;
   const wait = WAITS_MS[tries];
   heard(wait === undefined ? "given_up" : "failed", delivery, news || wait === undefined ? why : null);
-  await surely(() => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
+  await surely(parts, () => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
+}
+
+/** Asked for while it is under way, it is done once more, however often it was asked for. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let working = false;
+  let asked = false;
+  return async () => {
+    asked = true;
+    if (working) return;
+    working = true;
+    try {
+      while (asked) {
+        asked = false;
+        await work();
+      }
+    } finally {
+      working = false;
+    }
+  };
 }
 
 /** One letter at a time of each site. */
@@ -87,11 +111,11 @@ export function createDeliveries(parts: Parts): Deliveries {
   /** False where its receiver did not take it: the next one then waits for the next turn. */
   async function deliver(delivery: Delivery): Promise<boolean> {
     const { id, site_id } = delivery;
-    const letter = await surely(() => outbox.letter(id));
+    const letter = await surely(parts, () => outbox.letter(id));
     const why = letter && (await tried(delivery, letter, parts));
     if (why !== null) {
       const news = !failing.has(site_id);
-      if (failing.size < MOST_FAILING) failing.add(site_id);
+      if (failing.size < MOST_SITES) failing.add(site_id);
       await miss(parts, delivery, why, news);
       return false;
     }
@@ -99,7 +123,7 @@ export function createDeliveries(parts: Parts): Deliveries {
       failing.delete(site_id);
       heard("delivered", delivery, null);
     }
-    await surely(() => outbox.done(id));
+    await surely(parts, () => outbox.done(id));
     return true;
   }
 
@@ -112,10 +136,10 @@ export function createDeliveries(parts: Parts): Deliveries {
     });
   }
 
-  async function turn(): Promise<void> {
+  const turn = oneAtATime(async () => {
     if (slots.isFull()) return;
     // Sites that are under way, and those that find no slot, must not hide the rest.
-    for (const delivery of await outbox.due(now(), MOST_FAILING)) begin(delivery);
-  }
+    for (const delivery of await outbox.due(now(), MOST_SITES)) begin(delivery);
+  });
   return { turn };
 }

@@ -91,6 +91,15 @@ test("COMMENTS 6: the inspector's CLI calls resolve", async () => {
   });
 }, 60_000);
 
+test("COMMENTS 6: the inspector finds nothing in the tools' schemas that some client could not take", async () => {
+  const { stdout, stderr, code } = await command("inspector/clients/cli/build/index.js", [
+    ...["--cli", world.mcp_url, "--transport", "http", "--method", "tools/list", "--strict"],
+    ...["--header", `Authorization: Bearer ${token}`],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("list_threads");
+}, 60_000);
+
 /** The suite sends no token, so somebody between adds it; the Host stays as it was sent. */
 function withToken() {
   return Bun.serve({

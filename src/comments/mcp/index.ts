@@ -1,7 +1,7 @@
 /** `POST {base_url}/sites/:id/comments/mcp`: the comments of one site for agents (COMMENTS 6). No session, no stream, no
  *  state: each request is answered by what it says and by its token. */
+import { Refusal } from "../../errors.ts";
 import { answerJson, KEPT_HEADERS } from "../../http/answers.ts";
-import { refuseForeignOrigin } from "../../http/csrf.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { type Agent, agentOf } from "./agent.ts";
 import { type Era, eraOf } from "./era.ts";
@@ -53,9 +53,16 @@ async function limit({ limit }: McpParts, { headers }: McpCall, { token }: Agent
   Object.assign(headers, counted.headers);
 }
 
+/** No page but the API's own, so that no name that leads here by another's doing reads what is answered. */
+function refuseForeignPages({ request, origin }: McpCall): void {
+  const sent = request.headers.get("origin");
+  if (sent === null || sent === origin) return;
+  throw new Refusal("cross_origin", "Pages of other origins cannot call this address: call it from a program.");
+}
+
 /** Throws 401, 403, 404, 429, 451. */
 export async function answerAgent(parts: McpParts, call: McpCall): Promise<Response> {
-  refuseForeignOrigin(call);
+  refuseForeignPages(call);
   const agent = await agentOf(parts, call.site_id, call.token);
   const message = await read(call);
   await limit(parts, call, agent, message);

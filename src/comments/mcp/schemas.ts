@@ -3,15 +3,16 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 const string = (description: string): Schema => ({ type: "string", description });
-const nullable = (type: string, description: string): Schema => ({ type: [type, "null"], description });
-const words = (description: string, ...values: (string | null)[]): Schema => ({ enum: values, description });
+const words = (description: string, ...values: string[]): Schema => ({ type: "string", enum: values, description });
+/** By branches: clients that take one type for each know them. */
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: "null" }] });
+const nullable = (description: string): Schema => orNull(string(description));
 
 /** Every property is required but those named so. */
 function object(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required, additionalProperties: false };
 }
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: "null" }] });
 
 const THREAD_ID = string("The thread's id, c_… as list_threads says it.");
 const NOTE = string("Why, for the site's owner: kept in the thread's history and shown to nobody else.");
@@ -60,29 +61,30 @@ const HEAD = {
   status: STATUS,
   visibility: VISIBILITY,
   version_id: string("The version of the site that it was written on."),
-  anchor_state: words(
-    "Whether the live page still has the passage: as it was, edited, or no more. null: it is about the whole page.",
-    "exact",
-    "edited",
-    "lost",
-    null,
+  anchor_state: orNull(
+    words(
+      "Whether the live page still has the passage: as it was, edited, or no more. null: it is about the whole page.",
+      "exact",
+      "edited",
+      "lost",
+    ),
   ),
 };
 
 const COMMENT = object({
   comment_id: string("c_…"),
   by: BY,
-  untrusted_text: nullable("string", `${UNTRUSTED} null: it was deleted.`),
+  untrusted_text: nullable(`${UNTRUSTED} null: it was deleted.`),
   visibility: VISIBILITY,
   created_at: string("ISO 8601."),
-  edited_at: nullable("string", "ISO 8601; null: never."),
+  edited_at: nullable("ISO 8601; null: never."),
 });
 
 const SUMMARY = object({
   ...HEAD,
-  quote: nullable("string", "The passage that was marked: a stranger's words too."),
+  quote: nullable("The passage that was marked: a stranger's words too."),
   by: BY,
-  untrusted_text: nullable("string", `The first comment. ${UNTRUSTED} null: it was deleted.`),
+  untrusted_text: nullable(`The first comment. ${UNTRUSTED} null: it was deleted.`),
   created_at: string("ISO 8601."),
   changed_at: string("Of its newest change, ISO 8601."),
   replies: { type: "integer", minimum: 0, description: "How many answers it has." },
@@ -97,7 +99,7 @@ const DECIDED = object({
 export const OUTPUT: Readonly<Record<keyof typeof INPUT, Schema>> = {
   list_threads: object({
     threads: { type: "array", items: SUMMARY, description: "Newest first." },
-    next_cursor: nullable("string", "For the next call; null: this was all."),
+    next_cursor: nullable("For the next call; null: this was all."),
   }),
   get_thread: object({
     ...HEAD,

@@ -162,5 +162,4 @@ create table webhook_outbox (
   -- Epoch milliseconds.
   next_at integer not null
 ) strict;
-create index webhook_outbox_by_time on webhook_outbox (next_at);
-create index webhook_outbox_by_site on webhook_outbox (site_id, delivery_no);
+create index webhook_outbox_by_site on webhook_outbox (site_id, next_at, delivery_no);

@@ -298,6 +298,17 @@ describe("COMMENTS 1: who gets a feed", () => {
     expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([200, null]);
   });
 
+  test("in passcode mode the owner reads it below /_svc/comments/, and is nobody outside (ruling 8)", async () => {
+    const own = await commentedSite(server, "passcode");
+    const owner = await own.owner();
+    await owner.say("the owner's");
+    // As a browser does, by the cookie's path.
+    const send = (path: string) => (path.startsWith("/_svc/comments/") ? owner : own.visitor()).send(path);
+    expect(textsOf(await send("/_svc/comments/feed.json"))).toEqual(["the owner's"]);
+    expect((await send("/_svc/comments/")).body.total).toBe(1);
+    expect((await send("/comments.json")).status).toBe(401);
+  });
+
   test("a tag that was seen through a grant is worth nothing without one (abuse test 19)", async () => {
     const own = await commentedSite(server, "passcode");
     const guest = own.visitor();

@@ -210,7 +210,7 @@ describe("COMMENTS 2: tokens", () => {
   });
 });
 
-describe("COMMENTS, ruling 20: moderation on the site's host", () => {
+describe("COMMENTS, rulings 3 and 20: moderation on the site's host", () => {
   test("without a valid owner cookie is 401 unauthorized", async () => {
     const place = await commentedSite(server);
     const ann = place.visitor();

@@ -172,6 +172,26 @@ describe("COMMENTS, ruling 18: members", () => {
   });
 });
 
+describe("COMMENTS, ruling 14: a quote that is posted", () => {
+  test.each([
+    ["exact", quote("two seconds", "finish in ", " and return")],
+    ["edited", quote("a normal connection deploys finish in five seconds and return", "On ", " a live URL.")],
+    ["lost", quote("made by a script", "nowhere ", " to be found")],
+    [null, undefined],
+  ])("is %p", async (carried, selector) => {
+    const site = await commentedSite(server);
+    const ann = site.visitor();
+    const target = { source: "/guide.html", ...(selector && { selector }) };
+    expect((await ann.send("", { method: "POST", body: ann.annotation("x", target) })).status).toBe(201);
+    const [thread] = (await ann.threads()).threads;
+    expect(thread.anchor.carried).toBe(carried);
+    const { position } = thread.anchor.hints ?? {};
+    expect(position === undefined).toBe(carried === "lost" || carried === null);
+    // Ruling 1: the hints reach no feed.
+    expect(JSON.stringify(await site.feed())).not.toContain("position");
+  });
+});
+
 describe("COMMENTS, ruling 19: pages", () => {
   test.each([
     ["/guide", "/guide.html"],

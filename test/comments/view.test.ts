@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
+import { XSS } from "./xss.ts";
 
 let server: TestServer;
 beforeAll(async () => void (server = await startServer(FREELY)));
@@ -17,6 +18,61 @@ function fieldsOf(html: string, thread = ""): Record<string, string> {
 }
 const send = (who: Visitor, fields: Record<string, string>, headers: Record<string, string> = HTML) =>
   who.send("view", { method: "POST", body: new URLSearchParams(fields), headers });
+
+/** The elements of a page and their attributes, as a browser would read them. */
+function elementsOf(html: string): string[] {
+  const found: string[] = [];
+  new HTMLRewriter()
+    .on("*", {
+      element: ({ tagName, attributes }) =>
+        void found.push([tagName, ...[...attributes].map(([name]) => name)].join(" ")),
+    })
+    .transform(html);
+  return found;
+}
+
+describe("(3) strangers' text in view", () => {
+  test("in body, quote and name: no element and no attribute more than of plain words", async () => {
+    const of = async (say: (index: number) => string) => {
+      const place = await commentedSite(server, "anonymous");
+      const ann = place.visitor();
+      for (let i = 0; i < XSS.length; i++) {
+        const selector = [{ type: "TextQuoteSelector", exact: say(i), prefix: say(i), suffix: say(i) }];
+        const body = ann.annotation(say(i), { source: "/guide.html", selector });
+        const { status } = await ann.send("", { method: "POST", body });
+        if (status !== 201) throw new Error(`${say(i)} was answered ${status}`);
+        if (i === 0) await ann.send("me", { method: "PATCH", body: { name: say(i).slice(0, 40) } });
+      }
+      return (await ann.send(VIEW)).text;
+    };
+    const [plain, hostile] = [await of((i) => `words ${i}`), await of((i) => XSS[i]!)];
+    const count = (html: string) => Object.groupBy(elementsOf(html), (element) => element);
+    const counts = (html: string) => Object.entries(count(html)).map(([element, all]) => [element, all!.length]);
+    // What waits for the owner, for its links, says so in the same elements.
+    expect(counts(hostile)).toEqual(counts(plain));
+    for (const text of XSS) expect(hostile).toContain(Bun.escapeHTML(text.replace(/\r\n?/g, "\n")));
+  });
+
+  test("in the page's path", async () => {
+    const names = ["plain", `"><img src=x onerror=alert(1)>`, "<script>alert(1)<", "' onmouseover=alert(1) x='"];
+    const files = Object.fromEntries(names.map((name) => [`${name}.html`, "<p>x</p>"]));
+    const place = await commentedSite(server, "anonymous", { ...files, "index.html": "" });
+    const seen: string[][] = [];
+    for (const name of names) {
+      const page = encodeURIComponent(`/${encodeURIComponent(name)}.html`);
+      seen.push(elementsOf((await place.visitor().send(`view?page=${page}`)).text));
+    }
+    expect(seen.slice(1)).toEqual([seen[0]!, seen[0]!, seen[0]!]);
+  });
+
+  test("in the text that a form is shown again with", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const form = fieldsOf((await ann.send(VIEW)).text);
+    const elements = elementsOf((await send(ann, { ...form, text: "plain" })).text);
+    for (const text of XSS) expect(elementsOf((await send(ann, { ...form, text })).text)).toEqual(elements);
+  });
+});
 
 describe("COMMENTS 2: view", () => {
   test("shows the threads, takes a comment and a reply, and sends the browser back", async () => {

@@ -10,10 +10,10 @@ export class Launcher {
     element?.addEventListener("click", press);
   }
 
-  draw(threads: number, open: boolean): void {
+  draw(threads: number, hidden: boolean): void {
     const { element } = this;
     if (!element) return;
-    element.hidden = open;
+    element.hidden = hidden;
     const count = threads > 0 ? [el("span", { "aria-hidden": "true" }, String(threads))] : [];
     element.replaceChildren("Comments", ...count);
     element.ariaDescription = threads > 0 ? plural(threads, "thread", "threads") : null;

@@ -52,12 +52,13 @@ function launcherOf(layer: HTMLElement, threads: number): HTMLButtonElement {
 }
 
 /** Where the page forbids what the widget needs, the threads are a page of their own. */
-function leadToView(launcher: HTMLElement): void {
+function leadToView(launcher: HTMLElement, at_once: boolean): void {
   const link = document.createElement("a");
   link.className = "launcher";
   link.href = `${COMMENTS}view?page=${encodeURIComponent(location.pathname)}`;
   link.textContent = "Comments";
   launcher.replaceWith(link);
+  if (at_once) link.click();
 }
 
 const bodyThere = (): Promise<unknown> | null =>
@@ -76,7 +77,7 @@ async function load(): Promise<void> {
   const root = host.attachShadow({ mode: "open" });
   const layer = layerIn(host, root);
   const launcher = framed ? null : launcherOf(layer, threads);
-  if (first.status === 0) return void (launcher && leadToView(launcher));
+  if (first.status === 0) return void (launcher && leadToView(launcher, false));
   const handover = { host, root, layer, launcher, path, first, foreign: isForeign(), pressed: false };
   listen(handover, threads > 0);
 }
@@ -90,7 +91,7 @@ function listen(handover: Handover, has_threads: boolean): void {
     ending.abort();
     import(WIDGET_PATH).then(
       (widget: { start: typeof start }) => widget.start(handover),
-      () => launcher && leadToView(launcher),
+      () => launcher && leadToView(launcher, handover.pressed),
     );
   };
   const wakeAtHash = () => location.hash.startsWith("#svc-") && wake();

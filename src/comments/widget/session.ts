@@ -2,8 +2,16 @@
 import type { Comment, Thread, ThreadsView, Viewer } from "../types.ts";
 import { type Answer, askThreads } from "./call.ts";
 
-/** `off`: there are none here any more. `silent`: no answer, or none that tells. */
-type Access = "open" | "passcode" | "off" | "silent";
+/** `off`: there are none on the site any more. `nowhere`: what an app shows is no page that the site knows. `silent`: no
+ *  answer, or none that tells. */
+type Access = "open" | "passcode" | "off" | "nowhere" | "silent";
+
+function accessOf({ status, body }: Answer): Access {
+  if (status === 200) return "open";
+  if (status === 401) return "passcode";
+  if (status !== 404) return "silent";
+  return body.code === "comments_off" ? "off" : "nowhere";
+}
 
 const NOBODY: Viewer = { id: null, name: null, owner: false, can_post: false };
 
@@ -39,7 +47,7 @@ export class Session {
   }
 
   get canPost(): boolean {
-    return this.viewer.can_post && !this.foreign;
+    return this.access === "open" && this.viewer.can_post && !this.foreign;
   }
 
   get isOwner(): boolean {
@@ -68,13 +76,13 @@ export class Session {
     return answer.status !== 0 && answer.status < 500 && answer.status !== 429;
   }
 
-  take({ status, body, etag }: Answer): void {
+  take(answer: Answer): void {
     this.news = 0;
-    if (status === 304) return;
-    if (status === 200) this.merge(body as unknown as ThreadsView);
-    this.access = status === 200 ? "open" : status === 401 ? "passcode" : status === 404 ? "off" : "silent";
-    if (status !== 200 && this.access !== "silent") this.threads = [];
-    if (status === 200) this.etag = etag ?? "";
+    if (answer.status === 304) return;
+    this.access = accessOf(answer);
+    if (this.access === "open") this.merge(answer.body as unknown as ThreadsView);
+    else if (this.access !== "silent") this.threads = [];
+    if (this.access === "open") this.etag = answer.etag ?? "";
     else this.forget();
     this.changed();
   }

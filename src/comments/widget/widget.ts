@@ -12,7 +12,7 @@ import { Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
 import { Selecting } from "./page/selecting.ts";
-import { isDark } from "./page/theme.ts";
+import { isDark, isRightToLeft } from "./page/theme.ts";
 import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import type { Hands } from "./panel/hands.ts";
 import { Panel } from "./panel/panel.ts";
@@ -38,6 +38,9 @@ class Widget {
   private readonly polling: Polling;
   private readonly ending = new AbortController();
   private readonly watchLate = watcher(() => this.look());
+  /** For the passcode, to show what the address names. */
+  private waits = false;
+  private finding = Promise.resolve();
   /** Where the focus was before the panel had it. */
   private before: HTMLElement | null = null;
 
@@ -67,6 +70,7 @@ class Widget {
       sending,
       placeOf: ({ id }) => this.places.of(id),
       open: (id) => this.panel.show(id, false),
+      found: () => this.finding,
       jump: ({ id }, from) => {
         const place = this.places.of(id);
         this.panel.show(id, false);
@@ -119,6 +123,7 @@ class Widget {
   private paint(): void {
     const dark = isDark();
     this.given.layer.classList.toggle("dark", dark);
+    this.given.layer.classList.toggle("rtl", isRightToLeft());
     colour(dark);
   }
 
@@ -126,13 +131,20 @@ class Widget {
   private update(): void {
     const { session } = this;
     if (session.access === "off") return this.end();
+    if (session.access === "open" && this.waits) {
+      this.waits = false;
+      this.draw();
+      return void this.find().then(() => this.followHash());
+    }
     if (session.news > 0) this.said.say(plural(session.news, "new", "new"));
     this.draw();
     void this.find();
   }
 
-  private async find(): Promise<void> {
-    if (await this.places.locate(this.sending.threads())) this.draw();
+  private find(): Promise<void> {
+    return (this.finding = this.places.locate(this.sending.threads()).then((found) => {
+      if (found) this.draw();
+    }));
   }
 
   /** What came late may hold what was not found, and what was drawn anew may have lost it. */
@@ -150,7 +162,7 @@ class Widget {
     this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.range ?? null });
     this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
     panel.draw(threads);
-    this.launcher.draw(session.threads.length, panel.isOpen);
+    this.launcher.draw(session.threads.length, panel.isOpen || session.access === "nowhere");
     this.polling.again();
   }
 
@@ -204,7 +216,12 @@ class Widget {
       return this.said.say(wrong ?? "You moderate here as the owner, for an hour");
     }
     const id = threadInHash();
-    if (id === null || this.session.access !== "open") return;
+    if (id === null) return;
+    if (this.session.access === "passcode") {
+      this.waits = true;
+      return this.openPanel();
+    }
+    if (this.session.access !== "open") return;
     const thread = this.session.threads.find(({ comments }) => comments.some((comment) => comment.id === id));
     if (!thread) return this.said.say("That comment is not on this page any more.");
     const place = this.places.of(thread.id);

@@ -81,6 +81,13 @@ export async function rename(session: Session, name: string): Wrong {
   return told(session, answer);
 }
 
+/** All that they wrote, and who they were. */
+export async function eraseMe(session: Session): Wrong {
+  const answer = await call("DELETE", "me");
+  session.forget();
+  return told(session, answer);
+}
+
 /** `Wrong passcode` is what everybody reads who gives a wrong one. */
 export async function enter(session: Session, passcode: string): Wrong {
   const answer = await call("POST", "passcode", { passcode });

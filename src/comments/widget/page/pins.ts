@@ -3,6 +3,7 @@
 import type { Thread } from "../../types.ts";
 import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";
+import { isRightToLeft } from "./theme.ts";
 import type { Place } from "./places.ts";
 
 export interface Pinned {
@@ -29,14 +30,23 @@ interface Spot {
   y: number;
 }
 
-/** Beside the passage's block, where there is room, else at the page's edge. Null where nothing of it is shown. */
-function spotOf({ range }: Place, width: number): Spot | null {
+/** What of the page's width the panel leaves. */
+interface Free {
+  left: number;
+  right: number;
+}
+
+/** Beside the end of the passage's lines, where there is room, else at the page's edge. Null where nothing of it is shown. */
+function spotOf({ range }: Place, { left, right }: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
-  if (!rect) return null;
-  const node = range.startContainer;
-  const block = (node instanceof Element ? node : node.parentElement)?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
-  const beside = Math.max(block.right, rect.right) + GAP;
-  const x = Math.max(0, Math.min(beside, width - ROOM));
+  const element = range.startContainer.parentElement;
+  // What is folded away has a place, but nobody sees it there.
+  if (!rect || element?.checkVisibility?.({ visibilityProperty: true }) === false) return null;
+  const block = element?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
+  const behind = Math.max(block.right, rect.right) + GAP;
+  const before = Math.min(block.left, rect.left) - ROOM + GAP / 2;
+  const beside = isRightToLeft() ? before : behind;
+  const x = Math.max(left + GAP / 2, Math.min(beside, right - ROOM));
   return { x: x + scrollX, y: Math.max(0, rect.top + scrollY + rect.height / 2 - 14) };
 }
 
@@ -66,7 +76,7 @@ export class Pins {
     pinned.forEach(({ thread }, at) => {
       const pin = this.pinOf(thread);
       pin.ariaLabel = pinName(thread);
-      pin.textContent = String(thread.comments.length);
+      pin.dataset["count"] = String(thread.comments.length); // drawn: its name says it in words
       pin.className = `pin ${thread.status} ${thread.visibility}`;
       pin.ariaExpanded = String(thread.id === active);
       if (this.element.children[at] !== pin) this.element.insertBefore(pin, this.element.children[at] ?? null);
@@ -88,11 +98,17 @@ export class Pins {
     });
   }
 
+  /** A sheet takes nothing of the width. */
+  private free(): Free {
+    const width = document.documentElement.clientWidth;
+    const panel = this.beside?.getBoundingClientRect();
+    if (!panel || panel.width > width / 2) return { left: 0, right: width };
+    return isRightToLeft() ? { left: panel.right, right: width } : { left: 0, right: panel.left };
+  }
+
   private place(): void {
-    const page = document.documentElement.clientWidth;
-    const left = this.beside?.offsetLeft || page; // a sheet begins at the page's own edge
-    const width = Math.min(page, left);
-    const spots = this.pinned.map(({ place }) => spotOf(place, width));
+    const free = this.free();
+    const spots = this.pinned.map(({ place }) => spotOf(place, free));
     const taken: Spot[] = [];
     this.pinned.forEach(({ thread }, i) => {
       const pin = this.buttons.get(thread.id)!;

@@ -14,9 +14,11 @@ function selectedRange(host: HTMLElement): Range | null {
   const range = selection.getRangeAt(0);
   const { commonAncestorContainer: around } = range;
   const element = around instanceof Element ? around : around.parentElement;
-  if (!element || host.contains(element) || element.closest("input, textarea, [contenteditable='']")) return null;
+  if (!element || host.contains(element) || element.closest("input, textarea") || isEdited(element)) return null;
   return element.isConnected && document.body.contains(element) && selection.toString().trim() ? range : null;
 }
+
+const isEdited = (element: Element): boolean => element instanceof HTMLElement && element.isContentEditable;
 
 export class Selecting {
   /** Beside the selection. */

@@ -10,6 +10,9 @@ function lightness(colour: string): number | null {
   return colour.startsWith("okl") ? a : null;
 }
 
+/** Whether the page's lines begin at the right. */
+export const isRightToLeft = (): boolean => getComputedStyle(document.documentElement).direction === "rtl";
+
 export function isDark(): boolean {
   const root = document.documentElement;
   for (const element of [document.body, root]) {

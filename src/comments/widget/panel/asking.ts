@@ -14,7 +14,7 @@ interface Asked {
 
 export function editing({ hands: { session }, comment, done }: Asked): HTMLElement {
   const { element, box } = form({
-    label: "Comment",
+    label: "Edit comment",
     submit: "Save",
     value: comment.text ?? "",
     cancel: done,

@@ -99,17 +99,11 @@ export class Card {
     const foot = el("div", { class: "actions" });
     if (isSending(thread)) return foot;
     const show = () => hands.open(thread.id);
-    if (!open && replies > 0) foot.append(button(plural(replies, "reply", "replies"), "quiet", show));
-    if (!open && hands.session.canPost) foot.append(button("Reply", "quiet", () => this.answer()));
-    if (place && !open && replies === 0 && !hands.session.canPost) foot.append(button("Open", "quiet", show));
+    // One button in the panel is called "Reply": the open thread's.
+    if (!open) foot.append(button(replies > 0 ? plural(replies, "reply", "replies") : "Open", "quiet", show));
     if (place) foot.append(button("Show in page", "quiet", () => hands.jump(thread, this.element)));
     if (open) foot.append(button("Copy link", "quiet", () => this.copyLink(foot)));
     return foot;
-  }
-
-  answer(): void {
-    this.hands.open(this.thread.id);
-    this.reply?.box.focus();
   }
 
   /** Where there is no clipboard, the link stands there to be copied. */

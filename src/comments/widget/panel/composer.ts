@@ -35,6 +35,7 @@ export function composer(hands: Hands, composed: Composed): Form {
       comments.some((comment) => comment.id === id && comment.visibility === "pending"),
     );
     say(waits ? "Posted, awaiting approval" : "Posted", () => remove(session, id));
+    await hands.found();
     posted?.(id);
     return null;
   }

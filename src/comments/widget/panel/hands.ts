@@ -9,6 +9,8 @@ export interface Hands {
   sending: Sending;
   /** Where a thread's passage is on the page; null where it is not. */
   placeOf(thread: Thread): Place | null;
+  /** Once it is known where each thread is. */
+  found(): Promise<void>;
   /** Opens a thread in the panel. */
   open(id: string): void;
   /** Brings the reader to the passage; Esc brings them back to `from`. */

@@ -16,7 +16,7 @@ interface PanelParts {
   opened(): void;
   /** Opened or closed, another thread, a passage to comment on or none. */
   changed(): void;
-  /** The focus goes where it came from. */
+  /** While it had the focus, which goes where it came from. */
   closed(): void;
 }
 
@@ -38,7 +38,7 @@ export class Panel {
   private page: { form: Form; path: string } | null = null;
 
   constructor(private readonly parts: PanelParts) {
-    this.me = new Me(parts.hands.session);
+    this.me = new Me(parts.hands);
     const close = button("", "close", () => this.close());
     close.ariaLabel = "Close";
     close.append(icon(CROSS));
@@ -70,10 +70,11 @@ export class Panel {
     if (!this.isOpen) return;
     this.endPassage();
     this.active = null;
+    const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
     this.element.hidePopover?.();
     this.element.hidden = true;
     this.parts.changed();
-    this.parts.closed();
+    if (had_focus) this.parts.closed();
   }
 
   /** Opens a thread. The focus stays, unless it is asked for. */
@@ -87,8 +88,9 @@ export class Panel {
   }
 
   focusFirst(): void {
-    const first = this.passcode?.box ?? this.page?.form.box ?? this.element.querySelector("button");
-    first?.focus();
+    // A box with the focus brings a keyboard over half of a phone.
+    const box = this.passcode?.box ?? (matchMedia("(pointer: coarse)").matches ? null : this.page?.form.box);
+    (box ?? this.element.querySelector("button"))?.focus();
   }
 
   /** A comment on this passage: its box has the focus. */

@@ -10,8 +10,9 @@ export class Said {
 
   /** Above whatever was shown since. */
   rise(): void {
+    if (!("showPopover" in this.element)) return;
     if (this.element.matches(":popover-open")) this.element.hidePopover();
-    this.element.showPopover?.();
+    this.element.showPopover();
   }
 
   say(words: string, undo?: () => unknown): void {

@@ -15,7 +15,7 @@ import { Refusal } from "../errors.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import { decodePath } from "../percent.ts";
-import type { Rates } from "../rates.ts";
+import { doubling, type Rates, rateWindows } from "../rates.ts";
 import { reservedFor } from "../reserved-paths.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
@@ -26,7 +26,7 @@ import type { Page } from "../pages.ts";
 import type { Locating } from "./locating.ts";
 
 interface Joined {
-  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow">;
+  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode">;
   store: Pick<Store, "notes">;
   sites: Pick<SiteServer, "live">;
   rates: Rates;
@@ -58,6 +58,7 @@ export function commentParts(joined: Joined): CommentParts {
     store,
     limit,
     limitWindows: windowLimiter(rates),
+    passcode_windows: doubling(rateWindows(config.rate_passcode)!),
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),

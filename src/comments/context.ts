@@ -7,6 +7,7 @@ import type { StoredManifest } from "../store/serving.ts";
 import type { Page, Pages } from "../pages.ts";
 import type { Site, Version } from "../types.ts";
 import type { FeedDocuments } from "./types.ts";
+import type { KeptViews } from "./kept-views.ts";
 import type { Keys } from "./visitor/keys.ts";
 
 /** The live version of a site. */
@@ -33,6 +34,7 @@ export interface CommentParts {
   /** Where a quote stands on a page, off the serving thread. */
   locate(live: LivePages, page: Page, quote: Quote): Promise<Located>;
   documents: FeedDocuments;
+  views: KeptViews;
 }
 
 export interface Ctx {

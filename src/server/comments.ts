@@ -8,6 +8,7 @@ import {
   matchOnSite,
 } from "../comments/index.ts";
 import { feedDocuments } from "../comments/feed.ts";
+import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
 import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
@@ -60,6 +61,7 @@ export function commentParts(joined: Joined): CommentParts {
     livePages: ({ slug }) => sites.live(slug),
     locate: (live, page, quote) => located(locating, live, page, quote),
     documents: feedDocuments,
+    views: createKeptViews(),
   };
 }
 

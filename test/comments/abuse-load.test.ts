@@ -121,6 +121,7 @@ describe("(11) quotes that are costly to look for", () => {
     const place = await commentedSite(server, "anonymous", { "index.html": "<p>quick</p>", "bomb.html": bomb });
     const ann = place.visitor();
     const target = { source: "/bomb.html", selector: [{ type: "TextQuoteSelector", exact, prefix: "c", suffix: "d" }] };
+    const sent = performance.now();
     const posted = ann.send("", { method: "POST", body: ann.annotation("x", target) });
     let slowest = 0;
     let done = false;
@@ -131,7 +132,8 @@ describe("(11) quotes that are costly to look for", () => {
       slowest = Math.max(slowest, performance.now() - begun);
     }
     expect((await posted).status).toBe(201);
-    expect(slowest).toBeLessThan(500);
+    // Were it looked for in the thread that serves, one page would wait for all of it.
+    expect(slowest).toBeLessThan(Math.max(500, (performance.now() - sent) / 2));
   });
 });
 

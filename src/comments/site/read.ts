@@ -27,34 +27,41 @@ async function askedPage({ query, parts, site }: Ctx): Promise<string> {
   return found.page;
 }
 
-/** The common answer is an empty 304, and takes one look at an index. */
-export async function threads(ctx: Ctx): Promise<Response> {
-  const { parts, site, query } = ctx;
-  const who = await reader(ctx);
-  const page = await askedPage(ctx);
-  const { notes } = parts.store;
-  const scope = scopeOf(ctx, page, who);
-  const mode = site.comments_mode;
-  const viewer = viewerOf(ctx, who);
-  const stamp = await notes.stamp(site.site_id, page, who.as);
-  const cursor = cursorOf(parts.keys.cursor, scope, stamp);
-  const etag = digestTag("t", cursor, mode, viewer, site.live_version_id);
-  const fields = { ...PRIVATE, etag };
-  const since = numberIn(parts.keys.cursor, scope, query.get("since"));
-  const whole = () => notes.view(site.site_id, page, who.as, since);
-  if (ctx.request.headers.get("if-none-match") === etag) return answer(ctx, "", fields);
-  const seen = await whole();
+async function viewOf(ctx: Ctx, who: Who, page: string, since: number | null): Promise<ThreadsView> {
+  const { parts, site } = ctx;
+  const seen = await parts.store.notes.view(site.site_id, page, who.as, since);
   const mine = personsOf(who);
-  const view: ThreadsView = {
-    cursor: cursorOf(parts.keys.cursor, scope, seen.stamp),
-    mode,
+  return {
+    cursor: cursorOf(parts.keys.cursor, scopeOf(ctx, page, who), seen.stamp),
+    mode: site.comments_mode,
     page,
-    viewer,
+    viewer: viewerOf(ctx, who),
     threads: seen.threads.map((thread) => threadJson(parts, site, thread, mine)),
     gone: seen.gone,
     poll_s: POLL_S,
   };
-  return answer(ctx, view, fields);
+}
+
+/** The common answer is an empty 304, and takes one look at an index. */
+export async function threads(ctx: Ctx): Promise<Response> {
+  const { parts, site, query, request } = ctx;
+  const who = await reader(ctx);
+  const page = await askedPage(ctx);
+  const scope = scopeOf(ctx, page, who);
+  const stamp = await parts.store.notes.stamp(site.site_id, page, who.as);
+  const cursor = cursorOf(parts.keys.cursor, scope, stamp);
+  const etag = digestTag("t", cursor, site.comments_mode, viewerOf(ctx, who), site.live_version_id);
+  const fields = { ...PRIVATE, etag };
+  const since = numberIn(parts.keys.cursor, scope, query.get("since"));
+  if (request.headers.get("if-none-match") === etag) return answer(ctx, "", fields);
+  const key = [scope, etag, ...personsOf(who)].join("\0");
+  const kept = since === null ? parts.views.find(key) : undefined;
+  if (kept !== undefined) return answer(ctx, kept, fields);
+  const view = await viewOf(ctx, who, page, since);
+  const text = JSON.stringify(view);
+  // Something may have been written between the two looks.
+  if (since === null && view.cursor === cursor) parts.views.keep(key, text);
+  return answer(ctx, text, fields);
 }
 
 /** `c_…` as it stands in the path. */

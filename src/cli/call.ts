@@ -1,4 +1,6 @@
 /** From the words on the command line to a command and what it is given. */
+import { existsSync } from "node:fs";
+import { quoted } from "../client/build-dir.ts";
 import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
 import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
@@ -26,6 +28,14 @@ function unknownFlag(written: string, command: Command, commands: readonly Comma
   return usage(`Unknown flag ${written}. ${guess === null ? elsewhere : `Did you mean ${guess}?`}`);
 }
 
+/** A first word that is no path and near a command was meant as one (CONTRACT 8). */
+function refuseNearCommand([word = "", ...rest]: readonly string[], commands: readonly Command[]): void {
+  const names = commands.slice(1).map(({ name }) => name);
+  const guess = existsSync(word) ? null : nearest(word, names);
+  if (guess !== null)
+    throw usage(`There is no svc command ${word}. Did you mean ${svc([guess, ...rest].map(quoted).join(" "))}?`);
+}
+
 const valued = (value: string | true | undefined): string | undefined => (value === true ? undefined : value);
 
 function givenTo(command: Command, { positionals, flags, unknown }: Parsed, commands: readonly Command[]): Given {
@@ -37,6 +47,7 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
     throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
   }
   if (positionals.length > 1) {
+    if (command === commands[0]) refuseNearCommand(positionals, commands);
     throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
   }
   return {

@@ -194,10 +194,7 @@ function deployResult(
     ...(claim_token && { claim_token }),
     ...(claim_url && { claim_url }),
     ...(owner_account_id !== null && { owner_account_id }),
-    next_actions: [
-      ...nextActions(base_url, site_id, claim_url),
-      ...reviewComments(siteUrl(parts.config, slug), deployed),
-    ],
+    next_actions: [...nextActions(base_url, site, claim_url), ...reviewComments(siteUrl(parts.config, slug), deployed)],
     healed,
     warnings,
     render: { status: "pending", console: [], failed_requests: [], dom_summary: null },

@@ -1,8 +1,13 @@
 /** What whoever deployed may do next (CONTRACT 4.3). */
 import type { Deployed } from "../deploy/job.ts";
 import type { NextAction } from "../errors.ts";
+import type { Site } from "../types.ts";
 
-export function nextActions(base_url: string, site_id: string, claim_url: string | undefined): NextAction[] {
+export function nextActions(
+  base_url: string,
+  { site_id, comments_mode }: Pick<Site, "site_id" | "comments_mode">,
+  claim_url: string | undefined,
+): NextAction[] {
   const update = {
     action: "update",
     description: "Change files and deploy again: the URL stays, the old version is kept.",
@@ -24,8 +29,16 @@ export function nextActions(base_url: string, site_id: string, claim_url: string
     url: claim_url,
     when: "before expires_at",
   };
-  return claim ? [claim, update, rollback] : [update, rollback];
+  return [...(claim ? [claim] : []), update, rollback, ...(comments_mode === "off" ? [enable(base_url, site_id)] : [])];
 }
+
+const enable = (base_url: string, site_id: string): NextAction => ({
+  action: "enable_comments",
+  description: "Let visitors pin comments to passages of the pages.",
+  command: `svc comments enable --site ${site_id}`,
+  method: "PATCH",
+  url: `${base_url}/sites/${site_id}/comments/settings`,
+});
 
 const MOST_REVIEWED = 50;
 

@@ -47,6 +47,16 @@ describe("SPEC, CLI: comments enable, mode, off", () => {
     expect(await firstWord()).toBe("approved");
   });
 
+  test("CONTRACT 4.3: a deploy names the command that turns them on, until they are", async () => {
+    const { next_actions, ...made } = await server.deploy({ "index.html": "x" });
+    const { command } = next_actions.find(({ action }) => action === "enable_comments") as unknown as {
+      command: string;
+    };
+    expect((await home.run([...command.split(" ").slice(1), "--token", made.manage_token])).code).toBe(0);
+    const again = await server.redeploy(made, { "index.html": "y" });
+    expect(again.next_actions.map(({ action }) => action)).toEqual(["update", "rollback"]);
+  });
+
   test("--site and --mode name site and mode, as SPEC writes them, with the token of another machine", async () => {
     const other = await server.deploy({ "index.html": "other" });
     const args = ["--site", other.site_id, "--token", other.manage_token];

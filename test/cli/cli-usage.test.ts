@@ -39,6 +39,9 @@ describe("arguments", () => {
     [["update", "--site="], "--site was given an empty value."],
     [["--json=1"], "--json takes no value."],
     [["a", "b"], "svc takes one argument, not 2. See svc --help."],
+    [["coments", "enable"], "There is no svc command coments. Did you mean svc comments enable?"],
+    [["tokesn", "re voke"], "Did you mean svc tokens 're voke'?"],
+    [["dist", "site"], "svc takes one argument, not 2. See svc --help."],
     [["update", "a", "b"], "svc update takes one argument, not 2."],
   ])("%p exits 2: %s", async (args, sentence) => {
     const { code, out, err } = await home.run(args);

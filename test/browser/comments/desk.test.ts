@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Commenter, turnOn } from "../../comments/commenter.ts";
 import { type DeployResult, startServer, type TestServer } from "../../kit/server.ts";
+import { until } from "../../kit/until.ts";
 import { type Visitor, visitorOf } from "../../kit/visitor.ts";
 import { byRole, fill, focused, hrefOf, named, press } from "../by-role.ts";
 import { type Browser, openBrowser } from "../chromium.ts";
@@ -160,5 +161,8 @@ describe("the way to the site as owner", () => {
       site.url,
       [],
     ]);
+    const queue = () => browser.evaluate<number>("fetch('/_svc/comments/queue').then(({ status }) => status)");
+    await until(async () => (await queue()) === 200, 100);
+    expect(await browser.evaluate<string>("location.hash")).toBe("");
   }, 60_000);
 });

@@ -1,7 +1,7 @@
 /** How much there is of each kind, as its owner is told. */
 import type { NoteCounts } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
-import { IS_REPORTED } from "./queue.ts";
+import { IS_OPEN_TO_REPORTS } from "./queue.ts";
 
 const threads = statement<Pick<NoteCounts, "open" | "resolved">>(
   `select count(*) filter (where t.status = 'open') as open, count(*) filter (where t.status = 'resolved') as resolved
@@ -9,9 +9,10 @@ const threads = statement<Pick<NoteCounts, "open" | "resolved">>(
    where t.site_id = ? and r.state in ('public', 'erased', 'pending')`,
 );
 const comments = statement<Pick<NoteCounts, "pending" | "reported" | "rejected">>(
-  `select count(*) filter (where c.state = 'pending') as pending, count(*) filter (where ${IS_REPORTED}) as reported,
-     count(*) filter (where c.state = 'rejected') as rejected
-   from comments c where c.site_id = ?`,
+  `select (select count(*) from comments where site_id = ?1 and state = 'pending') as pending,
+     (select count(*) from comments where site_id = ?1 and state = 'rejected') as rejected,
+     (select count(distinct c.comment_no) from comment_reports join comments c using (comment_no)
+      where comment_reports.site_id = ?1 and ${IS_OPEN_TO_REPORTS}) as reported`,
 );
 
 export function* counts(site_id: string): Op<NoteCounts> {

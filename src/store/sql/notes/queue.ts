@@ -25,14 +25,16 @@ const list = (condition: string) =>
      where c.site_id = ?1 and ${condition} and (?2 = 0 or c.comment_no < ?2) order by c.comment_no desc limit ?3`,
   );
 
-/** Of a comment `c`: somebody said something of it, and it is not decided yet. */
-export const IS_REPORTED = `c.state in ('public', 'pending')
-  and exists (select 1 from comment_reports where comment_reports.comment_no = c.comment_no)`;
+/** Of a comment `c`: what was said of it still waits for its owner. */
+export const IS_OPEN_TO_REPORTS = "c.state in ('public', 'pending')";
 
 const LISTS: Record<QueueState, ReturnType<typeof list>> = {
   pending: list("c.state = 'pending'"),
   rejected: list("c.state = 'rejected'"),
-  reported: list(IS_REPORTED),
+  reported: list(
+    `${IS_OPEN_TO_REPORTS}
+     and exists (select 1 from comment_reports where comment_reports.comment_no = c.comment_no)`,
+  ),
 };
 
 const reportsOf = statement<{ reason: ReportReason; text: string | null; created_at: string }>(

@@ -51,6 +51,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   routes: [VOCABULARY, "config", "metrics", "http", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "html", "http", "routes", "comments", ...STORE],
   "web/browser": [
+    "src/comments/widget/dom.ts",
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   ],

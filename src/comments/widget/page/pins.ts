@@ -12,8 +12,10 @@ export interface Pinned {
 }
 
 const GAP = 8;
-/** As wide as a pin with its gap. */
+/** As wide as a pin with its gap; on a narrow page, where it lies on the text, as little as can be. */
 const ROOM = 40;
+const NARROW = 600;
+const LITTLE_ROOM = 30;
 /** From one to the next. */
 const APART = 30;
 
@@ -46,7 +48,8 @@ function spotOf({ range }: Place, { left, right }: Free): Spot | null {
   const behind = Math.max(block.right, rect.right) + GAP;
   const before = Math.min(block.left, rect.left) - ROOM + GAP / 2;
   const beside = isRightToLeft() ? before : behind;
-  const x = Math.max(left + GAP / 2, Math.min(beside, right - ROOM));
+  const room = right - left < NARROW ? LITTLE_ROOM : ROOM;
+  const x = Math.max(left + room - 28 - GAP / 2, Math.min(beside, right - room));
   return { x: x + scrollX, y: Math.max(0, rect.top + scrollY + rect.height / 2 - 14) };
 }
 

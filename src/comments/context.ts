@@ -3,6 +3,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/changes.ts";
 import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
+import type { RateWindow } from "../rates.ts";
 import type { StoredManifest } from "../store/serving.ts";
 import type { Page, Pages } from "../pages.ts";
 import type { Site, Version } from "../types.ts";
@@ -27,6 +28,8 @@ export interface CommentParts {
   store: { notes: Notes };
   limit: Limiter;
   limitWindows: WindowLimiter;
+  /** Of wrong passcodes of one client. */
+  passcode_windows: readonly RateWindow[];
   keys: Keys;
   now: () => number;
   /** Throws what a page of the site would get. */

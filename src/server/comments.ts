@@ -11,12 +11,14 @@ import { feedDocuments } from "../comments/feed.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
 import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
+import { Refusal } from "../errors.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import { decodePath } from "../percent.ts";
-import type { Rates } from "../rates.ts";
+import { doubling, type Rates, rateWindows } from "../rates.ts";
 import { reservedFor } from "../reserved-paths.ts";
 import type { SiteServer } from "../serve/site.ts";
+import { commentsOff } from "../store/refusals.ts";
 import { readKeyring, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
 import type { Site } from "../types.ts";
@@ -24,7 +26,7 @@ import type { Page } from "../pages.ts";
 import type { Locating } from "./locating.ts";
 
 interface Joined {
-  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow">;
+  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode">;
   store: Pick<Store, "notes">;
   sites: Pick<SiteServer, "live">;
   rates: Rates;
@@ -56,6 +58,7 @@ export function commentParts(joined: Joined): CommentParts {
     store,
     limit,
     limitWindows: windowLimiter(rates),
+    passcode_windows: doubling(rateWindows(config.rate_passcode)!),
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),
@@ -69,10 +72,8 @@ export function commentParts(joined: Joined): CommentParts {
 export type OnSite = (request: Request, site: Site, exchange: Exchange) => Promise<Response>;
 
 export interface CommentPaths {
-  /** Whether one of the paths below `/_svc/comments/` is this. */
-  hasPath(path: string): boolean;
-  /** Throws 405. */
-  find(path: string, method: string): OnSite;
+  /** Of a path below `/_svc/comments/`. Throws 404 `comments_off` wherever they are off, 404 where there is nothing, 405. */
+  below: OnSite;
   /** Of a feed beside pages. Null where a file of the site has that name: it is the site's to answer. */
   companion(request: Request, site: Site, exchange: Exchange): Promise<Response | null>;
 }
@@ -98,10 +99,12 @@ export function createCommentPaths(
   });
 
   return {
-    hasPath: (path) => matchOnSite(path) !== null,
-    find(path, method) {
-      const { row, params } = matchOnSite(path)!(method);
-      return (request, site, exchange) => row[2](contextOf(request, site, exchange, params));
+    async below(request, site, exchange) {
+      if (site.comments_mode === "off") throw commentsOff();
+      const atPath = matchOnSite(pathOf(request.url));
+      if (atPath === null) throw new Refusal("not_found", "There is nothing at this address.");
+      const { row, params } = atPath(request.method);
+      return row[2](contextOf(request, site, exchange, params));
     },
     async companion(request, site, exchange) {
       const { files } = await parts.livePages(site);

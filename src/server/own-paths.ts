@@ -35,7 +35,7 @@ export function createOwnPaths(handlers: Handlers) {
     const atPath = match(path);
     if (atPath !== null) return () => atPath(request.method).row[2];
     if (host.version_id !== null || !path.startsWith("/_svc/comments/")) return null;
-    return comments.hasPath(path) ? () => comments.find(path, request.method) : null;
+    return () => comments.below;
   }
 
   async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> {

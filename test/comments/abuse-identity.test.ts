@@ -156,6 +156,14 @@ describe("(5) guessed ids and passcodes", () => {
     expect(await enter(PASSCODE)).toBe("429 rate_limited");
     own.advance(10 * 60_000 + 1);
     expect(await enter(PASSCODE)).toBe("204 undefined");
+    // Each time that they are used up the wait is twice as long.
+    for (const minutes of [20, 40]) {
+      for (let i = 0; i < 5; i++) expect(await enter(`wrong again ${i}`)).toBe("401 wrong_passcode");
+      own.advance((minutes - 1) * 60_000);
+      expect(await enter(PASSCODE)).toBe("429 rate_limited");
+      own.advance(60_000 + 1);
+      expect(await enter(PASSCODE)).toBe("204 undefined");
+    }
 
     await using free = await startServer(FREELY);
     const other = await commentedSite(free, "passcode");

@@ -65,6 +65,8 @@ describe("SPEC's table of modes", () => {
       "feed.json",
       "/comments.json",
       "/guide.comments.json",
+      "people/p_x",
+      "nothing",
     ]) {
       const { status, body } = await ann.send(path);
       expect([path, status, body?.code]).toEqual([path, 404, "comments_off"]);

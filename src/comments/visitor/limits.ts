@@ -49,7 +49,7 @@ const OF_SITE = [{ count: 50, window_ms: UNIT_MS.h }];
 
 /** Counted before it is known whether it is right, so that many at once are not one; `right` takes it back. */
 export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ right(): Promise<void> }> {
-  const of_client = await parts.limit("rate_passcode", `${site.site_id} ${network()}`);
+  const of_client = await parts.limitWindows("passcode", `${site.site_id} ${network()}`, parts.passcode_windows);
   const of_site = await parts.limitWindows("passcode-site", site.site_id, OF_SITE).catch(async (error: unknown) => {
     await of_client.undo();
     throw error;

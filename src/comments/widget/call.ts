@@ -10,7 +10,8 @@ export interface Answer {
   location: string | null;
 }
 
-export const COMMENTS = "/_svc/comments/";
+/** Whole: a page may have a `base` of its own. */
+export const COMMENTS = `${location.origin}/_svc/comments/`;
 
 const NONE: Answer = { status: 0, body: {}, etag: null, location: null };
 

@@ -3,10 +3,12 @@ import type { Quote } from "../quote.ts";
 
 export const threadInHash = (): string | null => /^#svc-(c_[\w-]+)/.exec(location.hash)?.[1] ?? null;
 
+const pageAddress = (): string => location.origin + location.pathname + location.search;
+
 /** The code is taken out of the address at once: no history and no copied link has it. */
 export function takeOwnerCode(): string | null {
   const code = /^#svc-owner=([\w-]+)/.exec(location.hash)?.[1] ?? null;
-  if (code !== null) history.replaceState(history.state, "", location.pathname + location.search);
+  if (code !== null) history.replaceState(history.state, "", pageAddress());
   return code;
 }
 
@@ -22,6 +24,5 @@ function textDirective({ exact }: Quote): string {
 }
 
 export function linkTo(id: string, quote: Quote | null): string {
-  const page = location.origin + location.pathname + location.search;
-  return `${page}#svc-${id}${quote ? textDirective(quote) : ""}`;
+  return `${pageAddress()}#svc-${id}${quote ? textDirective(quote) : ""}`;
 }

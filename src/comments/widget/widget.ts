@@ -104,9 +104,23 @@ class Widget {
     region.ariaLabel = "Comment threads";
     region.append(here, beside, this.pins.element);
     layer.append(region, this.panel.element, this.said.element);
+    this.rise();
+    this.paint();
+  }
+
+  private rise(): void {
     this.pins.element.showPopover?.();
     this.said.rise();
-    this.paint();
+  }
+
+  /** Whoever draws the whole document anew throws the host away with it. */
+  private stay(): void {
+    const { host, layer } = this.given;
+    if (host.isConnected) return;
+    this.panel.close();
+    document.documentElement.append(host);
+    layer.showPopover?.();
+    this.rise();
   }
 
   private listen(): void {
@@ -114,7 +128,7 @@ class Widget {
     this.selecting.listen();
     this.marks.listen(signal);
     onNavigation(() => void this.follow(), { signal });
-    onLayout(() => this.pins.placeSoon(), signal);
+    onLayout(() => (this.places.isStale ? void this.find() : this.pins.placeSoon()), signal);
     keepAboveKeyboard(this.given.layer, signal);
     addEventListener("hashchange", () => void this.followHash(), { signal });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint(), { signal });
@@ -149,6 +163,7 @@ class Widget {
 
   /** What came late may hold what was not found, and what was drawn anew may have lost it. */
   private look(): void {
+    this.stay();
     this.paint();
     const lost = this.session.threads.some(({ id, anchor }) => anchor.selector && !this.places.of(id));
     if (lost || this.places.isStale) void this.find();

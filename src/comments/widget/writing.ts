@@ -42,7 +42,7 @@ const newKey = (): string => {
 };
 
 function annotationOf({ path }: Session, { text, thread_id, quote }: Post): object {
-  const target = location.origin + (thread_id === null ? path : COMMENTS + thread_id);
+  const target = thread_id === null ? location.origin + path : COMMENTS + thread_id;
   return {
     "@context": "http://www.w3.org/ns/anno.jsonld",
     type: "Annotation",

@@ -96,6 +96,30 @@ test("a passage that is drawn anew is found again", async () => {
   expect(await pins()).toEqual([PIN]);
 });
 
+test("a page that draws its whole document anew keeps its comments", async () => {
+  const site = await world.site({ "index.html": article() });
+  await site.writeOn({ exact: PASSAGE }, "Stays");
+  await browser.visit(`${site.origin}/`);
+  await byRole(browser, "button", PIN);
+  await browser.evaluate("document.documentElement.innerHTML = document.head.outerHTML + document.body.outerHTML");
+  await until(() => browser.evaluate<boolean>("document.querySelector('svc-comments') !== null"));
+  await byRole(browser, "button", PIN);
+  await click(browser, "button", PIN);
+  await panelShows(browser, "Stays");
+});
+
+test("a `base` that leads elsewhere leads no call, no link and no address there", async () => {
+  const site = await world.site({ "index.html": article('<base href="https://elsewhere.example/deep/">') });
+  await site.writeOn({ exact: PASSAGE }, "Here");
+  const { failures } = await browser.visit(await site.ownerUrl());
+  await panelShows(browser, "You moderate as Owner");
+  expect(failures).toEqual([]);
+  expect(await browser.evaluate<string>("location.href")).toBe(`${site.origin}/`);
+  await fill(browser, "textbox", "Reply", "And here");
+  await click(browser, "button", "Reply");
+  await until(async () => (await site.texts()).join() === "Here,And here");
+});
+
 test("a passage that is edited in a new version keeps its thread, which says so; one that is gone has no pin", async () => {
   const site = await world.site({ "index.html": article() });
   await site.writeOn(

@@ -149,6 +149,21 @@ describe("abuse 3: words that would be scripts", () => {
     ).toBe(0);
   });
 
+  test("in quotes of threads that have lost their place they are text", async () => {
+    const site = await world.site({ "index.html": article() });
+    const root = await site.writeOn({ exact: XSS[0]! }, "0");
+    for (const [i, exact] of XSS.slice(1).entries())
+      await site.writeOn({ exact, prefix: exact, suffix: exact }, `${i + 1}`, { by: root });
+    await browser.visit(`${site.origin}/`);
+    await click(browser, "button", "Comments");
+    await until(async () => (await panelText(browser)).split("No longer on the page").length === 61);
+    const shown = await browser.evaluate<string[]>(
+      `[...document.querySelector("svc-comments").shadowRoot.querySelectorAll(".quote")].map((one) => one.textContent)`,
+    );
+    expect(shown.toSorted()).toEqual(XSS.toSorted());
+    expect(await browser.evaluate<boolean>("'ran' in window")).toBe(false);
+  });
+
   test("in quotes and in names they are text too", async () => {
     const quote = '<img src=x onerror="ran=1">';
     const body = `<p id="odd">Write &lt;img src=x onerror="ran=1"&gt; and nothing happens.</p>`;

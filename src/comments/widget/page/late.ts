@@ -24,7 +24,7 @@ function watchChanges(look: () => void, signal: AbortSignal): void {
     clearTimeout(timer);
     timer = setTimeout(() => (window.requestIdleCallback ?? setTimeout)(() => signal.aborted || look()), REST_MS);
   });
-  observer.observe(document.body, { childList: true, characterData: true, subtree: true });
+  observer.observe(document.documentElement, { childList: true, characterData: true, subtree: true });
   const end = () => observer.disconnect();
   setTimeout(end, WATCHED_MS);
   signal.addEventListener("abort", end);

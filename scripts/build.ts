@@ -11,7 +11,9 @@ const PROGRAMS = {
   "svc-server": [
     "server.ts",
     "src/pipeline/markdown/thread.ts",
+    "src/server/locate-thread.ts",
     "src/server/sweep-thread.ts",
+    "src/server/webhook-thread.ts",
     "src/store/writer-thread.ts",
   ],
 } as const;

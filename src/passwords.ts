@@ -54,6 +54,42 @@ export async function isPassword(password: string, hash: string | null, from: Fr
   return same && hash !== null;
 }
 
+/** Of a site's comments: many who visit know it, so it is shorter and costs less, and its line is its own: a crowd before
+ *  it keeps nobody from signing in. */
+const SHORTEST_PASSCODE = 8;
+const PASSCODE_ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+const NOBODYS_PASSCODE =
+  "$argon2id$v=19$m=19456,t=2,p=1$nTf5xXyJf5vygAtuq3upw1vlRy5s4wkz7qr/DhkCx1Q$Bc17z1PfuzYKpcwXpZ/WCPp+2wqLQz1GS0MsVjVcCbo";
+const oneAtATime = createGate({
+  width: 1,
+  ms: 5_000,
+  most: [256, 32],
+  late: () =>
+    new Refusal(
+      "unavailable",
+      "Too many passcodes are being entered right now. Try again in a moment.",
+      {},
+      { "retry-after": "3" },
+    ),
+});
+
+/** Throws `invalid_input` for what is too short or too long. */
+export async function hashPasscode(passcode: string): Promise<string> {
+  const bytes = bytesOf(passcode);
+  if ([...passcode.normalize("NFC")].length < SHORTEST_PASSCODE || bytes.length > LONGEST_BYTES) {
+    const why = `The passcode must have at least ${SHORTEST_PASSCODE} characters and at most ${LONGEST_BYTES} bytes.`;
+    throw new Refusal("invalid_input", why, { field: "passcode" });
+  }
+  return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), ["setting"]);
+}
+
+/** As `isPassword`. `network`: who asks. */
+export async function isPasscode(passcode: string, hash: string | null, network: string): Promise<boolean> {
+  const bytes = bytesOf(passcode || " ");
+  const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), [network]);
+  return same && hash !== null;
+}
+
 /** As it is stored and compared. Throws `invalid_input` for what is no address. */
 export function normalEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();

@@ -43,3 +43,15 @@ export function rateWindows(text: string): RateWindow[] | undefined {
   const windows = text.split(",").map((part) => readWindow(part.trim()));
   return windows.every((window) => window !== undefined) ? windows : undefined;
 }
+
+const DOUBLINGS = 7;
+
+/** So that the wait is twice as long each time that somebody has used up all there is: of 5 in 10 minutes 10 in 30, 15 in
+ *  70, and so on. */
+export const doubling = (windows: readonly RateWindow[]): RateWindow[] =>
+  windows.flatMap(({ count, window_ms }) =>
+    Array.from({ length: DOUBLINGS }, (_, n) => ({
+      count: count * (n + 1),
+      window_ms: Math.min(LONGEST_MS, window_ms * (2 ** (n + 1) - 1)),
+    })),
+  );

@@ -13,3 +13,8 @@ const nouns = NOUNS.split(" ");
 /** A few, to be tried in turn: a slug is never given out twice. */
 export const newSlugs = (): string[] =>
   Array.from({ length: 8 }, () => `${randomWord(adjectives)}-${randomWord(nouns)}-${randomName(4)}`);
+
+const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
+
+/** What a visitor is called who has not said how. */
+export const newPseudonym = (): string => `${capital(randomWord(adjectives))} ${capital(randomWord(nouns))}`;

@@ -149,7 +149,7 @@ export interface Version {
   spa_rule: SpaRule;
 }
 
-type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
+export type CommentsMode = "off" | "anonymous" | "passcode" | "approved";
 
 export interface Site {
   site_id: string;
@@ -170,6 +170,8 @@ export interface Site {
   /** The public reason while an operator has disabled the site; null otherwise. */
   disabled_reason: string | null;
   comments_mode: CommentsMode;
+  /** Counts each change of the settings of its comments. */
+  comments_changes: number;
   /** JSON list of what looks suspicious, while no operator has cleared the site; null: not in quarantine. */
   quarantine: string | null;
   /** Null unless an operator ever cleared it. */

@@ -1,4 +1,6 @@
 /** From the words on the command line to a command and what it is given. */
+import { existsSync } from "node:fs";
+import { quoted } from "../client/build-dir.ts";
 import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
 import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
@@ -12,15 +14,26 @@ interface CommandCall {
 
 const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
 
+/** With those of all commands below it. */
+const allFlagsOf = (command: Command): Flag[] => [...flagsOf(command), ...(command.under ?? []).flatMap(allFlagsOf)];
+
 const callOf = ({ name }: Command): string => svc(name);
 
 function unknownFlag(written: string, command: Command, commands: readonly Command[]): Error {
   const table = flagsOf(command);
   const known = table.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
   const guess = nearest(written, known);
-  const owners = commands.filter(({ flags }) => flags.some(({ name }) => `--${name}` === written)).map(callOf);
+  const owners = commands.filter((other) => allFlagsOf(other).some(({ name }) => `--${name}` === written)).map(callOf);
   const elsewhere = owners.length > 0 ? `It belongs to ${owners.join(", ")}.` : `See ${callOf(command)} --help.`;
   return usage(`Unknown flag ${written}. ${guess === null ? elsewhere : `Did you mean ${guess}?`}`);
+}
+
+/** A first word that is no path and near a command was meant as one (CONTRACT 8). */
+function refuseNearCommand([word = "", ...rest]: readonly string[], commands: readonly Command[]): void {
+  const names = commands.slice(1).map(({ name }) => name);
+  const guess = existsSync(word) ? null : nearest(word, names);
+  if (guess !== null)
+    throw usage(`There is no svc command ${word}. Did you mean ${svc([guess, ...rest].map(quoted).join(" "))}?`);
 }
 
 const valued = (value: string | true | undefined): string | undefined => (value === true ? undefined : value);
@@ -34,6 +47,7 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
     throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
   }
   if (positionals.length > 1) {
+    if (command === commands[0]) refuseNearCommand(positionals, commands);
     throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
   }
   return {
@@ -45,12 +59,37 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
   };
 }
 
+const lastWord = ({ name }: Command): string => name.split(" ").at(-1)!;
+
+function noSuchCommand(above: Command, word: string | undefined): Error {
+  const known = above.under!.map(lastWord);
+  if (word === undefined) return usage(`${callOf(above)} wants to know what to do: ${known.join(", ")}.`);
+  const guess = nearest(word, known);
+  const way = guess === null ? `See ${callOf(above)} --help.` : `Did you mean ${callOf(above)} ${guess}?`;
+  return usage(`There is no ${callOf(above)} ${word}. ${way}`);
+}
+
+/** The command that the next words name, below one that leads to it. Takes the words away. */
+function below(above: Command, { positionals, flags }: Parsed): Command {
+  for (let command = above; ;) {
+    if (command.under === undefined) return command;
+    const [word] = positionals;
+    const next = command.under.find((one) => lastWord(one) === word);
+    if (next === undefined) {
+      if (word === undefined && flags.has("help")) return command;
+      throw noSuchCommand(command, word);
+    }
+    positionals.shift();
+    command = next;
+  }
+}
+
 /** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
 export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
-  const parsed = parseArguments(args, commands.flatMap(flagsOf));
+  const parsed = parseArguments(args, commands.flatMap(allFlagsOf));
   const [unnamed, ...others] = commands as readonly [Command, ...Command[]];
   const named = parsed.beforeDashes > 0 ? others.find(({ name }) => name === parsed.positionals[0]) : undefined;
   if (named !== undefined) parsed.positionals.shift();
-  const command = named ?? unnamed;
+  const command = named === undefined ? unnamed : below(named, parsed);
   return { command, given: givenTo(command, parsed, commands) };
 }

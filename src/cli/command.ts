@@ -26,7 +26,7 @@ export interface Given {
 }
 
 export interface Command {
-  /** The empty string is the command that runs when none is named. */
+  /** All its words: `comments token create`. The empty string is the command that runs when none is named. */
   name: string;
   /** `[path]` or `[version]`; null where it takes none. */
   argument: string | null;
@@ -34,8 +34,18 @@ export interface Command {
   /** Further lines of its help. */
   details: string[];
   flags: Flag[];
+  /** What its next word names; such a row only leads to them, and never runs. */
+  under?: readonly Command[];
   run(context: Context, given: Given): Promise<void>;
 }
+
+/** A row that leads to others. */
+export const group = (row: Pick<Command, "name" | "summary" | "details"> & { under: readonly Command[] }): Command => ({
+  ...row,
+  argument: "<command>",
+  flags: [],
+  run: () => Promise.reject(new Error(`${row.name} leads to commands and is none`)),
+});
 
 export const JSON_FLAG: Flag = { name: "json", help: "print one JSON object on stdout" };
 export const QUIET_FLAG: Flag = { name: "quiet", short: "q", help: "print the result alone" };

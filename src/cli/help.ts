@@ -13,6 +13,9 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
 }
 
+const commandLines = (commands: readonly Command[]): string[] =>
+  columns(commands.map((command) => [call(command), command.summary]));
+
 const flagLines = (flags: readonly Flag[]): string[] => columns(flags.map((flag) => [written(flag), flag.help]));
 
 export const commandHelp = (command: Command): string[] => [
@@ -21,13 +24,14 @@ export const commandHelp = (command: Command): string[] => [
   `  ${call(command)} [flags]`,
   "",
   ...(command.details.length > 0 ? [...command.details, ""] : []),
+  ...(command.under === undefined ? [] : [...commandLines(command.under), ""]),
   ...flagLines([...command.flags, ...COMMON_FLAGS]),
 ];
 
 export const overview = (commands: readonly Command[]): string[] => [
   "svc turns a folder of static files into a live URL.",
   "",
-  ...columns(commands.map((command) => [call(command), command.summary])),
+  ...commandLines(commands),
   "",
   ...flagLines([...commands[0]!.flags, ...COMMON_FLAGS]),
   "",

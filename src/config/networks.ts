@@ -16,3 +16,14 @@ export function networkList(networks: readonly string[]): BlockList {
   }
   return list;
 }
+
+/** A setting's value, separated by commas; undefined where one of them is none. */
+export function networks(text: string): string[] | undefined {
+  const list = text.split(",").map((part) => part.trim());
+  try {
+    networkList(list);
+    return list;
+  } catch {
+    return undefined;
+  }
+}

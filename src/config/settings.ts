@@ -1,6 +1,7 @@
 /** The settings of svc-server, a row each. */
 import { availableParallelism } from "node:os";
-import { networkList } from "./networks.ts";
+import { COMMENT_SETTINGS } from "./comments.ts";
+import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
 import { duration, filled, integer, oneOf, type Setting } from "./setting.ts";
@@ -15,16 +16,6 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`);
 const domain = (text: string): string | undefined =>
   DOMAIN.test(text.toLowerCase()) ? text.toLowerCase().replace(/:0*(\d+)$/, ":$1") : undefined;
-
-function networks(text: string): string[] | undefined {
-  const list = text.split(",").map((part) => part.trim());
-  try {
-    networkList(list);
-    return list;
-  } catch {
-    return undefined;
-  }
-}
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 
@@ -190,6 +181,7 @@ export const SETTINGS = {
     allowed: "pow or off",
     parse: oneOf("pow", "off"),
   }),
+  ...COMMENT_SETTINGS,
   ...QUOTA_SETTINGS,
   ...RATE_SETTINGS,
 };
@@ -204,6 +196,7 @@ type Optional =
   | "tls_key"
   | "max_connections"
   | "metrics_token"
+  | "webhooks_allow"
   | "contact";
 
 /** Durations in milliseconds. What has no default is null where it is not set. */

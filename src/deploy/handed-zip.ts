@@ -59,6 +59,9 @@ export async function handZip(data_dir: string, zip: Bytes): Promise<HandedZip> 
   return { path, remove, place: () => readNote(path).catch(() => STARTING) };
 }
 
+/** For a job without one: nobody says where it is. */
+export const noZip: HandedZip = { path: "", place: async () => STARTING, remove: async () => {} };
+
 interface TakenZip {
   zip: Bytes;
   /** 1.3 µs each. */

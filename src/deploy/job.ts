@@ -1,4 +1,5 @@
 /** What goes into a deploy's process and what comes out: plain data, for a channel keeps no classes. */
+import type { ReviewThread } from "../comments/carry.ts";
 import type { PlainFailure } from "../errors.ts";
 import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
@@ -36,18 +37,32 @@ export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "hea
 
 export type Deployed = Published &
   Pick<BuiltVersion, "title" | "healed" | "warnings" | "files" | "bytes"> & {
+    /** Open threads of comments whose passage it edited or took away. */
+    review: ReviewThread[];
+    /** Why its comments still stand where they stood before. */
+    not_carried?: string;
     /** Stage → milliseconds, in the order in which they began (CONTRACT 7). */
     stages: Record<string, number>;
   };
 
-export type Job = DeployJob | RehearsalJob;
+/** After another change of the live pointer than a deploy: the threads of its comments go along. */
+export interface CarryJob {
+  carry: { site_id: string };
+  /** Who waits for a slot. */
+  customer: string;
+  network: string;
+}
+
+export type Job = DeployJob | RehearsalJob | CarryJob;
 
 /** What the process is not told. */
 type Uploaded = "zip" | "customer" | "network";
 
+type Given = Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded> | Omit<CarryJob, Uploaded>;
+
 /** The same with the zip as a file. */
-export type ProcessJob = (Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded>) & {
-  /** In DATA/tmp. */
+export type ProcessJob = Given & {
+  /** In DATA/tmp; of a job without a zip a file that is not there. */
   zip_path: string;
   data_dir: string;
   limits: Limits;
@@ -58,7 +73,12 @@ export type ProcessJob = (Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploade
 };
 
 /** `other_version`: the program was exchanged while it ran, and this process is the new one. */
-export type Outcome = { deployed: Deployed } | { rehearsed: Rehearsed } | PlainFailure | { other_version: string };
+export type Outcome =
+  | { deployed: Deployed }
+  | { rehearsed: Rehearsed }
+  | { carried: ReviewThread[] }
+  | PlainFailure
+  | { other_version: string };
 
 /** `publish`: the yes to the process's question. `close`, which every child is told: leave the database in order, and end. */
 export type ToProcess = ProcessJob | "publish";

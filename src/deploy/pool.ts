@@ -12,8 +12,8 @@ import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../types.ts";
 import { type DeployProcess, startDeployProcess } from "./deploy-process.ts";
 import { busy, notStarted, stopping } from "./failures.ts";
-import { type HandedZip, handZip } from "./handed-zip.ts";
-import type { Deployed, DeployJob, Job, RehearsalJob, Rehearsed } from "./job.ts";
+import { type HandedZip, handZip, noZip } from "./handed-zip.ts";
+import type { CarryJob, Deployed, DeployJob, Job, RehearsalJob, Rehearsed } from "./job.ts";
 import { type Done, startTask, type Task } from "./task.ts";
 
 interface PoolOptions {
@@ -37,6 +37,8 @@ export interface DeployPool {
   deploy(job: DeployJob): Promise<Deployed>;
   /** The same up to publishing: nothing is stored. */
   rehearse(job: RehearsalJob): Promise<Rehearsed>;
+  /** Takes the threads of a site's comments along to its live version. */
+  carry(job: CarryJob): Promise<void>;
   load(): { slots: number; busy: number; waiting: number };
   /** Gives up what does not publish yet, waits for what does, ends the processes. */
   stop(): Promise<void>;
@@ -89,12 +91,9 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const tasks = new Set<Task>();
   let stopped = false;
 
-  async function runIn(
-    process: DeployProcess,
-    { zip: _, customer: __, network: ___, ...job }: Job,
-    zip: HandedZip,
-  ): Promise<Done> {
+  async function runIn(process: DeployProcess, whole: Job, zip: HandedZip): Promise<Done> {
     if (stopped) throw stopping();
+    const { zip: _, customer: __, network: ___, ...job } = { zip: null, ...whole };
     const around = { zip_path: zip.path, data_dir, limits, now: now(), version: packageJson.version };
     const task = startTask(process, { ...job, ...around }, zip, { deadline_ms, memory_bytes }, log);
     tasks.add(task);
@@ -105,7 +104,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
       if (stopped) throw stopping();
       const process = processes.take(); // it starts while the zip is written
       try {
-        const zip = await handOver(job.zip);
+        const zip = "zip" in job ? await handOver(job.zip) : noZip;
         return await runIn(process, job, zip).finally(zip.remove);
       } finally {
         processes.giveBack(process);
@@ -134,6 +133,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
   return {
     deploy: async (job) => deployedOf(await runInSlot(job)),
     rehearse: async (job) => rehearsedOf(await runInSlot(job)),
+    carry: async (job) => void (await runInSlot(job)),
     load: () => ({ slots: width, ...slots.load() }),
     async stop() {
       slots.close();

@@ -3,6 +3,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { dieWithParent } from "../child/parent-death.ts";
 import { serveParent } from "../child/serve-parent.ts";
+import { carryThreads, type ReviewThread } from "../comments/carry.ts";
 import { plainFailure } from "../errors.ts";
 import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
@@ -41,10 +42,13 @@ async function connect(data_dir: string): Promise<Store> {
   }
 }
 
-const nameOf = (job: ProcessJob): string | undefined =>
+/** A job that has a zip. */
+type UploadJob = Exclude<ProcessJob, { carry: unknown }>;
+
+const nameOf = (job: UploadJob): string | undefined =>
   "target" in job && job.target.kind === "new" ? job.target.slugs[0] : (job.site.slug ?? undefined);
 
-function buildFrom(job: ProcessJob, progress: Progress): BuiltVersion {
+function buildFrom(job: UploadJob, progress: Progress): BuiltVersion {
   const { zip_path, limits, site, data_dir } = job;
   const { zip, note, close } = takeZip(zip_path);
   try {
@@ -72,8 +76,33 @@ async function publishing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Deploys that overtake each other: whoever carries last carries to what is live. */
+const MOST_CARRIES = 3;
+
+async function carryAlong({ sites, ...store }: Store, site_id: string): Promise<ReviewThread[]> {
+  const review = new Map<string, ReviewThread>();
+  let carried: string | null = null;
+  for (let left = MOST_CARRIES; left > 0; left--) {
+    const site = await sites.byId(site_id);
+    if (site === null || site.live_version_id === carried) break;
+    for (const thread of await carryThreads(store, site)) review.set(thread.id, thread);
+    carried = site.live_version_id;
+  }
+  return [...review.values()];
+}
+
+/** What a deploy has published stays published, whatever becomes of its comments. */
+async function carryPublished(store: Store, site_id: string): Promise<Pick<Deployed, "review" | "not_carried">> {
+  try {
+    return { review: await carryAlong(store, site_id) };
+  } catch (error) {
+    return { review: [], not_carried: String(error) };
+  }
+}
+
 async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<Outcome> {
   begun = { now: job.now, at: performance.now() };
+  if ("carry" in job) return { carried: await carryAlong(await connect(job.data_dir), job.carry.site_id) };
   const version = buildFrom(job, progress);
   const store = await connect(job.data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
@@ -82,8 +111,10 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
     progress("publishing");
     return store.publish({ target, tokens, bounds, spa_override, version });
   });
+  const moved = target.kind === "existing" && published.changed;
+  const carried = moved ? await carryPublished(store, target.site_id) : { review: [] };
   const { title, healed, warnings, files, bytes } = version;
-  return { deployed: { ...published, title, healed, warnings, files, bytes, stages: stages() } };
+  return { deployed: { ...published, title, healed, warnings, files, bytes, ...carried, stages: stages() } };
 }
 
 /** A disk or a machine that gives no more is no fault of the deploy: 503 or 507, and the log has the reason. */

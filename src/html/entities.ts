@@ -25,8 +25,21 @@ const INVISIBLE: readonly (readonly [name: string, character: string])[] = [
   ["zwnj", "\u200c"],
 ];
 
+const latin1 = LATIN_1.split(/\s/).map((name, i) => [name, String.fromCharCode(160 + i)] as const);
+
+/** The names that browsers know without `;`, too. */
+export const LEGACY: ReadonlyMap<string, string> = new Map([
+  ...latin1,
+  ...[...'&<>"'].flatMap((char, i) => {
+    const name = ["amp", "lt", "gt", "quot"][i]!;
+    return [[name, char] as const, [name.toUpperCase(), char] as const];
+  }),
+  ["COPY", "©"],
+  ["REG", "®"],
+]);
+
 const NAMED = new Map<string, string>([
-  ...LATIN_1.split(/\s/).map((name, i) => [name, String.fromCharCode(160 + i)] as const),
+  ...latin1,
   ...OTHERS.split(/\s\s|\n/).map((pair) => pair.split(" ") as [string, string]),
   ...INVISIBLE,
 ]);
@@ -34,7 +47,7 @@ const NAMED = new Map<string, string>([
 /** What browsers read for the numbers 128 to 159: Windows-1252, not C1 controls. */
 const WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 
-function numbered(code: number): string {
+export function numbered(code: number): string {
   if (code >= 128 && code < 160) return WINDOWS[code - 128]!;
   const none = !(code > 0 && code <= 0x10ffff) || (code >= 0xd800 && code < 0xe000);
   return none ? "\ufffd" : String.fromCodePoint(code);

@@ -39,6 +39,10 @@ export const errorJson = (refusal: Refusal, exchange: Exchange): Response =>
     ...refusal.headers,
   });
 
+/** 204, or another without a body. */
+export const answerEmpty = (exchange: Exchange, status = 204, headers: HeaderFields = {}): Response =>
+  new Response(null, { status, headers: { ...standardHeaders(exchange), ...headers } });
+
 /** After a form: the browser fetches the next page, and its reload sends nothing twice. */
 export const answerRedirect = (location: string, exchange: Exchange): Response =>
-  new Response(null, { status: 303, headers: { ...standardHeaders(exchange), location } });
+  answerEmpty(exchange, 303, { location });

@@ -61,13 +61,13 @@ const invalidJson = (why: string): Refusal => new Refusal("invalid_json", `The b
 /** Read once and kept: the body is asked for its CSRF token first and for its members afterwards. */
 const texts = new WeakMap<Request, Promise<string>>();
 
-/** A short text body: at most 64 KiB of UTF-8. */
-function readText(request: Request): Promise<string> {
+/** A short text body: at most 64 KiB of UTF-8, or `limit` bytes. */
+function readText(request: Request, limit = TEXT_BYTES): Promise<string> {
   const found = texts.get(request);
   if (found) return found;
   const tooLong = (actual: number | undefined) =>
-    new Refusal("body_too_large", "The body is longer than 64 KiB.", { limit: TEXT_BYTES, actual });
-  const text = readBody(request, TEXT_BYTES, tooLong).then((bytes) => {
+    new Refusal("body_too_large", `The body is longer than ${limit / 1024} KiB.`, { limit, actual });
+  const text = readBody(request, limit, tooLong).then((bytes) => {
     try {
       return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     } catch {
@@ -82,27 +82,31 @@ function readText(request: Request): Promise<string> {
 export const mediaType = ({ headers }: Request): string | null =>
   headers.get("content-type")?.split(";", 1)[0]!.trim().toLowerCase() || null;
 
-/** The JSON object of a request: at most 64 KiB, 32 levels. Its members are still to be checked one by one. */
-export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readText(request);
-  let value: unknown;
+/** The JSON of a request, whatever it is: at most 64 KiB, or `limit` bytes, and 32 levels. Throws `invalid_json`. */
+export async function readAnyJson(request: Request, limit?: number): Promise<unknown> {
+  const text = await readText(request, limit);
   try {
     if (nestsDeeper(text, JSON_DEPTH)) throw invalidJson(`nested deeper than ${JSON_DEPTH} levels`);
-    value = JSON.parse(text);
+    return JSON.parse(text) as unknown;
   } catch (error) {
     throw error instanceof Refusal ? error : invalidJson("it cannot be parsed");
   }
+}
+
+/** The JSON object of a request. Its members are still to be checked one by one. */
+export async function readJson(request: Request, limit?: number): Promise<Readonly<Record<string, unknown>>> {
+  const value = await readAnyJson(request, limit);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidJson("it is something else");
   return value as Record<string, unknown>;
 }
 
 /** The fields of a form, in their order. */
-export const readFormFields = async (request: Request): Promise<URLSearchParams> =>
-  new URLSearchParams(await readText(request));
+export const readFormFields = async (request: Request, limit?: number): Promise<URLSearchParams> =>
+  new URLSearchParams(await readText(request, limit));
 
 /** The fields of a form; of a repeated one the last, as in JSON. */
-export const readForm = async (request: Request): Promise<Readonly<Record<string, string>>> =>
-  Object.fromEntries(await readFormFields(request));
+export const readForm = async (request: Request, limit?: number): Promise<Readonly<Record<string, string>>> =>
+  Object.fromEntries(await readFormFields(request, limit));
 
 export const isForm = (request: Request): boolean => mediaType(request) === "application/x-www-form-urlencoded";
 

@@ -22,6 +22,10 @@ const valuesOf = (header: string, name: string): string[] =>
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
 
+/** Of the request, as they came: one that comes twice is there twice. */
+export const cookieValues = ({ headers }: Request, name: string): string[] =>
+  valuesOf(headers.get("cookie") ?? "", name);
+
 /** For whoever asked this origin. */
 export function sessionCookie(origin: string): SessionCookie {
   const secure = origin.startsWith("https:");

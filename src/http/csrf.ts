@@ -36,6 +36,15 @@ export function refuseForeignOrigin({ request, origin }: { request: Request; ori
   if ((site ?? "same-origin") !== "same-origin" || (sent ?? origin) !== origin) throw crossOrigin();
 }
 
+/** Throws 403 for whatever a page of another origin may have sent, and for what does not say where it is from: sites are
+ *  siblings, so the browser attaches a site's cookies to what another one sends (COMMENTS 4). */
+export function refuseUnlessOwnOrigin({ request, origin }: { request: Request; origin: string }): void {
+  const site = request.headers.get("sec-fetch-site");
+  const own = site === null ? request.headers.get("origin") === origin : site === "same-origin";
+  if (!own)
+    throw new Refusal("cross_origin", "This did not come from a page of this site. Reload the page, then try again.");
+}
+
 async function sentToken(request: Request, type: string | null): Promise<string> {
   const header = request.headers.get("svc-csrf");
   if (header !== null) return header;

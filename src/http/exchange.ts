@@ -41,6 +41,8 @@ export class Exchange {
   code: ErrorCode | null = null;
   /** Null where it is no deploy. */
   deploy: DeployFacts | null = null;
+  /** Values of Set-Cookie, for the answer whatever it will be. */
+  cookies: string[] | null = null;
   #request_id: string | undefined;
   #address: string | null = null;
   /** By the clock of `performance.now()`; 0 where nobody has asked it. */
@@ -49,6 +51,9 @@ export class Exchange {
   /** The peer's, asked once: a client that leaves takes it along. */
   address(): string | null {
     return (this.#address ??= this.peer.address());
+  }
+  setCookie(value: string): void {
+    (this.cookies ??= []).push(value);
   }
   /** Made when first asked: most answers of a site never show it. */
   get request_id(): string {

@@ -1,7 +1,7 @@
 /** From a path and a method to a row of a table. */
 import { Refusal } from "../errors.ts";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /** What every table's rows begin with; the rest is the table's own. */
 type Row = readonly [method: Method, path: string, ...rest: unknown[]];

@@ -3,7 +3,7 @@ import { networkOf } from "./client-address.ts";
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
 import type { RateRule } from "../config/rates.ts";
-import { type Rates, rateWindows, type Standing } from "../rates.ts";
+import { type Rates, rateWindows, type RateWindow, type Standing } from "../rates.ts";
 
 export interface Counted {
   headers: Record<string, string>;
@@ -16,10 +16,10 @@ export type Limiter = (rule: RateRule, subject: string) => Promise<Counted>;
 
 const UNLIMITED: Counted = { headers: {}, undo: async () => {} };
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
-const nameOf = (rule: RateRule): string => rule.slice("rate_".length).replaceAll("_", "-");
+const nameOf = (rule: string): string => rule.replace(/^rate_/, "").replaceAll("_", "-");
 
 /** By the IETF draft (every window has a name of its own), and by its forerunners. */
-function headersOf(rule: RateRule, windows: readonly Standing[]): Record<string, string> {
+function headersOf(rule: string, windows: readonly Standing[]): Record<string, string> {
   const name = (index: number) => JSON.stringify(index === 0 ? nameOf(rule) : `${nameOf(rule)}-${index + 1}`);
   const tightest = windows.reduce((a, b) =>
     b.remaining < a.remaining || (b.remaining === a.remaining && b.reset_ms > a.reset_ms) ? b : a,
@@ -40,15 +40,22 @@ function rateLimited(headers: Record<string, string>): Refusal {
   return new Refusal("rate_limited", message, { retry_after: Number(wait) }, { ...headers, "retry-after": wait });
 }
 
-export function limiter(rates: Rates, config: Config): Limiter {
-  return async (rule, subject) => {
-    const windows = rateWindows(config[rule])!;
+/** The same by windows that no setting names. */
+export type WindowLimiter = (name: string, subject: string, windows: readonly RateWindow[]) => Promise<Counted>;
+
+export const windowLimiter =
+  (rates: Rates): WindowLimiter =>
+  async (name, subject, windows) => {
     if (windows.length === 0) return UNLIMITED;
-    const { allowed, windows: standing, undo } = await rates.take(rule, subject, windows);
-    const headers = headersOf(rule, standing);
+    const { allowed, windows: standing, undo } = await rates.take(name, subject, windows);
+    const headers = headersOf(name, standing);
     if (!allowed) throw rateLimited(headers);
     return { headers, undo };
   };
+
+export function limiter(rates: Rates, config: Config): Limiter {
+  const limit = windowLimiter(rates);
+  return (rule, subject) => limit(rule, subject, rateWindows(config[rule])!);
 }
 
 /** A call that is to be counted, and the headers of its answer. */

@@ -59,6 +59,9 @@ export const SERIES: readonly Series[] = [
     "svc_database_missing",
     "1 where the database was deleted or replaced while the server runs: deploys are refused.",
   ),
+  ...series("counter", "svc_webhooks_delivered_total", "Webhooks that their receiver took."),
+  ...series("counter", "svc_webhooks_failed_total", "Tries of webhooks that failed and are made again."),
+  ...series("counter", "svc_webhooks_given_up_total", "Webhooks whose last try failed: the log says why."),
   ...series(
     "counter",
     "svc_refusals_total",
@@ -86,6 +89,9 @@ export type Figure =
   | "svc_swept_sites_total"
   | "svc_swept_blobs_total"
   | "svc_last_sweep_timestamp_seconds"
+  | "svc_webhooks_delivered_total"
+  | "svc_webhooks_failed_total"
+  | "svc_webhooks_given_up_total"
   | "svc_blobs_missing"
   | "svc_database_missing";
 

@@ -1,4 +1,5 @@
 /** What a handler of the API is given, and what a row of the API's table is. */
+import type { CommentParts } from "../comments/index.ts";
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/coder.ts";
@@ -26,6 +27,7 @@ export interface ApiParts {
   /** Whether it is the first time within `for_ms` that any worker is asked this. */
   spendOnce(secret: string, for_ms: number): Promise<boolean>;
   now: () => number;
+  comments: CommentParts;
   /** A version may have gone live: whoever serves it can make its coded bodies now. */
   published(site: Site, version_id: string): void;
 }

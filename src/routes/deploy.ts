@@ -1,7 +1,6 @@
 /** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Who may deploy and what
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
 import type { Deployed } from "../deploy/job.ts";
-import type { NextAction } from "../errors.ts";
 import { refuseUnlessWritable } from "../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../tokens.ts";
 import { newSlugs } from "../slugs.ts";
@@ -14,6 +13,7 @@ import { refuseUnproved } from "./challenge.ts";
 import { noteDeployed, noteSite } from "./deploy-facts.ts";
 import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
+import { nextActions, reviewComments } from "./next-actions.ts";
 import { limitAccount, limitClient } from "../http/rate-limit.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Ctx } from "./context.ts";
@@ -194,34 +194,9 @@ function deployResult(
     ...(claim_token && { claim_token }),
     ...(claim_url && { claim_url }),
     ...(owner_account_id !== null && { owner_account_id }),
-    next_actions: nextActions(base_url, site_id, claim_url),
+    next_actions: [...nextActions(base_url, site, claim_url), ...reviewComments(siteUrl(parts.config, slug), deployed)],
     healed,
     warnings,
     render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
   };
-}
-
-function nextActions(base_url: string, site_id: string, claim_url: string | undefined): NextAction[] {
-  const update = {
-    action: "update",
-    description: "Change files and deploy again: the URL stays, the old version is kept.",
-    command: `svc update --site ${site_id}`,
-    method: "POST",
-    url: `${base_url}/sites/${site_id}/deploys`,
-  };
-  const rollback = {
-    action: "rollback",
-    description: "Make an earlier version live again.",
-    command: `svc rollback --site ${site_id}`,
-    method: "POST",
-    url: `${base_url}/sites/${site_id}/rollback`,
-    when: "the site has more than one version",
-  };
-  const claim = claim_url && {
-    action: "claim",
-    description: "Attach the site to an account, so that it does not expire.",
-    url: claim_url,
-    when: "before expires_at",
-  };
-  return claim ? [claim, update, rollback] : [update, rollback];
 }

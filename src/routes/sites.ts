@@ -5,6 +5,7 @@ import type { Store } from "../store/index.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
 import { readJson, stringMember } from "../http/body.ts";
+import { customerOf, networkOf } from "../http/client-address.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { accountHolder, managedSite } from "./caller.ts";
 import { limitOf, PAGE } from "./paging.ts";
@@ -66,13 +67,17 @@ export async function revokeTokens({ caller, params, parts }: Ctx) {
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
+/** Longer a rollback does not wait for the passages of its comments. */
+const CARRY_MS = 2000;
+
 /** `POST /sites/:id/rollback`. */
-export async function rollback({ request, caller, params, parts }: Ctx) {
+export async function rollback({ request, caller, params, parts, client_address }: Ctx) {
   const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
   refuseUnlessWritable(site, parts.now());
   const version_id = stringMember(await readJson(request), "version_id", 200);
   const { site_id } = site;
   const moved = await parts.store.rollback({ site_id, by, version_id });
+  if (moved.previous_version_id !== version_id) await carryComments(parts, moved.site, client_address());
   return {
     ok: true,
     site_id,
@@ -80,4 +85,14 @@ export async function rollback({ request, caller, params, parts }: Ctx) {
     version_id,
     previous_version_id: moved.previous_version_id,
   };
+}
+
+/** The passages of comments go along, in a deploy's process. Where that cannot be, they stand where they were found last
+ *  until the next change: nobody who rolls back waits for long, or is refused, on account of comments. */
+async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
+  if ((await store.notes.settings(site)).last_mode === null) return;
+  const job = { carry: { site_id: site.site_id }, customer: customerOf(address), network: networkOf(address) };
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, CARRY_MS);
+  await Promise.race([pool.carry(job).catch(() => {}), late.promise]).finally(() => clearTimeout(timer));
 }

@@ -14,6 +14,7 @@ import { login, logout, signup } from "./auth.ts";
 import { bulkAttach, claim } from "./claim.ts";
 import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
+import { COMMENTS } from "./comments.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
 import { changePassword } from "./own-password.ts";
@@ -55,4 +56,5 @@ export const TABLE: readonly Route[] = [
   ["POST", "/auth/logout", logout],
   ["POST", "/auth/device/code", startDevice, "no_session"],
   ["POST", "/auth/device/token", pollDevice, "no_session"],
+  ...COMMENTS,
 ];

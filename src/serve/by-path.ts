@@ -1,5 +1,7 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
 import { resolve } from "../resolve.ts";
+import { isHtml } from "../media-types.ts";
+import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
@@ -50,14 +52,29 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string, manifest:
   };
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file);
-    const etag = `"${version.version.version_id}:${path}"`;
-    return { kind: "file", body, etag, vary: varyOf(body.coded, shell), unchanged: [], whole: [], ...kept };
+    const etag = etagOf(version, path);
+    const link = isHtml(file.media_type)
+      ? linkOf(version, manifest, shell ? pageOfRoute(path, file) : pageOfFile(file))
+      : null;
+    return { kind: "file", body, etag, link, vary: varyOf(body.coded, shell), unchanged: [], whole: [], ...kept };
   };
   if (resolution.kind === "file") return fileAnswer(resolution.file, false);
   if (resolution.kind === "redirect") return { ...resolution, ...kept };
   const shell = resolution.fallback ? fallbackDocument(version, manifest) : undefined;
-  const page = resolution.page && bodies.of(version, resolution.page);
+  const page = resolution.page && bodies.of(version, resolution.page, true);
   return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
+}
+
+function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string): string {
+  return dress === "" ? `"${version_id}:${path}"` : `"${version_id}+${dress}:${path}"`;
+}
+
+/** What a page says of its comments (COMMENTS 1): the companion, and where to write. A shell goes out only where the site is
+ *  a single-page app, so that its routes are pages. */
+function linkOf({ dress, version }: LoadedVersion, files: StoredManifest, page: Page): string | null {
+  if (dress === "") return null;
+  const companion = feedAddress({ files, spa: { enabled: true }, version }, page);
+  return `<${companion}>; rel="replies alternate"; type="application/ld+json"; title="Comments", </_svc/comments/>; rel="http://www.w3.org/ns/oa#annotationService"`;
 }
 
 const fallbackDocument = ({ version }: LoadedVersion, manifest: StoredManifest): StoredFile | undefined =>

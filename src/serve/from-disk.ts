@@ -5,8 +5,7 @@
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
 import type { ByteRange } from "../http/ranges.ts";
-import { attribution } from "./inject.ts";
-import type { Content, Form } from "./kept.ts";
+import type { Content, Form, Inserted } from "./kept.ts";
 
 type Opened = Pick<Blobs, "open">;
 
@@ -25,7 +24,7 @@ export function fromDisk(
     if (method === "HEAD") return headOnly(init, form.size);
     if (content.page_of === null && !crowded) return new Response(sliceOf(file, form.size, part), init);
     const range = part ?? { first: 0, last: form.size - 1 };
-    return new Response(pieces(file, content, form, range, crowded ? SMALL_PIECE : PIECE), init);
+    return new Response(pieces(file, form, range, crowded ? SMALL_PIECE : PIECE), init);
   };
   // For HEAD too: Bun would answer 200 for a file that is not there.
   const file = blobs.open(content.stored);
@@ -45,21 +44,13 @@ const sliceOf = (file: Bun.BunFile, size: number, part: ByteRange | null): Blob 
 /** What a slow reader of a page holds. */
 const PIECE = 64 * 1024;
 const SMALL_PIECE = 16 * 1024;
-const NO_TAGS = new Uint8Array();
 
 /** Bun sends a stream in chunks, without its length. A file that was cut short meanwhile breaks the connection. */
-function pieces(
-  file: Bun.BunFile,
-  { page_of }: Content,
-  { tags_at }: Form,
-  { first, last }: ByteRange,
-  most: number,
-): ReadableStream {
-  const tags = page_of === null ? NO_TAGS : attribution(page_of);
+function pieces(file: Bun.BunFile, { inserted }: Form, { first, last }: ByteRange, most: number): ReadableStream {
   let next = first;
   const pull = async (controller: ReadableStreamDefaultController) => {
     if (next > last) return controller.close();
-    const piece = await pieceAt(file, tags, tags_at, next, Math.min(last + 1, next + most));
+    const piece = await pieceAt(file, inserted, next, Math.min(last + 1, next + most));
     if (piece.byteLength === 0) throw new Error(`the stored file ends ${last + 1 - next} bytes too early`);
     next += piece.byteLength;
     controller.enqueue(piece);
@@ -67,11 +58,15 @@ function pieces(
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** Some bytes from `from` on, at most up to `to`: of the file before the tags, of the tags, or of the file behind them. */
-async function pieceAt(file: Bun.BunFile, tags: Bytes, at: number, from: number, to: number): Promise<Bytes> {
-  if (at === -1) return file.slice(from, to).bytes();
-  if (from < at) return file.slice(from, Math.min(to, at)).bytes();
-  const behind = at + tags.byteLength;
-  if (from < behind) return tags.subarray(from - at, to - at);
-  return file.slice(from - tags.byteLength, to - tags.byteLength).bytes();
+/** Some bytes from `from` on, at most up to `to`: of the file, or of what is inserted. */
+async function pieceAt(file: Bun.BunFile, inserted: readonly Inserted[], from: number, to: number): Promise<Bytes> {
+  let before = 0;
+  for (const { at, bytes } of inserted) {
+    const begins = at + before;
+    if (from < begins) return file.slice(from - before, Math.min(to, begins) - before).bytes();
+    const ends = begins + bytes.byteLength;
+    if (from < ends) return bytes.subarray(from - begins, to - begins);
+    before += bytes.byteLength;
+  }
+  return file.slice(from - before, to - before).bytes();
 }

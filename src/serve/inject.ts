@@ -2,8 +2,10 @@
 import { html, scriptJson } from "../html/template.ts";
 import type { Bytes, Version } from "../types.ts";
 import { headEnd } from "../html/head-end.ts";
+import { headStart } from "../html/head-start.ts";
+import type { Content, Inserted } from "./kept.ts";
 
-export function attribution({ site_id, version_id }: Pick<Version, "site_id" | "version_id">): Bytes {
+function attribution({ site_id, version_id }: Pick<Version, "site_id" | "version_id">): Bytes {
   const page = {
     "@context": "https://schema.org",
     "@type": "WebPage",
@@ -19,22 +21,31 @@ export function attribution({ site_id, version_id }: Pick<Version, "site_id" | "
 /** 256 KiB of hostile tags take 7 ms, once for a page that is not in memory. In a head that is longer still, the tags go before what reaches past this. */
 export const LOOKED_THROUGH = 256 << 10;
 
-/** Where the tags go, by the beginning of the page; null where it takes none. */
-export function tagsAt(beginning: Bytes): number | null {
-  if (isUtf16(beginning)) return null;
+/** External, and the first that the head holds: a policy of the page that stands in a `meta` element rules what comes after
+ *  it (COMMENTS 4). */
+const COMMENTS = new TextEncoder().encode('<script src="/_svc/c.js" async></script>');
+
+/** What goes where into a page, by its beginning; nothing where it takes none. */
+export function insertedIn(
+  beginning: Bytes,
+  { page_of, commented }: Pick<Content, "page_of" | "commented">,
+): Inserted[] {
+  if (page_of === null || isUtf16(beginning)) return [];
   const { buffer, byteOffset, byteLength } = beginning;
-  return headEnd(Buffer.from(buffer, byteOffset, byteLength).toString("latin1", 0, LOOKED_THROUGH));
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1", 0, LOOKED_THROUGH);
+  const last = { at: headEnd(text), bytes: attribution(page_of) };
+  return commented ? [{ at: headStart(text), bytes: COMMENTS }, last] : [last];
 }
 
-/** The page with `tags` at the end of its head. All other bytes stay as they are, whatever their encoding. */
-export function inject(page: Bytes, tags: Bytes): Bytes {
-  const at = tagsAt(page);
-  if (at === null) return page;
-  const injected = new Uint8Array(page.byteLength + tags.byteLength);
-  injected.set(page.subarray(0, at));
-  injected.set(tags, at);
-  injected.set(page.subarray(at), at + tags.byteLength);
-  return injected;
+/** The page with all of it. All other bytes stay as they are, whatever their encoding. */
+export function inject(page: Bytes, inserted: readonly Inserted[]): Bytes {
+  const parts: Uint8Array[] = [];
+  let done = 0;
+  for (const { at, bytes } of inserted) {
+    parts.push(page.subarray(done, at), bytes);
+    done = at;
+  }
+  return new Uint8Array(Buffer.concat([...parts, page.subarray(done)]));
 }
 
 /** By its mark, or by the zero byte of a first character that is ASCII: our single-byte tags would be noise in it. */

@@ -2,7 +2,7 @@
  *  body of a file → that body in one coding. */
 import type { Coding } from "../http/negotiate.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
-import type { Site, Tombstone, Version } from "../types.ts";
+import type { Bytes, Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
 
 /** What a slug means. It holds for as long as the store's counter stays at `generation`. */
@@ -18,9 +18,11 @@ export interface Row extends Kept {
 /** A version never changes, so nothing here is ever invalidated; what is kept for it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
+  /** `c3` where its pages have the comments' script; else empty. */
+  readonly dress: string;
   /** Null once it was pushed out: what was answered before needs it no more. */
   manifest: KeptManifest | null;
-  /** By path of the file. */
+  /** By path of the file; of the site's own 404 pages behind a NUL, which no name has. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
   readonly answers: Map<string, Answer>;
@@ -36,6 +38,8 @@ export interface FileAnswer extends Kept {
   readonly kind: "file";
   readonly body: Body;
   readonly etag: string;
+  /** Where its comments are told; null of what is no page, and where comments are off. */
+  readonly link: string | null;
   /** Null where the answer depends on the path alone. */
   readonly vary: string | null;
   /** The 304, and the 200 of a file that goes out from the disk, by policy. */
@@ -76,6 +80,8 @@ export interface Content {
   readonly stored: StoredFile;
   /** Of a page: whose attribution is in it. Null for what is no page. */
   readonly page_of: Version | null;
+  /** Of a page: whether the comments' script is in it. */
+  readonly commented: boolean;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
   readonly forms: Record<Coding, Form | undefined>;
@@ -89,14 +95,21 @@ export interface Form extends Kept {
   /** A Blob, for a Response shares it where it would copy bytes: three times cheaper at 200 KB, and slow readers hold
    *  nothing. Null: a compression that does not make the body smaller; identity that goes out from the disk. */
   readonly blob: Blob | null;
-  /** Where a page's tags go, in identity that goes out from the disk. */
-  readonly tags_at: number;
+  /** What stands between the bytes of the file, in identity that goes out from the disk. */
+  readonly inserted: readonly Inserted[];
   /** Whole responses with this form. Nearly every form has one answer under one policy: a map takes more than the page. */
   first: KeptResponse | null;
   /** By policy. They go with the form whose body they share, and with the answer, or when their room is wanted. */
   others: WeakMap<FileAnswer, Response>[] | null;
   /** Of a 404 page: what all its answers share, by policy. */
   missing: { status: number; headers: Headers }[] | null;
+}
+
+/** Of the service, in a page. */
+export interface Inserted {
+  /** Bytes of the file that stand before it. */
+  at: number;
+  bytes: Bytes;
 }
 
 interface KeptResponse {

@@ -6,7 +6,7 @@ import type { LoadedVersion, Row } from "./kept.ts";
 import { type Policy, policyOf } from "./policy.ts";
 import { disabled, expired, unknownHost, unknownVersion } from "./refusals.ts";
 import { type Rows, setLive } from "./rows.ts";
-import type { LoadedVersions } from "./versions.ts";
+import { dressOf, type LoadedVersions } from "./versions.ts";
 
 /** Of `<slug>.<sites_domain>`, or `<version_id>--<slug>.<sites_domain>`. */
 export interface SiteHost {
@@ -23,7 +23,10 @@ export interface Hosted {
 }
 
 /** Throws the refusal that visitors get: 404, 410, 451. Never awaits where all is kept. */
-type Locate = (host: SiteHost) => Hosted | Promise<Hosted>;
+export type Locate = (host: SiteHost) => Hosted | Promise<Hosted>;
+
+/** A version's own host has no comments (CONTRACT 2). */
+const NO_DRESS = "";
 
 interface Parts {
   now: () => number;
@@ -35,9 +38,10 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
   function hostedBy(row: Row, { version_id }: SiteHost): Hosted | Promise<Hosted> {
     const site = shownSite(row, parts);
     const policy = policyOf(site, version_id !== null);
-    const version = version_id === null ? row.live : versions.ready(site, version_id);
+    const version = version_id === null ? row.live : versions.ready(site, version_id, NO_DRESS);
     if (version) return { row, site, version, policy };
-    return versions.read(site, version_id ?? site.live_version_id).then((read) => {
+    const dress = version_id === null ? dressOf(site) : NO_DRESS;
+    return versions.read(site, version_id ?? site.live_version_id, dress).then((read) => {
       if (read === null) throw unknownVersion();
       if (version_id === null) setLive(row, read);
       return { row, site, version: read, policy };

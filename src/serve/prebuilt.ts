@@ -68,5 +68,6 @@ function validators(answer: FileAnswer, policy: Policy): Headers {
     "x-content-type-options": "nosniff",
   });
   if (answer.vary !== null) headers.set("vary", answer.vary);
+  if (answer.link !== null) headers.set("link", answer.link);
   return headers;
 }

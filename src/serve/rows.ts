@@ -3,7 +3,7 @@ import type { ServingStore } from "../store/serving.ts";
 import type { Site } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
-import type { LoadedVersions } from "./versions.ts";
+import { dressOf, type LoadedVersions } from "./versions.ts";
 
 export interface Rows {
   /** The row if it is here and still holds. Never awaits. */
@@ -21,7 +21,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     const generation = store.generation.current(slug);
     const site = await store.sites.bySlug(slug);
     const tombstone = site === null ? await store.sites.tombstone(slug) : null;
-    const live = site === null ? null : await versions.read(site, site.live_version_id);
+    const live = site === null ? null : await versions.read(site, site.live_version_id, dressOf(site));
     if (site !== null && live === null) return readAgain(site, generation);
     const drop = () => void rows.delete(slug);
     return keep(slug, { generation, site, tombstone, live, cost: ROW_COST, used: false, drop });

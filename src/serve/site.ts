@@ -2,8 +2,8 @@
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { effectiveSpa, endOf } from "../site-state.ts";
-import type { Blobs, ServingStore } from "../store/serving.ts";
-import type { Site } from "../types.ts";
+import type { Blobs, ServingStore, StoredManifest } from "../store/serving.ts";
+import type { Site, Spa, Version } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { type AnswerFor, createAnswers } from "./by-path.ts";
@@ -11,11 +11,11 @@ import type { Code } from "../http/coder.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
 import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
-import { createManifests } from "./manifests.ts";
-import { createLocate, type Hosted, type SiteHost } from "./locate.ts";
+import { createManifests, type Manifests } from "./manifests.ts";
+import { createLocate, type Hosted, type Locate, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
 import { type Policy, robotsHeader } from "./policy.ts";
-import { methodNotAllowed, notFound } from "./refusals.ts";
+import { methodNotAllowed, notFound, unknownVersion } from "./refusals.ts";
 import { createRespond, type Respond } from "./respond.ts";
 import { createRows } from "./rows.ts";
 import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
@@ -29,7 +29,16 @@ export interface SiteServer {
   again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
   /** The site of a host, as far as visitors may see it: throws the refusal that a page of it would get. */
   shown(host: SiteHost): Promise<Site>;
+  /** What its addresses mean now. */
+  live(slug: string): Promise<Live>;
   warm: Warm;
+}
+
+interface Live {
+  site: Site;
+  version: Version;
+  files: StoredManifest;
+  spa: Spa;
 }
 
 interface SiteServerParts {
@@ -60,20 +69,15 @@ const MANIFESTS = 1 / 8;
 
 export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { store } = parts;
+  const { blobs } = store;
   const budget = createBudget(parts.cache_bytes * (1 - MANIFESTS));
   const manifests = createManifests(store, createBudget(parts.cache_bytes * MANIFESTS));
   const versions = createVersions(store, budget, manifests);
-  const bodies = createBodies(createForms({ blobs: store.blobs, budget, encoder: createEncoder(parts.code) }));
-  const respond = createRespond(bodies, { blobs: store.blobs, budget });
+  const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder(parts.code) }));
+  const respond = createRespond(bodies, { blobs, budget });
   const shortcuts = createShortcuts();
-  const serving = {
-    bodies,
-    blobs: store.blobs,
-    budget,
-    answerFor: createAnswers(bodies, budget, manifests),
-    respond,
-    shortcuts,
-  };
+  const answerFor = createAnswers(bodies, budget, manifests);
+  const serving = { bodies, blobs, budget, answerFor, respond, shortcuts };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
@@ -95,8 +99,16 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     handle,
     again,
     shown: async (host) => (await locate(host)).site,
+    live: (slug) => readLive(locate, manifests, slug),
     warm: createWarm(versions, manifests, bodies, parts.ending),
   };
+}
+
+async function readLive(locate: Locate, manifests: Manifests, slug: string): Promise<Live> {
+  const { site, version } = await locate({ slug, version_id: null });
+  const files = await manifests.of(version);
+  if (files === null) throw unknownVersion();
+  return { site, version: version.version, files, spa: effectiveSpa(site, version.version) };
 }
 
 /** Whether a shortcut still leads to what the long way would find. */

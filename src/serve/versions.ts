@@ -8,11 +8,18 @@ import type { Manifests } from "./manifests.ts";
 /** Versions that were removed are not looked for under the count that came with it: they grow old and go. */
 export type SiteKey = Pick<Site, "site_id" | "removals">;
 
+/** In what a version is shown: where comments are on, `c<n>`, n counting each change of their settings (CONTRACT 6), so that
+ *  whatever is kept of it under another one is never taken for it; empty where they are off, and on a version's own host. */
+export const dressOf = ({
+  comments_mode,
+  comments_changes,
+}: Pick<Site, "comments_mode" | "comments_changes">): string => (comments_mode === "off" ? "" : `c${comments_changes}`);
+
 export interface LoadedVersions {
   /** The version if it is here. Never awaits. */
-  ready(site: SiteKey, version_id: string): LoadedVersion | undefined;
+  ready(site: SiteKey, version_id: string, dress: string): LoadedVersion | undefined;
   /** Null where the site has no such version. */
-  read(site: SiteKey, version_id: string): Promise<LoadedVersion | null>;
+  read(site: SiteKey, version_id: string, dress: string): Promise<LoadedVersion | null>;
 }
 
 const VERSION_COST = 1000;
@@ -24,22 +31,24 @@ export function createVersions(
 ): LoadedVersions {
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
-  const keyOf = ({ site_id, removals }: SiteKey, version_id: string) => `${site_id}/${removals}/${version_id}`;
+  const keyOf = ({ site_id, removals }: SiteKey, version_id: string, dress: string) =>
+    `${site_id}/${removals}/${version_id}/${dress}`;
 
-  function read(site: SiteKey, version_id: string): Promise<LoadedVersion | null> {
-    const key = keyOf(site, version_id);
+  function read(site: SiteKey, version_id: string, dress: string): Promise<LoadedVersion | null> {
+    const key = keyOf(site, version_id, dress);
     const kept = versions.get(key);
     if (kept !== undefined) return Promise.resolve(kept);
-    const under_way = reading.get(key) ?? load(key, site.site_id, version_id).finally(() => reading.delete(key));
+    const load_it = () => load(key, site.site_id, version_id, dress).finally(() => reading.delete(key));
+    const under_way = reading.get(key) ?? load_it();
     reading.set(key, under_way);
     return under_way;
   }
 
-  async function load(key: string, site_id: string, version_id: string): Promise<LoadedVersion | null> {
+  async function load(key: string, site_id: string, version_id: string, dress: string): Promise<LoadedVersion | null> {
     const version = await store.versions.get(site_id, version_id);
     const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
     if (version === null || manifest === null) return null;
-    const loaded = newVersion(version, (it) => {
+    const loaded = newVersion(version, dress, (it) => {
       versions.delete(key);
       discard(it, budget, manifests);
     });
@@ -49,7 +58,7 @@ export function createVersions(
     return loaded;
   }
 
-  return { ready: (site, version_id) => versions.get(keyOf(site, version_id)), read };
+  return { ready: (site, version_id, dress) => versions.get(keyOf(site, version_id, dress)), read };
 }
 
 /** Gives back the room of all that is kept for the version. */
@@ -68,11 +77,12 @@ function discard(loaded: LoadedVersion, budget: Budget, manifests: Manifests): v
   loaded.answers.clear();
 }
 
-function newVersion(version: Version, discarded: (it: LoadedVersion) => void): LoadedVersion {
+function newVersion(version: Version, dress: string, discarded: (it: LoadedVersion) => void): LoadedVersion {
   let used = true;
   const answers = new Map<string, Answer>();
   const loaded: LoadedVersion = {
     version,
+    dress,
     manifest: null,
     bodies: new Map(),
     answers,

@@ -1,11 +1,14 @@
 /** Compresses a new version ahead of its readers, one file after the other, so that no request is slower for it. */
 import type { StoredFile } from "../store/serving.ts";
+import type { Site } from "../types.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Manifests } from "./manifests.ts";
-import type { LoadedVersions, SiteKey } from "./versions.ts";
+import { dressOf, type LoadedVersions, type SiteKey } from "./versions.ts";
 import { isCoded } from "./encode.ts";
 
-export type Warm = (site: SiteKey, version_id: string) => Promise<void>;
+type Warmed = SiteKey & Pick<Site, "comments_mode" | "comments_changes">;
+
+export type Warm = (site: Warmed, version_id: string) => Promise<void>;
 
 /** Past this many versions in line, the first reader of a file waits for it instead. */
 const LONGEST_LINE = 20;
@@ -20,8 +23,8 @@ export function createWarm(
   let last = Promise.resolve();
   let in_line = 0;
 
-  async function warmVersion(site: SiteKey, version_id: string): Promise<void> {
-    const version = ending() ? null : await versions.read(site, version_id);
+  async function warmVersion(site: Warmed, version_id: string): Promise<void> {
+    const version = ending() ? null : await versions.read(site, version_id, dressOf(site));
     const manifest = version && (await manifests.of(version));
     if (version === null || manifest === null) return;
     for (const file of indexFirst([...manifest.values()])) {

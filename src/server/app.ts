@@ -137,6 +137,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   if (exchange.on_api && steps.transport_security) {
     response.headers.set("strict-transport-security", steps.transport_security);
   }
+  if (exchange.cookies !== null) for (const cookie of exchange.cookies) response.headers.append("set-cookie", cookie);
   const { method } = request;
   // Bun has one for GET alone (RFC 9110, 6.6.1).
   if (method === "HEAD") response.headers.set("date", new Date(Date.now()).toUTCString());

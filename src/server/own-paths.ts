@@ -1,32 +1,54 @@
-/** The paths on every site's host where the service answers, whatever the site holds: a row each, all below /_svc/.
- *  They are there as long as the site is: whoever asks on the host of one that visitors cannot see gets what a page would
- *  get. */
+/** The paths on every site's host where the service answers, whatever the site holds: those below /_svc/; and the feeds of
+ *  comments, where the site holds no file of that name. They are there as long as the site is: whoever asks on the host of
+ *  one that visitors cannot see gets what a page would get. */
+import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts/index.ts";
+import type { Code } from "../http/coder.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../reserved-paths.ts";
 import type { SiteHost } from "../serve/locate.ts";
-import type { Site } from "../types.ts";
+import type { SiteServer } from "../serve/site.ts";
+import { type CommentPaths, isCompanionPath, type OnSite } from "./comments.ts";
 
-type SiteHandler = (request: Request, site: Site, exchange: Exchange) => Promise<Response>;
-type OwnPath = readonly [method: Method, path: string, handler: SiteHandler];
+type OwnPath = readonly [method: Method, path: string, handler: OnSite];
 
 interface Handlers {
-  takeReport: SiteHandler;
+  takeReport: OnSite;
+  code: Code;
+  comments: CommentPaths;
+  sites: Pick<SiteServer, "shown" | "handle">;
 }
 
-const tableOf = ({ takeReport }: Handlers): readonly OwnPath[] => [["POST", "/_svc/report", takeReport]];
+const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
+  ["POST", "/_svc/report", takeReport],
+  ["GET", LOADER_PATH, (request, _, exchange) => answerLoader({ request, exchange, code })],
+  ["GET", WIDGET_PATH, (request, _, exchange) => answerWidget({ request, exchange, code })],
+];
 
-/** Null where the path is the site's to answer. `shown`: the site of a host, or the refusal that visitors get. */
-export function createOwnPaths(handlers: Handlers, shown: (host: SiteHost) => Promise<Site>) {
+/** Null where the path is the site's to answer. */
+export function createOwnPaths(handlers: Handlers) {
+  const { comments, sites } = handlers;
   const match = matcher(tableOf(handlers));
+
+  /** Comments are the live version's, not those of a version's own host. */
+  function handlerFor(path: string, request: Request, host: SiteHost): (() => OnSite) | null {
+    const atPath = match(path);
+    if (atPath !== null) return () => atPath(request.method).row[2];
+    if (host.version_id !== null || !path.startsWith("/_svc/comments/")) return null;
+    return () => comments.below;
+  }
+
+  async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> {
+    const site = await sites.shown(host);
+    return (await comments.companion(request, site, exchange)) ?? sites.handle(request, host, exchange);
+  }
+
   return (request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null => {
     const path = pathOf(request.url);
+    if (isCompanionPath(path)) return host.version_id === null ? companion(request, host, exchange) : null;
     if (!isService(path.slice(1))) return null;
-    const atPath = match(path);
-    if (atPath === null) return null;
-    return shown(host).then((site) => {
-      const [, , handler] = atPath(request.method).row;
-      return handler(request, site, exchange);
-    });
+    const find = handlerFor(path, request, host);
+    if (find === null) return null;
+    return sites.shown(host).then((site) => find()(request, site, exchange));
   };
 }

@@ -8,6 +8,7 @@ import type { Code } from "../http/coder.ts";
 import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import { createApi } from "../routes/index.ts";
+import { MCP } from "../routes/mcp.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
@@ -18,11 +19,14 @@ import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
 import { openListener } from "./listener.ts";
+import { type Locating, startLocating } from "./locating.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
+import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
+import { startWebhooks } from "./webhooking.ts";
 import type { Site } from "../types.ts";
 import { readTls } from "../config/tls.ts";
 import { createErrorPage } from "../web/error-page.ts";
@@ -60,11 +64,12 @@ interface Running {
   code: Code;
   log: Log;
   metrics: Metrics;
+  locating: Locating;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, code, log, metrics }: Running,
+  { store, rates, pool, code, log, metrics, locating }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
@@ -80,15 +85,16 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published };
+  const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
+  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   return createApp({
     config,
-    api: createApi(parts, [...TABLE, ...WEB]),
+    api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport }, sites.shown),
+    ownPaths: createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites }),
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,
@@ -133,7 +139,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const log = createLog(config.log, now);
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
-  const { store, rates } = await openServing({ data_dir: config.data_dir, now, lost });
+  const { data_dir, webhooks } = config;
+  const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
   const pool = startPool(config, now, log, () => metrics);
   const coders = createCoders({ log });
   let app: App;
@@ -146,7 +153,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const figures = processFigures({ listener, pool, now });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
-  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics }, state, { now, fatal });
+  const locating = startLocating(config.data_dir);
+  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, locating }, state, { now, fatal });
   if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
@@ -157,6 +165,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
     await coders.stop();
+    locating.stop();
     counting.stop();
     rates.close();
     await store.close();
@@ -178,13 +187,15 @@ function checkBlobs(store: Store, log: Log): void {
 
 /** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const data = prepareDataDir(config.data_dir);
+  const data = prepareDataDir(config.data_dir, options.now());
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);
+    const webhooks = startWebhooks(service.config, options.now, service.fatal);
     return {
       ...service,
       async stop() {
+        await webhooks.stop();
         await sweeping.stop();
         await service.stop();
         data.close();

@@ -8,6 +8,7 @@ import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
 import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
+import { startWebhooks } from "./webhooking.ts";
 
 /** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */
 export const WORKER_COMMAND = "__worker";
@@ -99,16 +100,18 @@ interface Supervisor {
 }
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
-  const data = prepareDataDir(configured.data_dir);
+  const data = prepareDataDir(configured.data_dir, now());
   const config = await choosePort(configured).catch((error) => {
     data.close();
     throw error;
   });
   const log = createLog(config.log, now);
   const sweeping = startSweeping(config, now, endForRecovery);
+  const webhooks = startWebhooks(config, now, endForRecovery);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();
+    await webhooks.stop();
     await sweeping.stop();
     await log.close();
     data.close();

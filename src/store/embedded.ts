@@ -11,6 +11,8 @@ import type {
   Tokens,
 } from "./changes.ts";
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
+import type { Notes } from "./notes.ts";
+import type { Outbox } from "./outbox.ts";
 import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
 import { verifyTurn } from "./backup/verify.ts";
@@ -23,6 +25,9 @@ import { deviceLoginStore } from "./sql/device-logins.ts";
 import { siteCensus } from "./sql/lists/site-listing.ts";
 import { versionLists } from "./sql/lists/site-versions.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
+import { announcing } from "./sql/notes/announcing.ts";
+import { noteStore } from "./sql/notes/index.ts";
+import { outbox } from "./sql/notes/outbox.ts";
 import { ownershipStore } from "./sql/ownership.ts";
 import { publisher } from "./sql/publish.ts";
 import { admit } from "./sql/quotas.ts";
@@ -43,6 +48,9 @@ export interface Store extends ServingStore {
   sessions: Sessions;
   device_logins: DeviceLogins;
   ownership: Ownership;
+  notes: Notes;
+  /** For the one process that delivers. */
+  outbox: Outbox;
   publish(publish: Publish): Promise<Published>;
   /** Throws `quota_exceeded` where `publish` would for want of room in a quota. */
   admit(site: Charged, version: Admitted, bounds: Bounds): Promise<void>;
@@ -68,8 +76,14 @@ export interface Store extends ServingStore {
   close(): Promise<void>;
 }
 
-/** `noteUse`: how the last use of a session is written down; without it whoever finds the session waits for it. */
-export function storeOn(parts: DataDir, noteUse?: (session_id: string) => void): Store {
+interface Ways {
+  /** How the last use of a session is written down; without it whoever finds the session waits for it. */
+  noteUse?: (session_id: string) => void;
+  /** What happens in comments goes into the outbox. */
+  announces?: boolean;
+}
+
+export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {}): Store {
   const { db, data_dir } = parts;
   return {
     generation: parts.generation,
@@ -80,6 +94,8 @@ export function storeOn(parts: DataDir, noteUse?: (session_id: string) => void):
     sessions: sessionStore(parts, noteUse),
     device_logins: deviceLoginStore(parts),
     ownership: ownershipStore(parts),
+    notes: { ...noteStore(parts), ...(announces && announcing(parts)) },
+    outbox: outbox(parts),
     blobs: readBlobs(data_dir),
     publish: publisher(parts),
     admit: (site, version, bounds) => db.read(admit(site, version, bounds, parts.now())),

@@ -9,10 +9,28 @@ import type { Room } from "./writer-order.ts";
 
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
-export { readSecrets, type Secrets } from "./disk/secrets.ts";
+export { readKeyring, readSecrets, type Secrets } from "./disk/secrets.ts";
 export { openStore, type Store } from "./embedded.ts";
 export { databaseWatch, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
+
+const NOTE_WRITES = [
+  "configure",
+  "start",
+  "reply",
+  "edit",
+  "remove",
+  "rename",
+  "erase",
+  "decide",
+  "report",
+  "addOwnerCode",
+  "spendOwnerCode",
+  "addToken",
+  "removeToken",
+  "noteTokenUse",
+  "carry",
+] as const;
 
 /** Everything of it that writes is asked of the thread, by name. What is forgotten here throws: the connection of the
  *  thread that serves takes no write. */
@@ -28,12 +46,15 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end", "endOthers"]),
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
     ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove", "revokeTokens"]),
+    notes: instead("notes", store.notes, NOTE_WRITES),
     reports: instead("reports", store.reports, ["add"]),
   };
 }
 
 interface Serving {
   data_dir: string;
+  /** What happens in comments goes into the outbox. */
+  announces?: boolean;
   now: () => number;
   /** Hears of a write that nobody waited for and whose outcome nobody knows. */
   lost(error: unknown): void;
@@ -41,9 +62,14 @@ interface Serving {
 
 /** Opens a data directory that `prepareDataDir` has readied, for a thread that answers requests: it reads here, and never
  *  waits for the lock. */
-export async function openServing({ data_dir, now, lost }: Serving): Promise<{ store: Store; rates: Rates }> {
+export async function openServing({
+  data_dir,
+  announces = false,
+  now,
+  lost,
+}: Serving): Promise<{ store: Store; rates: Rates }> {
   const parts = openDataDir(data_dir, now, { watch: true, reads_only: true });
-  const writer = startWriter(data_dir, now);
+  const writer = startWriter({ data_dir, announces }, now);
   const { used } = writer.methods("sessions", ["used"]);
   const noted = new Set<string>();
   const noteUse = (session_id: string): void => {
@@ -53,7 +79,7 @@ export async function openServing({ data_dir, now, lost }: Serving): Promise<{ s
       .catch((error: unknown) => isCommitUnknown(error) && lost(error))
       .finally(() => noted.delete(session_id));
   };
-  const store = writingElsewhere(storeOn(parts, noteUse), writer);
+  const store = writingElsewhere(storeOn(parts, { noteUse }), writer);
   return {
     rates: openRates(data_dir, now, writer.methods("rates", ["count", "forget"])),
     store: {

@@ -24,19 +24,36 @@ export const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_E
 /** Also where it comes from another thread or process, which bring no more than its words. */
 export const isSessionEnded = (error: unknown): boolean => error instanceof Refusal && error.message === SESSION_ENDED;
 
-/** A site that is not live takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
-export function refuseUnlessWritable(site: Site, now: number): void {
+/** Of a site that is gone or disabled nothing is changed. */
+export function refuseUnlessThere(site: Site, now: number): void {
   const state = siteState(site, now);
   if (state === "expired") throw unknownSite();
   if (state === "disabled") {
     throw new Refusal("site_disabled", `This site was disabled by the operator: ${site.disabled_reason}`);
   }
-  if (state === "frozen") {
+}
+
+/** A site that is not live takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
+export function refuseUnlessWritable(site: Site, now: number): void {
+  refuseUnlessThere(site, now);
+  if (siteState(site, now) === "frozen") {
     throw new Refusal(
       "site_frozen",
       "This site is frozen by the operator: it is served, but takes no changes for now.",
     );
   }
+}
+
+export const commentsOff = (): Refusal => new Refusal("comments_off", "Comments are off on this site.");
+export const commentsFrozen = (): Refusal => new Refusal("site_frozen", "Comments on this site are frozen.");
+export const unknownComment = (): Refusal => new Refusal("not_found", "There is no such comment here.");
+export const commentDeleted = (): Refusal => new Refusal("deleted", "This comment was deleted.");
+
+/** A site of which nothing is said in comments (COMMENTS, ruling 12). Shared by routes and the transaction. */
+export function refuseUnlessCommentable(site: Site, now: number): void {
+  refuseUnlessThere(site, now);
+  if (site.comments_mode === "off") throw commentsOff();
+  if (site.frozen) throw commentsFrozen();
 }
 
 /** `stored`: the digest of the site's version of that id, if it has one. */

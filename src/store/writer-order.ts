@@ -1,8 +1,15 @@
 /** What writer.ts and its thread say to each other. */
 import type { PlainFailure } from "../errors.ts";
 
+/** What the thread is started with. */
+export interface WriterData {
+  data_dir: string;
+  /** What happens in comments goes into the outbox. */
+  announces: boolean;
+}
+
 /** The parts of the store that write, by the names under which the thread has them. */
-export type Room = "store" | "accounts" | "sessions" | "device_logins" | "ownership" | "reports" | "rates";
+export type Room = "store" | "accounts" | "sessions" | "device_logins" | "ownership" | "notes" | "reports" | "rates";
 
 export interface WriteOrder {
   id: number;

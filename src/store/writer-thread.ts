@@ -6,14 +6,14 @@ import { PATIENCE_MS, type Store, storeOn } from "./embedded.ts";
 import { diskRefusal } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { openRateCounts } from "./sqlite/rates.ts";
-import type { FromWriter, Room, ToWriter, WriteOrder } from "./writer-order.ts";
+import type { FromWriter, Room, ToWriter, WriteOrder, WriterData } from "./writer-order.ts";
 
 declare const self: Worker;
 
 /** A count that does not get the lock for so long is refused. */
 const COUNTS_PATIENCE_MS = 1000;
 
-const data_dir = workerData as string;
+const { data_dir, announces } = workerData as WriterData;
 /** What the service's clock showed when it last asked. */
 let clock = 0;
 let store: Store | undefined;
@@ -22,7 +22,10 @@ let rates: ReturnType<typeof openRateCounts> | undefined;
 /** Opened by the first write that needs it; a failure to open is that write's alone. */
 function opened(room: Room): unknown {
   if (room === "rates") return (rates ??= openRateCounts(data_dir, COUNTS_PATIENCE_MS));
-  store ??= storeOn(openDataDir(data_dir, () => clock, { patience_ms: PATIENCE_MS }));
+  store ??= storeOn(
+    openDataDir(data_dir, () => clock, { patience_ms: PATIENCE_MS }),
+    { announces },
+  );
   return room === "store" ? store : store[room];
 }
 

@@ -5,7 +5,7 @@ import { threadUrl } from "../thread-url.ts";
 import type { Store } from "./embedded.ts";
 import { busy, commitUnknown } from "./refusals.ts";
 import type { RateCounts } from "./sqlite/rates.ts";
-import type { FromWriter, Room, ToWriter } from "./writer-order.ts";
+import type { FromWriter, Room, ToWriter, WriterData } from "./writer-order.ts";
 
 /** Writes that wait for their answer; more are refused. */
 const MOST_WAITING = 256;
@@ -31,8 +31,8 @@ interface Thread {
 
 type Waiting = Map<number, PromiseWithResolvers<unknown>>;
 
-function startThread(url: string | URL, data_dir: string, waiting: Waiting, gone: () => void): Thread {
-  const worker = new Worker(url, { workerData: data_dir } as WorkerOptions);
+function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone: () => void): Thread {
+  const worker = new Worker(url, { workerData: data } as WorkerOptions);
   const ended = Promise.withResolvers<void>();
   let ready = false;
   let cause = "it ended by itself";
@@ -57,7 +57,7 @@ function startThread(url: string | URL, data_dir: string, waiting: Waiting, gone
 }
 
 export function startWriter(
-  data_dir: string,
+  data: WriterData,
   now: () => number,
   url = threadUrl("./src/store/writer-thread.ts"),
 ): Writer {
@@ -68,7 +68,7 @@ export function startWriter(
 
   async function call(room: Room, method: string, args: readonly unknown[]): Promise<unknown> {
     if (closed || waiting.size >= MOST_WAITING) throw busy();
-    thread ??= startThread(url, data_dir, waiting, () => void (thread = null));
+    thread ??= startThread(url, data, waiting, () => void (thread = null));
     const id = ++last;
     const answer = Promise.withResolvers<unknown>();
     waiting.set(id, answer);

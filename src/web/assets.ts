@@ -1,8 +1,8 @@
 /** What pages load: each under a name with its content's hash, for ever; what the hash does not fit is a 404. Coded once
  *  for each coding, when it is first asked for. */
 import { KEPT_HEADERS } from "../http/answers.ts";
-import type { Code, Compression } from "../http/coder.ts";
-import { acceptedCodings, type Coding } from "../http/negotiate.ts";
+import { codedFile } from "../http/coded-file.ts";
+import { acceptedCodings } from "../http/negotiate.ts";
 import type { Ctx, Route } from "../routes/context.ts";
 import type { Bytes } from "../types.ts";
 import type { ScriptName } from "./built.ts";
@@ -54,20 +54,8 @@ export const MARKDOWN_SITE_PATH = markdown_site.path;
 /** The address of a script. */
 export const scriptPath = (name: ScriptName): string => script_assets[name].path;
 
-/** Of one asset: each coding is made once. One that cannot be had now is tried again by the next who asks. */
-function coder(one: Asset): (coding: Coding, code: Code) => Promise<{ coding: Coding; bytes: Bytes }> {
-  const identity = { coding: "identity" as Coding, bytes: one.bytes };
-  const made = new Map<Coding, ReturnType<typeof make>>([["identity", Promise.resolve(identity)]]);
-  async function make(coding: Compression, code: Code) {
-    const bytes = await code(one.bytes, coding, "small");
-    if (bytes === undefined) made.delete(coding);
-    return bytes ? { coding: coding as Coding, bytes } : identity;
-  }
-  return (coding, code) => made.getOrInsertComputed(coding, () => make(coding as Compression, code));
-}
-
 function serve(one: Asset) {
-  const coded = coder(one);
+  const coded = codedFile(one.bytes);
   const codable = !isPicture(one);
   return async ({ request, exchange, parts }: Ctx): Promise<Response> => {
     const wanted = codable ? acceptedCodings(request.headers.get("accept-encoding"))[0]! : "identity";

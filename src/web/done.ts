@@ -9,6 +9,11 @@ const SAID = {
   password: "Your password is changed. All other sessions have ended.",
   "session-ended": "The session has ended.",
   "sessions-ended": "All other sessions have ended.",
+  approved: "Approved: everybody sees it.",
+  rejected: "Rejected: nobody sees it any more.",
+  resolved: "The thread is resolved.",
+  reopened: "The thread is open again.",
+  "comment-deleted": "The comment is deleted.",
   "account-deleted": "Your account and its sites are deleted.",
 } as const;
 type Done = keyof typeof SAID;

@@ -29,6 +29,7 @@ const ICONS = {
   info: "M10 2.8a7.2 7.2 0 1 0 0 14.4 7.2 7.2 0 0 0 0-14.4zM10 9v4.5M10 6.4v.1",
   copy: "M7.3 7.3h9v9h-9zM3.9 12.7V3.9h8.8",
   share: "M10 12.5V3.5M6.8 6.5L10 3.5l3.2 3M4.5 10.5v5.6h11v-5.6",
+  comment: "M3.5 4.5h13v9H9.2L5.8 16.6v-3.1H3.5zM6.8 7.6h6.4M6.8 10.4h4",
   search: "M8.7 3.5a5.2 5.2 0 1 0 0 10.4 5.2 5.2 0 0 0 0-10.4zM12.6 12.6l4 4",
 } as const;
 export type IconName = keyof typeof ICONS;

@@ -12,8 +12,8 @@ import { count } from "./wording/amounts.ts";
 
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
-  ["Publish", ["dashboard", "cli", "markdown", "receipts"]],
-  ["From programs", ["http-api", "library"]],
+  ["Publish", ["dashboard", "cli", "markdown", "receipts", "comments"]],
+  ["From programs", ["http-api", "library", "agents"]],
   ["Run a server", ["self-hosting", "abuse"]],
 ];
 const ORDER = PARTS.flatMap(([, names]) => names);

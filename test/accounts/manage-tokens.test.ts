@@ -44,9 +44,23 @@ async function redeployed({ site_id }: DeployResult, person: Person, at = server
 }
 
 /** Takes back what the seventh step of the schema added. */
+const COMMENT_TABLES = [
+  "webhook_outbox",
+  "threads",
+  "comments",
+  "comment_settings",
+  "comment_people",
+  "comment_events",
+  "comment_reports",
+  "agent_tokens",
+  "owner_codes",
+];
+
 function asSchema6(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   for (const statement of [
+    ...COMMENT_TABLES.map((name) => `drop table ${name}`),
+    "alter table sites drop column comments_changes",
     "drop table receipts",
     "drop index sites_by_deploy",
     "drop index sites_by_name",

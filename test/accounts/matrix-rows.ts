@@ -35,10 +35,10 @@ export interface World {
   device_code: string;
 }
 
-const json = (body: unknown) => ({ headers: JSON_TYPE, body: JSON.stringify(body) });
+export const json = (body: unknown) => ({ headers: JSON_TYPE, body: JSON.stringify(body) });
 const zip = (text: string) => ({ headers: ZIP, body: zipOf({ "index.html": text }) });
 
-interface Row {
+export interface Row {
   title: string;
   method: string;
   path: (world: World) => string;
@@ -48,7 +48,7 @@ interface Row {
   expected: Record<Credential, number>;
 }
 
-const all = (status: number, but: Partial<Record<Credential, number>> = {}): Record<Credential, number> => ({
+export const all = (status: number, but: Partial<Record<Credential, number>> = {}): Record<Credential, number> => ({
   none: status,
   malformed: status,
   unknown: status,
@@ -60,7 +60,7 @@ const all = (status: number, but: Partial<Record<Credential, number>> = {}): Rec
   "S ended": status,
   ...but,
 });
-const managed = all(401, { "M own": 200, "S owner": 200, "S other": 403 });
+export const managed = all(401, { "M own": 200, "S owner": 200, "S other": 403 });
 const gone = all(401, { "M own": 404, "S owner": 404, "S other": 404 });
 const account = all(401, { "S owner": 200, "S other": 200 });
 const ownOnly = all(401, { "S owner": 200, "S other": 404 });

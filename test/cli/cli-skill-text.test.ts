@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Commenter } from "../comments/commenter.ts";
 import { Home, json } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
 import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
@@ -83,6 +84,11 @@ describe("the text", () => {
         const { cookie, csrf } = await signInByForm(server, person);
         const fields = { user_code: known.get("user_code")!, csrf, decision: "approve" };
         expect((await submit(server, "/device", fields, { cookie })).status).toBe(303);
+      }
+      if (command.startsWith("svc comments resolve")) {
+        const url = (await runLine(shell, bin, cwd, "svc comments status")).out.trim().split(" ")[1]!;
+        const site = { site_id: "", url, slug: new URL(url).hostname.split(".")[0]! };
+        known.set("c_id", await new Commenter(server, site).comment("Is this still true?"));
       }
       // The last form of the page asks for a site of its own.
       if (command.startsWith("curl")) await rm(shell.config, { recursive: true, force: true });

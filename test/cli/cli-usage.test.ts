@@ -29,7 +29,7 @@ describe("arguments", () => {
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
     [
       ["--site", "site_x"],
-      "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget, svc tokens.",
+      "Unknown flag --site. It belongs to svc update, svc versions, svc rollback, svc forget, svc tokens, svc comments.",
     ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
@@ -39,6 +39,9 @@ describe("arguments", () => {
     [["update", "--site="], "--site was given an empty value."],
     [["--json=1"], "--json takes no value."],
     [["a", "b"], "svc takes one argument, not 2. See svc --help."],
+    [["coments", "enable"], "There is no svc command coments. Did you mean svc comments enable?"],
+    [["tokesn", "re voke"], "Did you mean svc tokens 're voke'?"],
+    [["dist", "site"], "svc takes one argument, not 2. See svc --help."],
     [["update", "a", "b"], "svc update takes one argument, not 2."],
   ])("%p exits 2: %s", async (args, sentence) => {
     const { code, out, err } = await home.run(args);
@@ -102,6 +105,7 @@ describe("help and version", () => {
       "usage",
       "claim",
       "tokens",
+      "comments",
       "install",
     ]);
     expect(out).toContain("svc [path]");

@@ -51,7 +51,12 @@ describe("POST /sites", () => {
     });
     for (const action of site.next_actions)
       expect(action).toMatchObject({ action: expect.any(String), description: expect.any(String) });
-    expect(site.next_actions.map((action) => action.action)).toEqual(["claim", "update", "rollback"]);
+    expect(site.next_actions.map((action) => action.action)).toEqual([
+      "claim",
+      "update",
+      "rollback",
+      "enable_comments",
+    ]);
   });
 
   test("the site is live at its URL when the answer arrives", async () => {

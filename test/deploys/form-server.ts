@@ -11,6 +11,7 @@ import { createApi } from "../../src/routes/index.ts";
 import { inFlight } from "../../src/routes/uploads.ts";
 import { openRates } from "../../src/store/sqlite/rates.ts";
 import { readSecrets } from "../../src/store/index.ts";
+import { commentParts } from "../../src/server/comments.ts";
 import type { TestServer } from "../kit/server.ts";
 
 const ROWS: readonly Route[] = [
@@ -38,6 +39,8 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
   const { max_files, max_bytes, max_zip_bytes } = config;
   const limits = { max_files, max_bytes, max_zip_bytes };
   const rates = openRates(data_dir, now);
+  const [limit, secrets] = [limiter(rates, config), readSecrets(data_dir)];
+  const never = () => Promise.reject(new Error("these forms know no comments"));
   const pool = createPool({ data_dir, limits, now, log: { error: () => {} } });
   const serve = (base_url: string) =>
     createApi(
@@ -48,11 +51,21 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
         code: async () => undefined,
         uploads: inFlight("uploads", max_zip_bytes),
         writes: inFlight("requests"),
-        limit: limiter(rates, config),
-        secrets: readSecrets(data_dir),
+        limit,
+        secrets,
         spendOnce: async () => true,
         now,
         published: () => {},
+        comments: commentParts({
+          config,
+          store,
+          sites: { live: never },
+          rates,
+          limit,
+          secrets,
+          now,
+          locating: { locate: never },
+        }),
       },
       ROWS,
     );

@@ -92,6 +92,14 @@ test("the manual is in the binary, with its search and what its pages load", asy
   }
 });
 
+test("the widget of comments is in the binary, under its content's hash", async () => {
+  const { host } = new URL(String(json(await svc(["--json"]))["url"]));
+  const script = async (path: string) => (await fetch(server.base_url + path, { headers: { host } })).text();
+  const path = /\/_svc\/c\/([0-9a-f]{12})\.js/.exec(await script("/_svc/c.js"))!;
+  const widget = await script(path[0]);
+  expect(new Bun.CryptoHasher("sha256").update(widget).digest("hex").slice(0, 12)).toBe(path[1]!);
+});
+
 test("neither takes a .env or a bunfig.toml from where it is started", async () => {
   expect(await (await fetch(`${server.base_url}/limits`)).json()).toMatchObject({ max_files: 200 });
   const unset = await svc(["--json"], {});

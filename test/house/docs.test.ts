@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Command } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { TABLE } from "../../src/routes/table.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
@@ -123,9 +124,11 @@ test.each(PAGES)("every program of `bun run torture` that %s names is there", as
 describe("docs/cli.md", () => {
   test("names every command and every flag", async () => {
     const text = await read("docs/cli.md");
-    const calls = COMMANDS.map(({ name, argument }) => ["svc", name, argument].filter(Boolean).join(" "));
+    const all = (rows: readonly Command[]): Command[] => rows.flatMap((row) => (row.under ? all(row.under) : [row]));
+    const commands = all(COMMANDS);
+    const calls = commands.map(({ name, argument }) => ["svc", name, argument].filter(Boolean).join(" "));
     expect(calls.filter((call) => !text.includes(`\`${call}\``))).toEqual([]);
-    const flags = COMMANDS.flatMap((command) => command.flags.map(({ name }) => `--${name}`));
+    const flags = commands.flatMap((command) => command.flags.map(({ name }) => `--${name}`));
     expect([...new Set(flags)].filter((flag) => !new RegExp(`\`${flag}[\` ]`).test(text))).toEqual([]);
   });
 

@@ -134,6 +134,10 @@ export class TestServer {
   freeze(site: Site): void {
     this.set("frozen", 1, site);
   }
+  /** As its owner names it. */
+  label(site: Site, label: string): void {
+    this.set("label", label, site);
+  }
   quarantine(site: Site): void {
     this.set("quarantine", '["x"]', site);
   }

@@ -30,6 +30,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     frozen: 0,
     disabled_reason: null,
     comments_mode: "off",
+    comments_changes: 0,
     quarantine: null,
     cleared_version_no: null,
     site_no: 1,
@@ -199,6 +200,8 @@ test("a file that fails to be read is asked for again by the next request", asyn
   expect((await get("/a.bin")).status).toBe(200);
 });
 
+const WARMED = { site_id: SITE_ID, removals: 0, comments_mode: "off", comments_changes: 0 } as const;
+
 describe("compressing ahead", () => {
   function warmServer(ending: () => boolean) {
     const made = memoryStore(["a.txt", "index.html", "b.txt"], "text/plain; charset=utf-8");
@@ -210,10 +213,7 @@ describe("compressing ahead", () => {
 
   test("makes what browsers ask for before they ask, once for all", async () => {
     const { sites, asked } = warmServer(() => false);
-    await Promise.all([
-      sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID),
-      sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID),
-    ]);
+    await Promise.all([sites.warm(WARMED, VERSION_ID), sites.warm(WARMED, VERSION_ID)]);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 3 });
     await sites.handle(ask("/a.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
     const answer = sites.handle(ask("/b.txt"), { slug: "lab", version_id: null }, new Exchange(peer));
@@ -223,10 +223,10 @@ describe("compressing ahead", () => {
   test("passes over a version that is not there, and stops when the server ends", async () => {
     let ending = false;
     const { sites, asked } = warmServer(() => ending);
-    await sites.warm({ site_id: SITE_ID, removals: 0 }, "0000000000000000");
+    await sites.warm(WARMED, "0000000000000000");
     expect(asked.blobs).toBe(0);
     ending = true;
-    await sites.warm({ site_id: SITE_ID, removals: 0 }, VERSION_ID);
+    await sites.warm(WARMED, VERSION_ID);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
   });
 });
@@ -236,10 +236,10 @@ test("a manifest is pushed out by others alone: what was answered from it stays,
   const room = createBudget(30_000); // it takes 24,000
   const manifests = createManifests(store, room);
   const versions = createVersions(store, createBudget(30_000), manifests);
-  const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID))!;
+  const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID, ""))!;
   room.keep({ cost: 9_000, used: true, drop: () => {} });
   expect(loaded.manifest).toBeNull();
-  expect(versions.ready({ site_id: SITE_ID, removals: 0 }, VERSION_ID)).toBe(loaded);
+  expect(versions.ready({ site_id: SITE_ID, removals: 0 }, VERSION_ID, "")).toBe(loaded);
   expect((await manifests.of(loaded))!.size).toBe(60);
   expect(asked.versions).toBe(1);
 });

@@ -222,7 +222,7 @@ test("the thread that serves cannot write: a write that was forgotten is refused
 const threadThat = (first: string): string => `
   import { existsSync, writeFileSync } from "node:fs";
   import { workerData } from "node:worker_threads";
-  const began = workerData + "/began";
+  const began = workerData.data_dir + "/began";
   if (existsSync(began)) {
     postMessage("ready");
     onmessage = ({ data }) => (data === "close" ? process.exit() : postMessage({ id: data.id, value: 7 }));
@@ -244,7 +244,7 @@ describe("a thread of writes that", () => {
     await using dir = await temporaryFolder();
     const entry = join(dir.path, "thread.ts");
     await Bun.write(entry, threadThat(first));
-    const writer = startWriter(dir.path, Date.now, pathToFileURL(entry));
+    const writer = startWriter({ data_dir: dir.path, announces: false }, Date.now, pathToFileURL(entry));
     // What it is asked with is nothing to these threads, and what they answer is theirs.
     const { add } = writer.methods("reports", ["add"]) as unknown as { add(): Promise<unknown> };
     const thrown = await Promise.all([add(), add()].map((call) => call.catch((error) => error)));

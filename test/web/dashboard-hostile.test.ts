@@ -107,6 +107,9 @@ describe("forged writes", () => {
     [`/dashboard/sites/${site}/settings`, { label: "forged", spa: "on" }],
     [`/dashboard/sites/${site}/rollback`, { version_id: "0".repeat(16) }],
     [`/dashboard/sites/${site}/delete`, { confirm: "x" }],
+    [`/dashboard/sites/${site}/comments/settings`, { mode: "anonymous" }],
+    [`/dashboard/sites/${site}/comments/decide`, { delete: "c_x" }],
+    [`/dashboard/sites/${site}/comments/owner`, {}],
     ["/dashboard/account/sessions/end-others", {}],
     ["/dashboard/account/sessions/sess_x/end", {}],
   ];
@@ -153,6 +156,9 @@ describe("forged writes", () => {
       [`${own}/settings`]: own,
       [`${own}/rollback`]: own,
       [`${own}/delete`]: `${own}/delete`,
+      [`${own}/comments/settings`]: `${own}/comments`,
+      [`${own}/comments/decide`]: `${own}/comments`,
+      [`${own}/comments/owner`]: `${own}/comments`,
       "/dashboard/delete": "/dashboard/delete",
       "/dashboard/account/sessions/end-others": "/dashboard/account",
       "/dashboard/account/sessions/sess_x/end": "/dashboard/account",
@@ -173,6 +179,7 @@ describe("forged writes", () => {
       "/dashboard/sites/site_x",
       "/dashboard/sites/site_x/changes?to=1",
       "/dashboard/sites/site_x/delete",
+      "/dashboard/sites/site_x/comments?show=pending&cursor=x",
       "/dashboard/account",
       "/dashboard/account/delete",
     ]) {

@@ -50,7 +50,7 @@ describe("the head", () => {
       html.replaceAll(headers.get("x-request-id")!, "<id>").replace(/name="csrf" value="[^"]*"/g, "");
     expect(unknown.status).toBe(404);
     expect(unknown.text).toContain("There is no such site in your account");
-    for (const path of ["", "/changes", "/delete"]) {
+    for (const path of ["", "/changes", "/delete", "/comments"]) {
       const { status, ...shown } = await ann.read(`/dashboard/sites/${site_id}${path}`);
       expect(status).toBe(404);
       expect(plain({ status, ...shown })).toBe(plain(unknown));
@@ -59,6 +59,9 @@ describe("the head", () => {
       ["settings", { label: "mine", spa: "auto" }],
       ["rollback", { version_id: "0".repeat(16) }],
       ["delete", { confirm: "x" }],
+      ["comments/settings", { mode: "anonymous" }],
+      ["comments/decide", { delete: "c_x" }],
+      ["comments/owner", {}],
     ];
     for (const [action, fields] of posts) {
       const { status, text } = await ann.send(`/dashboard/sites/${site_id}/${action}`, fields);

@@ -2,6 +2,7 @@
  *  what is loaded. The first one runs when none is named. */
 import type { Flag } from "../flags.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../command.ts";
+import { COMMENTS } from "./comments/index.ts";
 import { TARGETS, type SkillTarget } from "../skill/targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
@@ -133,6 +134,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [SITE_FLAG, JSON_FLAG, QUIET_FLAG],
     run: (...call) => import("./tokens.ts").then(({ tokens }) => tokens(...call)),
   },
+  COMMENTS,
   {
     name: "install",
     argument: "skill",

@@ -11,7 +11,7 @@ import { VERSION } from "../version.ts";
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 export interface ApiCall {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below the server's base, query included. */
   path: string;
   credential: Credential | null;
@@ -142,9 +142,10 @@ function refusal(server: Server, call: ApiCall, response: Response, body: unknow
   return new ApiFailure(status, code, parts.join(" "));
 }
 
-/** Resolves to the body of a success; every other outcome throws a Failure with a sentence. */
+/** Resolves to the body of a success, `{}` where it has none; every other outcome throws a Failure with a sentence. */
 export async function ask<Answer>(server: Server, call: ApiCall): Promise<Answer> {
   const response = await send(server, call);
+  if (response.status === 204) return {} as Answer;
   let body: unknown = null;
   try {
     body = JSON.parse(await response.text());

@@ -3,12 +3,37 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { randomKey } from "../../random.ts";
+import { UNIT_MS } from "../../units.ts";
 import { flushFolderSync } from "./durable.ts";
 
 /** A purpose that a newer version adds gets its key at the next start. */
-const PURPOSES = ["csrf", "challenge", "sign_in_networks", "network"] as const;
+const PURPOSES = [
+  "csrf",
+  "challenge",
+  "sign_in_networks",
+  "network",
+  "comment_people",
+  "comment_owner",
+  "comment_cursor",
+] as const;
 
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
+
+/** Purposes whose keys are changed while what they signed goes on to count: each key is kept as `<purpose>.<kid>`. */
+const RINGS = ["comment_visitor", "comment_grant"] as const;
+type Ring = (typeof RINGS)[number];
+
+interface Key {
+  /** The day that it was made, in base 36. */
+  kid: string;
+  key: string;
+}
+
+/** A new one signs from the first start after so many days; what it signed counts for as long again as a cookie may. */
+const SIGNS_DAYS = 90;
+const COUNTS_DAYS = 400;
+
+const dayOf = (now: number): number => Math.floor(now / UNIT_MS.d);
 
 const fileOf = (data_dir: string): string => join(data_dir, "secrets");
 
@@ -38,13 +63,39 @@ function write(data_dir: string, keys: Record<string, string>): void {
   flushFolderSync(data_dir);
 }
 
+/** Newest first. */
+function ringOf(keys: Readonly<Record<string, string>>, ring: Ring): (Key & { day: number })[] {
+  return Object.keys(keys)
+    .filter((name) => name.startsWith(`${ring}.`))
+    .map((name) => ({ kid: name.slice(ring.length + 1), key: keys[name]! }))
+    .map((one) => ({ ...one, day: parseInt(one.kid, 36) }))
+    .sort((a, b) => b.day - a.day);
+}
+
+/** The same keys, with a new one where the newest is old, and without those that sign nothing any more. */
+function turned(keys: Readonly<Record<string, string>>, today: number): Record<string, string> {
+  const kept = { ...keys };
+  for (const ring of RINGS) {
+    const known = ringOf(keys, ring);
+    const newest = known[0]?.day ?? -Infinity;
+    if (newest + SIGNS_DAYS <= today) kept[`${ring}.${today.toString(36)}`] = randomKey(32);
+    for (const { kid, day } of known) if (day + SIGNS_DAYS + COUNTS_DAYS < today) delete kept[`${ring}.${kid}`];
+  }
+  return kept;
+}
+
 /** Makes what keys are missing. For the one process that prepares the data directory. */
-export function prepareSecrets(data_dir: string): void {
-  const keys = readAll(data_dir);
-  const missing = PURPOSES.filter((purpose) => !Object.hasOwn(keys, purpose));
-  for (const purpose of missing) keys[purpose] = randomKey(32);
-  if (missing.length > 0 || !existsSync(fileOf(data_dir))) write(data_dir, keys);
+export function prepareSecrets(data_dir: string, now: number): void {
+  const found = readAll(data_dir);
+  const keys = turned(found, dayOf(now));
+  for (const purpose of PURPOSES) keys[purpose] ??= randomKey(32);
+  const same = Object.keys(keys).join() === Object.keys(found).join();
+  if (!same || !existsSync(fileOf(data_dir))) write(data_dir, keys);
   chmodSync(fileOf(data_dir), 0o600);
 }
 
 export const readSecrets = (data_dir: string): Secrets => readAll(data_dir) as Secrets;
+
+/** The first one signs; what any of them signed counts. */
+export const readKeyring = (data_dir: string, ring: Ring): Key[] =>
+  ringOf(readAll(data_dir), ring).map(({ kid, key }) => ({ kid, key }));

@@ -3,6 +3,7 @@ import type { KnownToken, NewToken, Tokens } from "../changes.ts";
 import type { Sites } from "../serving.ts";
 import type { Site, TokenKind, Tombstone } from "../../types.ts";
 import { type Db, type Op, statement } from "./db.ts";
+import { removeComments, removeCommentsOf } from "./notes/gone.ts";
 
 /** Never used ones go first, then the one used longest ago (CONTRACT 4.3). */
 const MANAGE_TOKENS_KEPT = 20;
@@ -37,8 +38,10 @@ const leave = statement("insert into leftovers (site_id) values (?)");
 const deleteSite = statement("delete from sites where site_id = ?");
 
 /** The site is gone for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). Of its versions the
- *  sweep removes a slice at a time: however many there are, this takes no longer. */
+ *  sweep removes a slice at a time: however many there are, this takes no longer. The comments of one that is deleted go
+ *  at once, for nobody has a reason to keep them. */
 export function* removeSite(site_id: string, reason: Gone, at: string): Op<void> {
+  if (reason === "deleted") yield* removeComments(site_id);
   yield* bury.do(reason, at, site_id);
   yield* leave.do(site_id);
   yield* deleteSite.do(site_id);
@@ -57,6 +60,7 @@ const deleteAll = statement<Pick<Site, "site_id" | "slug">>(
 
 /** The same for all sites of an account, which may be thousands. */
 export function* removeSitesOf(account_id: string, at: string): Op<Pick<Site, "site_id" | "slug">[]> {
+  yield* removeCommentsOf(account_id);
   yield* buryAll.do(at, account_id);
   yield* leaveAll.do(account_id);
   return yield* deleteAll.all(account_id);

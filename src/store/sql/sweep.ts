@@ -4,6 +4,7 @@ import { type Op, statement } from "./db.ts";
 import { forgetOldLogins } from "./device-logins.ts";
 import { makingRoom } from "./frame.ts";
 import { isHeld } from "./holds.ts";
+import { removeSomeComments } from "./notes/gone.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
 import { forgetOldSessions } from "./sessions.ts";
 import { removeSite } from "./sites.ts";
@@ -59,12 +60,14 @@ const removeReceipt = statement("delete from receipts where version_no = ?");
 const removeVersion = statement("delete from versions where version_no = ?");
 const allRemoved = statement("delete from leftovers where site_id = ?");
 
-/** What sites that are gone have left: a version's files and receipt, then the version, then the note of it. A blob keeps its file
+/** What sites that are gone have left: what was said on them, a version's files and receipt, then the version, then the note of it. A blob keeps its file
  *  until no row names it (P4). False where nothing is left. */
 function* removeLeftovers(): Op<boolean> {
   for (let room = ROWS; room > 0; room--) {
     const site = yield* nextLeftover.get();
     if (site === null) return false;
+    room -= yield* removeSomeComments(site.site_id, room);
+    if (room <= 0) return true;
     const version = yield* nextVersion.get(site.site_id);
     if (version === null) yield* allRemoved.do(site.site_id);
     else {

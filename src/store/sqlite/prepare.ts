@@ -58,12 +58,12 @@ function clearTemporary(data_dir: string): void {
 }
 
 /** Returns what removes the shared pages. */
-function ready(data_dir: string): () => void {
+function ready(data_dir: string, now: number): () => void {
   using db = openDatabase(data_dir);
   refuseEmptied(data_dir, db);
   migrate(db);
   clearTemporary(data_dir);
-  prepareSecrets(data_dir);
+  prepareSecrets(data_dir, now);
   prepareBrands(data_dir);
   prepareRates(data_dir);
   const pages = [prepareGeneration(data_dir), prepareFigures(data_dir)];
@@ -79,13 +79,14 @@ function closeToOthers(data_dir: string): void {
   }
 }
 
-/** Locks and readies the data directory. Close what is returned when the server ends. */
-export function prepareDataDir(data_dir: string): { close(): void } {
+/** Locks and readies the data directory. Close what is returned when the server ends. `now`: a key that is old by then is
+ *  followed by a new one. */
+export function prepareDataDir(data_dir: string, now = 0): { close(): void } {
   refuseDoubtful(data_dir);
   withRoom(data_dir, () => makeFolders(data_dir));
   const holder = sayingWhich(data_dir, "lock.db", () => withRoom(data_dir, () => lock(data_dir)));
   try {
-    const removePages = sayingWhich(data_dir, "db", () => withRoom(data_dir, () => ready(data_dir)));
+    const removePages = sayingWhich(data_dir, "db", () => withRoom(data_dir, () => ready(data_dir, now)));
     return {
       close() {
         removePages();

@@ -1,4 +1,4 @@
-/** What an account sees of itself and its sites, a file a page. A site's comments will stand at `…/comments`. */
+/** What an account sees of itself and its sites, a file a page. */
 import type { Route } from "../../routes/context.ts";
 import { showAccount } from "./account.ts";
 import { endOneSession, endOtherSessions, submitPassword } from "./change-account.ts";
@@ -7,6 +7,10 @@ import { showChanges } from "./changes.ts";
 import { askToDeleteAccount, deleteOwnAccount } from "./delete-account.ts";
 import { askToDeleteSite, deleteOneSite } from "./delete-site.ts";
 import { askToDeleteSites, deleteChosenSites } from "./delete-sites.ts";
+import { openAsOwner } from "./comments/as-owner.ts";
+import { decideOnComment } from "./comments/decide.ts";
+import { showComments } from "./comments/page.ts";
+import { saveCommentSettings } from "./comments/save-settings.ts";
 import { showSite } from "./site.ts";
 import { showSites } from "./sites.ts";
 
@@ -21,6 +25,10 @@ export const DASHBOARD: readonly Route[] = [
   ["GET", "/dashboard/sites/:id/changes", showChanges],
   ["GET", "/dashboard/sites/:id/delete", askToDeleteSite],
   ["POST", "/dashboard/sites/:id/delete", deleteOneSite],
+  ["GET", "/dashboard/sites/:id/comments", showComments],
+  ["POST", "/dashboard/sites/:id/comments/settings", saveCommentSettings],
+  ["POST", "/dashboard/sites/:id/comments/decide", decideOnComment],
+  ["POST", "/dashboard/sites/:id/comments/owner", openAsOwner],
   ["GET", "/dashboard/account", showAccount],
   ["POST", "/dashboard/account/sessions/end-others", endOtherSessions],
   ["POST", "/dashboard/account/sessions/:id/end", endOneSession],

@@ -8,6 +8,7 @@ import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox } from "../parts.ts";
 import { addressBox, forPrograms, receiptRegion, YOURS } from "../receipt.ts";
 import { accountPage, type SignedIn } from "../who.ts";
+import { commentsCard } from "./comments/card.ts";
 import { newVersionSection } from "./new-version.ts";
 import { nameOf, ownSite } from "./own.ts";
 import { pageOf } from "./pages.ts";
@@ -65,7 +66,8 @@ export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Pr
         ${versionsSection(ctx, { site, versions: shown, csrf, may_change })}
       </div>
       <div class="side">
-        ${settingsSection({ site, live, csrf, refusal: refused?.refusal, sent: refused?.sent })} ${deleteSection(site)}
+        ${settingsSection({ site, live, csrf, refusal: refused?.refusal, sent: refused?.sent })}
+        ${commentsCard(site, await parts.store.notes.counts(site_id))} ${deleteSection(site)}
       </div>
     </div>`;
   return answerPage(ctx, {

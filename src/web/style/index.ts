@@ -4,6 +4,7 @@ import base from "../../html/base.css" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
+import comments from "./comments.css" with { type: "text" };
 import turn from "../../html/turn.css" with { type: "text" };
 import controls from "./controls.css" with { type: "text" };
 import formPage from "./form-page.css" with { type: "text" };
@@ -15,6 +16,21 @@ import receipt from "./receipt.css" with { type: "text" };
 import dashboard from "./dashboard.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
-const FILES = [tokens, ground, base, frame, controls, lists, formPage, home, zone, receipt, dashboard, manual, turn];
+const FILES = [
+  tokens,
+  ground,
+  base,
+  frame,
+  controls,
+  lists,
+  formPage,
+  home,
+  zone,
+  receipt,
+  dashboard,
+  comments,
+  manual,
+  turn,
+];
 
 export const STYLE = compactCss(FILES.join(""));

@@ -5,7 +5,9 @@ import { codeOf, importsOf, type Sources } from "./source.ts";
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
-const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "refusals"].map((name) => `src/store/${name}.ts`);
+const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "outbox", "refusals"].map(
+  (name) => `src/store/${name}.ts`,
+);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "pipeline"];
 const CLIENT = [
@@ -51,6 +53,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "web/wording": ["src/units.ts", "src/visible.ts"],
   "web/browser": [
     "web/wording",
+    "src/comments/widget/dom.ts",
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   ],
@@ -103,7 +106,11 @@ const BROWSER: Where = [
   ),
   ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
   "src/comments/anchor.ts",
+  "src/comments/describe.ts",
+  "src/comments/quote.ts",
+  "comments/matching",
   "src/comments/text.ts",
+  "comments/widget",
 ];
 
 /** Whether `where` has the file, its room or a room around it. */
@@ -175,7 +182,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
   ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
-  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser"]],
+  ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
   ["setInterval", /\bsetInterval\b/, ["src/every.ts", "cli/terminal"]],
@@ -183,7 +190,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   [
     "random bytes",
     /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/,
-    ["src/random.ts", "web/browser"],
+    ["src/random.ts", "web/browser", "comments/widget"],
   ],
   ["console", /\bconsole\.\w/, []],
   ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],

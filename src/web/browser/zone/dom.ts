@@ -1,22 +1,7 @@
-/** Elements as expressions. What is a string becomes text: nothing that anybody sent is ever read as HTML. */
+/** Elements as expressions, and the few that the zone is made of. */
+import { el } from "../../../comments/widget/dom.ts";
 
-type Child = Node | string | null | false;
-type Value = string | boolean | (() => unknown);
-
-/** A function is heard at `click`; true is an attribute without a value, false none. */
-export function el<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Readonly<Record<string, Value>> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener("click", () => void value());
-    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== false));
-  return element;
-}
+export { el };
 
 /** What a person sent: in an element of its own, whatever its direction. */
 export const theirs = (text: string): HTMLElement => el("span", { dir: "auto" }, text);
@@ -30,5 +15,9 @@ export function icon(name: string): Node {
 }
 
 /** `kind`: of the stylesheet's `.button`. */
-export const button = (label: string, kind: string, press: () => unknown, ...more: Child[]): HTMLButtonElement =>
-  el("button", { type: "button", class: `button ${kind}`.trim(), press }, ...more, label);
+export const button = (
+  label: string,
+  kind: string,
+  press: () => unknown,
+  ...more: (Node | string)[]
+): HTMLButtonElement => el("button", { type: "button", class: `button ${kind}`.trim(), press }, ...more, label);

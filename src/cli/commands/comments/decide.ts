@@ -1,0 +1,42 @@
+/** `svc comments approve`, `reject`, `resolve`, `reopen` and `delete`: what an owner decides of a comment. */
+import { ApiFailure, ask } from "../../service/api.ts";
+import type { Context, Given } from "../../command.ts";
+import { svc } from "../../invocation.ts";
+import { requireSession } from "../../saved/state.ts";
+import type { Thread } from "../../service/wire-comments.ts";
+import { green, text } from "../../terminal/text.ts";
+import { chooseSite, siteGone } from "../chosen-site.ts";
+import { askComments, commentId, commentsPath, openComments } from "./opened.ts";
+
+const SAID = {
+  approve: "Approved: everybody sees it",
+  reject: "Rejected: nobody sees it any more",
+  resolve: "Resolved",
+  reopen: "Open again",
+} as const;
+
+export const decide =
+  (action: keyof typeof SAID) =>
+  async (context: Context, given: Given): Promise<void> => {
+    const id = commentId(given, svc(`comments ${action}`));
+    const note = given.value("note");
+    const opened = await openComments(context, given);
+    const json = note === undefined ? {} : { note };
+    const thread = await askComments<Thread>(opened, `${id}/${action}`, { method: "POST", json });
+    if (given.json) return context.terminal.json({ ok: true, ...thread });
+    context.terminal.say(text`\n  ${green("✓")} ${SAID[action]}\n`);
+  };
+
+/** By the session alone: a manage_token never deletes. */
+export async function remove(context: Context, given: Given): Promise<void> {
+  const id = commentId(given, svc("comments delete"));
+  const site = chooseSite(context, given, undefined);
+  const { site_id, server } = site;
+  const credential = requireSession(context.env, server, "comments delete");
+  const call = { method: "DELETE", path: commentsPath(site_id, id), credential, repeatable: false } as const;
+  await ask(server, call).catch((error: unknown) => {
+    throw error instanceof ApiFailure && error.code === "unknown_site" ? siteGone(context, site) : error;
+  });
+  if (given.json) return context.terminal.json({ ok: true });
+  context.terminal.say(text`\n  ${green("✓")} Deleted, with the replies where it began a thread\n`);
+}

@@ -1,0 +1,162 @@
+/** `svc comments …`, row by row. */
+import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../../command.ts";
+import type { Flag } from "../../flags.ts";
+
+const COMMON = [JSON_FLAG, QUIET_FLAG];
+const FLAGS = [SITE_FLAG, TOKEN_FLAG, ...COMMON];
+const PASSCODE_FLAGS: Flag[] = [
+  { name: "passcode", value: "passcode", help: "this passcode; other users of this machine may see it" },
+  { name: "passcode-stdin", help: "read the passcode as a line from stdin, or ask for it on a terminal" },
+];
+const NOTE_FLAG: Flag = { name: "note", value: "text", help: "why, for the comment's history" };
+
+const MODE_DETAILS = [
+  "anonymous   anyone reads and writes; what is written shows at once",
+  "passcode    whoever knows the passcode reads and writes; a new passcode locks out all",
+  "approved    anyone reads and writes; what is written shows once you approve it",
+];
+
+const SETTINGS: Command[] = [
+  {
+    name: "comments status",
+    argument: null,
+    summary: "Show the mode of the comments, or off",
+    details: [],
+    flags: FLAGS,
+    run: (...call) => import("./settings.ts").then(({ status }) => status(...call)),
+  },
+  {
+    name: "comments enable",
+    argument: null,
+    summary: "Let visitors comment on the site's pages",
+    details: [...MODE_DETAILS, "Without --mode: the mode that the site last had, else anonymous."],
+    flags: [{ name: "mode", value: "mode", help: "anonymous, passcode or approved" }, ...PASSCODE_FLAGS, ...FLAGS],
+    run: (...call) => import("./settings.ts").then(({ enable }) => enable(...call)),
+  },
+  {
+    name: "comments mode",
+    argument: "<mode>",
+    summary: "Say who reads and writes comments",
+    details: [...MODE_DETAILS, "What shows already goes on to show, and what waits goes on to wait."],
+    flags: [...PASSCODE_FLAGS, ...FLAGS],
+    run: (...call) => import("./settings.ts").then(({ mode }) => mode(...call)),
+  },
+  {
+    name: "comments off",
+    argument: null,
+    summary: "Turn comments off; threads are kept",
+    details: [],
+    flags: FLAGS,
+    run: (...call) => import("./settings.ts").then(({ off }) => off(...call)),
+  },
+];
+
+const decision = (action: "approve" | "reject" | "resolve" | "reopen", summary: string): Command => ({
+  name: `comments ${action}`,
+  argument: "<c_…>",
+  summary,
+  details: [],
+  flags: [NOTE_FLAG, ...FLAGS],
+  run: (...call) => import("./decide.ts").then(({ decide }) => decide(action)(...call)),
+});
+
+const MODERATION: Command[] = [
+  {
+    name: "comments list",
+    argument: null,
+    summary: "List comments: id, status, page, name, text",
+    details: ["Newest threads first, each with its replies. The status is open, resolved, pending or rejected."],
+    flags: [
+      { name: "page", value: "path", help: "of this page alone, such as /guide.html" },
+      { name: "status", value: "status", help: "of threads that are open or resolved alone" },
+      { name: "queue", value: "queue", help: "what is pending, reported or rejected, on all pages" },
+      ...FLAGS,
+    ],
+    run: (...call) => import("./list.ts").then(({ list }) => list(...call)),
+  },
+  decision("approve", "Show a comment that waits"),
+  decision("reject", "Hide a comment for good"),
+  decision("resolve", "Mark a thread as settled"),
+  decision("reopen", "Mark a thread as open again"),
+  {
+    name: "comments delete",
+    argument: "<c_…>",
+    summary: "Delete a comment; the first one of a thread with its replies",
+    details: ["Needs a login or SVC_TOKEN: a manage_token never deletes."],
+    flags: [SITE_FLAG, ...COMMON],
+    run: (...call) => import("./decide.ts").then(({ remove }) => remove(...call)),
+  },
+  {
+    name: "comments owner",
+    argument: null,
+    summary: "Print an address that makes your browser the owner there",
+    details: [
+      "It works once, within five minutes. You then answer as Owner and moderate beside the text, on the site itself.",
+    ],
+    flags: FLAGS,
+    run: (...call) => import("./owner.ts").then(({ owner }) => owner(...call)),
+  },
+];
+
+const TOKENS: Command[] = [
+  {
+    name: "comments token create",
+    argument: null,
+    summary: "Make a token for an agent, and print it once",
+    details: [
+      "read         lists and reads threads that everybody sees",
+      "reply        answers in them, under the token's name",
+      "resolve      settles them and opens them again",
+      "see_pending  reads what waits for approval too",
+    ],
+    flags: [
+      { name: "name", value: "name", help: "the author's name of what is written with it" },
+      { name: "scopes", value: "scopes", help: "what it may, with commas: read,reply,resolve,see_pending" },
+      { name: "expires-in-days", value: "days", help: "when it ends; 90 days at most, and without this" },
+      ...FLAGS,
+    ],
+    run: (...call) => import("./tokens.ts").then(({ createToken }) => createToken(...call)),
+  },
+  {
+    name: "comments token list",
+    argument: null,
+    summary: "List the tokens of the site's agents",
+    details: [],
+    flags: FLAGS,
+    run: (...call) => import("./tokens.ts").then(({ listTokens }) => listTokens(...call)),
+  },
+  {
+    name: "comments token revoke",
+    argument: "<token_id>",
+    summary: "End a token",
+    details: [],
+    flags: FLAGS,
+    run: (...call) => import("./tokens.ts").then(({ revokeToken }) => revokeToken(...call)),
+  },
+];
+
+const WEBHOOK: Command = {
+  name: "comments webhook",
+  argument: "<url>|off",
+  summary: "Send what happens in the comments to an address, or stop",
+  details: ["Delivered by servers whose operator turned webhooks on. The signing secret is printed once."],
+  flags: [
+    { name: "events", value: "events", help: "these alone, with commas, such as thread.created,reply.created" },
+    ...FLAGS,
+  ],
+  run: (...call) => import("./webhook.ts").then(({ webhook }) => webhook(...call)),
+};
+
+const TOKEN = group({
+  name: "comments token",
+  summary: "Make, list and end tokens of agents that read comments",
+  details: [],
+  under: TOKENS,
+});
+
+export const COMMENTS = group({
+  name: "comments",
+  summary: "Threads that visitors pin to passages: turn on, moderate, answer",
+  details: ["Without --site the site that was deployed from here is meant."],
+  under: [...SETTINGS, ...MODERATION, TOKEN, WEBHOOK],
+});

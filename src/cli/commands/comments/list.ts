@@ -1,0 +1,60 @@
+/** `svc comments list`: what was written, a line a comment. */
+import type { Context, Given } from "../../command.ts";
+import { usage } from "../../failure.ts";
+import type { QueuePage, Thread, ThreadPage } from "../../service/wire-comments.ts";
+import type { OpenedSite } from "../chosen-site.ts";
+import { askComments, known, openComments } from "./opened.ts";
+
+const STATUSES = ["open", "resolved", "all"] as const;
+const QUEUES = ["pending", "reported", "rejected"] as const;
+
+/** Two spaces part the columns, so none of them holds two. */
+const line = (...columns: string[]): string => columns.map((column) => column.replace(/\s+/g, " ").trim()).join("  ");
+
+/** All pages of a list; one that leads nowhere is the last. */
+async function everyPage<Page extends { next_cursor: string | null }>(
+  opened: OpenedSite,
+  path: string,
+  query: Record<string, string>,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (let cursor: string | null = null; ;) {
+    const fields: Record<string, string> = cursor === null ? query : { ...query, cursor };
+    const page: Page = await askComments<Page>(opened, `${path}?${new URLSearchParams(fields)}`);
+    pages.push(page);
+    if (!page.next_cursor || page.next_cursor === cursor) return pages;
+    cursor = page.next_cursor;
+  }
+}
+
+/** What waits or was refused says so; all else as its thread. */
+const rowsOf = ({ status, page, comments }: Thread): string[] =>
+  comments.map(({ id, by, text, visibility }) =>
+    line(id, visibility === "public" ? status : visibility, page, by?.name ?? "-", text ?? "(deleted)"),
+  );
+
+function queryOf(given: Given): Record<string, string> {
+  const page = given.value("page");
+  const status = known(given.value("status") ?? "all", STATUSES, "status of threads");
+  return { ...(page !== undefined && { page }), ...(status !== "all" && { status }) };
+}
+
+async function listQueue({ terminal }: Context, given: Given, opened: OpenedSite, state: string): Promise<void> {
+  const items = (await everyPage<QueuePage>(opened, "queue", { state })).flatMap((page) => page.items);
+  if (given.json) return terminal.json({ ok: true, items, next_cursor: null });
+  for (const { id, page, by, text } of items) terminal.result(line(id, state, page, by.name, text));
+}
+
+export async function list(context: Context, given: Given): Promise<void> {
+  const written = given.value("queue");
+  const queue = written === undefined ? undefined : known(written, QUEUES, "queue");
+  if (queue !== undefined && (given.has("page") || given.has("status"))) {
+    throw usage("--queue lists comments of the whole site: it goes with neither --page nor --status.");
+  }
+  const query = queryOf(given);
+  const opened = await openComments(context, given);
+  if (queue !== undefined) return listQueue(context, given, opened, queue);
+  const threads = (await everyPage<ThreadPage>(opened, "threads", query)).flatMap((page) => page.threads);
+  if (given.json) return context.terminal.json({ ok: true, threads, next_cursor: null });
+  for (const row of threads.flatMap(rowsOf)) context.terminal.result(row);
+}

@@ -1,0 +1,42 @@
+/** The site whose comments are meant, and calls about them. */
+import { ask, type ApiCall } from "../../service/api.ts";
+import type { Context, Given } from "../../command.ts";
+import { usage } from "../../failure.ts";
+import { nearest } from "../../../nearest.ts";
+import { chooseSite, openSite, touchLink, type OpenedSite } from "../chosen-site.ts";
+
+type Call = Pick<ApiCall, "method" | "json"> & { repeatable?: boolean };
+
+/** By the narrowest credential that the server takes. */
+export async function openComments(context: Context, given: Given): Promise<OpenedSite> {
+  const opened = await openSite(context, chooseSite(context, given, undefined), 1);
+  touchLink(context, opened, opened.record);
+  return opened;
+}
+
+export const commentsPath = (site_id: string, path: string): string => `/sites/${site_id}/comments/${path}`;
+
+/** `path` is below `…/comments/`. */
+export const askComments = <Answer>(
+  { server, site_id, credential }: OpenedSite,
+  path: string,
+  { repeatable = true, ...call }: Call = { method: "GET" },
+): Promise<Answer> => ask<Answer>(server, { ...call, path: commentsPath(site_id, path), credential, repeatable });
+
+/** One of the words that are known. */
+export function known<Word extends string>(written: string, words: readonly Word[], what: string): Word {
+  const word = words.find((one) => one === written);
+  if (word !== undefined) return word;
+  const guess = nearest(written, words);
+  throw usage(
+    `${written} is no ${what}. ${guess === null ? `There are ${words.join(", ")}.` : `Did you mean ${guess}?`}`,
+  );
+}
+
+/** A program or a person may write it, so it is looked at before it becomes part of an address. */
+export function commentId(given: Given, call: string): string {
+  const id = given.argument;
+  if (id === undefined) throw usage(`${call} wants the comment: ${call} <c_…>`);
+  if (!/^c_\w+$/.test(id)) throw usage(`${call} wants an id such as c_…, not ${id}.`);
+  return id;
+}

@@ -1,0 +1,67 @@
+/** `svc comments token create`, `list` and `revoke`: what an agent reads and answers comments with. */
+import type { Context, Given } from "../../command.ts";
+import { usage } from "../../failure.ts";
+import { svc } from "../../invocation.ts";
+import type { ListedToken, MadeToken } from "../../service/wire-comments.ts";
+import { dim, green, text } from "../../terminal/text.ts";
+import { moment } from "../../terminal/units.ts";
+import { askComments, known, openComments } from "./opened.ts";
+
+const SCOPES = ["read", "reply", "resolve", "see_pending"] as const;
+
+function scopesOf(given: Given): string[] {
+  const written = given.value("scopes");
+  if (written === undefined)
+    throw usage(`--scopes is missing: name some of ${SCOPES.join(",")}, such as --scopes read,reply.`);
+  return written.split(",").map((scope) => known(scope.trim(), SCOPES, "scope"));
+}
+
+function daysOf(given: Given): number | undefined {
+  const written = given.value("expires-in-days");
+  if (written === undefined) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(written)) return Number(written);
+  throw usage(`--expires-in-days wants a whole number of days, not ${written}.`);
+}
+
+/** The API may say it either way. */
+const timeOf = (at: string | number): number => (typeof at === "number" ? at : Date.parse(at));
+const dayOf = (at: string | number): string => new Date(timeOf(at)).toISOString().slice(0, 10);
+
+export async function createToken(context: Context, given: Given): Promise<void> {
+  const name = given.value("name");
+  if (name === undefined) throw usage("--name is missing: what is written with the token is shown under it.");
+  const [scopes, expires_in_days] = [scopesOf(given), daysOf(given)];
+  const opened = await openComments(context, given);
+  const json = { name, scopes, ...(expires_in_days !== undefined && { expires_in_days }) };
+  const made = await askComments<MadeToken>(opened, "tokens", { method: "POST", json, repeatable: false });
+  if (given.json) return context.terminal.json({ ok: true, ...made });
+  const until = moment(timeOf(made.expires_at), context.now());
+  context.terminal.say(text`\n  ${green("✓")} A token for ${made.name}: ${made.scopes.join(", ")}, until ${until}`);
+  context.terminal.say(dim("  It is shown this once. Keep it where the agent keeps its secrets.\n"));
+  context.terminal.result(made.token);
+}
+
+/** `token_id  name  scopes  until 2027-02-20  used 2026-11-22`. */
+const row = ({ token_id, name, scopes, last_used_at, expires_at }: ListedToken): string => {
+  const used = last_used_at === null ? "never used" : `used ${dayOf(last_used_at)}`;
+  return [token_id, name, scopes.join(","), `until ${dayOf(expires_at)}`, used].join("  ");
+};
+
+export async function listTokens(context: Context, given: Given): Promise<void> {
+  const opened = await openComments(context, given);
+  const { tokens } = await askComments<{ tokens: ListedToken[] }>(opened, "tokens");
+  if (given.json) return context.terminal.json({ ok: true, tokens });
+  for (const token of tokens) context.terminal.result(row(token));
+}
+
+export async function revokeToken(context: Context, given: Given): Promise<void> {
+  const { argument } = given;
+  const call = svc("comments token revoke");
+  if (argument === undefined) throw usage(`${call} wants the token's id: ${call} <token_id>`);
+  if (!/^[\w-]+$/.test(argument))
+    throw usage(`${call} wants the id that ${svc("comments token list")} shows, not ${argument}.`);
+  const opened = await openComments(context, given);
+  await askComments(opened, `tokens/${argument}`, { method: "DELETE" });
+  if (given.json) return context.terminal.json({ ok: true });
+  context.terminal.say(text`\n  ${green("✓")} The token has ended\n`);
+}

@@ -1,0 +1,33 @@
+/** Addresses on a site's host, and what of a version an address means. */
+import { Refusal } from "../errors.ts";
+import { siteUrl } from "../http/hosts.ts";
+import { type Page, pageAt } from "../pages.ts";
+import type { Site } from "../types.ts";
+import type { CommentParts, LivePages } from "./context.ts";
+import type { FeedSite } from "./types.ts";
+
+export const COMMENTS = "/_svc/comments/";
+
+type Addressed = { config: Pick<CommentParts["config"], "base_url" | "sites_domain"> };
+
+export const feedSite = ({ config }: Addressed, { slug }: Pick<Site, "slug">): FeedSite => ({
+  slug,
+  origin: siteUrl(config, slug),
+  versionOrigin: (version_id) => siteUrl(config, `${version_id}--${slug}`),
+});
+
+/** Null where it is no page, or no address at all. */
+export function pageOf(live: LivePages, path: string): Page | null {
+  try {
+    return path.startsWith("/") ? pageAt(live, path) : null;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** The path of an address of the site, as a program or a page wrote it; null of any other. */
+export function pathOfSource(source: string, origins: readonly string[]): string | null {
+  const url = URL.parse(source, origins[0]);
+  return url !== null && origins.includes(url.origin) ? url.pathname : null;
+}

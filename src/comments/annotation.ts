@@ -1,0 +1,160 @@
+/** An annotation as a client sends it, read member by member (COMMENTS 1 and ruling 18). What it says of its id, author,
+ *  dates and state is not looked at. */
+import { Refusal } from "../errors.ts";
+import { mediaType, readJson } from "../http/body.ts";
+import type { Quote } from "../store/notes.ts";
+
+export const MOST_BYTES = 16 * 1024;
+const LONGEST = { text: 4000, exact: 1200, context: 64, canonical: 200, element: 200, selectors: 20 };
+
+const invalid = (why: string): Refusal => new Refusal("invalid_annotation", why);
+
+const lengthOf = (text: string): number => [...text].length;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const member = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined);
+/** One value, or a list of just one. */
+const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
+
+/** Throws 415 for what is no JSON, though only where there is a body. */
+function refuseOtherTypes(request: Request): void {
+  const type = mediaType(request);
+  if (type === "application/json" || type === "application/ld+json") return;
+  if (type === null && request.body === null) return;
+  throw new Refusal("unsupported_media_type", "Send JSON: Content-Type: application/json.");
+}
+
+/** The JSON object of a request, at most 16 KiB. */
+export async function readMembers(request: Request): Promise<Members> {
+  refuseOtherTypes(request);
+  return request.body === null ? {} : readJson(request, MOST_BYTES);
+}
+
+async function readAnnotation(request: Request): Promise<Members> {
+  refuseOtherTypes(request);
+  try {
+    return await readJson(request, MOST_BYTES);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "invalid_json") throw invalid(error.message);
+    throw error;
+  }
+}
+
+/** Text without what no text holds. */
+const isClean = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+const textOf = (body: unknown): unknown => {
+  if (typeof body === "string") return body;
+  if (!isObject(body)) return undefined;
+  const [type, format] = [member(body, "type"), member(body, "format")];
+  if (type !== undefined && type !== "TextualBody") throw invalid('The body\'s "type" must be "TextualBody".');
+  if (format !== undefined && format !== "text/plain") throw invalid('The body\'s "format" must be "text/plain".');
+  return member(body, "value");
+};
+
+/** What somebody says, in their own line ends. */
+export function checkText(sent: unknown): string {
+  if (typeof sent !== "string") throw invalid("The comment has no text: send it as body.value.");
+  if (!isClean(sent)) throw invalid("The comment holds a character that is none: a NUL or half of a pair.");
+  const text = sent.replace(/\r\n?/g, "\n");
+  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw invalid("The comment is empty.");
+  if (lengthOf(text) > LONGEST.text) throw invalid(`The comment is longer than ${LONGEST.text} characters.`);
+  return text;
+}
+
+const bodyText = (annotation: Members): string =>
+  checkText(textOf(single(member(annotation, "body"))) ?? member(annotation, "bodyValue"));
+
+function stringIn(selector: Members, name: string): string {
+  const value = member(selector, name) ?? "";
+  if (typeof value !== "string" || !isClean(value)) throw invalid(`The selector's "${name}" must be a string.`);
+  return value;
+}
+
+function quoteOf(selector: Members): Quote {
+  const exact = stringIn(selector, "exact");
+  if (exact.trim() === "") throw invalid('The selector\'s "exact" is empty.');
+  if (lengthOf(exact) > LONGEST.exact) {
+    throw new Refusal("anchor_too_long", `The passage is longer than ${LONGEST.exact} characters: select less.`);
+  }
+  const prefix = [...stringIn(selector, "prefix")].slice(-LONGEST.context).join("");
+  const suffix = [...stringIn(selector, "suffix")].slice(0, LONGEST.context).join("");
+  return { exact, prefix, suffix };
+}
+
+/** Nothing that a selector could do beside naming one element. */
+const ELEMENT =
+  /^(?:#[A-Za-z][\w-]*|[a-z][a-z0-9-]*(?::nth-of-type\(\d{1,4}\))?(?:\s?>\s?[a-z][a-z0-9-]*(?::nth-of-type\(\d{1,4}\))?)*)$/;
+
+function elementOf(selector: Members): string {
+  const value = stringIn(selector, "value");
+  if (value.length <= LONGEST.element && ELEMENT.test(value)) return value;
+  throw invalid("A CssSelector is #id or a path of tags with :nth-of-type(), of at most 200 characters.");
+}
+
+interface Selected {
+  quote: Quote | null;
+  element: string | null;
+}
+
+/** One of each kind that is known; others say nothing to us. */
+function selectedBy(sent: unknown): Selected {
+  const selectors = sent === undefined || sent === null ? [] : Array.isArray(sent) ? sent : [sent];
+  if (selectors.length > LONGEST.selectors) throw invalid(`At most ${LONGEST.selectors} selectors.`);
+  const chosen: Selected = { quote: null, element: null };
+  for (const selector of selectors) {
+    if (!isObject(selector)) throw invalid("A selector must be an object.");
+    const type = member(selector, "type");
+    if (type === "TextQuoteSelector") chosen.quote ??= quoteOf(selector);
+    if (type === "CssSelector") chosen.element ??= elementOf(selector);
+  }
+  return chosen;
+}
+
+export interface SentComment extends Selected {
+  /** An address: of a page, or of the comment that is answered. */
+  target: string;
+  motivation: "commenting" | "replying" | null;
+  text: string;
+  canonical: string | null;
+}
+
+function targetOf(annotation: Members): { target: string } & Selected {
+  const target = single(member(annotation, "target"));
+  if (typeof target === "string") return { target, quote: null, element: null };
+  const source = isObject(target) ? (member(target, "source") ?? member(target, "id")) : undefined;
+  if (typeof source !== "string") throw invalid("The target must be the address of a page, or have it as its source.");
+  return { target: source, ...selectedBy(member(target as Members, "selector")) };
+}
+
+function motivationOf(annotation: Members): SentComment["motivation"] {
+  const motivation = single(member(annotation, "motivation")) ?? null;
+  if (motivation === null || motivation === "commenting" || motivation === "replying") return motivation;
+  throw invalid('The motivation must be "commenting" or "replying".');
+}
+
+function canonicalOf(annotation: Members): string | null {
+  const canonical = member(annotation, "canonical") ?? null;
+  if (canonical === null) return null;
+  if (typeof canonical === "string" && /^[a-z][a-z0-9+.-]*:[^\s\p{C}<>"{}|\\^`]+$/iu.test(canonical)) {
+    if (canonical.length <= LONGEST.canonical) return canonical;
+  }
+  throw invalid('The "canonical" must be an IRI of at most 200 characters, such as urn:uuid:….');
+}
+
+/** Throws `invalid_annotation`, `anchor_too_long`, 413, 415. */
+export async function readComment(request: Request): Promise<SentComment> {
+  const annotation = await readAnnotation(request);
+  return {
+    text: bodyText(annotation),
+    motivation: motivationOf(annotation),
+    ...targetOf(annotation),
+    canonical: canonicalOf(annotation),
+  };
+}
+
+/** Of a change: the text alone counts. */
+export const readChangedText = async (request: Request): Promise<string> => bodyText(await readAnnotation(request));

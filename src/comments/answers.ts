@@ -1,0 +1,48 @@
+/** Answers of comments, with the headers of each kind (COMMENTS 1 and ruling 10). */
+import { createHash } from "node:crypto";
+import { answerEmpty, answerText } from "../http/answers.ts";
+import { ifNoneMatch } from "../http/conditional.ts";
+import type { Ctx } from "./context.ts";
+import { ANNO } from "./feed/vocabulary.ts";
+
+export const LD_JSON = `application/ld+json; profile="${ANNO}"`;
+
+type Asked = Pick<Ctx, "request" | "exchange" | "headers">;
+type Fields = Readonly<Record<string, string>>;
+
+/** For one viewer alone. */
+export const PRIVATE: Fields = { "cache-control": "private, no-cache", vary: "Cookie" };
+
+/** Of an annotation, wherever it is told (COMMENTS 1). */
+export const ANNOTATION = {
+  "content-type": LD_JSON,
+  link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"',
+  allow: "GET, HEAD, OPTIONS, PUT, DELETE",
+  "cache-control": "private, no-cache",
+  vary: "Accept, Cookie",
+};
+
+/** Of anything that follows from these alone. */
+export const digestTag = (prefix: string, ...of: readonly unknown[]): string =>
+  `"${prefix}-${createHash("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 12)}"`;
+
+/** What is written is answered whole: its new state is not what the client holds. */
+const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  const held = request.headers.get("if-none-match");
+  return etag !== undefined && held !== null && ifNoneMatch(held, etag);
+};
+
+export const emptyAnswer = ({ exchange, headers }: Asked, status: 204 | 304, fields: Fields = {}): Response =>
+  answerEmpty(exchange, status, { ...headers, ...fields });
+
+/** A 304 where the client holds just this. */
+export function answer(asked: Asked, body: unknown, fields: Fields, status = 200): Response {
+  if (status === 200 && isHeld(asked, fields.etag)) return emptyAnswer(asked, 304, fields);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return answerText(text, asked.exchange, { "content-type": "application/json", ...asked.headers, ...fields }, status);
+}
+
+/** Of OPTIONS: 200, for validators of the protocol take no 204. */
+export const optionsAnswer = (asked: Asked, allow: string, fields: Fields = {}): Response =>
+  answer(asked, "", { "content-type": "text/plain; charset=utf-8", allow, ...fields });

@@ -1,0 +1,72 @@
+/** What a handler of comments is given, on a site's host and on the API's alike. */
+import type { Exchange } from "../http/exchange.ts";
+import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
+import type { WriteBy } from "../store/changes.ts";
+import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
+import type { RateWindow } from "../rates.ts";
+import type { StoredManifest } from "../store/serving.ts";
+import type { Page, Pages } from "../pages.ts";
+import type { Site, Version } from "../types.ts";
+import type { FeedDocuments } from "./types.ts";
+import type { KeptViews } from "./kept-views.ts";
+import type { Keys } from "./visitor/keys.ts";
+
+/** The live version of a site. */
+export interface LivePages extends Pages {
+  files: StoredManifest;
+  version: Version;
+}
+
+/** Where a quote stands on the page as it is stored. */
+export interface Located {
+  carried: Carried;
+  place: Place | null;
+}
+
+export interface CommentParts {
+  config: { base_url: string; sites_domain: string; webhooks_allow: readonly string[] | null };
+  store: { notes: Notes };
+  limit: Limiter;
+  limitWindows: WindowLimiter;
+  /** Of wrong passcodes of one client. */
+  passcode_windows: readonly RateWindow[];
+  keys: Keys;
+  now: () => number;
+  /** Throws what a page of the site would get. */
+  livePages(site: Site): Promise<LivePages>;
+  /** Where a quote stands on a page, off the serving thread. */
+  locate(live: LivePages, page: Page, quote: Quote): Promise<Located>;
+  documents: FeedDocuments;
+  views: KeptViews;
+}
+
+export interface Ctx {
+  request: Request;
+  exchange: Exchange;
+  site: Site;
+  /** Of the request, percent-encoded. */
+  path: string;
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  parts: CommentParts;
+  /** The client's network: an IPv4 address or an IPv6 /64. */
+  network(): string;
+  /** Of the site, as the client asked it. */
+  origin: string;
+  /** Headers of the answer, whatever it will be. */
+  headers: Record<string, string>;
+}
+
+/** On the API's host: somebody who may manage the site. */
+export interface OwnerCtx {
+  request: Request;
+  exchange: Exchange;
+  site: Site;
+  /** To be asked again inside the transaction. */
+  by: WriteBy;
+  /** A manage_token never deletes. */
+  session: boolean;
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  parts: CommentParts;
+}

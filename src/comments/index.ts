@@ -1,0 +1,76 @@
+/** Comments, row by row in the order of COMMENTS 2: what is answered on a site's host, and what on the API's. */
+import { matcher, type Method } from "../http/match.ts";
+import type { Ctx, OwnerCtx } from "./context.ts";
+export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
+import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
+export { ownerCode } from "./owner/access.ts";
+export { applySettings } from "./owner/settings.ts";
+export { decideAsOwner, removeAsOwner } from "./owner/threads.ts";
+import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
+import { changeSettings, readSettings } from "./owner/settings.ts";
+import { deciding, listThreads, readHistory, readQueue, removeComment } from "./owner/threads.ts";
+import { edit, erase, remove, rename } from "./site/change.ts";
+import { owner, passcode, report } from "./site/enter.ts";
+import { container, containerOptions } from "./site/container.ts";
+import { companion, feed, feedOptions } from "./site/feeds.ts";
+import { post } from "./site/post.ts";
+import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
+import { postView, view } from "./site/view.ts";
+
+type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
+
+const ON_SITE: readonly SiteRow[] = [
+  ["GET", "/_svc/comments/", container],
+  ["POST", "/_svc/comments/", post],
+  ["OPTIONS", "/_svc/comments/", containerOptions],
+  ["GET", "/_svc/comments/threads", threads],
+  ["GET", "/_svc/comments/c_:id", comment],
+  ["PUT", "/_svc/comments/c_:id", edit],
+  ["DELETE", "/_svc/comments/c_:id", remove],
+  ["OPTIONS", "/_svc/comments/c_:id", commentOptions],
+  ["GET", "/_svc/comments/me", me],
+  ["PATCH", "/_svc/comments/me", rename],
+  ["DELETE", "/_svc/comments/me", erase],
+  ["GET", "/_svc/comments/me/export", exported],
+  ["POST", "/_svc/comments/passcode", passcode],
+  ["POST", "/_svc/comments/owner", owner],
+  ["GET", "/_svc/comments/queue", queue],
+  ...ACTIONS.map((action): SiteRow => ["POST", `/_svc/comments/c_:id/${action}`, moderation(action)]),
+  ["POST", "/_svc/comments/c_:id/report", report],
+  ["GET", "/_svc/comments/view", view],
+  ["POST", "/_svc/comments/view", postView],
+  ["GET", "/_svc/comments/feed.json", feed],
+  ["OPTIONS", "/_svc/comments/feed.json", feedOptions],
+];
+
+export const matchOnSite = matcher(ON_SITE);
+
+/** Beside a page, where no file of the site has that name: their path is any. */
+const COMPANION: readonly SiteRow[] = [
+  ["GET", "/", companion],
+  ["OPTIONS", "/", feedOptions],
+];
+export const matchCompanion = matcher(COMPANION)("/")!;
+
+/** What is returned is JSON, a whole answer, or null for 204. */
+export type OwnerRow = readonly [
+  method: Method,
+  path: string,
+  handler: (ctx: OwnerCtx) => Promise<object | Response | null>,
+  status?: 201,
+];
+
+/** Below `/sites/:id/comments/`. */
+export const ON_API: readonly OwnerRow[] = [
+  ["GET", "settings", readSettings],
+  ["PATCH", "settings", changeSettings],
+  ["POST", "owner-code", makeOwnerCode],
+  ["POST", "tokens", makeToken, 201],
+  ["GET", "tokens", listTokens],
+  ["DELETE", "tokens/:token", endToken],
+  ["GET", "threads", listThreads],
+  ["GET", "queue", readQueue],
+  ...ACTIONS.map((action): OwnerRow => ["POST", `c_:comment/${action}`, deciding(action)]),
+  ["DELETE", "c_:comment", removeComment],
+  ["GET", "c_:comment/history", readHistory],
+];

@@ -1,0 +1,140 @@
+/** Where a text holds something like a quote with its surroundings: stretches that share most words with it, and there the
+ *  passage that lies between what meets its prefix and what meets its suffix. Runs in browsers. */
+import { align } from "./align.ts";
+import type { Quote } from "../quote.ts";
+import { type Candidate, nearness } from "./candidate.ts";
+import { wordLikeness } from "./word-likeness.ts";
+import { type QuoteWords, quoteWords, type TextIndex } from "./text-index.ts";
+
+/** Of the quote's weight, what a stretch must share with it to be looked at. */
+const LEAST_SHARE = 0.3;
+/** Cells of all tables together: some 10 ms. */
+const MOST_CELLS = 800_000;
+const MOST_STRETCHES = 5;
+
+/** A quote with its surroundings, cut into words; those of the passage itself are `from` to `to`. */
+interface Cut extends QuoteWords {
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+  /** Offsets of the passage in `source`. */
+  readonly start: number;
+  readonly end: number;
+}
+
+function cut(index: TextIndex, { exact, prefix, suffix }: Quote): Cut {
+  const source = prefix + exact + suffix;
+  const [start, end] = [prefix.length, prefix.length + exact.length];
+  const words = quoteWords(index, source);
+  let from = 0;
+  while (from < words.count && words.ends[from]! <= start) from++;
+  let to = from;
+  while (to < words.count && words.starts[to]! < end) to++;
+  return { ...words, source, from, to, start, end };
+}
+
+/** Ends of stretches of `width` words that share most with the quote, the best first; none within another. */
+function stretches({ words, weights }: TextIndex, quote: Cut, width: number): number[] {
+  const needed = new Int32Array(weights.length);
+  let total = 0;
+  for (let i = 0; i < quote.count; i++) {
+    total += quote.weights[i]!;
+    if (quote.ids[i]! >= 0) needed[quote.ids[i]!]!++;
+  }
+  let shared = 0;
+  const peaks: { at: number; shared: number }[] = [];
+  // `needed` less what the stretch holds: below 0 it has more of a word than the quote.
+  for (let at = 0; at < words.count; at++) {
+    const id = words.ids[at]!;
+    if (needed[id]!-- > 0) shared += weights[id]!;
+    const gone = at < width ? -1 : words.ids[at - width]!;
+    if (gone >= 0 && needed[gone]!++ >= 0) shared -= weights[gone]!;
+    if (shared < LEAST_SHARE * total) continue;
+    const last = peaks.at(-1);
+    if (!last || at - last.at >= width) peaks.push({ at, shared });
+    else if (shared > last.shared) Object.assign(last, { at, shared });
+  }
+  return peaks.toSorted((a, b) => b.shared - a.shared).map(({ at }) => at);
+}
+
+export function passages(index: TextIndex, quote: Quote): Candidate[] {
+  const words = cut(index, quote);
+  if (words.from === words.to) return [];
+  const width = words.count + Math.max(4, words.count >> 2);
+  const cells = words.count * (width + (words.count >> 2) + 8);
+  const most = Math.min(MOST_STRETCHES, Math.ceil(MOST_CELLS / cells));
+  return stretches(index, words, width)
+    .slice(0, most)
+    .map((at) => passageIn(index, words, at + 1 - width, at + 1))
+    .filter((candidate) => candidate !== null);
+}
+
+/** A stretch of the text beside the quote: for each word of the quote the one that it meets, by its number in the whole
+ *  text, else -1, and what share of it that keeps. */
+interface Beside {
+  meets: Int32Array;
+  share(i: number): number;
+}
+
+function beside({ text, words, weights }: TextIndex, quote: Cut, from: number, to: number): Beside {
+  const ids = words.ids.subarray(from, to);
+  const like = (i: number, j: number): number =>
+    wordLikeness(quote.source, quote.starts[i]!, quote.ends[i]!, text, words.starts[j]!, words.ends[j]!);
+  const theirs = { ids, weights: Float64Array.from(ids, (id) => weights[id]!) };
+  const meets = align(quote, theirs, true, (i, j) => like(i, from + j)).map((j) => (j < 0 ? j : from + j));
+  return { meets, share: (i) => (words.ids[meets[i]!] === quote.ids[i] ? 1 : like(i, meets[i]!)) };
+}
+
+function passageIn(index: TextIndex, quote: Cut, first: number, behind: number): Candidate | null {
+  const pad = 4 + (quote.count >> 3);
+  const { words } = index;
+  const found = beside(index, quote, Math.max(0, first - pad), Math.min(words.count, behind + pad));
+  const region = regionOf(found.meets, quote);
+  if (region === null) return null;
+  const [from, to] = region;
+  let theirs = 0;
+  for (let j = from; j <= to; j++) theirs += index.weights[words.ids[j]!]!;
+  const own = sums(quote, found, quote.from, quote.to, () => 1);
+  return {
+    ...offsets(index, quote, found.meets, from, to),
+    likeness: (2 * own.met) / (own.all + theirs),
+    before: shareOf(sums(quote, found, 0, quote.from, (i) => nearness(quote.from - 1 - i, quote.from))),
+    behind: shareOf(sums(quote, found, quote.to, quote.count, (i) => nearness(i - quote.to, quote.count - quote.to))),
+  };
+}
+
+function sums(quote: Cut, { meets, share }: Beside, from: number, to: number, near: (i: number) => number) {
+  let [met, all] = [0, 0];
+  for (let i = from; i < to; i++) {
+    const weight = quote.weights[i]! * near(i);
+    all += weight;
+    if (meets[i]! >= 0) met += weight * share(i);
+  }
+  return { met, all };
+}
+
+const shareOf = ({ met, all }: { met: number; all: number }): number | null => (all === 0 ? null : met / all);
+
+/** The words of the text, the last one too, that stand for the passage: what its own words meet, and at its ends what stands
+ *  in the place of words that meet none, as far as that is no longer than they were. */
+function regionOf(meets: Int32Array, { from, to }: Cut): [from: number, to: number] | null {
+  let first = from;
+  while (first < to && meets[first]! < 0) first++;
+  if (first === to) return null;
+  let last = to - 1;
+  while (meets[last]! < 0) last--;
+  let [start, end] = [meets[first]!, meets[last]!];
+  const [before, behind] = [meets[from - 1] ?? -1, meets[to] ?? -1];
+  if (first > from && before >= 0 && start - before - 1 <= first - from + 2) start = before + 1;
+  if (last < to - 1 && behind >= 0 && behind - end - 1 <= to - last + 1) end = behind - 1;
+  return [start, end];
+}
+
+/** A passage may begin or end inside a word: then so does what is found, where that word is the same. */
+function offsets({ words }: TextIndex, quote: Cut, meets: Int32Array, from: number, to: number) {
+  let [start, end] = [words.starts[from]!, words.ends[to]!];
+  const isSame = (i: number, j: number): boolean => meets[i] === j && words.ids[j] === quote.ids[i];
+  if (isSame(quote.from, from)) start += Math.max(0, quote.start - quote.starts[quote.from]!);
+  if (isSame(quote.to - 1, to)) end -= Math.max(0, quote.ends[quote.to - 1]! - quote.end);
+  return { start, end };
+}

@@ -1,0 +1,33 @@
+/** What is made once of a page's text for all quotes that are looked for in it. Runs in browsers. */
+import { growing, type Vocabulary, weightOf, type Words, wordsOf } from "./words.ts";
+
+export interface TextIndex {
+  readonly text: string;
+  readonly words: Words;
+  readonly vocabulary: Vocabulary;
+  /** By a word's number. */
+  readonly weights: Float64Array;
+}
+
+/** Words of a quote, as the index knows them: a word that the text lacks has a negative number. */
+export interface QuoteWords extends Words {
+  readonly weights: Float64Array;
+}
+
+function build(text: string): TextIndex {
+  const vocabulary: Vocabulary = new Map();
+  const words = wordsOf(text, growing(vocabulary));
+  return { text, words, vocabulary, weights: Float64Array.from(vocabulary.keys(), weightOf) };
+}
+
+/** Many quotes are looked for in one text after the other: the last one's index stays. */
+let last: TextIndex | null = null;
+
+export const indexOf = (text: string): TextIndex => (last?.text === text ? last : (last = build(text)));
+
+export function quoteWords({ vocabulary }: TextIndex, quote: string): QuoteWords {
+  const unknown: Vocabulary = new Map();
+  const words = wordsOf(quote, (word) => vocabulary.get(word) ?? -1 - growing(unknown)(word));
+  const weights = Float64Array.from(words.starts, (start, i) => weightOf(quote.slice(start, words.ends[i])));
+  return { ...words, weights };
+}

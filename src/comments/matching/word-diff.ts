@@ -1,0 +1,234 @@
+/** Which words of an old text are which of a new one. Bounded: what would take too long stays unmatched. */
+import { align } from "./align.ts";
+import { slideGone, slideNew, type Text } from "./slide.ts";
+import { wordLikeness } from "./word-likeness.ts";
+import { growing, type Vocabulary, weightOf, type Words, wordsOf } from "./words.ts";
+
+/** Rows of words that stand nowhere else are the first landmarks, then shorter ones. */
+const LANDMARK = 4;
+/** Cells of a table in which stretches are laid beside each other word by word, and of all such tables: some 100 ms. */
+const SMALL = 2500;
+const MOST_CELLS = 8_000_000;
+/** Words that must stand together for a stretch to have moved. */
+const MOVED = 5;
+/** A row of words that stands at more places is looked for at the first of them. */
+const MOST_PLACES = 8;
+/** Steps that looking for moved stretches may take. */
+const MOST_STEPS = 4_000_000;
+
+export interface WordDiff {
+  readonly old: Words;
+  readonly now: Words;
+  /** By a word's number. */
+  readonly weights: Float64Array;
+  /** For each old word the new one that it is or became, else -1. */
+  readonly places: Int32Array;
+  /** Whether old word `i` is that new word; else it only became it. */
+  isSame(i: number): boolean;
+}
+
+/** A stretch of either text: its words from and up to. */
+interface Gap {
+  a: number;
+  a_end: number;
+  b: number;
+  b_end: number;
+}
+
+class Matching {
+  readonly places: Int32Array;
+  readonly taken: Uint8Array;
+  private cells = MOST_CELLS;
+
+  constructor(
+    private readonly old: Text,
+    private readonly now: Text,
+    private readonly weights: Float64Array,
+  ) {
+    this.places = new Int32Array(old.count).fill(-1);
+    this.taken = new Uint8Array(now.count);
+  }
+
+  private match(i: number, j: number): void {
+    this.places[i] = j;
+    this.taken[j] = 1;
+  }
+
+  /** No recursion: a page of equal words must not fill the stack. */
+  all(): void {
+    const gaps: (Gap & { length: number })[] = [
+      { a: 0, a_end: this.old.count, b: 0, b_end: this.now.count, length: LANDMARK },
+    ];
+    for (let gap = gaps.pop(); gap; gap = gaps.pop()) {
+      this.trim(gap);
+      const [rows, columns] = [gap.a_end - gap.a, gap.b_end - gap.b];
+      if (rows === 0 || columns === 0) continue;
+      if (rows * columns <= SMALL) {
+        this.beside(gap);
+        continue;
+      }
+      const parts = this.apart(gap, gap.length);
+      if (parts.length > 1) gaps.push(...parts.map((part) => ({ ...part, length: gap.length })));
+      else if (gap.length > 1) gaps.push({ ...gap, length: gap.length >> 1 });
+      else this.beside(gap);
+    }
+  }
+
+  /** Takes off what is equal at both ends. */
+  private trim(gap: Gap): void {
+    const [a, b] = [this.old.ids, this.now.ids];
+    while (gap.a < gap.a_end && gap.b < gap.b_end && a[gap.a] === b[gap.b]) this.match(gap.a++, gap.b++);
+    while (gap.a < gap.a_end && gap.b < gap.b_end && a[gap.a_end - 1] === b[gap.b_end - 1]) {
+      this.match(--gap.a_end, --gap.b_end);
+    }
+  }
+
+  /** The stretches between landmarks: rows of `length` words that stand once in each, in the order of both. */
+  private apart(gap: Gap, length: number): Gap[] {
+    const [first, second] = [
+      rowsOf(this.old.ids, gap.a, gap.a_end, length),
+      rowsOf(this.now.ids, gap.b, gap.b_end, length),
+    ];
+    const pairs: [number, number][] = [];
+    for (const [row, i] of first) {
+      const j = second.get(row);
+      if (i >= 0 && j !== undefined && j >= 0 && this.isRow(i, j, length)) pairs.push([i, j]);
+    }
+    const parts: Gap[] = [];
+    let { a, b } = gap;
+    for (const [i, j] of ascending(pairs)) {
+      if (i > a || j > b) parts.push({ a, a_end: Math.max(a, i), b, b_end: Math.max(b, j) });
+      for (let n = 0; n < length; n++) if (i + n >= a && j + n >= b) this.match(i + n, j + n);
+      [a, b] = [Math.max(a, i + length), Math.max(b, j + length)];
+    }
+    parts.push({ a, a_end: gap.a_end, b, b_end: gap.b_end });
+    return a === gap.a ? [gap] : [...parts, { a: 0, a_end: 0, b: 0, b_end: 0 }];
+  }
+
+  private isRow(i: number, j: number, length: number): boolean {
+    for (let n = 0; n < length; n++) if (this.old.ids[i + n] !== this.now.ids[j + n]) return false;
+    return true;
+  }
+
+  private beside({ a, a_end, b, b_end }: Gap): void {
+    const { old, now, weights } = this;
+    this.cells -= (a_end - a) * (b_end - b);
+    if (this.cells < 0) return;
+    const rowOf = (ids: Int32Array) => ({ ids, weights: Float64Array.from(ids, (id) => weights[id]!) });
+    const like = (i: number, j: number): number =>
+      wordLikeness(old.text, old.starts[a + i]!, old.ends[a + i]!, now.text, now.starts[b + j]!, now.ends[b + j]!);
+    const meets = align(rowOf(old.ids.subarray(a, a_end)), rowOf(now.ids.subarray(b, b_end)), false, like);
+    meets.forEach((j, i) => {
+      if (j >= 0) this.match(a + i, b + j);
+    });
+  }
+
+  /** Stretches that stand elsewhere now, the longest first. */
+  moved(): void {
+    this.taken.fill(0);
+    for (const place of this.places) if (place >= 0) this.taken[place] = 1;
+    for (const { i, j, length } of this.runs().toSorted((x, y) => y.length - x.length)) {
+      for (let n = 0; n < length; n++) if (this.isFree(i + n, j + n)) this.match(i + n, j + n);
+    }
+  }
+
+  private isFree(i: number, j: number): boolean {
+    return this.places[i] === -1 && this.taken[j] === 0;
+  }
+
+  private runs(): { i: number; j: number; length: number }[] {
+    const free = placesOf(this.now.ids, this.taken, MOVED);
+    const runs: { i: number; j: number; length: number }[] = [];
+    let steps = MOST_STEPS;
+    for (let i = 0; i + MOVED <= this.old.count && steps > 0; i++) {
+      steps--;
+      if (this.places[i] !== -1) continue;
+      const found = (free.get(hashOf(this.old.ids, i, MOVED)) ?? []).map((j) => ({ i, j, length: this.runAt(i, j) }));
+      const best = found.toSorted((x, y) => y.length - x.length)[0];
+      if (!best || best.length < MOVED) continue;
+      runs.push(best);
+      steps -= found.reduce((sum, { length }) => sum + length, 0);
+      i += best.length - 1;
+    }
+    return runs;
+  }
+
+  private runAt(i: number, j: number): number {
+    const [a, b] = [this.old.ids, this.now.ids];
+    let length = 0;
+    while (i + length < a.length && j + length < b.length && a[i + length] === b[j + length]) {
+      if (!this.isFree(i + length, j + length)) break;
+      length++;
+    }
+    return length;
+  }
+}
+
+function hashOf(ids: Int32Array, at: number, length: number): number {
+  let hash = 0;
+  for (let n = 0; n < length; n++) hash = Math.imul(hash ^ ids[at + n]!, 0x9e3779b1) ^ (hash >>> 15);
+  return hash;
+}
+
+/** Each row of `length` words by its hash, with its place; -1 where it stands twice. */
+function rowsOf(ids: Int32Array, from: number, to: number, length: number): Map<number, number> {
+  const rows = new Map<number, number>();
+  for (let at = from; at + length <= to; at++) {
+    const hash = hashOf(ids, at, length);
+    rows.set(hash, rows.has(hash) ? -1 : at);
+  }
+  return rows;
+}
+
+/** Places of rows of `length` words of which none is taken. */
+function placesOf(ids: Int32Array, taken: Uint8Array, length: number): Map<number, number[]> {
+  const places = new Map<number, number[]>();
+  let free = 0;
+  for (let at = 0; at < ids.length; at++) {
+    free = taken[at] ? 0 : free + 1;
+    if (free < length) continue;
+    const from = at + 1 - length;
+    const hash = hashOf(ids, from, length);
+    const known = places.get(hash);
+    if (!known) places.set(hash, [from]);
+    else if (known.length < MOST_PLACES) known.push(from);
+  }
+  return places;
+}
+
+/** Of pairs whose first numbers ascend as many as ascend in both (patience sorting). */
+function ascending(pairs: readonly [number, number][]): [number, number][] {
+  const tops: number[] = [];
+  const before = new Int32Array(pairs.length);
+  pairs.forEach(([, second], at) => {
+    let [low, high] = [0, tops.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pairs[tops[middle]!]![1] < second) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = low === 0 ? -1 : tops[low - 1]!;
+    tops[low] = at;
+  });
+  const found: [number, number][] = [];
+  for (let at = tops.at(-1) ?? -1; at >= 0; at = before[at]!) found.push(pairs[at]!);
+  return found.reverse();
+}
+
+export function diffWords(old_text: string, new_text: string): WordDiff {
+  const vocabulary: Vocabulary = new Map();
+  const old = wordsOf(old_text, growing(vocabulary));
+  const now = wordsOf(new_text, growing(vocabulary));
+  const weights = Float64Array.from(vocabulary.keys(), weightOf);
+  const [before, after] = [
+    { ...old, text: old_text },
+    { ...now, text: new_text },
+  ];
+  const matching = new Matching(before, after, weights);
+  matching.all();
+  slideGone(before, matching.places);
+  slideNew(after, matching.places);
+  matching.moved();
+  const { places } = matching;
+  return { old, now, weights, places, isSame: (i) => old.ids[i] === now.ids[places[i]!] };
+}

@@ -1,0 +1,96 @@
+/** A text cut into words, for comparing texts word by word. Runs in browsers. */
+
+/** Words of a stretch of text: letters and digits that stand together, or one sign. A character of a writing without
+ *  spaces is a word. */
+export interface Words {
+  readonly count: number;
+  /** Offsets of each word in the whole text. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** Equal words of one vocabulary have equal numbers. */
+  readonly ids: Int32Array;
+}
+
+/** Word → its number. */
+export type Vocabulary = Map<string, number>;
+
+const [SPACE, LETTER, SIGN, PAIR] = [0, 1, 2, 3];
+
+/** Scripts that are written without spaces: South-East Asian ones, kana, CJK, and full-width forms. */
+const isUnspaced = (code: number): boolean =>
+  (code >= 0x0e00 && code <= 0x0eff) ||
+  (code >= 0x1000 && code <= 0x109f) ||
+  (code >= 0x1780 && code <= 0x17ff) ||
+  (code >= 0x2e80 && code <= 0xa4cf) ||
+  (code >= 0xf900 && code <= 0xfaff) ||
+  (code >= 0xff00 && code <= 0xffef);
+
+/** Latin-1's signs, general punctuation, arrows, and drawings. */
+const isSign = (code: number): boolean => (code < 0xc0 && code !== 0xaa && code !== 0xba) || code >> 12 === 2;
+
+function classOf(code: number): number {
+  if (code <= 32 || code === 0xa0) return SPACE;
+  if (code < 0x80) {
+    const letter = code | 32;
+    return (letter >= 97 && letter <= 122) || (code >= 48 && code <= 57) || code === 95 ? LETTER : SIGN;
+  }
+  if (code >= 0xd800 && code < 0xdc00) return PAIR;
+  return isSign(code) || isUnspaced(code) ? SIGN : LETTER;
+}
+
+/** What a word weighs in a comparison: signs little, long words more, a character that is a word by itself (COMMENTS 3)
+ *  as three letters. */
+export function weightOf(word: string): number {
+  if (word.length > 1) return Math.min(word.length, 8);
+  return word.charCodeAt(0) < 0x2e80 ? 1 : 3;
+}
+
+function wordEnd(text: string, at: number, to: number): number {
+  const kind = classOf(text.charCodeAt(at));
+  if (kind === PAIR) return Math.min(at + 2, to);
+  let end = at + 1;
+  if (kind === LETTER) while (end < to && classOf(text.charCodeAt(end)) === LETTER) end++;
+  return end;
+}
+
+/** The words of `text` from `from` to `to`, each with the number that `numberOf` gives it. */
+export function wordsOf(text: string, numberOf: (word: string) => number, from = 0, to = text.length): Words {
+  const [starts, ends, ids]: [number[], number[], number[]] = [[], [], []];
+  for (let at = from; at < to;) {
+    if (classOf(text.charCodeAt(at)) === SPACE) {
+      at++;
+      continue;
+    }
+    const end = wordEnd(text, at, to);
+    starts.push(at);
+    ends.push(end);
+    ids.push(numberOf(text.slice(at, end)));
+    at = end;
+  }
+  return { count: ids.length, starts: Int32Array.from(starts), ends: Int32Array.from(ends), ids: Int32Array.from(ids) };
+}
+
+/** Gives each new word the next number. */
+export const growing =
+  (vocabulary: Vocabulary): ((word: string) => number) =>
+  (word) => {
+    const known = vocabulary.get(word);
+    if (known !== undefined) return known;
+    vocabulary.set(word, vocabulary.size);
+    return vocabulary.size - 1;
+  };
+
+/** Whether a word goes on across `at`. */
+export const isInWord = (text: string, at: number): boolean =>
+  at > 0 && at < text.length && classOf(text.charCodeAt(at - 1)) === LETTER && classOf(text.charCodeAt(at)) === LETTER;
+
+/** The first of ascending `places` that is `at` or behind it. */
+export function firstFrom(places: Int32Array, at: number): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (places[middle]! < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,55 @@
+/** Who calls: an agent by its token, for one site (COMMENTS 6). */
+import { Refusal } from "../../errors.ts";
+import type { AgentToken, Author, Scope, Viewpoint } from "../../store/notes.ts";
+import { commentsOff, refuseUnlessThere, unknownSite } from "../../store/refusals.ts";
+import { hashToken } from "../../tokens.ts";
+import type { Site } from "../../types.ts";
+import { UNIT_MS } from "../../units.ts";
+import type { McpParts } from "./parts.ts";
+
+/** When it was last used is told to the minute. */
+const NOTED_MS = UNIT_MS.m;
+
+export interface Agent {
+  token: AgentToken;
+  site: Site;
+  author: Author;
+  /** What it sees: of what waits nothing, unless its token says so. */
+  as: Viewpoint;
+}
+
+/** `a_…`: no two tokens write as one. */
+const authorOf = ({ token_id, name }: AgentToken): Author => ({
+  id: token_id.replace(/^agent_/, "a_"),
+  name,
+  kind: "agent",
+});
+
+const noToken = (): Refusal =>
+  new Refusal(
+    "unauthorized",
+    "Send a token of this site (Authorization: Bearer fau_…): its owner makes one with svc comments token create.",
+  );
+
+async function noteUse({ store, now }: McpParts, hash: string, { last_used_at }: AgentToken): Promise<void> {
+  if (last_used_at === null || Date.parse(last_used_at) + NOTED_MS <= now()) await store.notes.noteTokenUse(hash);
+}
+
+/** Throws 401; 404, 451 where the site is no longer there, and 404 where its comments are off. */
+export async function agentOf(parts: McpParts, site_id: string, sent: string | null): Promise<Agent> {
+  const hash = sent?.startsWith("fau_") ? hashToken(sent) : null;
+  const token = hash === null ? null : await parts.store.notes.agent(hash);
+  if (hash === null || token === null || token.site_id !== site_id) throw noToken();
+  const site = await parts.store.sites.byId(site_id);
+  if (site === null) throw unknownSite();
+  refuseUnlessThere(site, parts.now());
+  if (site.comments_mode === "off") throw commentsOff();
+  await noteUse(parts, hash, token);
+  const as: Viewpoint = token.scopes.includes("see_pending") ? { kind: "owner" } : { kind: "public" };
+  return { token, site, author: authorOf(token), as };
+}
+
+export function refuseWithout({ token }: Pick<Agent, "token">, scope: Scope): void {
+  if (token.scopes.includes(scope)) return;
+  throw new Refusal("forbidden", `This token lacks the scope ${scope}: the site's owner can make one that has it.`);
+}

@@ -1,0 +1,158 @@
+/** What agents can do, in the order in which they are told (COMMENTS 6). Nothing here deploys, approves or deletes. */
+import { Refusal } from "../../errors.ts";
+import type { Scope, StoredThread } from "../../store/notes.ts";
+import { newCommentId, newNoteEventId } from "../../tokens.ts";
+import { withoutUnseen } from "../../visible.ts";
+import { pageOf } from "../addresses.ts";
+import { checkText } from "../annotation.ts";
+import { cursorOf, numberIn } from "../visitor/cursor.ts";
+import type { Agent } from "./agent.ts";
+import { count, oneOf, optionalText, text, time } from "./arguments.ts";
+import type { McpParts } from "./parts.ts";
+import type { Members } from "./rpc.ts";
+import type { INPUT } from "./schemas.ts";
+import { commentJson, summaryJson, threadJson } from "./words.ts";
+
+const MOST_THREADS = 50;
+const LONGEST = { page: 2000, cursor: 64, id: 64, text: 20_000, request_id: 128, note: 1000 };
+
+/** Throws a Refusal for what cannot be done: the agent reads its sentence. */
+type Run = (parts: McpParts, agent: Agent, sent: Members) => Promise<object>;
+
+export interface Tool {
+  name: keyof typeof INPUT;
+  title: string;
+  description: string;
+  scope: Scope;
+  annotations: Readonly<Record<string, boolean>>;
+  run: Run;
+}
+
+/** The same for a thread that is none and for one that the agent may not see. */
+const unknownThread = (): Refusal => new Refusal("unknown_thread", "There is no such thread on this site.");
+
+async function threadIn({ store }: McpParts, { site, as }: Agent, sent: Members): Promise<StoredThread> {
+  const id = text(sent, "thread_id", LONGEST.id);
+  const found = await store.notes.find(site.site_id, id, as);
+  if (found === null || found === "deleted" || found.thread.id !== id) throw unknownThread();
+  return found.thread;
+}
+
+/** Of a page that is gone its threads are read under its old address. */
+async function pageIn({ livePages }: McpParts, { site }: Agent, sent: Members): Promise<string | null> {
+  const page = optionalText(sent, "page", LONGEST.page);
+  return page === null ? null : (pageOf(await livePages(site), page)?.page ?? page);
+}
+
+const list: Run = async (parts, agent, sent) => {
+  const { store, keys, config } = parts;
+  const { site, as } = agent;
+  const page = await pageIn(parts, agent, sent);
+  const status = oneOf(sent, "status", ["open", "resolved", "all"], "open");
+  const since = time(sent, "since");
+  const limit = count(sent, "limit", MOST_THREADS);
+  const cursor = optionalText(sent, "cursor", LONGEST.cursor);
+  const scope = [site.site_id, "agents", as.kind, page ?? "", status, since ?? ""].join("\0");
+  const after = numberIn(keys.cursor, scope, cursor);
+  if (cursor !== null && after === null) {
+    throw new Refusal("invalid_input", "This cursor is none of this list: begin at its first page.");
+  }
+  const asked = { page, status: status === "all" ? null : status, since, after, limit };
+  const { threads, next } = await store.notes.threads(site.site_id, as, asked);
+  return {
+    threads: threads.map((thread) => summaryJson(config, site, thread)),
+    next_cursor: next === null ? null : cursorOf(keys.cursor, scope, next),
+  };
+};
+
+const get: Run = async (parts, agent, sent) => threadJson(parts.config, agent.site, await threadIn(parts, agent, sent));
+
+const reply: Run = async (parts, agent, sent) => {
+  const { site, author, as } = agent;
+  const words = checkText(text(sent, "text", LONGEST.text));
+  const canonical = `mcp:${text(sent, "request_id", LONGEST.request_id)}`;
+  const { id: thread_id } = await threadIn(parts, agent, sent);
+  const { site_id } = site;
+  const id = newCommentId();
+  const writing = { site_id, id, by: author, text: words, canonical, visibility: "public" as const, thread_id, as };
+  const { thread, comment_id, repeated } = await parts.store.notes.reply(writing);
+  const comment = thread.comments.find((one) => one.id === comment_id)!;
+  return { thread_id: thread.id, comment: commentJson(comment), repeated };
+};
+
+async function versionIn({ store }: McpParts, { site }: Agent, sent: Members): Promise<string | null> {
+  const version_id = optionalText(sent, "version_id", LONGEST.id);
+  if (version_id === null || (await store.versions.get(site.site_id, version_id)) !== null) return version_id;
+  throw new Refusal("unknown_version", `This site has no version ${version_id}: leave version_id out, or name one.`);
+}
+
+/** For the thread's history. */
+function noteOf(sent: Members, version_id: string | null): string | null {
+  const note = optionalText(sent, "note", LONGEST.note);
+  const parts = [note === null ? "" : withoutUnseen(note), version_id === null ? "" : `(version ${version_id})`];
+  return parts.filter((part) => part !== "").join(" ") || null;
+}
+
+const deciding =
+  (action: "resolve" | "reopen"): Run =>
+  async (parts, agent, sent) => {
+    const { site, author: by } = agent;
+    const note = noteOf(sent, action === "resolve" ? await versionIn(parts, agent, sent) : null);
+    const { id } = await threadIn(parts, agent, sent);
+    const event_id = newNoteEventId();
+    const { thread, changed } = await parts.store.notes.decide({
+      site_id: site.site_id,
+      id,
+      action,
+      by,
+      note,
+      event_id,
+    });
+    return { thread_id: id, status: thread.status, changed };
+  };
+
+const READS = { readOnlyHint: true, openWorldHint: false };
+const SETS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+export const TOOLS: readonly Tool[] = [
+  {
+    name: "list_threads",
+    title: "List comment threads",
+    description: "Threads of comments on the site's pages, newest first: open ones, unless asked otherwise.",
+    scope: "read",
+    annotations: READS,
+    run: list,
+  },
+  {
+    name: "get_thread",
+    title: "Read a comment thread",
+    description: "One thread: the passage it is about and whether the live page still has it, and all its comments.",
+    scope: "read",
+    annotations: READS,
+    run: get,
+  },
+  {
+    name: "reply",
+    title: "Reply to a comment thread",
+    description: "Adds a reply to a thread, under the token's name. Everybody who reads the comments sees it at once.",
+    scope: "reply",
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    run: reply,
+  },
+  {
+    name: "resolve",
+    title: "Resolve a comment thread",
+    description: "Marks a thread as settled. Done twice it is done once.",
+    scope: "resolve",
+    annotations: SETS,
+    run: deciding("resolve"),
+  },
+  {
+    name: "reopen",
+    title: "Reopen a comment thread",
+    description: "Marks a thread as not settled. Done twice it is done once.",
+    scope: "resolve",
+    annotations: SETS,
+    run: deciding("reopen"),
+  },
+];

@@ -1,0 +1,83 @@
+/** What lets others act for the owner, made on the API's host: a code for one browser, tokens for agents (COMMENTS 2). */
+import { Refusal } from "../../errors.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import type { AgentToken, Scope } from "../../store/notes.ts";
+import { hashToken, newAgentTokenId, newToken } from "../../tokens.ts";
+import { UNIT_MS } from "../../units.ts";
+import { visible } from "../../visible.ts";
+import { readMembers } from "../annotation.ts";
+import type { OwnerCtx } from "../context.ts";
+
+const CODE_MS = 5 * UNIT_MS.m;
+const SCOPES: readonly Scope[] = ["read", "reply", "resolve", "see_pending"];
+const MOST_DAYS = 90;
+const LONGEST_NAME = 40;
+
+/** Whoever has it is the owner on the site's host, once. */
+export async function ownerCode({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">) {
+  const code = newToken("svc_owner_");
+  const expires_at = parts.now() + CODE_MS;
+  await parts.store.notes.addOwnerCode(site.site_id, by, hashToken(code), expires_at);
+  const url = `${siteUrl(parts.config, site.slug)}/#svc-owner=${code}`;
+  return { code, url, expires_at: new Date(expires_at).toISOString() };
+}
+
+export async function makeOwnerCode(ctx: OwnerCtx) {
+  await readMembers(ctx.request);
+  return ownerCode(ctx);
+}
+
+const invalid = (field: string, why: string): Refusal => new Refusal("invalid_input", why, { field });
+
+function nameIn(sent: unknown): string {
+  const name = typeof sent === "string" && sent.isWellFormed() ? sent.normalize("NFKC").trim() : "";
+  if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return name;
+  throw invalid("name", `The member "name" must be 1 to ${LONGEST_NAME} visible characters.`);
+}
+
+function scopesIn(sent: unknown): Scope[] {
+  const known = Array.isArray(sent) && sent.length > 0 && sent.every((one) => SCOPES.includes(one));
+  if (!known) throw invalid("scopes", `The member "scopes" must be a list of some of ${SCOPES.join(", ")}.`);
+  return SCOPES.filter((one) => sent.includes(one));
+}
+
+function daysIn(sent: unknown): number {
+  if (sent === undefined) return MOST_DAYS;
+  if (typeof sent === "number" && Number.isInteger(sent) && sent >= 1 && sent <= MOST_DAYS) return sent;
+  throw invalid("expires_in_days", `The member "expires_in_days" must be a whole number from 1 to ${MOST_DAYS}.`);
+}
+
+const tokenJson = ({ token_id, name, scopes, created_at, last_used_at, expires_at }: AgentToken) => ({
+  token_id,
+  name,
+  scopes,
+  created_at,
+  last_used_at,
+  expires_at: new Date(expires_at).toISOString(),
+});
+
+/** The token is in this answer and nowhere else. */
+export async function makeToken({ parts, site, by, request }: OwnerCtx) {
+  const members = await readMembers(request);
+  const token = newToken("fau_");
+  const made = await parts.store.notes.addToken(by, {
+    hash: hashToken(token),
+    token_id: newAgentTokenId(),
+    site_id: site.site_id,
+    name: nameIn(members.name),
+    scopes: scopesIn(members.scopes),
+    expires_at: parts.now() + daysIn(members.expires_in_days) * UNIT_MS.d,
+  });
+  const { token_id, name, scopes, expires_at } = tokenJson(made);
+  return { token_id, name, scopes, expires_at, token };
+}
+
+export async function listTokens({ parts, site }: OwnerCtx) {
+  return { tokens: (await parts.store.notes.tokens(site.site_id)).map(tokenJson) };
+}
+
+export async function endToken({ parts, site, by, params }: OwnerCtx): Promise<null> {
+  const ended = await parts.store.notes.removeToken(site.site_id, by, params.token!);
+  if (!ended) throw new Refusal("not_found", "This site has no such token.");
+  return null;
+}

@@ -1,0 +1,111 @@
+/** The settings of a site's comments, on the API's host (COMMENTS 2 and ruling 17). */
+import { isIP } from "node:net";
+import { Refusal } from "../../errors.ts";
+import { hostKind } from "../../html/host-kind.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import { callable } from "../../http/public-address.ts";
+import { isTrustworthy } from "../../http/trustworthy.ts";
+import { hashPasscode } from "../../passwords.ts";
+import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../../store/notes.ts";
+import type { CommentsMode } from "../../types.ts";
+import { readMembers } from "../annotation.ts";
+import type { OwnerCtx } from "../context.ts";
+import type { Settings } from "../types.ts";
+
+const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
+const EVENTS: readonly WebhookEvent[] = [
+  "thread.created",
+  "reply.created",
+  "thread.resolved",
+  "thread.reopened",
+  "comment.reported",
+];
+const LONGEST = { url: 2000, secret: 200 };
+const SHORTEST_SECRET = 16;
+
+const invalid = (field: string, why: string): Refusal => new Refusal("invalid_input", why, { field });
+
+type Members = Readonly<Record<string, unknown>>;
+
+function modeIn({ mode }: Members): CommentsMode {
+  const found = MODES.find((one) => one === mode);
+  if (found === undefined) throw invalid("mode", `The mode is one of ${MODES.join(", ")}.`);
+  return found;
+}
+
+const ofStandardWebhooks = /^whsec_(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Whether what a host says of itself is an address of the internet. What a name resolves to is looked at at each
+ *  delivery. `allowed`: networks of the operator's own; their names are known to them alone. */
+function mayCall(hostname: string, allowed: readonly string[] | null): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, "$1");
+  return isIP(address) === 0 ? allowed !== null || hostKind(hostname) === "public" : callable(allowed)(address);
+}
+
+function webhookUrl(sent: unknown, allowed: readonly string[] | null): string {
+  const url = typeof sent === "string" && sent.length <= LONGEST.url ? URL.parse(sent) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    throw invalid("webhook", "The webhook's url must be an http or https address without a user.");
+  }
+  if (!mayCall(url.hostname, allowed)) {
+    throw invalid("webhook", "The webhook's url must be an address on the internet, not of a private network.");
+  }
+  return url.href;
+}
+
+function webhookIn({ webhook }: Members, allowed: readonly string[] | null): Webhook | null {
+  if (webhook === null) return null;
+  if (typeof webhook !== "object" || Array.isArray(webhook))
+    throw invalid("webhook", "The webhook must be an object, or null.");
+  const { url, events, secret } = webhook as Members;
+  const known = Array.isArray(events) && events.length > 0 && events.every((event) => EVENTS.includes(event));
+  if (!known) throw invalid("webhook", `The webhook's events are some of ${EVENTS.join(", ")}.`);
+  if (typeof secret !== "string" || secret.length < SHORTEST_SECRET || secret.length > LONGEST.secret) {
+    throw invalid("webhook", `The webhook's secret has ${SHORTEST_SECRET} to ${LONGEST.secret} characters.`);
+  }
+  if (secret.startsWith("whsec_") && !ofStandardWebhooks.test(secret)) {
+    throw invalid("webhook", "What follows whsec_ in the webhook's secret must be the Base64 of at least 12 bytes.");
+  }
+  return { url: webhookUrl(url, allowed), events: [...new Set(events as WebhookEvent[])], secret };
+}
+
+async function changeIn(members: Members, allowed: readonly string[] | null): Promise<SettingsChange> {
+  const has = (name: string) => Object.hasOwn(members, name) && members[name] !== undefined;
+  if (!["mode", "passcode", "webhook"].some(has)) {
+    throw new Refusal("invalid_input", 'Send at least one of "mode", "passcode" and "webhook".');
+  }
+  const change: SettingsChange = {};
+  if (has("mode")) change.mode = modeIn(members);
+  if (has("webhook")) change.webhook = webhookIn(members, allowed);
+  if (!has("passcode")) return change;
+  if (typeof members.passcode !== "string") throw invalid("passcode", 'The member "passcode" must be a string.');
+  return { ...change, passcode_hash: await hashPasscode(members.passcode) };
+}
+
+const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettings): Settings => ({
+  mode,
+  last_mode,
+  passcode_set: passcode_hash !== null,
+  webhook: webhook && { url: webhook.url, events: webhook.events },
+});
+
+export async function readSettings({ parts, site }: OwnerCtx): Promise<Settings> {
+  return settingsJson(await parts.store.notes.settings(site));
+}
+
+/** Browsers keep the visitors' cookies on https, and under http on localhost alone (ruling 9). */
+const noCookies = {
+  code: "no_visitor_cookies",
+  message: "Comments are on, but visitors cannot post: browsers keep their identity only over https.",
+  fix_recipe: "Serve the sites over https: give the server a certificate, or put it behind a proxy that has one.",
+};
+
+/** A mode that cannot be entered changes nothing. `members`: as the body of `PATCH settings` has them. */
+export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">, members: Members) {
+  const change = await changeIn(members, parts.config.webhooks_allow);
+  const { settings } = await parts.store.notes.configure(site.site_id, by, change);
+  const is_kept = settings.mode === "off" || isTrustworthy(siteUrl(parts.config, site.slug));
+  return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };
+}
+
+export const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMembers(ctx.request));

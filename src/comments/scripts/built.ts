@@ -1,0 +1,17 @@
+/** Called at build time alone, as a macro (BUN 1). */
+import { fileURLToPath } from "node:url";
+
+interface Scripts {
+  loader: string;
+  widget: string;
+  /** With the widget's hash: `/_svc/c/0123456789ab.js`. */
+  widget_path: string;
+}
+
+/** A child bundles them, for `Bun.build` inside a macro is refused. */
+export function scripts(): Scripts {
+  const bundle = fileURLToPath(new URL("./bundle.ts", import.meta.url));
+  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, bundle]);
+  if (!success) throw new Error(`The scripts of src/comments/widget cannot be bundled:\n${stderr.toString()}`);
+  return JSON.parse(stdout.toString()) as Scripts;
+}

@@ -1,0 +1,105 @@
+/** What authors do to their own words and name on a site's host (COMMENTS 2 and rulings 3, 4 and 11). */
+import { Refusal } from "../../errors.ts";
+import { newNoteEventId } from "../../tokens.ts";
+import type { Author } from "../../store/notes.ts";
+import { commentDeleted, unknownComment } from "../../store/refusals.ts";
+import { UNIT_MS } from "../../units.ts";
+import { feedSite } from "../addresses.ts";
+import { readChangedText, readMembers } from "../annotation.ts";
+import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";
+import type { Ctx } from "../context.ts";
+import { endedIdentity, identityCookie } from "../visitor/identity.ts";
+import { limitClient, limitRename } from "../visitor/limits.ts";
+import { checkName } from "../visitor/names.ts";
+import { waits } from "./post.ts";
+import { commentId, personsOf } from "./read.ts";
+import { entityTag, itemOf } from "../wire.ts";
+import { noIdentity, type Who, writer } from "../visitor/who.ts";
+
+const EDITABLE_MS = 15 * UNIT_MS.m;
+
+const ifMatchRequired = (): Refusal =>
+  new Refusal("if_match_required", "Send the comment's ETag in If-Match, so that nobody's change is lost.");
+
+/** What no comment ever was. */
+const NO_REV = -1;
+
+/** The revision that an If-Match names; null for any, and without the header. */
+function expectedRev({ request }: Ctx): number | null {
+  const header = request.headers.get("if-match");
+  if (header === null || header.trim() === "*") return null;
+  return Number(/^"a(\d{1,15})"$/.exec(header.trim())?.[1] ?? NO_REV);
+}
+
+/** As whom they may touch it: of an owner who also wrote as a visitor, as whichever wrote it. */
+async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
+  const { parts, site } = ctx;
+  const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
+  if (found === "deleted") throw commentDeleted();
+  if (found === null) throw unknownComment();
+  if (who.author === null) throw noIdentity();
+  if (!personsOf(who).has(found.comment.by?.id ?? "")) {
+    throw new Refusal("forbidden", "This comment is somebody else's.");
+  }
+  return found.comment.by?.id === who.visitor?.id ? who.visitor! : who.author;
+}
+
+export async function edit(ctx: Ctx): Promise<Response> {
+  const { parts, site, request } = ctx;
+  const who = await writer(ctx);
+  await limitClient(ctx);
+  const by = await authorAt(ctx, who);
+  if (!request.headers.has("if-match")) throw ifMatchRequired();
+  const rev = expectedRev(ctx);
+  const text = await readChangedText(request);
+  const { thread, comment } = await parts.store.notes.edit({
+    site_id: site.site_id,
+    id: commentId(ctx),
+    by,
+    text,
+    rev,
+    written_after: new Date(parts.now() - EDITABLE_MS).toISOString(),
+    waits: await waits(ctx, by, text, false),
+  });
+  const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
+  const pending = comment.visibility === "pending" && { "svc-visibility": "pending" };
+  return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment), ...pending }, 200);
+}
+
+/** By its author, or by the owner, whose hand is not counted. */
+export async function remove(ctx: Ctx): Promise<Response> {
+  const { parts, site } = ctx;
+  const who = await writer(ctx);
+  if (!who.owner) await limitClient(ctx);
+  const by = who.owner ? who.author! : await authorAt(ctx, who);
+  const event_id = newNoteEventId();
+  await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, rev: expectedRev(ctx), event_id });
+  return emptyAnswer(ctx, 204);
+}
+
+/** Strangers see it at once, but where the owner approves what they see. */
+export async function rename(ctx: Ctx): Promise<Response> {
+  const { parts, site, exchange } = ctx;
+  const { identity, visitor } = await writer(ctx);
+  if (identity === null || visitor === null) throw noIdentity();
+  const counted = await limitRename(ctx, visitor);
+  const name = await counted.unless(async () => {
+    const wanted = checkName((await readMembers(ctx.request)).name, site.label);
+    await parts.store.notes.rename(site.site_id, { ...visitor, name: wanted }, site.comments_mode !== "approved");
+    return wanted;
+  });
+  exchange.setCookie(identityCookie(parts.keys, site, { ...identity, name }, parts.now()));
+  const known = await parts.store.notes.person(site.site_id, visitor.id);
+  return answer(ctx, { id: visitor.id, name, created_at: known?.created_at }, PRIVATE);
+}
+
+export async function erase(ctx: Ctx): Promise<Response> {
+  const { parts, site, exchange } = ctx;
+  const { visitor } = await writer(ctx);
+  if (visitor === null) throw noIdentity();
+  await limitClient(ctx);
+  await parts.store.notes.erase(site.site_id, visitor.id);
+  exchange.cookies = null; // a renewed one would bring them back
+  exchange.setCookie(endedIdentity());
+  return emptyAnswer(ctx, 204);
+}

@@ -1,0 +1,78 @@
+/** Ways in and out on a site's host: the passcode, the owner's code, and reports, which need neither (COMMENTS 2). */
+import { Refusal } from "../../errors.ts";
+import { isForm, readForm } from "../../http/body.ts";
+import { isPasscode } from "../../passwords.ts";
+import { hashToken } from "../../tokens.ts";
+import type { ReportReason } from "../../store/notes.ts";
+import { MOST_BYTES, readMembers } from "../annotation.ts";
+import { answer, emptyAnswer } from "../answers.ts";
+import type { Ctx } from "../context.ts";
+import { grantCookie, ownerCookie } from "../visitor/identity.ts";
+import { isReportCounted, limitPasscode } from "../visitor/limits.ts";
+import { commentId } from "./read.ts";
+import { refuseForeign, refuseOff } from "../visitor/who.ts";
+
+const LONGEST_PASSCODE = 1024;
+
+const wrongPasscode = (): Refusal => new Refusal("wrong_passcode", "Wrong passcode.");
+
+/** True where it was the site's, and the cookie that says so is set. Throws 401 `wrong_passcode`, 429. */
+export async function enterPasscode(ctx: Ctx, passcode: unknown): Promise<void> {
+  const { parts, site, exchange, network } = ctx;
+  const counted = await limitPasscode(ctx);
+  const { passcode_hash, passcode_epoch, mode } = await parts.store.notes.settings(site);
+  const text = typeof passcode === "string" ? passcode.slice(0, LONGEST_PASSCODE) : "";
+  // In another mode, and where none is set, there is as much to do and the same to say.
+  const hash = mode === "passcode" ? passcode_hash : null;
+  if (!(await isPasscode(text, hash, network()))) throw wrongPasscode();
+  await counted.right();
+  exchange.setCookie(grantCookie(parts.keys, site, passcode_epoch, parts.now()));
+}
+
+export async function passcode(ctx: Ctx): Promise<Response> {
+  refuseForeign(ctx, true);
+  await enterPasscode(ctx, (await readMembers(ctx.request)).passcode);
+  return emptyAnswer(ctx, 204);
+}
+
+export async function owner(ctx: Ctx): Promise<Response> {
+  refuseForeign(ctx, true);
+  const { parts, site, exchange } = ctx;
+  const { code } = await readMembers(ctx.request);
+  const right = typeof code === "string" && (await parts.store.notes.spendOwnerCode(site.site_id, hashToken(code)));
+  if (!right)
+    throw new Refusal("invalid_code", "This code is used, expired or none. Open the comments anew from the dashboard.");
+  exchange.setCookie(ownerCookie(parts.keys, site, parts.now()));
+  return emptyAnswer(ctx, 204);
+}
+
+const REASONS: readonly ReportReason[] = ["spam", "abuse", "privacy", "other"];
+const LONGEST_REPORT = 2000;
+
+const MALFORMED = new Set(["invalid_json", "unsupported_media_type", "body_too_large"]);
+
+/** JSON, or the fields of a form: `view` has one. */
+const readFields = (request: Request): Promise<Readonly<Record<string, unknown>>> =>
+  (isForm(request) ? readForm(request, MOST_BYTES) : readMembers(request)).catch((error: unknown) => {
+    if (error instanceof Refusal && MALFORMED.has(error.code)) return {};
+    throw error;
+  });
+
+async function readReport(request: Request): Promise<{ reason: ReportReason; text: string | null }> {
+  const fields = await readFields(request);
+  const reason = REASONS.find((one) => one === fields.reason);
+  const text = fields.text ?? null;
+  const isText = text === null || (typeof text === "string" && text.isWellFormed() && text.length <= LONGEST_REPORT);
+  if (reason !== undefined && isText) return { reason, text: text === "" ? null : text };
+  const why = `Send a "reason" (${REASONS.join(", ")}) and, if you like, a "text" of at most ${LONGEST_REPORT} characters.`;
+  throw new Refusal("invalid_input", why);
+}
+
+/** Of anybody, on a frozen site too; its answer tells nothing of what there is. */
+export async function report(ctx: Ctx): Promise<Response> {
+  refuseOff(ctx);
+  const said = await readReport(ctx.request);
+  const { parts, site } = ctx;
+  if (await isReportCounted(ctx)) await parts.store.notes.report(site.site_id, commentId(ctx), said);
+  return answer(ctx, { ok: true }, {}, 202);
+}

@@ -1,0 +1,137 @@
+/** `POST /_svc/comments/`: a thread on a page, or a reply (COMMENTS 2 and rulings 11 to 19). */
+import { Refusal } from "../../errors.ts";
+import { newCommentId } from "../../tokens.ts";
+import { newPseudonym } from "../../slugs.ts";
+import type { Author, Written } from "../../store/notes.ts";
+import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
+import { readComment, type SentComment } from "../annotation.ts";
+import { ANNOTATION, answer } from "../answers.ts";
+import type { Ctx } from "../context.ts";
+import { identityCookie, newIdentity } from "../visitor/identity.ts";
+import { personId } from "../visitor/keys.ts";
+import { limitPost } from "../visitor/limits.ts";
+import { entityTag, itemOf } from "../wire.ts";
+import { type Who, writer } from "../visitor/who.ts";
+
+/** Past so many links it waits for the owner, in every mode. */
+const MOST_LINKS = 2;
+
+const unknownPage = (): Refusal =>
+  new Refusal("unknown_page", "This site has no such page. Reload it, then try again.");
+
+/** Who writes, from the first word on. */
+interface Writer {
+  author: Author;
+  /** To be set with the answer, where this is their first. */
+  cookie: string | null;
+}
+
+export function writerOf({ parts, site }: Pick<Ctx, "parts" | "site">, { author }: Who): Writer {
+  if (author !== null) return { author, cookie: null };
+  const { keys, now } = parts;
+  const fresh = newIdentity(newPseudonym(), now());
+  const { identity, name } = fresh;
+  const id = personId(keys, site.site_id, identity);
+  return { author: { id, name, kind: "visitor" }, cookie: identityCookie(keys, site, fresh, now()) };
+}
+
+const hasManyLinks = (text: string): boolean => (text.match(/https?:\/\/|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
+
+/** Whether words wait for the owner: a visitor's do in approved mode, and everywhere with many links or, where they are
+ *  `fresh`, said again. */
+export async function waits(
+  { parts, site }: Pick<Ctx, "parts" | "site">,
+  author: Author,
+  text: string,
+  fresh = true,
+): Promise<boolean> {
+  if (author.kind !== "visitor") return false;
+  if (site.comments_mode === "approved" || hasManyLinks(text)) return true;
+  return fresh && parts.store.notes.isRepeated(site.site_id, author.id, text);
+}
+
+/** The comment that a target names; null where it is no comment of this site. */
+function answeredBy(target: string, origins: readonly string[]): string | null {
+  const path = pathOfSource(target, origins);
+  return path?.startsWith(`${COMMENTS}c_`) ? path.slice(COMMENTS.length) : null;
+}
+
+async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string | null): Promise<Written> {
+  const { parts, site } = ctx;
+  const live = await parts.livePages(site);
+  const page = path === null ? null : pageOf(live, path);
+  if (page === null) throw unknownPage();
+  const { text, canonical, quote, element } = sent;
+  const found = quote === null ? { carried: null, place: null } : await parts.locate(live, page, quote);
+  const { version_id, created_at } = live.version;
+  return parts.store.notes.start({
+    site_id: site.site_id,
+    id: newCommentId(),
+    by: author,
+    text,
+    canonical,
+    visibility: (await waits(ctx, author, text)) ? "pending" : "public",
+    page: page.page,
+    version_id,
+    version_created_at: created_at,
+    quote,
+    element,
+    ...found,
+  });
+}
+
+async function reply(ctx: Ctx, sent: SentComment, author: Author, thread_id: string, who: Who): Promise<Written> {
+  const { parts, site } = ctx;
+  const { text, canonical } = sent;
+  return parts.store.notes.reply({
+    site_id: site.site_id,
+    id: newCommentId(),
+    by: author,
+    text,
+    canonical,
+    visibility: (await waits(ctx, author, text)) ? "pending" : "public",
+    thread_id,
+    as: who.as,
+  });
+}
+
+/** Stores what was sent, or finds what was stored under its key. */
+export async function store(ctx: Ctx, sent: SentComment, who: Who, author: Author): Promise<Written> {
+  const { notes } = ctx.parts.store;
+  const { canonical, target, motivation } = sent;
+  const before = canonical === null ? null : await notes.byCanonical(ctx.site.site_id, author, canonical);
+  if (before !== null) return before;
+  const origins = [feedSite(ctx.parts, ctx.site).origin, ctx.origin];
+  const thread_id = answeredBy(target, origins);
+  if (thread_id !== null) return reply(ctx, sent, author, thread_id, who);
+  if (motivation === "replying")
+    throw new Refusal("unknown_thread", "A reply's target is the comment that it answers.");
+  return begin(ctx, sent, author, pathOfSource(target, origins));
+}
+
+export async function post(ctx: Ctx): Promise<Response> {
+  const who = await writer(ctx);
+  const { author, cookie } = writerOf(ctx, who);
+  const counted = await limitPost(ctx, author);
+  const [sent, written] = await counted.unless(async () => {
+    const sent = await readComment(ctx.request);
+    return [sent, await store(ctx, sent, who, author)] as const;
+  });
+  if (cookie !== null) ctx.exchange.setCookie(cookie);
+  return answerWritten(ctx, written);
+}
+
+function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written): Response {
+  const site = feedSite(ctx.parts, ctx.site);
+  const comment = thread.comments.find(({ id }) => id === comment_id)!;
+  const annotation = ctx.parts.documents.annotation(site, itemOf(thread, comment));
+  const fields = {
+    ...ANNOTATION,
+    // It is the container's answer, too.
+    vary: "Accept, Prefer, Cookie",
+    location: site.origin + COMMENTS + comment_id,
+    etag: entityTag(comment),
+    ...(comment.visibility === "pending" && { "svc-visibility": "pending" }),
+  };
+  return answer(ctx, annotation, fields, repeated ? 200 : 201);
+}

@@ -1,0 +1,106 @@
+/** What visitors read: the threads of a page, one comment, and what is theirs (COMMENTS 2). */
+import { Refusal } from "../../errors.ts";
+import { commentDeleted, unknownComment } from "../../store/refusals.ts";
+import { feedSite, pageOf } from "../addresses.ts";
+import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
+import type { Ctx } from "../context.ts";
+import { cursorOf, numberIn } from "../visitor/cursor.ts";
+import type { ThreadsView } from "../types.ts";
+import { entityTag, itemOf, threadJson } from "../wire.ts";
+import { noIdentity, reader, refuseOff, viewerOf, type Who, whoAsks } from "../visitor/who.ts";
+
+const POLL_S = 20;
+
+const noPage = (): Refusal => new Refusal("not_found", "The site has no such page.");
+
+/** A cursor of somebody else would leave out what they may not see. */
+const scopeOf = ({ site }: Ctx, page: string, { as }: Who): string =>
+  [site.site_id, page, as.kind, as.kind === "visitor" ? as.person_id : ""].join("\0");
+
+/** All the persons that whoever asks is. */
+export const personsOf = ({ author, visitor }: Pick<Who, "author" | "visitor">): ReadonlySet<string> =>
+  new Set([author, visitor].flatMap((one) => (one === null ? [] : [one.id])));
+
+async function askedPage({ query, parts, site }: Ctx): Promise<string> {
+  const found = pageOf(await parts.livePages(site), query.get("page") ?? "");
+  if (found === null) throw noPage();
+  return found.page;
+}
+
+async function viewOf(ctx: Ctx, who: Who, page: string, since: number | null): Promise<ThreadsView> {
+  const { parts, site } = ctx;
+  const seen = await parts.store.notes.view(site.site_id, page, who.as, since);
+  const mine = personsOf(who);
+  return {
+    cursor: cursorOf(parts.keys.cursor, scopeOf(ctx, page, who), seen.stamp),
+    mode: site.comments_mode,
+    page,
+    viewer: viewerOf(ctx, who),
+    threads: seen.threads.map((thread) => threadJson(parts, site, thread, mine)),
+    gone: seen.gone,
+    poll_s: POLL_S,
+  };
+}
+
+/** The common answer is an empty 304, and takes one look at an index. */
+export async function threads(ctx: Ctx): Promise<Response> {
+  const { parts, site, query, request } = ctx;
+  const who = await reader(ctx);
+  const page = await askedPage(ctx);
+  const scope = scopeOf(ctx, page, who);
+  const stamp = await parts.store.notes.stamp(site.site_id, page, who.as);
+  const cursor = cursorOf(parts.keys.cursor, scope, stamp);
+  const etag = digestTag("t", cursor, site.comments_mode, viewerOf(ctx, who), site.live_version_id);
+  const fields = { ...PRIVATE, etag };
+  const since = numberIn(parts.keys.cursor, scope, query.get("since"));
+  if (request.headers.get("if-none-match") === etag) return answer(ctx, "", fields);
+  const key = [scope, etag, ...personsOf(who)].join("\0");
+  const kept = since === null ? parts.views.find(key) : undefined;
+  if (kept !== undefined) return answer(ctx, kept, fields);
+  const view = await viewOf(ctx, who, page, since);
+  const text = JSON.stringify(view);
+  // Something may have been written between the two looks.
+  if (since === null && view.cursor === cursor) parts.views.keep(key, text);
+  return answer(ctx, text, fields);
+}
+
+/** `c_…` as it stands in the path. */
+export const commentId = ({ params }: Pick<Ctx, "params">): string => `c_${params.id!}`;
+
+export async function comment(ctx: Ctx): Promise<Response> {
+  const { parts, site } = ctx;
+  const who = await reader(ctx);
+  const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
+  if (found === null) throw unknownComment();
+  if (found === "deleted") throw commentDeleted();
+  const { thread, comment } = found;
+  const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
+  return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment) });
+}
+
+export async function commentOptions(ctx: Ctx): Promise<Response> {
+  refuseOff(ctx);
+  return optionsAnswer(ctx, ANNOTATION.allow, { vary: "Accept" });
+}
+
+export async function me(ctx: Ctx): Promise<Response> {
+  refuseOff(ctx);
+  const { visitor, identity } = await whoAsks(ctx);
+  if (visitor === null) throw noIdentity();
+  const { parts, site } = ctx;
+  const known = await parts.store.notes.person(site.site_id, visitor.id);
+  const created_at = known?.created_at ?? new Date(identity!.issued * 1000).toISOString();
+  return answer(ctx, { id: visitor.id, name: visitor.name, created_at }, PRIVATE);
+}
+
+/** All that they wrote, whoever sees it, as one file. */
+export async function exported(ctx: Ctx): Promise<Response> {
+  refuseOff(ctx);
+  const { visitor } = await whoAsks(ctx);
+  if (visitor === null) throw noIdentity();
+  const { parts, site } = ctx;
+  const place = feedSite(parts, site);
+  const items = await parts.store.notes.written(site.site_id, visitor.id);
+  const file = parts.documents.exported(place, visitor.name, items);
+  return answer(ctx, file, { ...PRIVATE, "content-type": LD_JSON });
+}

@@ -1,0 +1,100 @@
+/** The cookies of comments (COMMENTS 4 and rulings 8 and 9): who somebody is on this site, that they gave its passcode,
+ *  and that its owner sent them. Each is worth something on its own site alone. */
+import { cookieValues } from "../../http/cookies.ts";
+import { randomKey } from "../../random.ts";
+import type { Site } from "../../types.ts";
+import { UNIT_MS } from "../../units.ts";
+import { type Keys, seal, single, unseal } from "./keys.ts";
+
+export interface Identity {
+  /** 16 random bytes, base64url: known to its bearer alone. */
+  identity: string;
+  name: string;
+  /** When it was issued: epoch seconds. */
+  issued: number;
+}
+
+const SECONDS = 1000;
+const DAY_S = UNIT_MS.d / SECONDS;
+/** What browsers keep a cookie at most. */
+const IDENTITY_S = 400 * DAY_S;
+const RENEWED_AFTER_S = 30 * DAY_S;
+const GRANT_S = 30 * DAY_S;
+const OWNER_S = 3600;
+
+type SiteId = Pick<Site, "site_id">;
+
+const secondsOf = (now: number): number => Math.floor(now / SECONDS);
+
+function identityIn(keys: Keys, { site_id }: SiteId, value: string, now: number): Identity | null {
+  const said = unseal("svc_cmt", keys.visitor, value);
+  if (said === null || said.s !== site_id) return null;
+  const [identity, name, issued] = [said.i, said.n, said.t];
+  if (typeof identity !== "string" || typeof name !== "string" || typeof issued !== "number") return null;
+  return issued + IDENTITY_S > secondsOf(now) ? { identity, name, issued } : null;
+}
+
+/** Whom the request says to be. Several that count are none: a sibling site can plant one for the parent domain, and its
+ *  visitor would write as the one who planted it. */
+export function readIdentity(
+  keys: Keys,
+  site: SiteId,
+  request: Request,
+  now: number,
+): { identity: Identity | null; conflict: boolean } {
+  const found = cookieValues(request, "svc_cmt")
+    .map((value) => identityIn(keys, site, value, now))
+    .filter((one) => one !== null);
+  return found.length > 1 ? { identity: null, conflict: true } : { identity: found[0] ?? null, conflict: false };
+}
+
+export const newIdentity = (name: string, now: number): Identity => ({
+  identity: randomKey(16),
+  name,
+  issued: secondsOf(now),
+});
+
+export const isOld = ({ issued }: Identity, now: number): boolean => issued + RENEWED_AFTER_S < secondsOf(now);
+
+/** Read back above; `Secure` under http too: browsers keep it on localhost (ruling 9). */
+const cookie = (name: string, value: string, age: number, rest = "SameSite=Lax; Path=/"): string =>
+  `${name}=${value}; HttpOnly; Secure; ${rest}; Max-Age=${age}`;
+
+export function identityCookie(keys: Keys, { site_id }: SiteId, { identity, name }: Identity, now: number): string {
+  const value = seal("svc_cmt", keys.visitor, { i: identity, s: site_id, n: name, t: secondsOf(now) });
+  return cookie("svc_cmt", value, IDENTITY_S);
+}
+
+/** Away with the own and, where a browser lets us, with what was planted for the parent domain. */
+export const clearedIdentity = (sites_domain: string): string[] => {
+  const domain = sites_domain.split(":")[0]!;
+  const paths = ["/", "/_svc", "/_svc/comments", "/_svc/comments/"];
+  return [
+    cookie("svc_cmt", "", 0),
+    ...paths.map((path) => cookie("svc_cmt", "", 0, `SameSite=Lax; Domain=${domain}; Path=${path}`)),
+  ];
+};
+export const endedIdentity = (): string => cookie("svc_cmt", "", 0);
+
+/** `epoch`: of the passcode that was given; another one ends it. */
+export function grantCookie(keys: Keys, { site_id }: SiteId, epoch: number, now: number): string {
+  const value = seal("svc_cmt_pass", keys.grant, { s: site_id, e: epoch, x: secondsOf(now) + GRANT_S });
+  return cookie("svc_cmt_pass", value, GRANT_S);
+}
+
+export const hasGrant = (keys: Keys, { site_id }: SiteId, epoch: number, request: Request, now: number): boolean =>
+  cookieValues(request, "svc_cmt_pass").some((value) => {
+    const said = unseal("svc_cmt_pass", keys.grant, value);
+    return said?.s === site_id && said.e === epoch && typeof said.x === "number" && said.x > secondsOf(now);
+  });
+
+export function ownerCookie(keys: Keys, { site_id }: SiteId, now: number): string {
+  const value = seal("svc_cmt_own", single(keys.owner), { s: site_id, x: secondsOf(now) + OWNER_S });
+  return cookie("svc_cmt_own", value, OWNER_S, "SameSite=Strict; Path=/_svc/comments/");
+}
+
+export const isOwner = (keys: Keys, { site_id }: SiteId, request: Request, now: number): boolean =>
+  cookieValues(request, "svc_cmt_own").some((value) => {
+    const said = unseal("svc_cmt_own", single(keys.owner), value);
+    return said?.s === site_id && typeof said.x === "number" && said.x > secondsOf(now);
+  });

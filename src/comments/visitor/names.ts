@@ -1,0 +1,57 @@
+/** What visitors are called: a name that is drawn, or one that they choose (COMMENTS 4). */
+import { Refusal } from "../../errors.ts";
+import { UNSEEN, withoutUnseen } from "../../visible.ts";
+
+const MOST_GRAPHEMES = 40;
+const MOST_BYTES = 120;
+/** A word that says who somebody is here is the service's to say. */
+const RESERVED = new Set([
+  "owner",
+  "siteowner",
+  "admin",
+  "administrator",
+  "moderator",
+  "mod",
+  "author",
+  "svc",
+  "system",
+]);
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** Letters of other scripts, and other forms, that read as a Latin one. */
+const LOOKS_LIKE: Readonly<Record<string, string>> = {
+  ..."аa еe оo рp сc хx уy іi ѕs ԁd ԛq ԝw һh ӏl кk мm нh тt вb гr пn"
+    .split(" ")
+    .reduce((all, [from, to]) => ({ ...all, [from!]: to! }), {} as Record<string, string>),
+  ..."αa βb εe ηn ιi κk νv οo ρp τt υu χx ωw ոn օo ѡw ɯw ʀr ɴn ⲟo ꮃw ꭱr 0o 1l 3e 5s ɑa ᴏo ᴡw ɡg ⅼl ⅰi"
+    .split(" ")
+    .reduce((all, pair) => ({ ...all, [[...pair][0]!]: [...pair][1]! }), {} as Record<string, string>),
+};
+
+/** As a reader takes it at a glance: without case, marks, blanks and punctuation, and Latin where it looks so. */
+const skeleton = (name: string): string =>
+  Array.from(name.normalize("NFKD").toLowerCase().replace(UNSEEN, "").replace(/\p{M}/gu, ""))
+    .map((char) => LOOKS_LIKE[char] ?? char)
+    .join("")
+    .replace(/[^\p{L}\p{N}]/gu, "");
+
+const invalidName = (why: string): Refusal => new Refusal("invalid_input", why, { field: "name" });
+
+/** As it is kept. `label`: of the site, whose name nobody takes. Throws `invalid_input`, `name_reserved`. */
+export function checkName(sent: unknown, label: string | null): string {
+  if (typeof sent !== "string" || !sent.isWellFormed()) throw invalidName('The member "name" must be a string.');
+  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(sent)) {
+    throw invalidName("A name cannot hold control characters or turn the direction of the text.");
+  }
+  const name = withoutUnseen(sent.normalize("NFKC")).replace(/\s+/g, " ").trim();
+  const length = [...graphemes.segment(name)].length;
+  if (length < 1 || length > MOST_GRAPHEMES || Buffer.byteLength(name) > MOST_BYTES) {
+    throw invalidName(`A name has 1 to ${MOST_GRAPHEMES} characters and at most ${MOST_BYTES} bytes.`);
+  }
+  const seen = skeleton(name);
+  if (seen === "" || RESERVED.has(seen) || (label !== null && seen === skeleton(label))) {
+    throw new Refusal("name_reserved", "This name is kept for the site's owner. Choose another one.");
+  }
+  return name;
+}

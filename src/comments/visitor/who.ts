@@ -1,0 +1,122 @@
+/** Who asks on a site's host, and what they may: in the order in which it is refused (COMMENTS, ruling 12). */
+import { Refusal } from "../../errors.ts";
+import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";
+import type { Author, Viewpoint } from "../../store/notes.ts";
+import { commentsFrozen, commentsOff } from "../../store/refusals.ts";
+import type { Site } from "../../types.ts";
+import type { CommentParts, Ctx } from "../context.ts";
+import { clearedIdentity, hasGrant, type Identity, identityCookie, isOld, isOwner, readIdentity } from "./identity.ts";
+import { type Keys, personId } from "./keys.ts";
+import type { Viewer } from "../types.ts";
+
+export interface Who {
+  identity: Identity | null;
+  /** Several cookies that count: none of them does. */
+  conflict: boolean;
+  /** Of the identity; null without one. */
+  visitor: Author | null;
+  owner: boolean;
+  /** As whom they write and look. */
+  author: Author | null;
+  as: Viewpoint;
+}
+
+export const ownerOf = (keys: Keys, { site_id }: Pick<Site, "site_id">): Author => ({
+  id: personId(keys, site_id, "owner"),
+  name: "Owner",
+  kind: "owner",
+});
+
+async function visitorOf({ keys, store }: CommentParts, site: Site, { identity, name }: Identity): Promise<Author> {
+  const id = personId(keys, site.site_id, identity);
+  // What the cookie says is what they were called when it was issued.
+  const known = await store.notes.person(site.site_id, id);
+  return { id, name: known?.name ?? name, kind: "visitor" };
+}
+
+function viewpointOf(owner: boolean, visitor: Author | null): Viewpoint {
+  if (owner) return { kind: "owner" };
+  return visitor === null ? { kind: "public" } : { kind: "visitor", person_id: visitor.id };
+}
+
+export async function whoAsks({ request, exchange, site, parts }: Ctx): Promise<Who> {
+  const { keys, now, config } = parts;
+  const { identity, conflict } = readIdentity(keys, site, request, now());
+  if (conflict) for (const cleared of clearedIdentity(config.sites_domain)) exchange.setCookie(cleared);
+  const owner = isOwner(keys, site, request, now());
+  const visitor = identity && (await visitorOf(parts, site, identity));
+  if (identity !== null && isOld(identity, now())) {
+    exchange.setCookie(identityCookie(keys, site, { ...identity, name: visitor!.name }, now()));
+  }
+  const author = owner ? ownerOf(keys, site) : visitor;
+  return { identity, conflict, visitor, owner, author, as: viewpointOf(owner, visitor) };
+}
+
+export function refuseOff({ site }: Pick<Ctx, "site">): void {
+  if (site.comments_mode === "off") throw commentsOff();
+}
+
+const passcodeRequired = (): Refusal =>
+  new Refusal(
+    "passcode_required",
+    "The comments of this site need its passcode.",
+    {},
+    { "cache-control": "private, no-store" },
+  );
+
+/** In passcode mode, of whoever gave it; the owner needs none. */
+export async function isAdmitted({ request, site, parts }: Ctx): Promise<boolean> {
+  if (site.comments_mode !== "passcode") return true;
+  const { keys, store, now } = parts;
+  if (isOwner(keys, site, request, now())) return true;
+  const { passcode_epoch } = await store.notes.settings(site);
+  return hasGrant(keys, site, passcode_epoch, request, now());
+}
+
+/** Throws 404 and 401. */
+export async function refuseReaders(ctx: Ctx): Promise<void> {
+  refuseOff(ctx);
+  if (!(await isAdmitted(ctx))) throw passcodeRequired();
+}
+
+export async function reader(ctx: Ctx): Promise<Who> {
+  await refuseReaders(ctx);
+  return whoAsks(ctx);
+}
+
+/** What comes before anything of a write is looked at. `on_frozen`: a frozen site takes it too. */
+export function refuseForeign(ctx: Ctx, on_frozen = false): void {
+  refuseOff(ctx);
+  refuseUnlessOwnOrigin(ctx);
+  if (!on_frozen && ctx.site.frozen) throw commentsFrozen();
+}
+
+const identityConflict = (): Refusal =>
+  new Refusal("identity_conflict", "Your browser sent two identities for this site. Reload the page, then try again.");
+
+export async function writer(ctx: Ctx): Promise<Who> {
+  refuseForeign(ctx);
+  if (!(await isAdmitted(ctx))) throw passcodeRequired();
+  const who = await whoAsks(ctx);
+  if (who.conflict) throw identityConflict();
+  return who;
+}
+
+const noOwner = (): Refusal =>
+  new Refusal(
+    "unauthorized",
+    "This is for the site's owner: open the comments from the dashboard, or by svc comments owner.",
+  );
+
+/** Whoever moderates on the site's host, by reading alone. */
+export function ownerAsks({ request, site, parts: { keys, now } }: Ctx): Author {
+  if (!isOwner(keys, site, request, now())) throw noOwner();
+  return ownerOf(keys, site);
+}
+
+export const noIdentity = (): Refusal =>
+  new Refusal("no_identity", "You have written nothing here yet, so there is nothing of yours.");
+
+export function viewerOf({ site }: Pick<Ctx, "site">, { author, owner }: Who): Viewer {
+  return { id: author?.id ?? null, name: author?.name ?? null, owner, can_post: site.frozen === 0 };
+}

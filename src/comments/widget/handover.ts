@@ -1,0 +1,18 @@
+/** What the loader gives the widget when it is wanted. */
+import type { Answer } from "./call.ts";
+
+export interface Handover {
+  host: HTMLElement;
+  root: ShadowRoot;
+  /** Over the whole page, in the top layer. */
+  layer: HTMLElement;
+  /** Null in a frame. */
+  launcher: HTMLButtonElement | null;
+  /** The path whose threads `first` tells. */
+  path: string;
+  first: Answer;
+  /** Framed by a page of another origin: nothing is written here. */
+  foreign: boolean;
+  /** The launcher was pressed already. */
+  pressed: boolean;
+}

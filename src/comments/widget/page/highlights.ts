@@ -1,0 +1,33 @@
+/** Passages under a colour, by the CSS Custom Highlight API: nothing of the page's own tree changes. Where there is none,
+ *  the pins alone show where threads are. */
+
+type Name = "svc-comment" | "svc-comment-active" | "svc-comment-resolved";
+
+const registry = (): HighlightRegistry | undefined => CSS.highlights;
+
+/** In the page's own sheets, for it is the page's text that is painted. */
+let sheet: CSSStyleSheet | null = null;
+
+const RULES = (mark: string, active: string): string => `
+::highlight(svc-comment) { background-color: ${mark}; }
+::highlight(svc-comment-resolved) { text-decoration: underline dotted 2px; }
+::highlight(svc-comment-active) { background-color: ${active}; }`;
+
+const LIGHT = RULES("rgb(255 205 84 / 38%)", "rgb(255 186 32 / 62%)");
+const DARK = RULES("rgb(226 181 86 / 28%)", "rgb(226 181 86 / 48%)");
+
+export function colour(dark: boolean): void {
+  sheet ??= new CSSStyleSheet();
+  sheet.replaceSync(dark ? DARK : LIGHT);
+  if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets.push(sheet);
+}
+
+export function highlight(name: Name, ranges: readonly AbstractRange[]): void {
+  if (ranges.length === 0) registry()?.delete(name);
+  else registry()?.set(name, new Highlight(...ranges));
+}
+
+export const isAt = (range: Range, x: number, y: number): boolean =>
+  [...range.getClientRects()].some(
+    ({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom,
+  );

@@ -1,0 +1,44 @@
+/** Takes the reader to a passage: the element that holds it can have the focus until it leaves it, so that whoever listens
+ *  or types goes on from there. Esc goes back. */
+
+interface Jump {
+  range: Range;
+  back(): void;
+}
+
+export function jumpTo({ range, back }: Jump): void {
+  const node = range.startContainer;
+  const element = (node instanceof Element ? node : node.parentElement) as HTMLElement | null;
+  if (!element) return;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const had = element.hasAttribute("tabindex");
+  if (!had) element.tabIndex = -1;
+  const end = (): void => {
+    ending.abort();
+    if (!had) element.removeAttribute("tabindex");
+  };
+  element.focus({ preventScroll: true });
+  element.addEventListener("blur", end, { signal });
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Escape") return;
+      end();
+      back();
+    },
+    { signal, capture: true },
+  );
+  scrollTo(range);
+}
+
+/** From the top: a sheet may cover what is below the middle. */
+const SEEN_AT = 0.28;
+
+export function scrollTo(range: Range): void {
+  const node = range.startContainer;
+  const element = node instanceof Element ? node : node.parentElement;
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
+  element?.scrollIntoView({ block: "nearest", behavior: "instant" }); // whatever scrolls around it
+  scrollBy({ top: range.getBoundingClientRect().top - innerHeight * SEEN_AT, behavior });
+}

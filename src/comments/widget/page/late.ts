@@ -1,0 +1,31 @@
+/** Calls when what a page shows late may be there (COMMENTS 3): once it is loaded, a little later, and after changes for a
+ *  while. */
+
+const AFTER_LOAD_MS = [1000, 3000];
+const WATCHED_MS = 15_000;
+const REST_MS = 300;
+
+/** Ends what an earlier call began. */
+export function watcher(look: () => void): () => void {
+  let ended = new AbortController();
+  return () => {
+    ended.abort();
+    ended = new AbortController();
+    const { signal } = ended;
+    if (document.readyState !== "complete") addEventListener("load", look, { signal, once: true });
+    for (const ms of AFTER_LOAD_MS) setTimeout(() => signal.aborted || look(), ms);
+    watchChanges(look, signal);
+  };
+}
+
+function watchChanges(look: () => void, signal: AbortSignal): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const observer = new MutationObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => (window.requestIdleCallback ?? setTimeout)(() => signal.aborted || look()), REST_MS);
+  });
+  observer.observe(document.documentElement, { childList: true, characterData: true, subtree: true });
+  const end = () => observer.disconnect();
+  setTimeout(end, WATCHED_MS);
+  signal.addEventListener("abort", end);
+}

@@ -1,0 +1,32 @@
+/** Hears whatever may move a passage. */
+
+const SETTLED_MS = 350;
+
+export function onLayout(then: () => void, signal: AbortSignal): void {
+  const soon = () => {
+    then();
+    setTimeout(then, SETTLED_MS);
+  };
+  addEventListener("resize", then, { signal });
+  // What scrolls inside the page takes passages along; the page itself takes the pins along too.
+  addEventListener("scroll", ({ target }) => target !== document && then(), { signal, capture: true, passive: true });
+  for (const name of ["load", "toggle", "transitionend", "click"]) {
+    addEventListener(name, soon, { signal, capture: true, passive: true });
+  }
+  const observer = new ResizeObserver(then);
+  observer.observe(document.documentElement);
+  observer.observe(document.body);
+  signal.addEventListener("abort", () => observer.disconnect());
+}
+
+/** The sheet stands on the keyboard, not behind it. */
+export function keepAboveKeyboard(layer: HTMLElement, signal: AbortSignal): void {
+  const view = window.visualViewport;
+  if (!view) return;
+  const put = () => {
+    const hidden = view.scale > 1.01 ? 0 : Math.max(0, innerHeight - view.height - view.offsetTop);
+    layer.style.setProperty("--svc-keyboard", `${hidden}px`);
+  };
+  view.addEventListener("resize", put, { signal });
+  view.addEventListener("scroll", put, { signal });
+}

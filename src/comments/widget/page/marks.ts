@@ -1,0 +1,63 @@
+/** What is drawn on the page itself: colours on the passages, and what a click or a pointer on them means. */
+import type { Pinned } from "./pins.ts";
+import { highlight, isAt } from "./highlights.ts";
+
+const USED = "a, button, input, textarea, select, summary, label, [role=button], [contenteditable]";
+
+interface Shown {
+  pinned: readonly Pinned[];
+  active: string | null;
+  /** A passage that is being commented on. */
+  passage: Range | null;
+}
+
+const rangesOf = (pinned: readonly Pinned[]): Range[] => pinned.map(({ place }) => place.range);
+
+export class Marks {
+  private pinned: readonly Pinned[] = [];
+  private hovered = "";
+
+  constructor(private readonly press: (id: string) => void) {}
+
+  draw({ pinned, active, passage }: Shown): void {
+    this.pinned = pinned;
+    const open = pinned.filter(({ thread }) => thread.status === "open");
+    highlight("svc-comment", rangesOf(open.filter(({ thread }) => thread.id !== active)));
+    const chosen = rangesOf(pinned.filter(({ thread }) => thread.id === active));
+    highlight("svc-comment-active", passage ? [passage, ...chosen] : chosen);
+    this.hovered = "";
+    highlight("svc-comment-resolved", []);
+  }
+
+  listen(signal: AbortSignal): void {
+    document.addEventListener("click", (event) => this.click(event), { signal });
+    document.addEventListener("pointermove", (event) => this.hover(event), { signal, passive: true });
+  }
+
+  private at(event: MouseEvent): Pinned | undefined {
+    const found = this.pinned.filter(({ place }) => isAt(place.range, event.clientX, event.clientY));
+    // The shortest is the one that is meant: a longer passage has other places to be pressed at.
+    return found.toSorted((a, b) => lengthOf(a) - lengthOf(b))[0];
+  }
+
+  private click(event: MouseEvent): void {
+    const { target } = event;
+    if (event.defaultPrevented || !(target instanceof Element) || target.closest(USED)) return;
+    if (getSelection()?.isCollapsed === false || !document.body.contains(target)) return;
+    const found = this.at(event);
+    if (found && found.thread.status === "open") this.press(found.thread.id);
+  }
+
+  /** A resolved passage shows itself under the pointer alone. */
+  private hover(event: PointerEvent): void {
+    const resolved = this.pinned.filter(({ thread }) => thread.status === "resolved");
+    if (resolved.length === 0) return;
+    const under = resolved.filter(({ place }) => isAt(place.range, event.clientX, event.clientY));
+    const ids = under.map(({ thread }) => thread.id).join();
+    if (ids === this.hovered) return;
+    this.hovered = ids;
+    highlight("svc-comment-resolved", rangesOf(under));
+  }
+}
+
+const lengthOf = ({ place }: Pinned): number => place.range.toString().length;

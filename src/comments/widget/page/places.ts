@@ -1,0 +1,74 @@
+/** Where on the page each thread's passage is (COMMENTS 3). */
+import type { Thread } from "../../types.ts";
+import { anchor } from "../../anchor.ts";
+import { normalise } from "../../text.ts";
+import { type DocumentText, documentText } from "../page-text.ts";
+import { breathing } from "./breath.ts";
+
+export interface Place {
+  range: Range;
+  /** In the page's text: threads are read in this order. */
+  start: number;
+  /** What stands there is not what was commented on. */
+  changed: boolean;
+}
+
+type Found = Omit<Place, "range"> & { end: number };
+
+const NEAR = 12;
+
+/** Where the server saw an edited passage move to, taken where what stands beside it says the same: a script may have
+ *  made the page another one than the server has. */
+function carried(text: string, { anchor: { carried: kind, selector, hints } }: Thread): Found | null {
+  const place = hints?.position;
+  if (kind !== "edited" || !place || !selector) return null;
+  const { start, end } = place;
+  const [prefix, suffix] = [normalise(selector[0].prefix).slice(-NEAR), normalise(selector[0].suffix).slice(0, NEAR)];
+  const near = (prefix && text.slice(0, start).endsWith(prefix)) || (suffix && text.startsWith(suffix, end));
+  return near && end <= text.length ? { start, end, changed: true } : null;
+}
+
+function find(text: string, thread: Thread): Found | null {
+  const [quote] = thread.anchor.selector ?? [];
+  if (!quote) return null;
+  const found = anchor(text, quote, thread.anchor.hints?.position?.start);
+  if (found) return { start: found.start, end: found.end, changed: found.state === "changed" };
+  return carried(text, thread);
+}
+
+export class Places {
+  private found = new Map<string, Place>();
+  /** The last call's: an earlier one that is still at work gives up. */
+  private turn = 0;
+
+  of(id: string): Place | null {
+    return this.found.get(id) ?? null;
+  }
+
+  /** Of all threads; tells whether nobody asked anew meanwhile. */
+  async locate(threads: readonly Thread[]): Promise<boolean> {
+    const turn = ++this.turn;
+    const text = documentText();
+    const found = new Map<string, Place>();
+    const breath = breathing();
+    for (const thread of threads) {
+      const place = this.placed(text, thread);
+      if (place) found.set(thread.id, place);
+      await breath();
+      if (turn !== this.turn) return false;
+    }
+    this.found = found;
+    return true;
+  }
+
+  private placed(text: DocumentText, thread: Thread): Place | null {
+    const place = find(text.text, thread);
+    const range = place && text.range(place.start, place.end);
+    return range && { range, start: place.start, changed: place.changed };
+  }
+
+  /** Whether a passage that was found has left the page since: a framework drew it anew. */
+  get isStale(): boolean {
+    return [...this.found.values()].some(({ range }) => range.collapsed || !range.startContainer.isConnected);
+  }
+}

@@ -1,0 +1,98 @@
+/** Offers to comment on what is selected: beside it once the selection rests, and for keyboards by a key and by a button
+ *  of the widget's own. */
+import { button } from "../dom.ts";
+
+const REST_MS = 250;
+const GAP = 8;
+const WIDTH = 110;
+const HEIGHT = 40;
+
+/** What somebody selected of the page itself; null where it is nothing, or something to write in. */
+function selectedRange(host: HTMLElement): Range | null {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
+  const range = selection.getRangeAt(0);
+  const { commonAncestorContainer: around } = range;
+  const element = around instanceof Element ? around : around.parentElement;
+  if (!element || host.contains(element) || element.closest("input, textarea") || isEdited(element)) return null;
+  return element.isConnected && document.body.contains(element) && selection.toString().trim() ? range : null;
+}
+
+const isEdited = (element: Element): boolean => element instanceof HTMLElement && element.isContentEditable;
+
+export class Selecting {
+  /** Beside the selection. */
+  readonly beside: HTMLButtonElement;
+  /** Shown to whoever comes to it by keyboard. */
+  readonly here: HTMLButtonElement;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private range: Range | null = null;
+  private touched = false;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly compose: (range: Range) => void,
+    /** Whether anything may be written now. */
+    private readonly allowed: () => boolean,
+  ) {
+    const press = () => this.take();
+    this.beside = button("Comment", "beside", press);
+    this.here = button("Comment on selection", "here", press);
+    for (const one of [this.beside, this.here]) {
+      one.hidden = true;
+      one.addEventListener("pointerdown", (event) => event.preventDefault()); // else the selection would go
+    }
+  }
+
+  listen(): void {
+    document.addEventListener("selectionchange", () => this.wait());
+    document.addEventListener("pointerdown", ({ pointerType }) => (this.touched = pointerType !== "mouse"), true);
+    document.addEventListener("keydown", (event) => this.key(event), true);
+    addEventListener("scroll", () => this.range && this.put(), { capture: true, passive: true });
+    this.wait();
+  }
+
+  private wait(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.rest(), REST_MS);
+  }
+
+  private rest(): void {
+    this.range = this.allowed() ? selectedRange(this.host) : null;
+    for (const one of [this.beside, this.here]) one.hidden = this.range === null;
+    if (this.range) this.put();
+  }
+
+  /** Above with a mouse; below a finger, for the system has its own bar above. */
+  private put(): void {
+    const rects = [...this.range!.getClientRects()].filter(({ width }) => width > 0);
+    const [first, last] = [rects[0], rects.at(-1)];
+    if (!first || !last) return;
+    const above = first.top - HEIGHT - GAP;
+    const top = this.touched || above < GAP ? last.bottom + GAP * 2 : above;
+    const [width, height] = [document.documentElement.clientWidth, innerHeight];
+    const middle = this.touched ? (last.left + last.right) / 2 : (first.left + first.right) / 2;
+    this.beside.style.left = `${Math.max(GAP, Math.min(middle - WIDTH / 2, width - WIDTH - GAP))}px`;
+    this.beside.style.top = `${Math.max(GAP, Math.min(top, height - HEIGHT - GAP))}px`;
+  }
+
+  private key(event: KeyboardEvent): void {
+    const wanted = event.code === "KeyM" && event.altKey && (event.ctrlKey || event.metaKey);
+    if (!wanted || !this.allowed()) return;
+    this.range = selectedRange(this.host) ?? this.range;
+    if (!this.range) return;
+    event.preventDefault();
+    this.take();
+  }
+
+  private take(): void {
+    const { range } = this;
+    this.hide();
+    if (range) this.compose(range.cloneRange());
+  }
+
+  hide(): void {
+    this.range = null;
+    this.beside.hidden = this.here.hidden = true;
+  }
+}

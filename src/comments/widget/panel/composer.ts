@@ -1,0 +1,52 @@
+/** Writing a comment or a reply: sent at once, with a while to take it back. */
+import type { Quote } from "../../quote.ts";
+import { draft, keepDraft } from "../drafts.ts";
+import { remove } from "../writing.ts";
+import { form, type Form } from "./form.ts";
+import type { Hands } from "./hands.ts";
+
+interface Composed {
+  thread_id: string | null;
+  quote: Quote | null;
+  hint?: string;
+  /** Once it is there. */
+  posted?: (id: string) => void;
+  cancel?: () => void;
+}
+
+const LONGEST = 4000;
+
+/** Of a passage that is commented on anew, the draft is known by the passage. */
+const draftKey = ({ thread_id, quote }: Pick<Composed, "thread_id" | "quote">): string =>
+  thread_id ?? (quote ? `passage ${quote.exact}` : "page");
+
+export function composer(hands: Hands, composed: Composed): Form {
+  const { session, sending, say } = hands;
+  const { thread_id, quote, hint, posted, cancel } = composed;
+  const { page } = session;
+  const key = draftKey(composed);
+  const is_reply = thread_id !== null;
+
+  async function send(text: string): Promise<string | null> {
+    if ([...text].length > LONGEST) return `That is longer than ${LONGEST} characters. Make it shorter.`;
+    const { wrong, id } = await sending.send({ text, thread_id, quote });
+    if (wrong !== null || id === null) return wrong;
+    const waits = session.threads.some(({ comments }) =>
+      comments.some((comment) => comment.id === id && comment.visibility === "pending"),
+    );
+    say(waits ? "Posted, awaiting approval" : "Posted", () => remove(session, id));
+    await hands.found();
+    posted?.(id);
+    return null;
+  }
+
+  return form({
+    label: is_reply ? "Reply" : "Comment",
+    submit: is_reply ? "Reply" : "Post",
+    value: draft(page, key),
+    typed: (text) => keepDraft(page, key, text),
+    send,
+    ...(hint !== undefined && { hint }),
+    ...(cancel && { cancel }),
+  });
+}

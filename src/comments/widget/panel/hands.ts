@@ -1,0 +1,20 @@
+/** What the parts of the panel may do to the rest. */
+import type { Thread } from "../../types.ts";
+import type { Place } from "../page/places.ts";
+import type { Sending } from "../sending.ts";
+import type { Session } from "../session.ts";
+
+export interface Hands {
+  session: Session;
+  sending: Sending;
+  /** Where a thread's passage is on the page; null where it is not. */
+  placeOf(thread: Thread): Place | null;
+  /** Once it is known where each thread is. */
+  found(): Promise<void>;
+  /** Opens a thread in the panel. */
+  open(id: string): void;
+  /** Brings the reader to the passage; Esc brings them back to `from`. */
+  jump(thread: Thread, from: HTMLElement): void;
+  /** Says what has been done, with `undo` for as long as it is offered. */
+  say(words: string, undo?: () => unknown): void;
+}

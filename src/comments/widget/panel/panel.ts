@@ -1,0 +1,197 @@
+/** The drawer, on narrow screens the sheet, in which threads are read and written. */
+import type { Thread } from "../../types.ts";
+import { button, el, icon } from "../dom.ts";
+import type { Passage } from "../page/quote-of.ts";
+import { Card } from "./card.ts";
+import { composer } from "./composer.ts";
+import type { Form } from "./form.ts";
+import type { Hands } from "./hands.ts";
+import { Me } from "./me.ts";
+import { passcodeForm } from "./passcode.ts";
+
+const CROSS = "M4 4l8 8M12 4l-8 8";
+
+interface PanelParts {
+  hands: Hands;
+  opened(): void;
+  /** Opened or closed, another thread, a passage to comment on or none. */
+  changed(): void;
+  /** While it had the focus, which goes where it came from. */
+  closed(): void;
+}
+
+export class Panel {
+  readonly element: HTMLElement;
+  /** Of the open thread. */
+  active: string | null = null;
+  /** What is commented on anew. */
+  passage: Passage | null = null;
+  private readonly notice = el("p", { class: "notice", hidden: true });
+  private readonly gate = el("div", { class: "gate" });
+  private readonly start = el("div", { class: "start" });
+  private readonly list = el("ol", { class: "threads", "aria-label": "Threads" });
+  private readonly empty = el("p", { class: "empty", hidden: true });
+  private readonly whole = el("div", { class: "whole" });
+  private readonly me: Me;
+  private readonly cards = new Map<string, Card>();
+  private passcode: Form | null = null;
+  private page: { form: Form; path: string } | null = null;
+
+  constructor(private readonly parts: PanelParts) {
+    this.me = new Me(parts.hands);
+    const close = button("", "close", () => this.close());
+    close.ariaLabel = "Close";
+    close.append(icon(CROSS));
+    const head = el("div", { class: "head" }, el("h2", {}, "Comments"), close);
+    const body = el("div", { class: "body" }, this.notice, this.gate, this.start, this.empty, this.list);
+    const foot = el("div", { class: "foot" }, this.whole, this.me.element);
+    const names = { class: "panel", role: "complementary", "aria-label": "Comments", popover: "manual" };
+    this.element = el("div", { ...names, hidden: true }, head, body, foot);
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.isComposing) return;
+      event.stopPropagation();
+      this.close();
+    });
+  }
+
+  get isOpen(): boolean {
+    return !this.element.hidden;
+  }
+
+  open(): void {
+    if (this.isOpen) return;
+    this.element.hidden = false;
+    this.element.showPopover?.();
+    this.parts.opened();
+    this.parts.changed();
+  }
+
+  close(): void {
+    if (!this.isOpen) return;
+    this.endPassage();
+    this.active = null;
+    const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
+    this.element.hidePopover?.();
+    this.element.hidden = true;
+    this.parts.changed();
+    if (had_focus) this.parts.closed();
+  }
+
+  /** Opens a thread. The focus stays, unless it is asked for. */
+  show(id: string, focus: boolean): void {
+    this.active = id;
+    this.open();
+    this.parts.changed();
+    const card = this.cards.get(id);
+    if (focus) card?.focus();
+    else card?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  focusFirst(): void {
+    // A box with the focus brings a keyboard over half of a phone.
+    const box = this.passcode?.box ?? (matchMedia("(pointer: coarse)").matches ? null : this.page?.form.box);
+    (box ?? this.element.querySelector("button"))?.focus();
+  }
+
+  /** A comment on this passage: its box has the focus. */
+  compose(passage: Passage): void {
+    this.passage = passage;
+    this.active = null;
+    const { quote } = passage;
+    const made = composer(this.parts.hands, {
+      thread_id: null,
+      quote,
+      hint: "Write a comment…",
+      cancel: () => this.close(),
+      posted: (id) => {
+        this.endPassage();
+        this.show(id, true);
+      },
+    });
+    this.start.replaceChildren(el("blockquote", { class: "quote", dir: "auto" }, quote.exact), made.element);
+    this.open();
+    this.parts.changed();
+    made.box.focus();
+  }
+
+  private endPassage(): void {
+    this.passage = null;
+    this.start.replaceChildren();
+  }
+
+  /** `threads` in reading order. */
+  draw(threads: readonly Thread[]): void {
+    const { session } = this.parts.hands;
+    const open = session.access === "open";
+    this.drawGate(session.access === "passcode");
+    this.drawNotice();
+    this.drawThreads(threads);
+    this.empty.hidden = !open || threads.length > 0 || this.passage !== null;
+    this.empty.textContent = session.canPost
+      ? "No comments yet. Select a passage to comment on it, or write about the whole page."
+      : "No comments yet.";
+    this.drawWhole(open && session.canPost && this.passage === null);
+    this.me.update();
+  }
+
+  private drawGate(shut: boolean): void {
+    const asked = shut && !this.parts.hands.session.foreign;
+    if (asked && !this.passcode) {
+      this.passcode = passcodeForm(this.parts.hands.session);
+      this.gate.replaceChildren(this.passcode.element);
+    }
+    if (!asked && this.passcode) {
+      this.passcode = null;
+      this.gate.replaceChildren();
+    }
+  }
+
+  private drawNotice(): void {
+    const { session } = this.parts.hands;
+    const words =
+      session.access === "silent"
+        ? "The comments cannot be reached now."
+        : session.access === "open" && session.foreign
+          ? "Open the page itself to write here."
+          : session.access === "open" && !session.viewer.can_post
+            ? "Comments are frozen"
+            : "";
+    this.notice.hidden = words === "";
+    this.notice.textContent = words;
+  }
+
+  private drawThreads(threads: readonly Thread[]): void {
+    const ids = new Set(threads.map(({ id }) => id));
+    for (const [id, card] of this.cards) {
+      if (ids.has(id)) continue;
+      if (card.element.contains((this.element.getRootNode() as ShadowRoot).activeElement)) this.focusFirst();
+      card.element.remove();
+      this.cards.delete(id);
+    }
+    threads.forEach((thread, at) => {
+      const card = this.cardOf(thread);
+      card.update(thread, thread.id === this.active);
+      // What stands right is not moved: it would lose the focus.
+      if (this.list.children[at] !== card.element) this.list.insertBefore(card.element, this.list.children[at] ?? null);
+    });
+  }
+
+  private cardOf(thread: Thread): Card {
+    let card = this.cards.get(thread.id);
+    if (!card) this.cards.set(thread.id, (card = new Card(this.parts.hands, thread)));
+    return card;
+  }
+
+  private drawWhole(wanted: boolean): void {
+    const { hands } = this.parts;
+    if (!wanted || this.page?.path !== hands.session.page) {
+      this.whole.replaceChildren();
+      this.page = null;
+    }
+    if (!wanted || this.page) return;
+    const about = { thread_id: null, quote: null };
+    const made = composer(hands, { ...about, hint: "Comment on the whole page…", posted: (id) => this.show(id, true) });
+    this.page = { form: made, path: hands.session.page };
+    this.whole.append(made.element);
+  }
+}

@@ -1,0 +1,259 @@
+/** The widget (COMMENTS 5). What flows through it: the session knows the threads; places says where on the page they are;
+ *  pins, marks and the panel draw them; what is done there goes back to the session. */
+import type { Handover } from "./handover.ts";
+import { takeOwnerCode, threadInHash } from "./hash.ts";
+import { Launcher } from "./launcher.ts";
+import { colour, highlight } from "./page/highlights.ts";
+import { watcher } from "./page/late.ts";
+import { jumpTo, scrollTo } from "./page/jump.ts";
+import { Marks } from "./page/marks.ts";
+import { onNavigation } from "./page/navigation.ts";
+import { Pins } from "./page/pins.ts";
+import { Places } from "./page/places.ts";
+import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
+import { Selecting } from "./page/selecting.ts";
+import { isDark, isRightToLeft } from "./page/theme.ts";
+import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
+import type { Hands } from "./panel/hands.ts";
+import { Panel } from "./panel/panel.ts";
+import { Said } from "./panel/said.ts";
+import { startPolling, type Polling } from "./polling.ts";
+import { inReadingOrder, pinnedOf } from "./reading.ts";
+import { Sending } from "./sending.ts";
+import { Session } from "./session.ts";
+import { widgetCss } from "./style/index.ts" with { type: "macro" };
+import { plural } from "./words.ts";
+import { becomeOwner } from "./writing.ts";
+
+class Widget {
+  private readonly session: Session;
+  private readonly sending: Sending;
+  private readonly places = new Places();
+  private readonly said = new Said();
+  private readonly launcher: Launcher;
+  private readonly pins = new Pins((id) => this.openFromPin(id));
+  private readonly marks = new Marks((id) => this.openFromPin(id));
+  private readonly panel: Panel;
+  private readonly selecting: Selecting;
+  private readonly polling: Polling;
+  private readonly ending = new AbortController();
+  private readonly watchLate = watcher(() => this.look());
+  /** For the passcode, to show what the address names. */
+  private waits = false;
+  private finding = Promise.resolve();
+  /** Where the focus was before the panel had it. */
+  private before: HTMLElement | null = null;
+
+  constructor(private readonly given: Handover) {
+    const { path, foreign, host, launcher } = given;
+    this.session = new Session(path, foreign);
+    this.sending = new Sending(this.session);
+    this.launcher = new Launcher(launcher, () => this.openPanel());
+    this.panel = new Panel({
+      hands: this.hands(),
+      opened: () => this.said.rise(),
+      changed: () => this.draw(),
+      closed: () => this.giveBack(),
+    });
+    this.selecting = new Selecting(
+      host,
+      (range) => this.compose(range),
+      () => this.session.canPost,
+    );
+    this.polling = startPolling(this.session, () => this.panel.isOpen);
+  }
+
+  private hands(): Hands {
+    const { session, sending } = this;
+    return {
+      session,
+      sending,
+      placeOf: ({ id }) => this.places.of(id),
+      open: (id) => this.panel.show(id, false),
+      found: () => this.finding,
+      jump: ({ id }, from) => {
+        const place = this.places.of(id);
+        this.panel.show(id, false);
+        if (place) jumpTo({ range: place.range, back: () => from.focus() });
+      },
+      say: (words, undo) => this.said.say(words, undo),
+    };
+  }
+
+  async begin(): Promise<void> {
+    const { session, given } = this;
+    this.build();
+    session.onChange(() => this.update());
+    this.listen();
+    if (location.pathname === given.path) session.take(given.first);
+    else await session.turnTo(location.pathname);
+    this.watchLate();
+    if (given.pressed) this.openPanel();
+    await this.find();
+    await this.followHash();
+  }
+
+  private build(): void {
+    const { root, layer, launcher } = this.given;
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(widgetCss());
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    const { beside, here } = this.selecting;
+    const region = launcher?.parentElement ?? document.createElement("div");
+    region.role = "region";
+    region.ariaLabel = "Comment threads";
+    region.append(here, beside, this.pins.element);
+    layer.append(region, this.panel.element, this.said.element);
+    this.rise();
+    this.paint();
+  }
+
+  private rise(): void {
+    this.pins.element.showPopover?.();
+    this.said.rise();
+  }
+
+  /** Whoever draws the whole document anew throws the host away with it. */
+  private stay(): void {
+    const { host, layer } = this.given;
+    if (host.isConnected) return;
+    this.panel.close();
+    document.documentElement.append(host);
+    layer.showPopover?.();
+    this.rise();
+  }
+
+  private listen(): void {
+    const { signal } = this.ending;
+    this.selecting.listen();
+    this.marks.listen(signal);
+    onNavigation(() => void this.follow(), { signal });
+    onLayout(() => (this.places.isStale ? void this.find() : this.pins.placeSoon()), signal);
+    keepAboveKeyboard(this.given.layer, signal);
+    addEventListener("hashchange", () => void this.followHash(), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint(), { signal });
+  }
+
+  private paint(): void {
+    const dark = isDark();
+    this.given.layer.classList.toggle("dark", dark);
+    this.given.layer.classList.toggle("rtl", isRightToLeft());
+    colour(dark);
+  }
+
+  /** What is known has changed. */
+  private update(): void {
+    const { session } = this;
+    if (session.access === "off") return this.end();
+    if (session.access === "open" && this.waits) {
+      this.waits = false;
+      this.draw();
+      return void this.find().then(() => this.followHash());
+    }
+    if (session.news > 0) this.said.say(plural(session.news, "new", "new"));
+    this.draw();
+    void this.find();
+  }
+
+  private find(): Promise<void> {
+    return (this.finding = this.places.locate(this.sending.threads()).then((found) => {
+      if (found) this.draw();
+    }));
+  }
+
+  /** What came late may hold what was not found, and what was drawn anew may have lost it. */
+  private look(): void {
+    this.stay();
+    this.paint();
+    const lost = this.session.threads.some(({ id, anchor }) => anchor.selector && !this.places.of(id));
+    if (lost || this.places.isStale) void this.find();
+    else this.pins.placeSoon();
+  }
+
+  private draw(): void {
+    const { panel, session, places } = this;
+    const threads = inReadingOrder(this.sending.threads(), places);
+    const pinned = pinnedOf(threads, places);
+    this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.range ?? null });
+    this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
+    panel.draw(threads);
+    this.launcher.draw(session.threads.length, panel.isOpen || session.access === "nowhere");
+    this.polling.again();
+  }
+
+  private openPanel(): void {
+    this.paint();
+    this.before = this.given.launcher;
+    this.panel.open();
+    const [only, ...others] = this.session.threads;
+    if (only && others.length === 0) this.panel.show(only.id, false);
+    this.panel.focusFirst();
+  }
+
+  private openFromPin(id: string): void {
+    this.paint();
+    this.before = this.pins.of(id);
+    this.selecting.hide();
+    this.panel.show(id, true);
+  }
+
+  private compose(range: Range): void {
+    const passage = passageOf(range);
+    if (!passage) return;
+    if ([...passage.quote.exact].length > LONGEST_PASSAGE) {
+      return this.said.say(`Select less: at most ${LONGEST_PASSAGE} characters can be commented on at once.`);
+    }
+    const { activeElement } = document;
+    this.before = activeElement instanceof HTMLElement && activeElement !== this.given.host ? activeElement : null;
+    this.panel.compose(passage);
+  }
+
+  private giveBack(): void {
+    const { before } = this;
+    this.before = null;
+    if (before?.isConnected && !before.hidden) before.focus();
+    else this.given.launcher?.focus();
+  }
+
+  /** To another page of the app. */
+  private async follow(): Promise<void> {
+    if (location.pathname === this.session.path) return;
+    this.panel.close();
+    await this.session.turnTo(location.pathname);
+    this.watchLate();
+  }
+
+  private async followHash(): Promise<void> {
+    const code = this.session.foreign ? null : takeOwnerCode();
+    if (code !== null) {
+      const wrong = await becomeOwner(this.session, code);
+      this.openPanel();
+      return this.said.say(wrong ?? "You moderate here as the owner, for an hour");
+    }
+    const id = threadInHash();
+    if (id === null) return;
+    if (this.session.access === "passcode") {
+      this.waits = true;
+      return this.openPanel();
+    }
+    if (this.session.access !== "open") return;
+    const thread = this.session.threads.find(({ comments }) => comments.some((comment) => comment.id === id));
+    if (!thread) return this.said.say("That comment is not on this page any more.");
+    const place = this.places.of(thread.id);
+    if (place) scrollTo(place.range);
+    this.before = this.pins.of(thread.id);
+    this.panel.show(thread.id, true);
+  }
+
+  /** The owner turned comments off. */
+  private end(): void {
+    this.ending.abort();
+    this.polling.stop();
+    this.given.host.remove();
+    for (const name of ["svc-comment", "svc-comment-active", "svc-comment-resolved"] as const) highlight(name, []);
+  }
+}
+
+export function start(handover: Handover): void {
+  void new Widget(handover).begin();
+}

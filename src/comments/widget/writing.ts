@@ -1,0 +1,108 @@
+/** What is written and decided here. Each says what went wrong as a sentence, or null. */
+import type { Comment, Thread } from "../types.ts";
+import type { Quote } from "../quote.ts";
+import { type Answer, call, COMMENTS } from "./call.ts";
+import type { Session } from "./session.ts";
+
+type Wrong = Promise<string | null>;
+export type Decision = "approve" | "reject" | "resolve" | "reopen";
+
+const UNREACHABLE = "The server cannot be reached. Check your connection, then try again.";
+
+function wrongOf({ status, body }: Answer): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 0) return UNREACHABLE;
+  return typeof body.error === "string" ? body.error : `Something went wrong on the server (${status}). Try again.`;
+}
+
+/** Whatever came of it, what is shown is asked for anew. */
+async function told(session: Session, answer: Answer): Wrong {
+  await session.refresh();
+  return wrongOf(answer);
+}
+
+export interface Post {
+  text: string;
+  /** Null: a thread of its own, about `quote` or the whole page. */
+  thread_id: string | null;
+  quote: Quote | null;
+}
+
+export interface Sent {
+  wrong: string | null;
+  /** Of the comment that is there now. */
+  id: string | null;
+}
+
+/** The server keeps a key for each try, so that none counts twice. */
+const newKey = (): string => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}`;
+};
+
+function annotationOf({ path }: Session, { text, thread_id, quote }: Post): object {
+  const target = thread_id === null ? location.origin + path : COMMENTS + thread_id;
+  return {
+    "@context": "http://www.w3.org/ns/anno.jsonld",
+    type: "Annotation",
+    motivation: thread_id === null ? "commenting" : "replying",
+    canonical: newKey(),
+    body: { type: "TextualBody", value: text, format: "text/plain" },
+    target: quote ? { source: target, selector: [{ type: "TextQuoteSelector", ...quote }] } : target,
+  };
+}
+
+/** Sent twice where the first try had no answer: under one key it is one comment. `answered` is called before what is
+ *  shown is asked for anew. */
+export async function post(session: Session, written: Post, answered: () => void): Promise<Sent> {
+  const annotation = annotationOf(session, written);
+  let answer = await call("POST", "", annotation);
+  if (answer.status === 0) answer = await call("POST", "", annotation);
+  answered();
+  if (session.viewer.id === null) session.forget(); // as of now they are somebody
+  const wrong = await told(session, answer);
+  return { wrong, id: wrong === null ? (answer.location?.split("/").pop() ?? null) : null };
+}
+
+export const edit = async (session: Session, { id, etag }: Comment, text: string): Wrong =>
+  told(
+    session,
+    await call("PUT", id, { type: "Annotation", body: { type: "TextualBody", value: text } }, { "if-match": etag }),
+  );
+
+export const remove = async (session: Session, id: string): Wrong => told(session, await call("DELETE", id));
+
+export const decide = async (session: Session, { id }: Pick<Thread, "id">, decision: Decision): Wrong =>
+  told(session, await call("POST", `${id}/${decision}`, {}));
+
+export async function rename(session: Session, name: string): Wrong {
+  const answer = await call("PATCH", "me", { name });
+  session.forget(); // the name stands on all that they wrote
+  return told(session, answer);
+}
+
+/** All that they wrote, and who they were. */
+export async function eraseMe(session: Session): Wrong {
+  const answer = await call("DELETE", "me");
+  session.forget();
+  return told(session, answer);
+}
+
+/** `Wrong passcode` is what everybody reads who gives a wrong one. */
+export async function enter(session: Session, passcode: string): Wrong {
+  const answer = await call("POST", "passcode", { passcode });
+  if (answer.body.code === "wrong_passcode") return "Wrong passcode";
+  session.forget();
+  return told(session, answer);
+}
+
+export async function becomeOwner(session: Session, code: string): Wrong {
+  const answer = await call("POST", "owner", { code });
+  session.forget();
+  return told(session, answer);
+}
+
+/** Whatever is reported, the answer is the same. */
+export const report = async (id: string, reason: string, text: string): Wrong =>
+  wrongOf(await call("POST", `${id}/report`, { reason, ...(text && { text }) }));

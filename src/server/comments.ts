@@ -1,0 +1,123 @@
+/** Comments joined to the rest: what they ask of serving and of the store, and the paths on sites' hosts where they answer. */
+import {
+  type CommentParts,
+  type Ctx,
+  type LivePages,
+  type Located,
+  matchCompanion,
+  matchOnSite,
+} from "../comments/index.ts";
+import { feedDocuments } from "../comments/feed.ts";
+import { createKeptViews } from "../comments/kept-views.ts";
+import type { Config } from "../config/index.ts";
+import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
+import { Refusal } from "../errors.ts";
+import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
+import { decodePath } from "../percent.ts";
+import { doubling, type Rates, rateWindows } from "../rates.ts";
+import { reservedFor } from "../reserved-paths.ts";
+import type { SiteServer } from "../serve/site.ts";
+import { commentsOff } from "../store/refusals.ts";
+import { readKeyring, type Secrets, type Store } from "../store/index.ts";
+import type { Quote } from "../store/notes.ts";
+import type { Site } from "../types.ts";
+import type { Page } from "../pages.ts";
+import type { Locating } from "./locating.ts";
+
+interface Joined {
+  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode">;
+  store: Pick<Store, "notes">;
+  sites: Pick<SiteServer, "live">;
+  rates: Rates;
+  limit: Limiter;
+  secrets: Secrets;
+  now: () => number;
+  locating: Pick<Locating, "locate">;
+}
+
+/** A quote that the stored page does not hold is taken: a script may have made the text (COMMENTS, ruling 14). */
+async function located(
+  { locate }: Joined["locating"],
+  { files, version: { version_id } }: LivePages,
+  { file }: Page,
+  quote: Quote,
+): Promise<Located> {
+  const found = await locate(files.get(file.path)!, quote);
+  if (found === null) return { carried: "lost", place: null };
+  const { start, end, state } = found;
+  return { carried: state === "anchored" ? "exact" : "edited", place: { version_id, start, end } };
+}
+
+export function commentParts(joined: Joined): CommentParts {
+  const { config, store, sites, rates, limit, secrets, now, locating } = joined;
+  const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
+  const ring = (name: "comment_visitor" | "comment_grant") => readKeyring(config.data_dir, name);
+  return {
+    config,
+    store,
+    limit,
+    limitWindows: windowLimiter(rates),
+    passcode_windows: doubling(rateWindows(config.rate_passcode)!),
+    keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
+    now,
+    livePages: ({ slug }) => sites.live(slug),
+    locate: (live, page, quote) => located(locating, live, page, quote),
+    documents: feedDocuments,
+    views: createKeptViews(),
+  };
+}
+
+/** On a site's host. */
+export type OnSite = (request: Request, site: Site, exchange: Exchange) => Promise<Response>;
+
+export interface CommentPaths {
+  /** Of a path below `/_svc/comments/`. Throws 404 `comments_off` wherever they are off, 404 where there is nothing, 405. */
+  below: OnSite;
+  /** Of a feed beside pages. Null where a file of the site has that name: it is the site's to answer. */
+  companion(request: Request, site: Site, exchange: Exchange): Promise<Response | null>;
+}
+
+export function createCommentPaths(
+  parts: CommentParts,
+  config: Pick<Config, "trust_proxy" | "base_url">,
+): CommentPaths {
+  const clientAddressOf = clientAddress(config.trust_proxy);
+  const originOf = askedOrigin(config.trust_proxy, config.base_url);
+
+  const contextOf = (request: Request, site: Site, exchange: Exchange, params: Ctx["params"]): Ctx => ({
+    request,
+    exchange,
+    site,
+    path: pathOf(request.url),
+    params,
+    query: new URLSearchParams(queryOf(request.url)),
+    parts,
+    network: () => networkOf(clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"))),
+    origin: originOf(request, () => exchange.address()),
+    headers: {},
+  });
+
+  return {
+    async below(request, site, exchange) {
+      if (site.comments_mode === "off") throw commentsOff();
+      const atPath = matchOnSite(pathOf(request.url));
+      if (atPath === null) throw new Refusal("not_found", "There is nothing at this address.");
+      const { row, params } = atPath(request.method);
+      return row[2](contextOf(request, site, exchange, params));
+    },
+    async companion(request, site, exchange) {
+      const { files } = await parts.livePages(site);
+      if (files.has(decodePath(pathOf(request.url))!.slice(1))) return null;
+      const { row, params } = matchCompanion(request.method);
+      return row[2](contextOf(request, site, exchange, params));
+    },
+  };
+}
+
+/** Whether a feed may be told at this path. */
+export function isCompanionPath(path: string): boolean {
+  if (!path.endsWith("comments.json")) return false;
+  const name = decodePath(path);
+  return name !== null && reservedFor(name.slice(1)) === "comments";
+}

@@ -1,0 +1,67 @@
+/** What owners and agents decide: each is one transaction with its line in the history, and done twice is done once. */
+import type { Action, Decided, Decision, EventAction } from "../../notes.ts";
+import { type Op, statement } from "../db.ts";
+import { begin, type Change, countReply, isPublic, isRoot, type Standing, standingOf } from "./changes.ts";
+import { writeDown } from "./events.ts";
+import { showNewName } from "./people.ts";
+import { readThread } from "./view.ts";
+import { sightOf } from "./sight.ts";
+
+const setState = statement(
+  `update comments set state = ?2, modified_at = ?3, rev = rev + 1,
+     was_public = case when ?4 = 1 then 1 else was_public end,
+     public_no = case when ?4 = 1 or ?5 = 1 then ?6 else public_no end, own_no = ?6
+   where comment_no = ?1`,
+);
+// What was answered while it waited is seen from now on.
+const showReplies = statement(
+  "update comments set was_public = 1, public_no = ?2 where thread_no = ?1 and comment_no <> ?1 and state = 'public'",
+);
+const dropReports = statement("delete from comment_reports where comment_no = ?");
+
+function* show(row: Standing, { site, at, no }: Change): Op<boolean> {
+  yield* dropReports.do(row.comment_no);
+  if (row.person_id !== null) yield* showNewName(site.site_id, row.person_id, no);
+  if (row.state === "public") return false;
+  const seen = isPublic({ state: "public", root_state: isRoot(row) ? "public" : row.root_state });
+  yield* setState.do(row.comment_no, "public", at, seen ? 1 : 0, 0, no);
+  if (isRoot(row)) yield* showReplies.do(row.comment_no, no);
+  else if (seen) yield* countReply(row.thread_no, no);
+  return true;
+}
+
+function* hide(row: Standing, { at, no }: Change): Op<boolean> {
+  if (row.state === "rejected") return false;
+  const was_seen = isPublic(row);
+  yield* setState.do(row.comment_no, "rejected", at, 0, was_seen ? 1 : 0, no);
+  if (was_seen && !isRoot(row)) yield* countReply(row.thread_no, no);
+  return true;
+}
+
+const setStatus = statement("update threads set status = ?2, changed_no = ?3 where thread_no = ?1 and status <> ?2");
+const touchRoot = statement("update comments set modified_at = ?2, rev = rev + 1 where comment_no = ?1");
+
+function* mark(row: Standing, status: "open" | "resolved", { at, no }: Change): Op<boolean> {
+  if ((yield* setStatus.run(row.thread_no, status, no)).changes === 0) return false;
+  yield* touchRoot.do(row.thread_no, at);
+  return true;
+}
+
+const ACTS: Record<Action, { done: EventAction; act(row: Standing, change: Change): Op<boolean> }> = {
+  approve: { done: "approved", act: show },
+  reject: { done: "rejected", act: hide },
+  resolve: { done: "resolved", act: (row, change) => mark(row, "resolved", change) },
+  reopen: { done: "reopened", act: (row, change) => mark(row, "open", change) },
+};
+
+export function* decide(decision: Decision, now: number): Op<Decided> {
+  const { site_id, id, action } = decision;
+  const change = yield* begin(site_id, now);
+  const row = yield* standingOf(site_id, id);
+  const { done, act } = ACTS[action];
+  const changed = yield* act(row, change);
+  // A thread's own history is its root's.
+  const of = action === "resolve" || action === "reopen" ? row.thread_no : row.comment_no;
+  if (changed) yield* writeDown(decision, of, done, change.at);
+  return { thread: yield* readThread(sightOf(site_id, { kind: "owner" }), row.thread_no, true), changed };
+}

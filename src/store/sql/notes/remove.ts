@@ -1,0 +1,93 @@
+/** What goes: at its author's wish, at the owner's, or with all that somebody wrote. */
+import type { Removal } from "../../notes.ts";
+import { type Op, statement } from "../db.ts";
+import {
+  begin,
+  type Change,
+  countReply,
+  isPublic,
+  isRoot,
+  ownStanding,
+  refuseChanged,
+  type Standing,
+  standingOf,
+} from "./changes.ts";
+import { writeDown } from "./events.ts";
+import { forgetPerson } from "./people.ts";
+
+const empty = statement(
+  `update comments set text = null, state = ?2, modified_at = ?3, rev = rev + 1,
+     public_no = case when ?4 = 1 then ?5 else public_no end, own_no = ?5
+   where comment_no = ?1`,
+);
+const emptyThread = statement(
+  `update comments set text = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
+     public_no = case when was_public = 1 then ?3 else public_no end, own_no = ?3
+   where thread_no = ?1 and state <> 'deleted'`,
+);
+const answered = statement<{ n: number }>(
+  `select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state in ('public', 'pending')`,
+);
+const forgetReports = statement("delete from comment_reports where comment_no = ?");
+
+/** Not of what was rejected: that is hidden for good. */
+const wasSeen = ({ state, was_public }: Standing): boolean =>
+  was_public === 1 && (state === "public" || state === "pending");
+
+/** A root that strangers saw and others answered stays as a gap. */
+function* gapOf(row: Standing): Op<"deleted" | "erased"> {
+  if (!isRoot(row) || !wasSeen(row)) return "deleted";
+  return (yield* answered.get(row.comment_no))!.n > 0 ? "erased" : "deleted";
+}
+
+function* takeAway(row: Standing, state: "deleted" | "erased", { at, no }: Change): Op<void> {
+  const seen = isPublic(row) || state === "erased" ? 1 : 0;
+  yield* empty.do(row.comment_no, state, at, seen, no);
+  yield* forgetReports.do(row.comment_no);
+  if (seen && !isRoot(row)) yield* countReply(row.thread_no, no);
+}
+
+/** So many that are gone are remembered, so that their addresses say so; of older ones nothing is left. */
+const REMEMBERED = 5000;
+const forgetOldest = statement(
+  `delete from comments where comment_no in (
+     select c.comment_no from comments c where c.site_id = ?1 and c.state = 'deleted'
+       and (c.comment_no <> c.thread_no or not exists (
+         select 1 from comments o where o.thread_no = c.thread_no and o.state <> 'deleted'))
+     order by c.comment_no desc limit 500 offset ${REMEMBERED})`,
+);
+
+/** The owner's hand takes a thread along with its root. */
+function* takeThread(row: Standing, { at, no }: Change): Op<void> {
+  yield* emptyThread.do(row.thread_no, at, no);
+  yield* forgetReportsOfThread.do(row.thread_no);
+}
+const forgetReportsOfThread = statement(
+  "delete from comment_reports where comment_no in (select comment_no from comments where thread_no = ?)",
+);
+
+export function* remove(removal: Removal, now: number): Op<void> {
+  const { site_id, id, by } = removal;
+  const begun = yield* begin(site_id, now);
+  const row = by.kind === "owner" ? yield* standingOf(site_id, id) : yield* ownStanding(removal);
+  refuseChanged(row, removal.rev);
+  yield* forgetOldest.do(site_id);
+  if (by.kind !== "owner") return yield* takeAway(row, yield* gapOf(row), begun);
+  yield* writeDown({ ...removal, note: null }, row.comment_no, "deleted", begun.at);
+  if (isRoot(row)) yield* takeThread(row, begun);
+  else yield* takeAway(row, "deleted", begun);
+}
+
+const ofPerson = statement<Pick<Standing, "id">>(
+  "select id from comments where site_id = ? and person_id = ? and text is not null",
+);
+
+/** Of each that strangers saw a gap stays, and of the person nothing. */
+export function* erase(site_id: string, person_id: string, now: number): Op<void> {
+  const begun = yield* begin(site_id, now);
+  for (const { id } of yield* ofPerson.all(site_id, person_id)) {
+    const row = yield* standingOf(site_id, id);
+    yield* takeAway(row, wasSeen(row) ? "erased" : "deleted", begun);
+  }
+  yield* forgetPerson(site_id, person_id);
+}

@@ -1,0 +1,78 @@
+/** Rows of comments as the interface has them. */
+import type { Author, Carried, Kind, Quote, Status, StoredComment, StoredThread, Visibility } from "../../notes.ts";
+
+/** Columns of a comment `c` with its person `p`, as somebody sees it to whom the names of ?2 and ?3 (sight.ts) are shown. */
+export const COMMENT_COLUMNS = `c.comment_no, c.id, c.thread_no, c.person_id, c.text, c.state, c.canonical, c.created_at, c.edited_at,
+  c.modified_at, c.rev, p.kind, case when ?2 = 1 or c.person_id = ?3 then p.name else p.shown_name end as name`;
+export const WITH_PERSON = "left join comment_people p on p.site_id = c.site_id and p.person_id = c.person_id";
+
+export type State = Visibility | "deleted" | "erased";
+
+export interface CommentRow {
+  comment_no: number;
+  id: string;
+  thread_no: number;
+  person_id: string | null;
+  text: string | null;
+  state: State;
+  created_at: string;
+  canonical: string | null;
+  edited_at: string | null;
+  modified_at: string;
+  rev: number;
+  kind: Kind | null;
+  name: string | null;
+}
+
+export const THREAD_COLUMNS = `t.thread_no, t.page, t.status, t.version_id, t.version_created_at, t.exact, t.prefix,
+  t.suffix, t.element, t.carried, t.found_version_id, t.found_start, t.found_end`;
+
+export interface ThreadRow {
+  thread_no: number;
+  page: string;
+  status: Status;
+  version_id: string;
+  version_created_at: string;
+  exact: string | null;
+  prefix: string | null;
+  suffix: string | null;
+  element: string | null;
+  carried: Carried | null;
+  found_version_id: string | null;
+  found_start: number | null;
+  found_end: number | null;
+}
+
+type QuoteColumns = Pick<ThreadRow, "exact" | "prefix" | "suffix">;
+
+export const quoteOf = ({ exact, prefix, suffix }: QuoteColumns): Quote | null =>
+  exact === null ? null : { exact, prefix: prefix ?? "", suffix: suffix ?? "" };
+
+type PlaceColumns = Pick<ThreadRow, "found_version_id" | "found_start" | "found_end">;
+
+export const placeOf = ({ found_version_id, found_start, found_end }: PlaceColumns): StoredThread["place"] =>
+  found_version_id === null ? null : { version_id: found_version_id, start: found_start!, end: found_end! };
+
+/** Null where nobody is named any more. */
+const authorOf = ({ state, person_id, name, kind }: Pick<CommentRow, "state" | "person_id" | "name" | "kind">) =>
+  state === "erased" || person_id === null || name === null ? null : ({ id: person_id, name, kind: kind! } as Author);
+
+export function commentOf(row: CommentRow): StoredComment {
+  const { id, text, state, canonical, created_at, edited_at, modified_at, rev } = row;
+  const visibility = state === "pending" || state === "rejected" ? state : "public";
+  return { id, by: authorOf(row), text, visibility, canonical, created_at, edited_at, modified_at, rev };
+}
+
+/** `comments`: the first one begins with the root. */
+export const threadOf = (row: ThreadRow, comments: readonly CommentRow[]): StoredThread => ({
+  id: comments[0]!.id,
+  page: row.page,
+  status: row.status,
+  version_id: row.version_id,
+  version_created_at: row.version_created_at,
+  quote: quoteOf(row),
+  carried: row.carried,
+  place: placeOf(row),
+  element: row.element,
+  comments: comments.map(commentOf),
+});

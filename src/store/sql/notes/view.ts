@@ -1,0 +1,108 @@
+/** What somebody sees of a page's threads, or of one comment. */
+import type { AskedThreads, Lookup, StoredThread, ThreadList, View, Viewpoint } from "../../notes.ts";
+import { type Op, statement } from "../db.ts";
+import {
+  COMMENT_COLUMNS,
+  type CommentRow,
+  commentOf,
+  THREAD_COLUMNS,
+  type ThreadRow,
+  threadOf,
+  WITH_PERSON,
+} from "./rows.ts";
+import { numberOf, sees, sightOf, type SightValues } from "./sight.ts";
+
+const THREADS = "threads t join comments r on r.comment_no = t.thread_no";
+const COMMENTS = `${THREADS} join comments c on c.thread_no = t.thread_no`;
+const OF_PAGE = "t.site_id = ?1 and t.page = ?4";
+
+const lastChange = statement<{ stamp: number | null }>(
+  `select max(no) as stamp from (
+     select max(${numberOf("c")}) as no from ${COMMENTS} where ${OF_PAGE}
+     union all
+     select max(t.changed_no) from ${THREADS} where ${OF_PAGE} and ${sees("r")}) as numbers`,
+);
+
+export function* stampOf(site_id: string, page: string, as: Viewpoint): Op<number> {
+  return (yield* lastChange.get(...sightOf(site_id, as), page))?.stamp ?? 0;
+}
+
+const hasChanged = `(t.changed_no > ?5 or exists (
+  select 1 from comments c where c.thread_no = t.thread_no and ${numberOf("c")} > ?5))`;
+const ofPage = statement<ThreadRow>(
+  `select ${THREAD_COLUMNS} from ${THREADS} where ${OF_PAGE} and ${sees("r")} and ${hasChanged} order by t.thread_no`,
+);
+const commentsOfPage = statement<CommentRow>(
+  `select ${COMMENT_COLUMNS} from ${COMMENTS} ${WITH_PERSON}
+   where ${OF_PAGE} and ${sees("r")} and ${sees("c")} and ${hasChanged} order by c.comment_no`,
+);
+const goneOfPage = statement<{ id: string }>(
+  `select c.id from ${COMMENTS}
+   where ${OF_PAGE} and not ${sees("r")} and ${numberOf("r")} > ?5 and ${numberOf("c")} > 0 order by c.comment_no`,
+);
+
+/** Numbers begin at 1, so that all have changed after it. */
+const BEFORE_ALL = 0;
+
+export function* view(site_id: string, page: string, as: Viewpoint, since: number | null): Op<View> {
+  const values = [...sightOf(site_id, as), page, since ?? BEFORE_ALL] as const;
+  const stamp = yield* stampOf(site_id, page, as);
+  if (since !== null && stamp <= since) return { stamp, threads: [], gone: [] };
+  const threads = together(yield* ofPage.all(...values), yield* commentsOfPage.all(...values));
+  const gone = since === null ? [] : yield* goneOfPage.all(...values);
+  return { stamp, threads, gone: gone.map(({ id }) => id) };
+}
+
+/** `comments` in their order, of these threads and perhaps of others. */
+function together(threads: readonly ThreadRow[], comments: readonly CommentRow[]): StoredThread[] {
+  const within = Map.groupBy(comments, ({ thread_no }) => thread_no);
+  return threads.map((thread) => threadOf(thread, within.get(thread.thread_no)!));
+}
+
+const threadRow = statement<ThreadRow>(`select ${THREAD_COLUMNS} from threads t where t.thread_no = ?`);
+const seenInThread = statement<CommentRow>(
+  `select ${COMMENT_COLUMNS} from comments c ${WITH_PERSON}
+   where c.site_id = ?1 and c.thread_no = ?4 and (c.comment_no = ?4 or ${sees("c")}) order by c.comment_no`,
+);
+const allInThread = statement<CommentRow>(
+  `select ${COMMENT_COLUMNS} from comments c ${WITH_PERSON}
+   where c.site_id = ?1 and c.thread_no = ?4 and (c.comment_no = ?4 or c.state <> 'deleted') order by c.comment_no`,
+);
+
+/** With its root, whoever sees it; `rejected`: with what was rejected. */
+export function* readThread(sight: SightValues, thread_no: number, rejected = false): Op<StoredThread> {
+  const thread = (yield* threadRow.get(thread_no))!;
+  return threadOf(thread, yield* (rejected ? allInThread : seenInThread).all(...sight, thread_no));
+}
+
+const one = statement<CommentRow & { seen: number; was_public: number }>(
+  `select ${COMMENT_COLUMNS}, c.was_public, ${sees("c")} and ${sees("r")} as seen
+   from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ?1 and c.id = ?4`,
+);
+
+export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {
+  const sight = sightOf(site_id, as);
+  const row = yield* one.get(...sight, id);
+  if (row === null) return null;
+  if (row.state === "deleted" || row.state === "erased") return row.was_public ? "deleted" : null;
+  if (!row.seen) return null;
+  return { thread: yield* readThread(sight, row.thread_no), comment: commentOf(row) };
+}
+
+const listed = statement<ThreadRow>(
+  `select ${THREAD_COLUMNS} from ${THREADS}
+   where t.site_id = ?1 and ${sees("r")} and (?4 = '' or t.page = ?4) and (?5 = '' or t.status = ?5)
+     and (?6 = 0 or t.thread_no < ?6)
+     and (?7 = '' or exists (
+       select 1 from comments c where c.thread_no = t.thread_no and ${sees("c")} and c.modified_at >= ?7))
+   order by t.thread_no desc limit ?8`,
+);
+
+export function* threads(site_id: string, as: Viewpoint, asked: AskedThreads): Op<ThreadList> {
+  const sight = sightOf(site_id, as);
+  const { page, status, since, after, limit } = asked;
+  const rows = yield* listed.all(...sight, page ?? "", status ?? "", after ?? 0, since ?? "", limit + 1);
+  const found: StoredThread[] = [];
+  for (const { thread_no } of rows.slice(0, limit)) found.push(yield* readThread(sight, thread_no));
+  return { threads: found, next: rows.length > limit ? rows[limit - 1]!.thread_no : null };
+}

@@ -1,0 +1,159 @@
+/** Threads that are begun and replies to them, within what a site may hold (COMMENTS 2). */
+import { Refusal } from "../../../errors.ts";
+import type { NewReply, NewThread, Viewpoint, Writing, Written } from "../../notes.ts";
+import { commentDeleted } from "../../refusals.ts";
+import { type Op, statement } from "../db.ts";
+import { begin, type Change, countReply } from "./changes.ts";
+import { know } from "./people.ts";
+import type { State } from "./rows.ts";
+import { find, readThread } from "./view.ts";
+import { sightOf } from "./sight.ts";
+
+const MOST = { threads: 500, replies: 200, comments: 5000, pages: 1000 };
+
+type Writer = Pick<Writing["by"], "id" | "kind">;
+
+/** Whose own words they are: they see them while they wait. */
+const asAuthor = (by: Writer): Viewpoint =>
+  by.kind === "visitor" ? { kind: "visitor", person_id: by.id } : { kind: "owner" };
+
+const earlier = statement<{ id: string; thread_no: number; state: State }>(
+  "select id, thread_no, state from comments where site_id = ? and person_id = ? and canonical = ?",
+);
+
+/** Null where the person wrote nothing under this key. */
+export function* writtenBefore(site_id: string, by: Writer, canonical: string): Op<Written | null> {
+  const found = yield* earlier.get(site_id, by.id, canonical);
+  if (found === null) return null;
+  if (found.state === "deleted" || found.state === "erased") throw commentDeleted();
+  const thread = yield* readThread(sightOf(site_id, asAuthor(by)), found.thread_no);
+  return { thread, comment_id: found.id, repeated: true };
+}
+
+const counts = statement<{ n: number }>(
+  "select count(*) as n from comments where site_id = ? and state in ('public', 'pending', 'rejected')",
+);
+const onPage = statement<{ n: number }>(
+  `select count(*) as n from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and t.page = ? and r.state <> 'deleted'`,
+);
+const pages = statement<{ n: number }>(
+  `select count(distinct t.page) as n from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and r.state <> 'deleted'`,
+);
+const inThread = statement<{ n: number }>(
+  "select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state <> 'deleted'",
+);
+
+function* refuseFullSite(site_id: string): Op<void> {
+  if ((yield* counts.get(site_id))!.n >= MOST.comments) {
+    throw new Refusal("site_full", `This site has ${MOST.comments} comments, and takes no more.`);
+  }
+}
+
+function* refuseFullPage({ site_id, page }: NewThread): Op<void> {
+  const { n } = (yield* onPage.get(site_id, page))!;
+  if (n >= MOST.threads) throw new Refusal("page_full", `This page has ${n} threads, and takes no more.`);
+  if (n === 0 && (yield* pages.get(site_id))!.n >= MOST.pages) {
+    throw new Refusal("site_full", `${MOST.pages} pages of this site have comments, and no other page takes any.`);
+  }
+}
+
+const insert = statement<{ comment_no: number }>(
+  `insert into comments (id, site_id, thread_no, person_id, text, state, was_public, canonical, created_at, modified_at,
+     public_no, own_no)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10) returning comment_no`,
+);
+// A root is inserted under no thread, and then named by its own number.
+const UNNAMED = 0;
+const nameItself = statement("update comments set thread_no = comment_no where comment_no = ?");
+
+function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: Change): Op<number> {
+  const { id, site_id, by, text, visibility, canonical } = writing;
+  yield* know(site_id, by, at);
+  const shown = seen && visibility === "public" ? 1 : 0;
+  return (yield* insert.get(id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no))!.comment_no;
+}
+
+const insertThread = statement(
+  `insert into threads (thread_no, site_id, page, version_id, version_created_at, exact, prefix, suffix, element, carried,
+     found_version_id, found_start, found_end, changed_no)
+   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+
+function* insertAnchor(thread_no: number, thread: NewThread, no: number): Op<void> {
+  const { site_id, page, version_id, version_created_at, quote, element, carried, place } = thread;
+  yield* insertThread.do(
+    thread_no,
+    site_id,
+    page,
+    version_id,
+    version_created_at,
+    quote?.exact ?? null,
+    quote?.prefix ?? null,
+    quote?.suffix ?? null,
+    element,
+    carried,
+    place?.version_id ?? null,
+    place?.start ?? null,
+    place?.end ?? null,
+    no,
+  );
+}
+
+export function* start(thread: NewThread, now: number): Op<Written> {
+  const { site_id, by, canonical } = thread;
+  const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
+  if (before !== null) return before;
+  const change = yield* begin(site_id, now);
+  yield* refuseFullSite(site_id);
+  yield* refuseFullPage(thread);
+  const thread_no = yield* add(thread, UNNAMED, true, change);
+  yield* nameItself.do(thread_no);
+  yield* insertAnchor(thread_no, thread, change.no);
+  return yield* written(thread, thread_no);
+}
+
+function* written(writing: Writing, thread_no: number): Op<Written> {
+  const thread = yield* readThread(sightOf(writing.site_id, asAuthor(writing.by)), thread_no);
+  return { thread, comment_id: writing.id, repeated: false };
+}
+
+interface Root {
+  comment_no: number;
+  state: State;
+  /** Of the comment that is answered. */
+  answered: State;
+}
+const rootOf = statement<Root>(
+  `select r.comment_no, r.state, c.state as answered
+   from comments c join comments r on r.comment_no = c.thread_no where c.site_id = ? and c.id = ?`,
+);
+
+const unknownThread = (): Refusal =>
+  new Refusal("unknown_thread", "There is no such thread here any more. Reload the page.");
+
+/** The root of a comment that whoever writes may see; a gap in a thread is one. */
+function* openThread({ site_id, thread_id, as }: NewReply): Op<Root> {
+  const row = yield* rootOf.get(site_id, thread_id);
+  const found = yield* find(site_id, thread_id, as);
+  const gap = row?.answered === "erased" && (row.state === "erased" || row.state === "public");
+  if (row === null || found === null || (found === "deleted" && !gap)) throw unknownThread();
+  return row;
+}
+
+export function* reply(writing: NewReply, now: number): Op<Written> {
+  const { site_id, by, canonical } = writing;
+  const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
+  if (before !== null) return before;
+  const change = yield* begin(site_id, now);
+  const { comment_no, state } = yield* openThread(writing);
+  yield* refuseFullSite(site_id);
+  if ((yield* inThread.get(comment_no))!.n >= MOST.replies) {
+    throw new Refusal("thread_full", `This thread has ${MOST.replies} replies, and takes no more.`);
+  }
+  const seen = state === "public" || state === "erased";
+  yield* add(writing, comment_no, seen, change);
+  if (seen && writing.visibility === "public") yield* countReply(comment_no, change.no);
+  return yield* written(writing, comment_no);
+}

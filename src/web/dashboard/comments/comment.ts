@@ -1,0 +1,71 @@
+/** One comment as its owner reads it: who wrote it, when, what they said, what others reported, and what can be decided. */
+import { html, type Html } from "../../../html/template.ts";
+import type { Author, QueueItem, StoredComment, Visibility } from "../../../store/notes.ts";
+import { badge, button } from "../../parts.ts";
+import { ago, theirs } from "../../words.ts";
+
+/** What the buttons of a list do. */
+export const DECISIONS = {
+  approve: "Approve",
+  reject: "Reject",
+  resolve: "Resolve",
+  reopen: "Reopen",
+  delete: "Delete",
+} as const;
+export type Decision = keyof typeof DECISIONS;
+
+const KINDS = { visitor: null, owner: badge("Owner", "live"), agent: badge("Agent") } as const;
+const STATES: Record<Visibility, Html | null> = {
+  public: null,
+  pending: badge("Awaiting approval", "warn"),
+  rejected: badge("Rejected", "bad"),
+};
+
+const byId = (id: string): string => `by-${id}`;
+
+/** `id`: of the comment, whose first line says what the button is about. `quiet`: what is seldom done. */
+export const decisionButton = (decision: Decision, id: string, quiet = false): Html =>
+  button(DECISIONS[decision], {
+    small: true,
+    ...(quiet && { kind: "quiet" }),
+    attributes: html`name="${decision}" value="${id}" aria-describedby="${byId(id)}"`,
+  });
+
+const author = (by: Author | null): Html =>
+  by === null ? html`<span class="dim">Deleted</span>` : html`<span class="name" dir="auto">${by.name}</span>`;
+
+const REASONS = { spam: "Spam", abuse: "Abuse", privacy: "Privacy", other: "Something else" } as const;
+
+type Report = QueueItem["reports"][number];
+
+const reportLine = ({ reason, text, created_at }: Report, now: number): Html =>
+  html`<li>
+    <strong>${REASONS[reason]}</strong> · ${ago(created_at, now)}${text !== null && html`: ${theirs(text)}`}
+  </li>`;
+
+export const reportsOf = (reports: readonly Report[], now: number): Html | false =>
+  reports.length > 0 &&
+  html`<div class="reports">
+    <p class="small">Reported by visitors:</p>
+    <ul class="bullets small">
+      ${reports.map((report) => reportLine(report, now))}
+    </ul>
+  </div>`;
+
+type Shown = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & {
+  edited_at?: string | null;
+  /** That it is a reply, where that is not seen by its place. */
+  reply?: boolean;
+};
+
+/** `more`: what stands between the words and the buttons. */
+export function commentBox(comment: Shown, now: number, decisions: readonly Decision[], more?: Html | false): Html {
+  const { id, by, text, visibility, created_at, edited_at, reply } = comment;
+  const waits = decisions.includes("approve");
+  return html`<p class="by" id="${byId(id)}">
+      ${author(by)} ${by && KINDS[by.kind]} ${reply && html`<span class="dim">replied</span>`} ${ago(created_at, now)}
+      ${edited_at && html`<span class="dim">edited</span>`} ${STATES[visibility]}
+    </p>
+    ${text !== null && html`<p class="spoken" dir="auto">${text}</p>`} ${more}
+    ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id, one === "delete" || !waits))}</div>`}`;
+}

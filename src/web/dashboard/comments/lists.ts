@@ -1,0 +1,65 @@
+/** Which threads or comments of a site are looked at: the lists there are, where a list goes on, and the links to them. */
+import { html, type Html } from "../../../html/template.ts";
+import { cursorOf, numberIn } from "../../../comments/visitor/cursor.ts";
+import type { NoteCounts } from "../../../store/notes.ts";
+import { figure } from "../../wording/amounts.ts";
+import { pathOfSite } from "../own.ts";
+import { hrefOf } from "../pages.ts";
+
+/** In the order of the navigation, with their words. */
+export const LISTS = {
+  open: "Open",
+  resolved: "Resolved",
+  pending: "Pending",
+  reported: "Reported",
+  rejected: "Rejected",
+} as const;
+export type Show = keyof typeof LISTS;
+const SHOWS = Object.keys(LISTS) as Show[];
+
+/** A page of a list. */
+export interface Place {
+  show: Show;
+  /** As it stands in the address; empty for the newest. */
+  cursor: string;
+}
+
+/** Nonsense is the first list, from its beginning. */
+export function placeOf(fields: URLSearchParams): Place {
+  const show = SHOWS.find((one) => one === fields.get("show")) ?? "open";
+  return { show, cursor: (fields.get("cursor") ?? "").slice(0, 200) };
+}
+
+export const commentsPath = (site_id: string): string => `${pathOfSite(site_id)}/comments`;
+
+export const placeHref = (site_id: string, { show, cursor }: Place, done = ""): string =>
+  hrefOf(commentsPath(site_id), { show, cursor, done });
+
+const scopeOf = (site_id: string, show: Show): string => `${site_id}\0dashboard ${show}`;
+
+/** Behind which row the page begins; null for the newest. */
+export const rowOf = (key: string, site_id: string, { show, cursor }: Place): number | null =>
+  numberIn(key, scopeOf(site_id, show), cursor);
+
+/** `next`: of the rows behind a page; null at the end. */
+export const nextPlace = (key: string, site_id: string, show: Show, next: number | null): Place | null =>
+  next === null ? null : { show, cursor: cursorOf(key, scopeOf(site_id, show), next) };
+
+/** Tabs are links, each with how much there is. */
+export const listsNav = (site_id: string, shown: Show, counts: NoteCounts): Html =>
+  html`<nav class="tabs" aria-label="Threads">
+    ${SHOWS.map(
+      (show) =>
+        html`<a href="${placeHref(site_id, { show, cursor: "" })}" ${show === shown && html`aria-current="page"`}
+          >${LISTS[show]} <span class="count">${figure(counts[show])}</span></a
+        >`,
+    )}
+  </nav>`;
+
+/** Nothing where all is on one page. */
+export const placesNav = (site_id: string, here: Place, next: Place | null): Html | false =>
+  (here.cursor !== "" || next !== null) &&
+  html`<nav class="pages" aria-label="Pages">
+    ${here.cursor !== "" && html`<a href="${placeHref(site_id, { ...here, cursor: "" })}">Newest</a>`}
+    ${next !== null && html`<a href="${placeHref(site_id, next)}" rel="next">Older</a>`}
+  </nav>`;

@@ -1,0 +1,156 @@
+/** `/dashboard/sites/<site_id>/comments`: what visitors wrote on a site's pages, and who may (WEB 7). */
+import type { Refusal } from "../../../errors.ts";
+import { html, type Html } from "../../../html/template.ts";
+import { siteUrl } from "../../../http/hosts.ts";
+import { siteState } from "../../../site-state.ts";
+import type { NoteCounts, QueueState, Status } from "../../../store/notes.ts";
+import type { Site } from "../../../types.ts";
+import { answerPage, csrfOf } from "../../frame.ts";
+import { icon } from "../../icons.ts";
+import { alertBox, button, command, csrfField, hiddenField, linkButton, siteLink, warningBox } from "../../parts.ts";
+import { accountPage, type SignedIn } from "../../who.ts";
+import { theirs } from "../../words.ts";
+import { nameOf, ownSite, pathOfSite } from "../own.ts";
+import { heldNotice } from "../site-sections.ts";
+import { commentsPath, LISTS, listsNav, nextPlace, type Place, placeOf, placesNav, rowOf, type Show } from "./lists.ts";
+import { queueItem } from "./queue.ts";
+import { commentSettings, cookieWarning } from "./settings.ts";
+import { threadItem } from "./thread.ts";
+
+const PER_PAGE = 20;
+
+/** Of a form of the page that was refused. */
+interface Refused {
+  refusal: Refusal;
+  sent: URLSearchParams;
+}
+
+interface Listed {
+  items: Html[];
+  next: number | null;
+}
+
+async function listThreads(ctx: SignedIn, site: Site, status: Status, after: number | null, may_decide: boolean) {
+  const { notes } = ctx.parts.store;
+  const asked = { page: null, status, since: null, after, limit: PER_PAGE };
+  const { threads, next } = await notes.threads(site.site_id, { kind: "owner" }, asked);
+  const told = threads.map(async (thread) => {
+    const events = await notes.history(site.site_id, thread.id);
+    return threadItem(ctx, site, { thread, events, may_decide });
+  });
+  return { items: await Promise.all(told), next };
+}
+
+async function listQueue(ctx: SignedIn, site: Site, state: QueueState, after: number | null, may_decide: boolean) {
+  const { notes } = ctx.parts.store;
+  const { items, next } = await notes.queue(site.site_id, state, after, PER_PAGE);
+  const told = items.map(async (item) => {
+    const found = await notes.find(site.site_id, item.thread_id, { kind: "owner" });
+    const thread = found === null || found === "deleted" ? null : found.thread;
+    return queueItem(ctx, site, { item, thread, state, may_decide });
+  });
+  return { items: await Promise.all(told), next };
+}
+
+const listOf = (ctx: SignedIn, site: Site, here: Place, may_decide: boolean): Promise<Listed> => {
+  const after = rowOf(ctx.parts.comments.keys.cursor, site.site_id, here);
+  const { show } = here;
+  return show === "open" || show === "resolved"
+    ? listThreads(ctx, site, show, after, may_decide)
+    : listQueue(ctx, site, show, after, may_decide);
+};
+
+const NOTHING: Record<Show, readonly [heading: string, sentence: string]> = {
+  open: ["No open threads", "Select a passage on the site and press Comment: the thread stands here at once."],
+  resolved: ["Nothing is resolved yet", "A thread that you resolve goes from the list of open ones to this one."],
+  pending: ["Nothing waits for you", "What needs your approval before others see it stands here."],
+  reported: ["Nothing was reported", "What visitors report stands here until you approve, reject or delete it."],
+  rejected: ["Nothing was rejected", "What you reject is seen by nobody and stands here."],
+};
+
+const emptyList = (show: Show): Html =>
+  html`<div class="card empty">
+    ${icon("comment", 40)}
+    <h2>${NOTHING[show][0]}</h2>
+    <p>${NOTHING[show][1]}</p>
+  </div>`;
+
+const neverOn = ({ site_id }: Site): Html =>
+  html`<div class="card empty">
+    ${icon("comment", 40)}
+    <h2>Comments are off</h2>
+    <p>Turn them on, and visitors pin threads to passages of your pages.</p>
+    <p class="dim small">From a terminal:</p>
+    ${command("enable-comments", `svc comments enable --site ${site_id}`)}
+  </div>`;
+
+const list = (ctx: SignedIn, { site_id }: Site, here: Place, { items, next }: Listed): Html =>
+  html`<form method="post" action="${commentsPath(site_id)}/decide">
+      ${csrfField(csrfOf(ctx)!)} ${hiddenField("show", here.show)} ${hiddenField("cursor", here.cursor)}
+      <h2 class="hidden">${LISTS[here.show]}</h2>
+      <ul class="threads" role="list" aria-label="${LISTS[here.show]}">
+        ${items}
+      </ul>
+    </form>
+    ${placesNav(site_id, here, nextPlace(ctx.parts.comments.keys.cursor, site_id, here.show, next))}`;
+
+const isNone = (counts: NoteCounts): boolean => Object.values(counts).every((amount) => amount === 0);
+
+async function threadsSection(ctx: SignedIn, site: Site, here: Place, may_decide: boolean): Promise<Html> {
+  const counts = await ctx.parts.store.notes.counts(site.site_id);
+  if (site.comments_mode === "off" && isNone(counts)) return neverOn(site);
+  const listed = await listOf(ctx, site, here, may_decide);
+  return html`${listsNav(site.site_id, here.show, counts)}
+  ${listed.items.length === 0 ? emptyList(here.show) : list(ctx, site, here, listed)}`;
+}
+
+/** The way to the site itself as its owner, where somebody can be one. */
+const ownerForm = (ctx: SignedIn, { site_id }: Site): Html =>
+  html`<form method="post" action="${commentsPath(site_id)}/owner">
+    ${csrfField(csrfOf(ctx)!)} ${button("Open on the site as owner", { kind: "primary" })}
+  </form>`;
+
+function head(ctx: SignedIn, site: Site, can_open: boolean): Html {
+  const url = siteUrl(ctx.parts.config, site.slug);
+  return html`<div class="pagehead">
+    <div>
+      <p class="small dim">${theirs(nameOf(site))}</p>
+      <h1>Comments</h1>
+      <p class="facts">${siteLink(url)}</p>
+    </div>
+    <div class="actions">
+      ${linkButton(pathOfSite(site.site_id), "Back to the site")} ${can_open && ownerForm(ctx, site)}
+    </div>
+  </div>`;
+}
+
+const offNotice = (): Html =>
+  warningBox("Comments are off: nobody sees these threads. Turn comments on to decide on them.");
+
+/** The page, also after a form of it was refused. */
+export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused): Promise<Response> {
+  const state = siteState(site, ctx.parts.now());
+  const is_on = site.comments_mode !== "off";
+  const here = placeOf(refused?.sent ?? ctx.query);
+  const settings = await ctx.parts.store.notes.settings(site);
+  const threads = await threadsSection(ctx, site, here, is_on && state === "live");
+  const body = html`${head(ctx, site, is_on && state !== "disabled")} ${alertBox(refused?.refusal)}
+    ${heldNotice(ctx, site)} ${cookieWarning(ctx, site)} ${!is_on && settings.last_mode !== null && offNotice()}
+    <div class="two comments">
+      <div class="stack tight">${threads}</div>
+      <div class="side">
+        ${commentSettings(ctx, { site, settings, here, ...refused, sent: refused?.sent, refusal: refused?.refusal })}
+      </div>
+    </div>`;
+  return answerPage(ctx, {
+    title: `Comments on ${nameOf(site)}`,
+    body,
+    current: "sites",
+    width: "list",
+    scripts: ["copy"],
+    refusal: refused?.refusal,
+  });
+}
+
+/** `GET …/comments?show=&cursor=&done=`. */
+export const showComments = accountPage(async (ctx) => commentsPage(ctx, await ownSite(ctx)));

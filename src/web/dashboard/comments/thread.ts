@@ -1,0 +1,89 @@
+/** A thread as its owner reads it: the passage it is pinned to, what was said, what was decided. */
+import { html, type Html } from "../../../html/template.ts";
+import { siteUrl } from "../../../http/hosts.ts";
+import { decodePath } from "../../../percent.ts";
+import type { NoteEvent, StoredComment, StoredThread } from "../../../store/notes.ts";
+import type { Site } from "../../../types.ts";
+import { badge, siteLink } from "../../parts.ts";
+import type { SignedIn } from "../../who.ts";
+import { ago, theirs } from "../../words.ts";
+import { versionUrl } from "../site-versions.ts";
+import { commentBox, type Decision, decisionButton } from "./comment.ts";
+
+const PASSAGE = { exact: null, edited: badge("Passage changed", "warn"), lost: badge("Passage gone", "warn") } as const;
+
+/** As it is read; an address that cannot be is shown as it is. */
+const readable = (page: string): string => decodePath(page) ?? page;
+
+type Pinned = Pick<StoredThread, "id" | "page"> & Partial<Pick<StoredThread, "version_id" | "carried" | "quote">>;
+
+/** The page, with the thread opened on it, and the version that it was written on. */
+export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, carried, quote }: Pinned): Html {
+  const now_at = `${siteUrl(ctx.parts.config, site.slug)}${page}#svc-${id}`;
+  return html`<p class="where">
+    ${siteLink(now_at, readable(page), html`class="name" dir="auto"`)}
+    ${
+      version_id !== undefined &&
+      html`<span class="dim"
+        >written on ${siteLink(versionUrl(ctx, site, version_id) + page, html`<code>${version_id}</code>`)}</span
+      >`
+    }
+    ${quote === null && html`<span class="dim">the whole page</span>`} ${carried && PASSAGE[carried]}
+  </p>`;
+}
+
+/** Nothing where the whole page is meant. */
+export const passage = ({ quote }: Pick<StoredThread, "quote">): Html | false =>
+  quote !== null && html`<blockquote class="passage" dir="auto">${quote.exact}</blockquote>`;
+
+/** What waits can be approved; all can go. An erased one is a gap that nothing is decided of. */
+function decisionsOf({ text, visibility, by }: StoredComment): Decision[] {
+  if (text === null) return [];
+  if (visibility === "pending") return ["approve", "reject", "delete"];
+  return by?.kind === "visitor" ? ["reject", "delete"] : ["delete"];
+}
+
+const VERBS = {
+  approved: "Approved",
+  rejected: "Rejected",
+  resolved: "Resolved",
+  reopened: "Reopened",
+  deleted: "Deleted",
+} as const;
+
+const eventLine = ({ action, by, note, created_at }: NoteEvent, now: number): Html =>
+  html`<li>
+    ${VERBS[action]} by ${theirs(by.name)} ${ago(created_at, now)}${note !== null && html`: ${theirs(note)}`}
+  </li>`;
+
+const history = (events: readonly NoteEvent[], now: number): Html | false =>
+  events.length > 0 &&
+  html`<details class="history">
+    <summary>What was decided</summary>
+    <ul class="bullets small dim">
+      ${events.map((event) => eventLine(event, now))}
+    </ul>
+  </details>`;
+
+interface Told {
+  thread: StoredThread;
+  events: readonly NoteEvent[];
+  /** Whether anything may be decided of it. */
+  may_decide: boolean;
+}
+
+export function threadItem(ctx: SignedIn, site: Site, { thread, events, may_decide }: Told): Html {
+  const now = ctx.parts.now();
+  const { id, status, comments } = thread;
+  return html`<li class="thread card">
+    <div class="pinned">
+      ${whereLine(ctx, site, thread)}
+      ${may_decide && html`<p>${decisionButton(status === "open" ? "resolve" : "reopen", id)}</p>`}
+    </div>
+    ${passage(thread)}
+    <ol class="talk" role="list" aria-label="Comments">
+      ${comments.map((one) => html`<li>${commentBox(one, now, may_decide ? decisionsOf(one) : [])}</li>`)}
+    </ol>
+    ${history(events, now)}
+  </li>`;
+}

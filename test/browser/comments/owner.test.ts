@@ -1,0 +1,153 @@
+/** COMMENTS 5 in a real Chromium: what waits and who decides, passcodes, and sites that are frozen. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { until } from "../../kit/until.ts";
+import { byRole, fill, named } from "../by-role.ts";
+import type { Browser } from "../chromium.ts";
+import { click, gone, panelShows, panelText, said, select } from "./hands.ts";
+import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
+
+let world: World;
+let browser: Browser;
+beforeAll(async () => {
+  world = await World.open();
+  ({ browser } = world);
+}, 60_000);
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => browser.cdp("Network.clearBrowserCookies"));
+
+const FILES = { "index.html": article() };
+const PIN = `Thread on '${PASSAGE}', 0 replies`;
+const open = async (site: CommentedSite): Promise<void> => void (await browser.visit(`${site.origin}/`));
+
+describe("approved mode", () => {
+  test("who wrote sees 'awaiting approval', strangers see nothing, and the owner approves", async () => {
+    const site = await world.site(FILES, "approved");
+    await open(site);
+    await select(browser, PASSAGE);
+    await click(browser, "button", "Comment");
+    await fill(browser, "textbox", "Comment", "May I?");
+    await click(browser, "button", "Post");
+    await panelShows(browser, "awaiting approval");
+    expect(await site.texts()).toEqual([]);
+    await browser.visit(await site.ownerUrl());
+    await click(browser, "button", "Approve");
+    await until(async () => (await site.texts()).includes("May I?"));
+    await gone(browser, "button", "Approve");
+    expect(await panelText(browser)).not.toContain("awaiting approval");
+  });
+
+  test("the owner rejects, and it is gone for everybody", async () => {
+    const site = await world.site(FILES, "approved");
+    await site.writeOn({ exact: PASSAGE }, "Buy my boats");
+    await browser.visit(await site.ownerUrl());
+    await panelShows(browser, "Buy my boats");
+    await click(browser, "button", "Reject");
+    await gone(browser, "button", PIN);
+    expect(await site.texts()).toEqual([]);
+  });
+});
+
+describe("the owner", () => {
+  test("comes by a code that leaves the address at once, and that is good once", async () => {
+    const site = await world.site(FILES);
+    const url = await site.ownerUrl();
+    expect(url).toContain("#svc-owner=");
+    await browser.visit(url);
+    await panelShows(browser, "You moderate as Owner");
+    expect(await browser.evaluate<string>("location.href")).toBe(`${site.origin}/`);
+    await browser.cdp("Network.clearBrowserCookies");
+    await browser.visit(url);
+    await until(async () => /code/i.test(await said(browser)));
+    expect(await panelText(browser)).not.toContain("You moderate");
+  });
+
+  test("resolves and reopens", async () => {
+    const site = await world.site(FILES);
+    await site.writeOn({ exact: PASSAGE }, "Settle this");
+    await browser.visit(await site.ownerUrl());
+    await click(browser, "button", "Resolve");
+    await byRole(browser, "button", `${PIN}, resolved`);
+    await click(browser, "button", "Reopen");
+    await byRole(browser, "button", PIN);
+  });
+
+  test("deletes: a reply at once, a thread with replies after a question", async () => {
+    const site = await world.site(FILES);
+    const { iri } = await site.writeOn({ exact: PASSAGE }, "Root");
+    await site.write("Leaf", iri);
+    await browser.visit(await site.ownerUrl());
+    await panelShows(browser, "Leaf");
+    await click(browser, "button", "Delete");
+    await panelShows(browser, "This deletes the comment and 1 reply, for good.");
+    expect(await site.texts()).toEqual(["Root", "Leaf"]);
+    await click(browser, "button", "Keep it");
+    await click(browser, "button", "Delete");
+    await byRole(browser, "button", "Keep it");
+    const group = `[aria-label="Delete this thread"] button`;
+    await browser.evaluate(`document.querySelector("svc-comments").shadowRoot.querySelector('${group}').click()`);
+    await until(async () => (await site.texts()).length === 0);
+    expect(await named(browser, "button")).not.toContain("Rename");
+  });
+
+  test("a visitor has no button of the owner's", async () => {
+    const site = await world.site(FILES);
+    await site.writeOn({ exact: PASSAGE }, "Plain");
+    await open(site);
+    await click(browser, "button", PIN);
+    await panelShows(browser, "Plain");
+    const all = await named(browser, "button");
+    expect(all.filter((name) => /^(Approve|Reject|Resolve|Reopen|Delete)$/.test(name))).toEqual([]);
+  });
+});
+
+describe("passcode mode", () => {
+  test("the panel asks for it, says when it is wrong, and opens with the right one", async () => {
+    const site = await world.site(FILES, "passcode", { passcode: "open sesame" });
+    await open(site);
+    await click(browser, "button", "Comments");
+    await fill(browser, "textbox", "Passcode", "close sesame");
+    await click(browser, "button", "Enter");
+    await panelShows(browser, "Wrong passcode");
+    expect(await named(browser, "textbox")).toEqual(["Passcode"]);
+    await fill(browser, "textbox", "Passcode", "open sesame");
+    await click(browser, "button", "Enter");
+    await fill(browser, "textbox", "Comment", "Inside");
+    await click(browser, "button", "Post");
+    await panelShows(browser, "About the whole page");
+    await open(site);
+    await click(browser, "button", "Comments");
+    await panelShows(browser, "Inside");
+  });
+});
+
+test("a link to a comment behind a passcode asks for it, then opens the comment", async () => {
+  const site = await world.site(FILES);
+  const { id } = await site.writeOn({ exact: PASSAGE }, "For friends");
+  await site.settings({ mode: "passcode", passcode: "open sesame" });
+  await browser.visit(`${site.origin}/#svc-${id}`);
+  await fill(browser, "textbox", "Passcode", "open sesame");
+  await click(browser, "button", "Enter");
+  await panelShows(browser, "For friends");
+  await byRole(browser, "textbox", "Reply");
+});
+
+describe("a frozen site", () => {
+  test("is read, says 'Comments are frozen', and has nothing to write in", async () => {
+    const site = await world.site(FILES);
+    await site.writeOn({ exact: PASSAGE }, "From before");
+    world.server.freeze(site.deployed);
+    await open(site);
+    await click(browser, "button", PIN);
+    await panelShows(browser, "Comments are frozen");
+    await panelShows(browser, "From before");
+    expect(await named(browser, "textbox")).toEqual([]);
+    await browser.press("Escape");
+    await select(browser, PASSAGE);
+    await Bun.sleep(500);
+    expect(await named(browser, "button")).not.toContain("Comment");
+    await click(browser, "button", PIN);
+    await click(browser, "button", "Report");
+    await click(browser, "button", "Report it");
+    await until(async () => (await said(browser)) === "Reported to the site's owner");
+  });
+});

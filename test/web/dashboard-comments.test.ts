@@ -1,0 +1,265 @@
+/** WEB 7: a site's comments in the dashboard, as its pages and forms answer. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Commenter, ownerCalls, turnOn } from "../comments/commenter.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type Visitor, visitorOf } from "../kit/visitor.ts";
+
+const FREE = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
+const GUIDE = "<!doctype html><title>Guide</title><p>On a normal connection deploys finish in two seconds.";
+
+let server: TestServer;
+let ann: Visitor;
+let site: DeployResult;
+beforeAll(async () => {
+  server = await startServer({ ...FREE, SVC_CONTACT: "abuse@svc.example" });
+  ann = await visitorOf(server);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(async () => {
+  site = await ann.deploy({ "index.html": "<!doctype html><title>x</title>x", "guide.html": GUIDE });
+});
+
+const pathOf = ({ site_id }: Pick<DeployResult, "site_id"> = site): string => `/dashboard/sites/${site_id}/comments`;
+const read = (query = "") => ann.read(pathOf() + query);
+const send = (action: string, fields: Record<string, string>) => ann.send(`${pathOf()}/${action}`, fields);
+const decide = (fields: Record<string, string>) => send("decide", fields);
+const visitor = (of = site) => new Commenter(server, of);
+const settings = async () =>
+  (await (await ownerCalls(server, site, site.manage_token)("GET", "settings")).json()) as Record<string, unknown>;
+/** What the tabs say: `Open 2`. */
+const tabs = (html: string): string[] =>
+  [...html.matchAll(/show=\w+"[^>]*>\s*(\w+)\s*<span class="count">(\d+)</g)].map(([, word, n]) => `${word} ${n}`);
+const buttons = (html: string): string[] =>
+  [...html.matchAll(/<button[^>]*name="(approve|reject|resolve|reopen|delete)"/g)].map(([, name]) => name!);
+
+describe("settings", () => {
+  test("WEB 7: where comments never were on, the page says what they are and how to turn them on", async () => {
+    const { status, title, text, html } = await read();
+    expect([status, title]).toEqual([200, `Comments on ${site.slug} · svc`]);
+    expect(text).toContain("Comments are off");
+    expect(text).toContain(`svc comments enable --site ${site.site_id}`);
+    expect([tabs(html), text.includes("Open on the site as owner")]).toEqual([[], false]);
+  });
+
+  test.each(["anonymous", "approved", "off"])(
+    "WEB 7: saved, the mode is %s, and the same list stands again",
+    async (mode) => {
+      const saved = await send("settings", { mode, show: "pending", passcode: "" });
+      expect([saved.status, saved.location]).toEqual([303, `${pathOf()}?show=pending&done=saved`]);
+      expect((await settings())["mode"]).toBe(mode);
+      expect((await ann.read(saved.location!)).text).toContain("The settings are saved.");
+    },
+  );
+
+  test("WEB 7: a passcode has 8 characters at least, is never shown again, and a new one ends all grants", async () => {
+    const short = await send("settings", { mode: "passcode", passcode: "short" });
+    expect([short.status, short.title]).toEqual([400, `Error: Comments on ${site.slug} · svc`]);
+    expect(short.html).toMatch(/id="passcode"[^>]*aria-invalid="true"/);
+    expect(short.html).toMatch(/value="passcode"\s+checked/);
+    expect((await send("settings", { mode: "passcode", passcode: "" })).status).toBe(400);
+    expect((await settings())["mode"]).toBe("off");
+    expect((await send("settings", { mode: "passcode", passcode: "open sesame" })).status).toBe(303);
+    const page = await read();
+    expect([page.html.includes("sesame"), short.html.includes(`value="short"`)]).toEqual([false, false]);
+    expect(page.text).toContain("One is set, and is never shown again.");
+    const holder = visitor();
+    let cookie = (await holder.send("POST", "passcode", { passcode: "open sesame" })).headers.get("set-cookie")!;
+    cookie = cookie.split(";", 1)[0]!;
+    const reads = async () =>
+      (await server.site(site.slug, "/_svc/comments/threads?page=/", { headers: { cookie } })).status;
+    expect(await reads()).toBe(200);
+    await send("settings", { mode: "passcode", passcode: "open sesame" });
+    expect(await reads()).toBe(401);
+  });
+
+  test("WEB 1.4: a mode that is none is 400 with an alert, and nothing changes", async () => {
+    const { status, html } = await send("settings", { mode: "private" });
+    expect([status, html.includes(`role="alert"`)]).toEqual([400, true]);
+    expect((await settings())["mode"]).toBe("off");
+  });
+
+  test("COMMENTS, ruling 9: on http hosts that are not localhost it is said that visitors cannot write", async () => {
+    await using plain = await startServer("--sites-domain", "sites.test");
+    const bob = await visitorOf(plain);
+    const own = await bob.deploy({ "index.html": "x" });
+    const warned = async () => (await bob.read(pathOf(own))).text.includes("cannot write any");
+    expect(await warned()).toBe(false);
+    await bob.send(`${pathOf(own)}/settings`, { mode: "anonymous" });
+    expect(await warned()).toBe(true);
+    await turnOn(server, site, "anonymous");
+    expect((await read()).text).not.toContain("cannot write any");
+  });
+});
+
+describe("threads and queue", () => {
+  test("WEB 7: tabs have counts; a thread has passage, page, version, name, kind, time and text", async () => {
+    await turnOn(server, site, "anonymous");
+    const exact = "deploys finish in two seconds";
+    const heron = visitor();
+    const id = await heron.comment("Still true?\nReally?", { page: "/guide.html", exact });
+    await heron.rename("Quiet Heron");
+    await turnOn(server, site, "approved");
+    await visitor().reply(id, "It waits");
+    await visitor().report(id, "spam", "an advertisement");
+    const { html, text } = await read();
+    expect(tabs(html)).toEqual(["Open 1", "Resolved 0", "Pending 1", "Reported 1", "Rejected 0"]);
+    expect(html).toMatch(/aria-current="page"\s*>Open/);
+    expect(html).toMatch(new RegExp(`<blockquote[^>]*dir="auto"[^>]*>${exact}</blockquote>`));
+    expect(html).toContain(`${site.url}/guide.html#svc-${id}`);
+    expect(html).toContain(`${site.url.replace("://", `://${site.version_id}--`)}/guide.html`);
+    expect(text).toContain("Quiet Heron just now Still true? Really?");
+    expect(text).toContain("Awaiting approval");
+    const reported = await read("?show=reported");
+    expect(reported.text).toContain("Spam · just now: an advertisement");
+    expect(reported.html).toContain(exact);
+  });
+
+  test("WEB 7: each button leads back to the same list, which says what was done", async () => {
+    await turnOn(server, site, "approved");
+    const [first, second] = [await visitor().comment("first"), await visitor().comment("second")];
+    const approved = await decide({ approve: first, show: "pending" });
+    expect([approved.status, approved.location]).toEqual([303, `${pathOf()}?show=pending&done=approved`]);
+    expect((await ann.read(approved.location!)).text).toContain("Approved: everybody sees it.");
+    await decide({ reject: second, show: "pending" });
+    const rejected = await read("?show=rejected");
+    expect([rejected.text.includes("second"), buttons(rejected.html)]).toEqual([true, ["approve", "delete"]]);
+    await decide({ resolve: first, show: "open" });
+    const resolved = await read("?show=resolved");
+    expect(buttons(resolved.html)).toEqual(["reopen", "reject", "delete"]);
+    expect(resolved.text).toContain("Resolved by Owner just now");
+    await decide({ reopen: first, show: "resolved" });
+    expect(tabs((await read()).html)).toEqual(["Open 1", "Resolved 0", "Pending 0", "Reported 0", "Rejected 1"]);
+    await decide({ delete: first });
+    await decide({ approve: second });
+    expect((await read()).text).not.toContain("first");
+    const seen = (await (await visitor().send("GET", "threads?page=/")).json()) as { threads: { id: string }[] };
+    expect(seen.threads.map((thread) => thread.id)).toEqual([second]);
+  });
+
+  test("what somebody thought of reports is kept: approving ends them", async () => {
+    await turnOn(server, site, "anonymous");
+    const id = await visitor().comment("fine");
+    await visitor().report(id, "abuse", "no");
+    await decide({ approve: id, show: "reported" });
+    expect(tabs((await read()).html)).toEqual(["Open 1", "Resolved 0", "Pending 0", "Reported 0", "Rejected 0"]);
+  });
+
+  test("notes of programs stand in what was decided, as text", async () => {
+    await turnOn(server, site, "anonymous");
+    const id = await visitor().comment("fix this");
+    await ownerCalls(server, site, site.manage_token)("POST", `${id}/resolve`, { note: "in <b>v2</b>" });
+    expect((await read("?show=resolved")).html).toContain("in &lt;b&gt;v2&lt;/b&gt;");
+  });
+
+  test("a long list comes in pages of 20: older, and the newest again; nonsense is the first page", async () => {
+    await turnOn(server, site, "anonymous");
+    const writer = visitor();
+    for (let i = 0; i < 45; i++) await writer.comment(`number ${i}.`);
+    const numbers = (text: string) => [...text.matchAll(/number (\d+)\./g)].map(([, n]) => Number(n));
+    const first = await read();
+    expect(numbers(first.text)).toEqual(Array.from({ length: 20 }, (_, i) => 44 - i));
+    const older = (html: string) => /href="([^"]+)" rel="next"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
+    const second = await ann.read(older(first.html)!);
+    expect(numbers(second.text)).toEqual(Array.from({ length: 20 }, (_, i) => 24 - i));
+    const third = await ann.read(older(second.html)!);
+    expect([numbers(third.text), older(third.html)]).toEqual([[4, 3, 2, 1, 0], undefined]);
+    expect(third.html).toMatch(/<a href="[^"]*\?show=open">Newest<\/a>/);
+    for (const query of ["?show=nonsense&cursor=x", "?cursor=%00", "?cursor=" + "9".repeat(999)]) {
+      expect(numbers((await read(query)).text)).toHaveLength(20);
+    }
+    const cursor = new URL(older(first.html)!, server.base_url).searchParams.get("cursor")!;
+    const [, id] = /name="resolve"\s+value="(c_\w+)"/.exec(second.html)!;
+    const back = await decide({ resolve: id!, show: "open", cursor });
+    expect(back.location).toBe(`${pathOf()}?show=open&cursor=${cursor}&done=resolved`);
+  });
+
+  test.each(["open", "resolved", "pending", "reported", "rejected"])(
+    "the empty list %s says what will stand there",
+    async (show) => {
+      await turnOn(server, site, "anonymous");
+      const { text, html } = await read(`?show=${show}`);
+      expect(text).toMatch(/No open threads|Nothing (?:is|was|waits)/);
+      expect(html).not.toContain(`/decide"`);
+    },
+  );
+
+  test("a comment that is gone, never was or is another site's is 404, and nothing changes", async () => {
+    await turnOn(server, site, "anonymous");
+    const other = await ann.deploy({ "index.html": "other" });
+    await turnOn(server, other, "anonymous");
+    const foreign = await visitor(other).comment("not yours");
+    for (const id of [foreign, "c_none", "../settings", ""]) {
+      expect([id, (await decide({ reject: id })).status]).toEqual([id, 404]);
+    }
+    expect((await decide({ show: "open" })).status).toBe(400);
+    expect((await ann.read(pathOf(other))).text).toContain("not yours");
+  });
+});
+
+describe("states of the site", () => {
+  test("COMMENTS, ruling 12: on a frozen site nothing is decided, and settings and the owner's link go on", async () => {
+    await turnOn(server, site, "anonymous");
+    const id = await visitor().comment("stays");
+    server.freeze(site);
+    const page = await read();
+    expect([page.text.includes("has frozen this site"), buttons(page.html)]).toEqual([true, []]);
+    const refused = await decide({ reject: id });
+    expect([refused.status, refused.html.includes(`role="alert"`)]).toEqual([403, true]);
+    expect((await send("settings", { mode: "approved" })).status).toBe(303);
+    expect((await send("owner", {})).status).toBe(200);
+  });
+
+  test("COMMENTS, ruling 17: off keeps the threads, which their owner reads and cannot decide on", async () => {
+    await turnOn(server, site, "anonymous");
+    const id = await visitor().comment("kept");
+    await send("settings", { mode: "off" });
+    const page = await read();
+    expect(page.text).toContain("kept");
+    expect(page.text).toContain("Comments are off: nobody sees these threads.");
+    expect(buttons(page.html)).toEqual([]);
+    expect((await decide({ reject: id })).status).toBe(404);
+    const owner = await send("owner", {});
+    expect([owner.status, owner.text.includes("Turn them on, then open it as owner.")]).toEqual([400, true]);
+  });
+
+  test("a disabled site says why, and is opened by nobody", async () => {
+    await turnOn(server, site, "anonymous");
+    await visitor().comment("hidden");
+    server.disable(site, "Reported");
+    const page = await read();
+    expect([page.status, page.text.includes("has disabled this site"), buttons(page.html)]).toEqual([200, true, []]);
+    expect(page.text).not.toContain("Open on the site as owner");
+  });
+});
+
+describe("the way to the site as owner", () => {
+  test("WEB 7: is a link after a POST, works once and for five minutes, and is no redirect", async () => {
+    await turnOn(server, site, "anonymous");
+    const { status, html, text, headers } = await send("owner", {});
+    expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(text).toContain(`Go to ${new URL(site.url).host} as owner`);
+    expect(text).toContain("within five minutes");
+    const code = new RegExp(`href="${site.url}/#svc-owner=(svc_owner_[\\w-]+)"`).exec(html)![1];
+    const spend = async (of: string) => (await visitor().send("POST", "owner", { code: of })).status;
+    expect([await spend(code!), await spend(code!)]).toEqual([204, 401]);
+    const late = /svc-owner=(svc_owner_[\w-]+)/.exec((await send("owner", {})).html)![1]!;
+    server.advance(5 * 60_000 + 1);
+    expect(await spend(late)).toBe(401);
+  });
+});
+
+describe("a site's page", () => {
+  test("WEB 7: has the way to its comments, with what waits", async () => {
+    const own = `/dashboard/sites/${site.site_id}`;
+    expect((await ann.read(own)).html).toContain(`href="${pathOf()}"`);
+    await turnOn(server, site, "approved");
+    const id = await visitor().comment("one");
+    await visitor().comment("two");
+    await visitor().report(id, "spam", "");
+    const { text, html } = await ann.read(own);
+    expect(text).toContain("2 open threads, 0 resolved.");
+    expect(text).toContain("2 comments wait for your approval");
+    expect(text).toContain("1 comment was reported");
+    expect(html).toContain(`href="${pathOf()}?show=pending"`);
+  });
+});

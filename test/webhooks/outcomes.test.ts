@@ -1,0 +1,67 @@
+/** What the delivery does where the database does not take what became of a letter (RELIABILITY 2). */
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Delivery, Letter, Outbox } from "../../src/store/outbox.ts";
+import { busy, commitUnknown } from "../../src/store/refusals.ts";
+import { createDeliveries, type Outcome } from "../../src/webhooks/delivery.ts";
+import { until } from "../kit/until.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+const receivers: Receiver[] = [];
+afterEach(() => receivers.splice(0).forEach(({ stop }) => stop()));
+
+/** An outbox of one letter, whose `done` fails as it is told to, one time after the other. */
+function delivering(failures: unknown[]) {
+  const there = startReceiver();
+  receivers.push(there);
+  const delivery: Delivery = { id: "msg_1", site_id: "site_1", type: "thread.created", created_at: "", tries: 0 };
+  const webhook = { url: there.url, events: [delivery.type], secret: "sixteen letters or more" };
+  let waiting = true;
+  const writes: string[] = [];
+  const outbox: Outbox = {
+    due: async () => (waiting ? [delivery] : []),
+    letter: async () => (waiting ? ({ webhook, visibility: "public" } as Letter) : null),
+    async done() {
+      writes.push("done");
+      if (failures.length > 0) throw failures.shift();
+      waiting = false;
+    },
+    later: async () => void writes.push("later"),
+  };
+  const outcomes: Outcome[] = [];
+  const lost: unknown[] = [];
+  const deliveries = createDeliveries({
+    outbox,
+    network: { resolve: async () => [], isCallable: () => true },
+    dataOf: () => ({}),
+    now: Date.now,
+    heard: (outcome) => void outcomes.push(outcome),
+    lost(error) {
+      lost.push(error);
+      return new Promise(() => {});
+    },
+  });
+  return { deliveries, there, writes, outcomes, lost };
+}
+
+describe("RELIABILITY 2: a letter that was taken, and a database that does not take that it was", () => {
+  test("busy: it is written down again and not sent again", async () => {
+    const { deliveries, there, writes, outcomes } = delivering([busy()]);
+    await deliveries.turn();
+    await until(() => writes.length === 1);
+    for (let n = 0; n < 5; n++) await deliveries.turn();
+    await until(() => writes.length === 2, 100);
+    await deliveries.turn();
+    expect(there.received).toHaveLength(1);
+    expect([writes, outcomes]).toEqual([["done", "done"], ["delivered"]]);
+  }, 30_000);
+
+  test("a COMMIT that nobody knows the end of: the process is told, and nothing is written after it", async () => {
+    const error = commitUnknown("the disk failed");
+    const { deliveries, there, writes, lost } = delivering([error]);
+    await deliveries.turn();
+    await until(() => lost.length === 1);
+    for (let n = 0; n < 5; n++) await deliveries.turn();
+    expect(lost).toEqual([error]);
+    expect([writes, there.received.length]).toEqual([["done"], 1]);
+  });
+});

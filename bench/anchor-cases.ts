@@ -14,7 +14,8 @@ import {
 } from "./page-edits.ts";
 
 type SpanKind = "word" | "phrase" | "sentence" | "paragraph";
-/** `doubtful`: between edited and gone: not counted. */
+/** `doubtful`, and not counted: between edited and gone, or gone while the page says the same elsewhere, as a heading and
+ *  a table of contents do. */
 type Fate = "intact" | "edited" | "gone" | "doubtful";
 
 export interface Span {
@@ -123,7 +124,9 @@ function spanAt(
   if (first >= to) return null;
   const [start, end] = [old.starts[first]!, endOf(old, to - 1)];
   if (end - start > LONGEST) return null;
-  return { kind, start, end, ...fateOf(old, now, places, first, to) };
+  const fate = fateOf(old, now, places, first, to);
+  const said_again = to - first > 2 && fate.fate === "gone" && now.text.includes(old.text.slice(start, end));
+  return { kind, start, end, ...fate, ...(said_again && { fate: "doubtful" as const }) };
 }
 
 export interface SourcePage {

@@ -72,8 +72,11 @@ const CLUSTER = /[\s\0\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\u
 /** For each unit of the normalised, trimmed text where in `raw` it comes from, and behind the last one where `raw` goes
  *  on. */
 export function placesIn(raw: string): Int32Array {
-  const total = normalise(raw).trim().length;
+  const whole = normalise(raw).trim();
+  const total = whole.length;
   const places = new Int32Array(total + 1);
+  const first = raw.indexOf(whole); // most text is as it should be, but for white space at its ends
+  if (first >= 0) return places.map((_, unit) => first + unit);
   let length = 0;
   for (let at = 0; at < raw.length && length < total;) {
     if (isSimple(raw.charCodeAt(at)) && !(raw.charCodeAt(at + 1) >= 0x300)) {

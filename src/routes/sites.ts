@@ -92,5 +92,7 @@ export async function rollback({ request, caller, params, parts, client_address 
 async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
   if ((await store.notes.settings(site)).last_mode === null) return;
   const job = { carry: { site_id: site.site_id }, customer: customerOf(address), network: networkOf(address) };
-  await Promise.race([pool.carry(job).catch(() => {}), Bun.sleep(CARRY_MS)]);
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, CARRY_MS);
+  await Promise.race([pool.carry(job).catch(() => {}), late.promise]).finally(() => clearTimeout(timer));
 }

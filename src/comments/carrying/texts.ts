@@ -92,11 +92,13 @@ const hasNeighbour = (places: Int32Array, from: number, to: number, { first, las
   (from > 0 && places[from - 1] === first - 1) ||
   (to < places.length && places[to] === last + 1);
 
-/** With what stands in the place of words at its ends that are gone. */
+/** With what stands in the place of words at its ends that are gone, as far as that is hardly longer than they were. */
 function widened(places: Int32Array, from: number, to: number, { first, last }: Kept): [first: number, last: number] {
   const [before, behind] = [places[from - 1] ?? -1, places[to] ?? -1];
-  const [missing_first, missing_last] = [places[from] === -1, places[to - 1] === -1];
-  const start = missing_first && before >= 0 && before < first && first - before <= REACH(1) ? before + 1 : first;
-  const end = missing_last && behind > last && behind - last <= REACH(1) ? behind - 1 : last;
+  let [head, tail] = [0, 0];
+  while (from + head < to && places[from + head] === -1) head++;
+  while (to - tail > from && places[to - 1 - tail] === -1) tail++;
+  const start = before >= 0 && before < first && first - before - 1 <= head + 2 && head > 0 ? before + 1 : first;
+  const end = behind > last && behind - last - 1 <= tail + 2 && tail > 0 ? behind - 1 : last;
   return [start, end];
 }

@@ -125,8 +125,8 @@ function regionOf(meets: Int32Array, { from, to }: Cut): [from: number, to: numb
   while (meets[last]! < 0) last--;
   let [start, end] = [meets[first]!, meets[last]!];
   const [before, behind] = [meets[from - 1] ?? -1, meets[to] ?? -1];
-  if (first > from && before >= 0 && start - before - 1 <= 2 * (first - from) + 2) start = before + 1;
-  if (last < to - 1 && behind >= 0 && behind - end - 1 <= 2 * (to - 1 - last) + 2) end = behind - 1;
+  if (first > from && before >= 0 && start - before - 1 <= first - from + 2) start = before + 1;
+  if (last < to - 1 && behind >= 0 && behind - end - 1 <= to - last + 1) end = behind - 1;
   return [start, end];
 }
 

@@ -3,7 +3,7 @@
 import type { Handover } from "./handover.ts";
 import { takeOwnerCode, threadInHash } from "./hash.ts";
 import { Launcher } from "./launcher.ts";
-import { colour, highlight } from "./page/highlights.ts";
+import { highlight } from "./page/highlights.ts";
 import { watcher } from "./page/late.ts";
 import { jumpTo, scrollTo } from "./page/jump.ts";
 import { Marks } from "./page/marks.ts";
@@ -12,7 +12,6 @@ import { Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
 import { Selecting } from "./page/selecting.ts";
-import { isDark, isRightToLeft } from "./page/theme.ts";
 import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import type { Hands } from "./panel/hands.ts";
 import { Panel } from "./panel/panel.ts";
@@ -21,7 +20,7 @@ import { startPolling, type Polling } from "./polling.ts";
 import { inReadingOrder, pinnedOf } from "./reading.ts";
 import { Sending } from "./sending.ts";
 import { Session } from "./session.ts";
-import { widgetCss } from "./style/index.ts" with { type: "macro" };
+import { Surface } from "./surface.ts";
 import { plural } from "./words.ts";
 import { becomeOwner } from "./writing.ts";
 
@@ -35,6 +34,7 @@ class Widget {
   private readonly marks = new Marks((id) => this.openFromPin(id));
   private readonly panel: Panel;
   private readonly selecting: Selecting;
+  private readonly surface: Surface;
   private readonly polling: Polling;
   private readonly ending = new AbortController();
   private readonly watchLate = watcher(() => this.look());
@@ -60,6 +60,8 @@ class Widget {
       (range) => this.compose(range),
       () => this.session.canPost,
     );
+    const { pins, panel, said, selecting } = this;
+    this.surface = new Surface(given, { pins, panel, said, selecting });
     this.polling = startPolling(this.session, () => this.panel.isOpen);
   }
 
@@ -82,7 +84,7 @@ class Widget {
 
   async begin(): Promise<void> {
     const { session, given } = this;
-    this.build();
+    this.surface.build();
     session.onChange(() => this.update());
     this.listen();
     if (location.pathname === given.path) session.take(given.first);
@@ -93,36 +95,6 @@ class Widget {
     await this.followHash();
   }
 
-  private build(): void {
-    const { root, layer, launcher } = this.given;
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(widgetCss());
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-    const { beside, here } = this.selecting;
-    const region = launcher?.parentElement ?? document.createElement("div");
-    region.role = "region";
-    region.ariaLabel = "Comment threads";
-    region.append(here, beside, this.pins.element);
-    layer.append(region, this.panel.element, this.said.element);
-    this.rise();
-    this.paint();
-  }
-
-  private rise(): void {
-    this.pins.element.showPopover?.();
-    this.said.rise();
-  }
-
-  /** Whoever draws the whole document anew throws the host away with it. */
-  private stay(): void {
-    const { host, layer } = this.given;
-    if (host.isConnected) return;
-    this.panel.close();
-    document.documentElement.append(host);
-    layer.showPopover?.();
-    this.rise();
-  }
-
   private listen(): void {
     const { signal } = this.ending;
     this.selecting.listen();
@@ -131,14 +103,7 @@ class Widget {
     onLayout(() => (this.places.isStale ? void this.find() : this.pins.placeSoon()), signal);
     keepAboveKeyboard(this.given.layer, signal);
     addEventListener("hashchange", () => void this.followHash(), { signal });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint(), { signal });
-  }
-
-  private paint(): void {
-    const dark = isDark();
-    this.given.layer.classList.toggle("dark", dark);
-    this.given.layer.classList.toggle("rtl", isRightToLeft());
-    colour(dark);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.surface.paint(), { signal });
   }
 
   /** What is known has changed. */
@@ -163,8 +128,8 @@ class Widget {
 
   /** What came late may hold what was not found, and what was drawn anew may have lost it. */
   private look(): void {
-    this.stay();
-    this.paint();
+    this.surface.stay();
+    this.surface.paint();
     const lost = this.session.threads.some(({ id, anchor }) => anchor.selector && !this.places.of(id));
     if (lost || this.places.isStale) void this.find();
     else this.pins.placeSoon();
@@ -182,7 +147,7 @@ class Widget {
   }
 
   private openPanel(): void {
-    this.paint();
+    this.surface.paint();
     this.before = this.given.launcher;
     this.panel.open();
     const [only, ...others] = this.session.threads;
@@ -191,7 +156,7 @@ class Widget {
   }
 
   private openFromPin(id: string): void {
-    this.paint();
+    this.surface.paint();
     this.before = this.pins.of(id);
     this.selecting.hide();
     this.panel.show(id, true);

@@ -1,0 +1,60 @@
+/** Where the widget's parts stand: in the layer of the loader's host, over the page and in its colours. */
+import type { Handover } from "./handover.ts";
+import { colour } from "./page/highlights.ts";
+import type { Pins } from "./page/pins.ts";
+import type { Selecting } from "./page/selecting.ts";
+import { isDark, isRightToLeft } from "./page/theme.ts";
+import type { Panel } from "./panel/panel.ts";
+import type { Said } from "./panel/said.ts";
+import { widgetCss } from "./style/index.ts" with { type: "macro" };
+
+interface Parts {
+  pins: Pins;
+  panel: Panel;
+  said: Said;
+  selecting: Selecting;
+}
+
+export class Surface {
+  constructor(
+    private readonly given: Handover,
+    private readonly parts: Parts,
+  ) {}
+
+  build(): void {
+    const { root, layer, launcher } = this.given;
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(widgetCss());
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    const { pins, panel, said, selecting } = this.parts;
+    const region = launcher?.parentElement ?? document.createElement("div");
+    region.role = "region";
+    region.ariaLabel = "Comment threads";
+    region.append(selecting.here, selecting.beside, pins.element);
+    layer.append(region, panel.element, said.element);
+    this.rise();
+    this.paint();
+  }
+
+  private rise(): void {
+    this.parts.pins.element.showPopover?.();
+    this.parts.said.rise();
+  }
+
+  /** Whoever draws the whole document anew throws the host away with it. */
+  stay(): void {
+    const { host, layer } = this.given;
+    if (host.isConnected) return;
+    this.parts.panel.close();
+    document.documentElement.append(host);
+    layer.showPopover?.();
+    this.rise();
+  }
+
+  paint(): void {
+    const dark = isDark();
+    this.given.layer.classList.toggle("dark", dark);
+    this.given.layer.classList.toggle("rtl", isRightToLeft());
+    colour(dark);
+  }
+}

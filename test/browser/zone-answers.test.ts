@@ -249,6 +249,8 @@ describe("WEB 4.5: when it does not work", () => {
     await world.drop(site);
     expect(await world.alert()).toBe("You were signed out, and nothing was published.");
     expect(await offered()).toEqual(["Sign in", "Try again", "Publish without an account"]);
+    const opens = `[...document.querySelectorAll(".zone a")].find((one) => one.textContent === "Sign in").target`;
+    expect(await world.browser.evaluate<string>(opens)).toBe("_blank"); // what was dropped stays in this one
     await press(world.browser, "button", "Try again");
     await until(async () => (await world.state()) === "failed");
     expect(sites()).toBe(before);

@@ -164,8 +164,11 @@ test("a draft outlives a reload, and is gone once it is posted", async () => {
   await open();
   await click(browser, "button", "Comments");
   expect(await valueOf(browser, "textbox", "Comment")).toBe("Half a thou");
+  const drafts = () => browser.evaluate<number>("sessionStorage.length");
+  expect(await drafts()).toBe(1);
   await click(browser, "button", "Post");
   await until(async () => (await site.texts()).length === 1);
+  await until(async () => (await drafts()) === 0); // it is kept until the answer is there
   await open();
   await click(browser, "button", "Comments");
   expect(await valueOf(browser, "textbox", "Comment")).toBe("");

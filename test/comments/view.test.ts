@@ -65,6 +65,16 @@ describe("(3) strangers' text in view", () => {
     expect(seen.slice(1)).toEqual([seen[0]!, seen[0]!, seen[0]!]);
   });
 
+  test("in the path of an app's route: the way back leads to this host", async () => {
+    const shell = '<!doctype html><div id="root"></div><script type="module" src="/app.js"></script>';
+    const app = await commentedSite(server, "anonymous", { "index.html": shell, "app.js": "render()" });
+    for (const page of ["//evil.example/login", "///evil.example/login"]) {
+      const { status, text } = await app.visitor().send(`view?page=${encodeURIComponent(page)}`);
+      const [, link] = /<a href="([^"]*)"/.exec(text) ?? [];
+      expect([status, new URL(link!, app.origin).href]).toEqual([200, app.origin + page]);
+    }
+  });
+
   test("in the text that a form is shown again with", async () => {
     const place = await commentedSite(server);
     const ann = place.visitor();

@@ -148,6 +148,21 @@ describe("COMMENTS 2: view", () => {
     expect((await guest.send(VIEW)).text).toContain('name="text"');
   });
 
+  test("past a limit it is 429 with Retry-After, of comments and of passcodes", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_COMMENT: "1/1m", SVC_RATE_PASSCODE: "1/10m" });
+    const limited = async (visitor: Visitor, fields: Record<string, string>) => {
+      await send(visitor, fields);
+      const { status, headers } = await send(visitor, fields);
+      return [status, Number(headers.get("retry-after")) > 0];
+    };
+    const ann = (await commentedSite(own)).visitor();
+    const form = fieldsOf((await ann.send(VIEW)).text);
+    own.advance(3_000);
+    expect(await limited(ann, { ...form, text: "hello" })).toEqual([429, true]);
+    const guest = (await commentedSite(own, "passcode")).visitor();
+    expect(await limited(guest, { page: "/guide.html", passcode: "not this one" })).toEqual([429, true]);
+  });
+
   test("says that what one wrote waits, and that a frozen site's comments are frozen", async () => {
     const place = await commentedSite(server, "approved");
     const ann = place.visitor();

@@ -134,7 +134,7 @@ describe("COMMENTS 2: GET threads on the API's host", () => {
     }
     const pages: string[][] = [];
     for (let cursor: string | null = ""; cursor !== null;) {
-      const { threads, next_cursor } = (await place.api(`threads${cursor && `?cursor=${cursor}`}`)).body;
+      const { threads, next_cursor }: Json = (await place.api(`threads${cursor && `?cursor=${cursor}`}`)).body;
       pages.push(threads.map(({ id }: { id: string }) => id));
       cursor = next_cursor;
     }

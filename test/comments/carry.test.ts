@@ -3,12 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
 import { type Contents, type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { FREELY } from "./commented.ts";
 
 let server: TestServer;
-beforeAll(async () => {
-  const freely = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
-  server = await startServer(freely);
-});
+beforeAll(async () => void (server = await startServer(FREELY)));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const page = (...paragraphs: string[]): string =>
@@ -174,6 +172,18 @@ describe("COMMENTS ruling 14: `carried` is how the passage stands in the live ve
 });
 
 describe("COMMENTS ruling 14: each change of the live pointer", () => {
+  test("of many that no version held so many are looked for as one deploy has time for, the others with the next", async () => {
+    const quotes = Array.from({ length: 150 }, (_, n) => `The passage of number ${n} was written by a script alone.`);
+    const filler = "Words of a long page, all alike. ".repeat(12_000);
+    const site = await commented({ "guide.html": page(filler) });
+    const ids: string[] = [];
+    for (const quote of quotes) ids.push(await site.comment(quote, quotes.join(" ")));
+    for (const last of ["lost", "exact"]) {
+      await site.redeploy({ "guide.html": page(filler, ...quotes), [`${last}.html`]: "" });
+      expect([await site.state(ids[0]!), await site.state(ids.at(-1)!)]).toEqual(["exact", last]);
+    }
+  });
+
   test("a rollback finds again what a deploy had lost, and another one loses it again", async () => {
     const site = await commented();
     const id = await site.comment(SECOND);

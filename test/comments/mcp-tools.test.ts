@@ -224,6 +224,21 @@ describe("COMMENTS 6: reply, resolve, reopen", () => {
     expect(names.slice(1)).toEqual(["docs-bot", "other-bot"]);
   });
 
+  test("whatever its request_id, the feed's canonical is an IRI (COMMENTS 1)", async () => {
+    const site = await fresh();
+    const token = await site.token(["reply"]);
+    const { id } = await site.comment("Question");
+    for (const request_id of ["fix 1 <of> 2", 'a"b\u202e\u0000', "r\u00e4\n", "plain-1"]) {
+      const done = await call(site, token, "reply", { thread_id: id, text: `As ${request_id.length}`, request_id });
+      expect(done.isError).toBe(false);
+    }
+    const answer = await world.server.site(site.site.slug, "/_svc/comments/feed.json");
+    const { orderedItems } = (await answer.json()) as { orderedItems: { canonical?: string }[] };
+    const sent = orderedItems.flatMap(({ canonical }) => canonical ?? []).filter((one) => one.startsWith("mcp:"));
+    expect(sent).toHaveLength(4);
+    for (const canonical of sent) expect(canonical).toMatch(/^mcp:[\w.~!*'()%-]+$/);
+  });
+
   test.each([
     [{ text: "" }, '"text"'],
     [{ text: "   " }, "empty"],

@@ -121,6 +121,25 @@ describe("COMMENTS 2: GET threads on the API's host", () => {
     await server.redeploy(place.site, { "index.html": "only this" });
     expect((await place.api("threads?page=/guide.html")).body.threads).toHaveLength(1);
   });
+
+  test("a page of long threads ends before the 50th, and the next one goes on behind it", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const long = (n: number) => `${n} ${"é".repeat(4000)}`.slice(0, 4000);
+    const written: string[] = [];
+    for (const page of ["/index.html", "/guide.html", "/docs/index.html"]) {
+      const id = await ann.say(long(0), page);
+      for (let n = 1; n < 80; n++) await ann.reply(long(n), id);
+      written.unshift(id);
+    }
+    const pages: string[][] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const { threads, next_cursor }: Json = (await place.api(`threads${cursor && `?cursor=${cursor}`}`)).body;
+      pages.push(threads.map(({ id }: { id: string }) => id));
+      cursor = next_cursor;
+    }
+    expect([pages.flat(), pages.length]).toEqual([written, 2]);
+  });
 });
 
 describe("COMMENTS, ruling 6: who may on the API's host", () => {

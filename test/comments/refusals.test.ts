@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
-import { type CommentedSite, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
+import { type Answered, type CommentedSite, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
 
 let server: TestServer;
 beforeAll(async () => void (server = await startServer(FREELY)));
@@ -195,6 +195,23 @@ describe("COMMENTS, ruling 13: limits", () => {
       await rename("A4"),
     ];
     expect(said).toEqual([200, 422, 200, 200, 429]);
+  });
+  test("1,000,000 characters a page, by posts, replies and edits: whoever reads it gets them all", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const long = (n: number) => `${n} ${"é".repeat(4000)}`.slice(0, 4000);
+    const thread = await ann.say(long(0));
+    const short = await ann.say("x");
+    for (let n = 1; n < 249; n++) await ann.say(long(n));
+    const full = [409, "page_full"];
+    const said = async (answer: Promise<Answered>) => [(await answer).status, (await answer).body.code];
+    expect(await said(ann.post(long(249)))).toEqual(full);
+    expect(await said(ann.answer(long(250), thread))).toEqual(full);
+    expect(await said(ann.edit(short, long(251)))).toEqual([200, undefined]);
+    expect(await said(ann.post("y"))).toEqual(full);
+    expect(await said(ann.edit(short, "z"))).toEqual([200, undefined]);
+    expect(await said(ann.post("y"))).toEqual([201, undefined]);
+    expect(await said(ann.post(long(252), "/index.html"))).toEqual([201, undefined]);
   });
   test("200 replies a thread", async () => {
     const place = await commentedSite(server);

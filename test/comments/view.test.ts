@@ -65,6 +65,16 @@ describe("(3) strangers' text in view", () => {
     expect(seen.slice(1)).toEqual([seen[0]!, seen[0]!, seen[0]!]);
   });
 
+  test("in the path of an app's route: the way back leads to this host", async () => {
+    const shell = '<!doctype html><div id="root"></div><script type="module" src="/app.js"></script>';
+    const app = await commentedSite(server, "anonymous", { "index.html": shell, "app.js": "render()" });
+    for (const page of ["//evil.example/login", "///evil.example/login"]) {
+      const { status, text } = await app.visitor().send(`view?page=${encodeURIComponent(page)}`);
+      const [, link] = /<a href="([^"]*)"/.exec(text) ?? [];
+      expect([status, new URL(link!, app.origin).href]).toEqual([200, app.origin + page]);
+    }
+  });
+
   test("in the text that a form is shown again with", async () => {
     const place = await commentedSite(server);
     const ann = place.visitor();
@@ -136,6 +146,21 @@ describe("COMMENTS 2: view", () => {
     expect([wrong.status, wrong.text.includes("Wrong passcode")]).toEqual([401, true]);
     expect((await send(guest, { page: "/guide.html", passcode: PASSCODE })).status).toBe(303);
     expect((await guest.send(VIEW)).text).toContain('name="text"');
+  });
+
+  test("past a limit it is 429 with Retry-After, of comments and of passcodes", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_COMMENT: "1/1m", SVC_RATE_PASSCODE: "1/10m" });
+    const limited = async (visitor: Visitor, fields: Record<string, string>) => {
+      await send(visitor, fields);
+      const { status, headers } = await send(visitor, fields);
+      return [status, Number(headers.get("retry-after")) > 0];
+    };
+    const ann = (await commentedSite(own)).visitor();
+    const form = fieldsOf((await ann.send(VIEW)).text);
+    own.advance(3_000);
+    expect(await limited(ann, { ...form, text: "hello" })).toEqual([429, true]);
+    const guest = (await commentedSite(own, "passcode")).visitor();
+    expect(await limited(guest, { page: "/guide.html", passcode: "not this one" })).toEqual([429, true]);
   });
 
   test("says that what one wrote waits, and that a frozen site's comments are frozen", async () => {

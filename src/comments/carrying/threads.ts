@@ -55,8 +55,21 @@ const LOST: Now = { span: null, carried: "lost", changed: false };
 const stateOf = ({ quote }: AnchorRow, text: string, { start, end }: Span): Carried =>
   text.slice(start, end) === normalise(quote.exact).trim() ? "exact" : "edited";
 
-/** Without the text that it was found in: by its quote, as a browser would. */
-function byQuote(text: string, row: AnchorRow): Now {
+/** Characters of texts that one carrying goes through for quotes: of a page of 100,000 some 300 times. What no version
+ *  held is looked for with each deploy, and a crowd may leave thousands of such. */
+const MOST_SEARCHED = 40_000_000;
+/** What a search costs in any text. */
+const SEARCH = 20_000;
+
+/** What is left of it. */
+interface Allowance {
+  left: number;
+}
+
+/** Without the text that it was found in: by its quote, as a browser would. Null where there have been too many: it stays
+ *  as it is, until a deploy has room for it. */
+function byQuote(text: string, row: AnchorRow, allowance: Allowance): Now | null {
+  if ((allowance.left -= text.length + SEARCH) < 0) return null;
   const span = anchor(text, row.quote, row.place?.start);
   return span === null ? LOST : { span, carried: stateOf(row, text, span), changed: span.state === "changed" };
 }
@@ -72,8 +85,15 @@ function byText(old: string, text: string, rows: readonly AnchorRow[]): Now[] {
   );
 }
 
-/** Null: nothing can be said, and all stays as it is. */
-async function look(texts: PageTexts, live_version_id: string, { page, found_in, rows }: Group): Promise<Now[] | null> {
+interface Looking {
+  texts: PageTexts;
+  live_version_id: string;
+  allowance: Allowance;
+}
+
+/** Null: nothing can be said, and it stays as it is. */
+async function look(looking: Looking, { page, found_in, rows }: Group): Promise<(Now | null)[]> {
+  const { texts, live_version_id, allowance } = looking;
   const now = (await texts.version(live_version_id))?.at(page) ?? null;
   if (now === null) return rows.map(() => LOST);
   const old = found_in === null ? null : ((await texts.version(found_in))?.at(page) ?? null);
@@ -82,8 +102,8 @@ async function look(texts: PageTexts, live_version_id: string, { page, found_in,
   }
   const old_text = old && (await texts.text(old));
   const text = await texts.text(now);
-  if (text === null) return null;
-  return old_text === null ? rows.map((row) => byQuote(text, row)) : byText(old_text, text, rows);
+  if (text === null) return rows.map(() => null);
+  return old_text === null ? rows.map((row) => byQuote(text, row, allowance)) : byText(old_text, text, rows);
 }
 
 function rowOf({ id }: AnchorRow, { span, carried }: Now, version_id: string): CarriedRow {
@@ -101,16 +121,18 @@ export async function carryThreads(
 ): Promise<ReviewThread[]> {
   const rows = await notes.anchors(site.site_id);
   if (rows.length === 0) return [];
+  const { live_version_id } = site;
   const texts = pageTexts(site, versions, blobs);
+  const looking = { texts, live_version_id, allowance: { left: MOST_SEARCHED } };
   const carried: CarriedRow[] = [];
   const review: ReviewThread[] = [];
   for (const group of groupsOf(rows)) {
-    const seen = await look(texts, site.live_version_id, group);
-    seen?.forEach((now, i) => {
+    for (const [i, now] of (await look(looking, group)).entries()) {
+      if (now === null) continue;
       const row = group.rows[i]!;
-      carried.push(rowOf(row, now, site.live_version_id));
+      carried.push(rowOf(row, now, live_version_id));
       if (isNews(row, now)) review.push({ id: row.id, page: row.page, carried: now.carried });
-    });
+    }
   }
   await notes.carry(site.site_id, carried);
   return review;

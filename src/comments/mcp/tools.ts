@@ -70,7 +70,8 @@ const get: Run = async (parts, agent, sent) => threadJson(parts.config, agent.si
 const reply: Run = async (parts, agent, sent) => {
   const { site, author, as } = agent;
   const words = checkText(text(sent, "text", LONGEST.text));
-  const canonical = `mcp:${text(sent, "request_id", LONGEST.request_id)}`;
+  // The feed tells it to everybody as an IRI, so it is one, whatever the agent counts by.
+  const canonical = `mcp:${encodeURIComponent(text(sent, "request_id", LONGEST.request_id))}`;
   const { id: thread_id } = await threadIn(parts, agent, sent);
   const { site_id } = site;
   const id = newCommentId();

@@ -79,6 +79,9 @@ const passcodeForm = ({ page, refused }: ViewedPage): Html =>
     <button class="button">Enter</button>
   </form>`;
 
+/** To the page on this host: of an app's route, whose path may be any, `//elsewhere.example` would be another one. */
+const linkTo = (page: string): string => page.replace(/^\/(?=\/)/, "/./");
+
 function body(view: ViewedPage): Html {
   const { threads, viewer, page, locked } = view;
   const shown = html`${threads.map((thread) => threadPart(view, thread))}
@@ -86,7 +89,7 @@ function body(view: ViewedPage): Html {
   ${viewer.can_post ? form(view, "") : html`<p>Comments are frozen.</p>`}`;
   return html`<h1>Comments</h1>
     <p>
-      <a href="${page}">Back to <span dir="auto">${visible(decodePath(page) ?? page)}</span></a>
+      <a href="${linkTo(page)}">Back to <span dir="auto">${visible(decodePath(page) ?? page)}</span></a>
     </p>
     ${locked ? passcodeForm(view) : shown}`;
 }

@@ -66,6 +66,13 @@ export async function view(ctx: Ctx): Promise<Response> {
   return show(ctx, await askedPage(ctx, ctx.query.get("page") ?? "/"), null);
 }
 
+/** The page again, with what it was refused for and what that says beside: when to come back. */
+function showRefusal(ctx: Ctx, page: string, error: unknown, { thread = "", text = "" }: Fields): Promise<Response> {
+  if (!(error instanceof Refusal)) throw error;
+  Object.assign(ctx.headers, error.headers);
+  return show(ctx, page, { sentence: error.message, thread_id: thread, text }, error.status);
+}
+
 type Fields = Readonly<Record<string, string>>;
 
 const back = ({ exchange }: Ctx, page: string): Response =>
@@ -77,8 +84,7 @@ async function enter(ctx: Ctx, page: string, passcode: string): Promise<Response
     await enterPasscode(ctx, passcode);
     return back(ctx, page);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return show(ctx, page, { sentence: error.message, thread_id: "", text: "" }, error.status);
+    return showRefusal(ctx, page, error, {});
   }
 }
 
@@ -100,17 +106,15 @@ export async function postView(ctx: Ctx): Promise<Response> {
   const fields = await readForm(ctx.request, MOST_BYTES);
   const page = await askedPage(ctx, fields.page ?? "/");
   if (fields.passcode !== undefined) return enter(ctx, page, fields.passcode);
-  const again = (sentence: string, status: number) =>
-    show(ctx, page, { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" }, status);
   const who = await writer(ctx);
   if ((fields.website ?? "") !== "" || isTooFast(ctx, fields.stamp ?? "")) {
-    return again("Look over what you wrote, then send it once more.", 200);
+    const sentence = "Look over what you wrote, then send it once more.";
+    return show(ctx, page, { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" });
   }
   try {
     await write(ctx, who, page, fields);
     return back(ctx, page);
   } catch (error) {
-    if (error instanceof Refusal) return again(error.message, error.status);
-    throw error;
+    return showRefusal(ctx, page, error, fields);
   }
 }

@@ -65,10 +65,15 @@ export function identityCookie(keys: Keys, { site_id }: SiteId, { identity, name
   return cookie("svc_cmt", value, IDENTITY_S);
 }
 
-/** Away with the own and, where a browser lets us, with what was planted for the parent domain. */
-export const clearedIdentity = (sites_domain: string): string[] => {
+/** Nothing that would say more in Set-Cookie than a path. */
+const PLAIN_PATH = /^[\w./-]+$/;
+
+/** Away with the own and, where a browser lets us, with what was planted for the parent domain: for the path that was
+ *  `asked`, too, else it would stay for that one. */
+export const clearedIdentity = (sites_domain: string, asked: string): string[] => {
   const domain = sites_domain.split(":")[0]!;
-  const paths = ["/", "/_svc", "/_svc/comments", "/_svc/comments/"];
+  const above = ["/", "/_svc", "/_svc/comments", "/_svc/comments/"];
+  const paths = PLAIN_PATH.test(asked) && !above.includes(asked) ? [...above, asked] : above;
   return [
     cookie("svc_cmt", "", 0),
     ...paths.map((path) => cookie("svc_cmt", "", 0, `SameSite=Lax; Domain=${domain}; Path=${path}`)),

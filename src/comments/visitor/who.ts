@@ -39,10 +39,10 @@ function viewpointOf(owner: boolean, visitor: Author | null): Viewpoint {
   return visitor === null ? { kind: "public" } : { kind: "visitor", person_id: visitor.id };
 }
 
-export async function whoAsks({ request, exchange, site, parts }: Ctx): Promise<Who> {
+export async function whoAsks({ request, exchange, site, parts, path }: Ctx): Promise<Who> {
   const { keys, now, config } = parts;
   const { identity, conflict } = readIdentity(keys, site, request, now());
-  if (conflict) for (const cleared of clearedIdentity(config.sites_domain)) exchange.setCookie(cleared);
+  if (conflict) for (const cleared of clearedIdentity(config.sites_domain, path)) exchange.setCookie(cleared);
   const owner = isOwner(keys, site, request, now());
   const visitor = identity && (await visitorOf(parts, site, identity));
   if (identity !== null && isOld(identity, now())) {

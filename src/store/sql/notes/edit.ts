@@ -3,6 +3,7 @@ import { Refusal } from "../../../errors.ts";
 import type { Edit, Found } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, countReply, isPublic, isRoot, ownStanding, refuseChanged } from "./changes.ts";
+import { refuseFullTextIn } from "./room.ts";
 import { find } from "./view.ts";
 
 const editWindowOver = (): Refusal =>
@@ -20,6 +21,7 @@ export function* edit(wanted: Edit, now: number): Op<Found> {
   const row = yield* ownStanding(wanted);
   if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
   refuseChanged(row, wanted.rev);
+  yield* refuseFullTextIn(wanted, row.thread_no, row.comment_no);
   const state = waits ? "pending" : row.state;
   yield* change.do(row.comment_no, text, state, begun.at, isPublic(row) ? 1 : 0, begun.no);
   if (waits && isPublic(row) && !isRoot(row)) yield* countReply(row.thread_no, begun.no);

@@ -98,11 +98,22 @@ const listed = statement<ThreadRow>(
    order by t.thread_no desc limit ?8`,
 );
 
+/** Characters on one page of a list: a few threads at their limits are as long as hundreds of others. */
+const MOST_LISTED = 500_000;
+
+const lengthOf = ({ comments }: StoredThread): number =>
+  comments.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+
 export function* threads(site_id: string, as: Viewpoint, asked: AskedThreads): Op<ThreadList> {
   const sight = sightOf(site_id, as);
   const { page, status, since, after, limit } = asked;
   const rows = yield* listed.all(...sight, page ?? "", status ?? "", after ?? 0, since ?? "", limit + 1);
   const found: StoredThread[] = [];
-  for (const { thread_no } of rows.slice(0, limit)) found.push(yield* readThread(sight, thread_no));
-  return { threads: found, next: rows.length > limit ? rows[limit - 1]!.thread_no : null };
+  let length = 0;
+  for (const { thread_no } of rows.slice(0, limit)) {
+    const thread = yield* readThread(sight, thread_no);
+    found.push(thread);
+    if ((length += lengthOf(thread)) > MOST_LISTED) break;
+  }
+  return { threads: found, next: rows.length > found.length ? rows[found.length - 1]!.thread_no : null };
 }

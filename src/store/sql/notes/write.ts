@@ -5,6 +5,7 @@ import { commentDeleted } from "../../refusals.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, type Change, countReply } from "./changes.ts";
 import { know } from "./people.ts";
+import { refuseFullText, refuseFullTextIn } from "./room.ts";
 import type { State } from "./rows.ts";
 import { find, readThread } from "./view.ts";
 import { sightOf } from "./sight.ts";
@@ -108,6 +109,7 @@ export function* start(thread: NewThread, now: number): Op<Written> {
   const change = yield* begin(site_id, now);
   yield* refuseFullSite(site_id);
   yield* refuseFullPage(thread);
+  yield* refuseFullText(thread, thread.page);
   const thread_no = yield* add(thread, UNNAMED, true, change);
   yield* nameItself.do(thread_no);
   yield* insertAnchor(thread_no, thread, change.no);
@@ -152,6 +154,7 @@ export function* reply(writing: NewReply, now: number): Op<Written> {
   if ((yield* inThread.get(comment_no))!.n >= MOST.replies) {
     throw new Refusal("thread_full", `This thread has ${MOST.replies} replies, and takes no more.`);
   }
+  yield* refuseFullTextIn(writing, comment_no);
   const seen = state === "public" || state === "erased";
   yield* add(writing, comment_no, seen, change);
   if (seen && writing.visibility === "public") yield* countReply(comment_no, change.no);

@@ -1,7 +1,16 @@
 /** What owners and agents decide: each is one transaction with its line in the history, and done twice is done once. */
 import type { Action, Decided, Decision, EventAction } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
-import { begin, type Change, countReply, isPublic, isRoot, type Standing, standingOf } from "./changes.ts";
+import {
+  begin,
+  type Change,
+  countReply,
+  isPublic,
+  isRoot,
+  type Standing,
+  standingOf,
+  threadStandingOf,
+} from "./changes.ts";
 import { writeDown } from "./events.ts";
 import { showNewName } from "./people.ts";
 import { readThread } from "./view.ts";
@@ -57,11 +66,12 @@ const ACTS: Record<Action, { done: EventAction; act(row: Standing, change: Chang
 export function* decide(decision: Decision, now: number): Op<Decided> {
   const { site_id, id, action } = decision;
   const change = yield* begin(site_id, now);
-  const row = yield* standingOf(site_id, id);
+  const of_thread = action === "resolve" || action === "reopen";
+  const row = yield* (of_thread ? threadStandingOf : standingOf)(site_id, id);
   const { done, act } = ACTS[action];
   const changed = yield* act(row, change);
   // A thread's own history is its root's.
-  const of = action === "resolve" || action === "reopen" ? row.thread_no : row.comment_no;
+  const of = of_thread ? row.thread_no : row.comment_no;
   if (changed) yield* writeDown(decision, of, done, change.at);
   return { thread: yield* readThread(sightOf(site_id, { kind: "owner" }), row.thread_no, true), changed };
 }

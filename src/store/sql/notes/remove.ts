@@ -11,6 +11,7 @@ import {
   refuseChanged,
   type Standing,
   standingOf,
+  threadStandingOf,
 } from "./changes.ts";
 import { writeDown } from "./events.ts";
 import { forgetPerson } from "./people.ts";
@@ -69,7 +70,7 @@ const forgetReportsOfThread = statement(
 export function* remove(removal: Removal, now: number): Op<void> {
   const { site_id, id, by } = removal;
   const begun = yield* begin(site_id, now);
-  const row = by.kind === "owner" ? yield* standingOf(site_id, id) : yield* ownStanding(removal);
+  const row = by.kind === "owner" ? yield* threadStandingOf(site_id, id) : yield* ownStanding(removal);
   refuseChanged(row, removal.rev);
   yield* forgetOldest.do(site_id);
   if (by.kind !== "owner") return yield* takeAway(row, yield* gapOf(row), begun);

@@ -12,6 +12,7 @@ import {
   threadStandingOf,
 } from "./changes.ts";
 import { writeDown } from "./events.ts";
+import type { State } from "./rows.ts";
 import { showNewName } from "./people.ts";
 import { readThread } from "./view.ts";
 import { sightOf } from "./sight.ts";
@@ -28,11 +29,21 @@ const showReplies = statement(
 );
 const dropReports = statement("delete from comment_reports where comment_no = ?");
 
+// Its author took the root away while the answer waited.
+const showGap = statement(
+  "update comments set state = 'erased' where comment_no = ? and state = 'deleted' and was_public = 1",
+);
+
+function* rootStateFor(row: Standing): Op<State> {
+  if (isRoot(row)) return "public";
+  return (yield* showGap.run(row.thread_no)).changes > 0 ? "erased" : row.root_state;
+}
+
 function* show(row: Standing, { site, at, no }: Change): Op<boolean> {
   yield* dropReports.do(row.comment_no);
   if (row.person_id !== null) yield* showNewName(site.site_id, row.person_id, no);
   if (row.state === "public") return false;
-  const seen = isPublic({ state: "public", root_state: isRoot(row) ? "public" : row.root_state });
+  const seen = isPublic({ state: "public", root_state: yield* rootStateFor(row) });
   yield* setState.do(row.comment_no, "public", at, seen ? 1 : 0, 0, no);
   if (isRoot(row)) yield* showReplies.do(row.comment_no, no);
   else if (seen) yield* countReply(row.thread_no, no);

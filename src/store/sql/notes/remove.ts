@@ -27,7 +27,7 @@ const emptyThread = statement(
    where thread_no = ?1 and state <> 'deleted'`,
 );
 const answered = statement<{ n: number }>(
-  `select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state in ('public', 'pending')`,
+  `select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state = 'public'`,
 );
 const forgetReports = statement("delete from comment_reports where comment_no = ?");
 
@@ -35,7 +35,8 @@ const forgetReports = statement("delete from comment_reports where comment_no = 
 const wasSeen = ({ state, was_public }: Standing): boolean =>
   was_public === 1 && (state === "public" || state === "pending");
 
-/** A root that strangers saw and others answered stays as a gap. */
+/** A root that strangers saw and others answered stays as a gap. Not for what waits alone: the gap would tell of it. It comes
+ *  with the first answer that is approved. */
 function* gapOf(row: Standing): Op<"deleted" | "erased"> {
   if (!isRoot(row) || !wasSeen(row)) return "deleted";
   return (yield* answered.get(row.comment_no))!.n > 0 ? "erased" : "deleted";

@@ -95,14 +95,10 @@ async function write(ctx: Ctx, who: Who, page: string, { text = "", thread = "" 
   if (cookie !== null) ctx.exchange.setCookie(cookie);
 }
 
-export async function postView(ctx: Ctx): Promise<Response> {
-  refuseForeign(ctx, true);
-  const fields = await readForm(ctx.request, MOST_BYTES);
+async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
   const page = await askedPage(ctx, fields.page ?? "/");
-  if (fields.passcode !== undefined) return enter(ctx, page, fields.passcode);
   const again = (sentence: string, status: number) =>
     show(ctx, page, { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" }, status);
-  const who = await writer(ctx);
   if ((fields.website ?? "") !== "" || isTooFast(ctx, fields.stamp ?? "")) {
     return again("Look over what you wrote, then send it once more.", 200);
   }
@@ -113,4 +109,13 @@ export async function postView(ctx: Ctx): Promise<Response> {
     if (error instanceof Refusal) return again(error.message, error.status);
     throw error;
   }
+}
+
+/** That somebody gives a passcode is known by the body alone; in other modes nothing of it counts before who they are. */
+export async function postView(ctx: Ctx): Promise<Response> {
+  refuseForeign(ctx, true);
+  const who = ctx.site.comments_mode === "passcode" ? null : await writer(ctx);
+  const fields = await readForm(ctx.request, MOST_BYTES);
+  if (fields.passcode !== undefined) return enter(ctx, await askedPage(ctx, fields.page ?? "/"), fields.passcode);
+  return send(ctx, who ?? (await writer(ctx)), fields);
 }

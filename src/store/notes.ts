@@ -131,6 +131,8 @@ export interface Notes {
   /** The stamp of `view` alone. */
   stamp(site_id: string, page: string, as: Viewpoint): Promise<number>;
   threads(site_id: string, as: Viewpoint, asked: AskedThreads): Promise<ThreadList>;
+  /** By the id of its first comment, which may be a gap; null where the viewpoint sees none. */
+  thread(site_id: string, id: string, as: Viewpoint): Promise<StoredThread | null>;
   find(site_id: string, id: string, as: Viewpoint): Promise<Lookup>;
   /** Of the whole site where `page` is null. `most`: of a feed with more comments no items are read. */
   feed(site_id: string, page: string | null, from: number, count: number, most?: number): Promise<Feed>;

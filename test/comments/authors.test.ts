@@ -86,6 +86,27 @@ describe("COMMENTS, ruling 11: DELETE", () => {
     expect((await stranger.send(root)).status).toBe(410);
     expect((await stranger.answer("still open", root)).status).toBe(201);
   });
+  test("of a root whose answers all wait leaves nothing that tells of them; the first approved one brings the gap", async () => {
+    const { place, ann, bob, stranger } = await cast("approved");
+    const [alone, answered] = [await ann.say("alone"), await ann.say("answered")];
+    for (const id of [alone, answered]) await place.decide(id, "approve");
+    const waiting = await bob.reply("waits", answered);
+    const { cursor } = await stranger.threads();
+    for (const id of [alone, answered]) await remove(ann, id);
+    const { threads, gone } = await stranger.threads("/guide.html", cursor);
+    expect([threads, gone.toSorted()]).toEqual([[], [alone, answered].toSorted()]);
+
+    const { body } = await place.api("queue?state=pending");
+    expect(body.items).toMatchObject([{ id: waiting, thread_id: answered }]);
+    const before = (await stranger.threads()).cursor;
+    expect((await place.decide(waiting, "approve")).status).toBe(200);
+    const [thread] = (await stranger.threads("/guide.html", before)).threads;
+    expect(thread.comments).toMatchObject([
+      { id: answered, text: null, deleted: true },
+      { id: waiting, text: "waits" },
+    ]);
+    expect((await place.feed()).total).toBe(1);
+  });
   test("by the owner of a root deletes its replies", async () => {
     const { ann, bob, owner } = await cast();
     const root = await ann.say("question");

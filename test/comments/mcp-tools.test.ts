@@ -323,9 +323,9 @@ describe("COMMENTS 6: sites that are not as usual", () => {
     expect(await of(over, tokens[2]!)).toEqual([404, "unknown_site"]);
   });
 
-  test("an erased comment is a gap that says nothing", async () => {
+  test("an erased comment is a gap that says nothing, and its thread goes on", async () => {
     const site = await fresh();
-    const token = await site.token(["read"]);
+    const token = await site.token(["read", "reply", "resolve"]);
     const { id, cookie } = await site.comment("To be erased");
     await site.answer(id, "An answer");
     const init = { method: "DELETE", headers: { cookie, "sec-fetch-site": "same-origin" } };
@@ -334,6 +334,12 @@ describe("COMMENTS 6: sites that are not as usual", () => {
     expect(listed.structuredContent!.threads).toMatchObject([
       { thread_id: id, by: null, untrusted_text: null, replies: 1 },
     ]);
+    const read = await call(site, token, "get_thread", { thread_id: id });
+    expect(read.structuredContent!.comments).toMatchObject([{ by: null }, { untrusted_text: "An answer" }]);
+    const replied = await call(site, token, "reply", { thread_id: id, text: "Mine", request_id: "gap" });
+    expect(replied.structuredContent).toMatchObject({ thread_id: id });
+    const resolved = await call(site, token, "resolve", { thread_id: id });
+    expect(resolved.structuredContent).toEqual({ thread_id: id, status: "resolved", changed: true });
   });
 });
 

@@ -52,6 +52,25 @@ describe("COMMENTS 2: decisions", () => {
     expect((await place.api("c_none/history")).status).toBe(404);
   });
 
+  test("a thread whose first comment is a gap can be resolved, reopened and deleted, and not approved", async () => {
+    const place = await commentedSite(server);
+    const [ann, bob, owner, stranger] = [place.visitor(), place.visitor(), await place.owner(), place.visitor()];
+    const root = await ann.say("question");
+    const reply = await bob.reply("answer", root);
+    expect((await ann.send(root, { method: "DELETE" })).status).toBe(204);
+    const resolved = await place.decide(root, "resolve");
+    expect([resolved.status, resolved.body.status]).toEqual([200, "resolved"]);
+    expect((await stranger.threads()).threads).toMatchObject([{ id: root, status: "resolved" }]);
+    const reopened = await owner.send(`${root}/reopen`, { method: "POST" });
+    expect([reopened.status, reopened.body.status]).toEqual([200, "open"]);
+    for (const action of ["approve", "reject"]) expect((await place.decide(root, action)).status).toBe(404);
+    const { cursor } = await stranger.threads();
+    expect((await owner.send(root, { method: "DELETE" })).status).toBe(204);
+    const after = await stranger.threads("/guide.html", cursor);
+    expect([after.threads, after.gone.toSorted()]).toEqual([[], [root, reply].toSorted()]);
+    expect((await place.decide(root, "resolve")).status).toBe(404);
+  });
+
   test("a note is a string of at most 1,000 characters", async () => {
     const place = await commentedSite(server);
     const id = await place.visitor().say("x");

@@ -1,7 +1,7 @@
 /** COMMENTS 2 and rulings 10, 16, 20: what `threads` tells whom, and what has changed since. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startServer, type TestServer } from "../kit/server.ts";
-import { type CommentedSite, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
+import { type CommentedSite, commentedSite, FREELY, idOf, PASSCODE, type Visitor } from "./commented.ts";
 
 let server: TestServer;
 beforeAll(async () => void (server = await startServer(FREELY)));
@@ -118,6 +118,22 @@ describe("COMMENTS, ruling 16: visibility", () => {
     expect((await ann.send(id)).status).toBe(404);
     const { body } = await owner.send("queue?state=rejected");
     expect(body.items).toMatchObject([{ id, text: "rude", visibility: "rejected" }]);
+  });
+
+  test("what is rejected is not told to its author who sends it again, either", async () => {
+    const { place, ann, bob } = await cast();
+    const root = await ann.say("root");
+    const canonical = "urn:uuid:6b1d";
+    const reply = idOf(await bob.answer("rude", root, { canonical }));
+    await place.decide(reply, "reject");
+    const again = await bob.answer("rude", root, { canonical });
+    expect([again.status, again.body.code]).toEqual([404, "not_found"]);
+    const thread = idOf(await bob.post("ruder", "/guide.html", { canonical: "urn:uuid:6b1e" }));
+    await place.decide(thread, "reject");
+    const anew = await bob.post("ruder", "/guide.html", { canonical: "urn:uuid:6b1e" });
+    expect([anew.status, anew.body.code]).toEqual([404, "not_found"]);
+    await place.decide(reply, "approve");
+    expect((await bob.answer("rude", root, { canonical })).status).toBe(200);
   });
 
   test("of each comment it is told", async () => {

@@ -180,4 +180,19 @@ describe("COMMENTS 2: view", () => {
     const foreign = await send(ann, fields, { ...HTML, origin: "https://evil.example" });
     expect(foreign.status).toBe(403);
   });
+
+  test("ruling 12: a frozen site and a missing passcode are said before the body is looked at", async () => {
+    const nowhere = { page: "/nowhere.html", text: "x" };
+    const frozen = await commentedSite(server);
+    server.freeze(frozen.site);
+    const codes = [await send(frozen.visitor(), nowhere, {})];
+    const file = { method: "POST", body: new Uint8Array(20_000), headers: { "content-type": "text/plain" } };
+    codes.push(await frozen.visitor().send("view", file));
+    codes.push(await send((await commentedSite(server, "passcode")).visitor(), nowhere, {}));
+    expect(codes.map(({ status, body }) => [status, body?.code])).toEqual([
+      [403, "site_frozen"],
+      [403, "site_frozen"],
+      [401, "passcode_required"],
+    ]);
+  });
 });

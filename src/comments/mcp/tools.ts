@@ -32,10 +32,9 @@ export interface Tool {
 const unknownThread = (): Refusal => new Refusal("unknown_thread", "There is no such thread on this site.");
 
 async function threadIn({ store }: McpParts, { site, as }: Agent, sent: Members): Promise<StoredThread> {
-  const id = text(sent, "thread_id", LONGEST.id);
-  const found = await store.notes.find(site.site_id, id, as);
-  if (found === null || found === "deleted" || found.thread.id !== id) throw unknownThread();
-  return found.thread;
+  const found = await store.notes.thread(site.site_id, text(sent, "thread_id", LONGEST.id), as);
+  if (found === null) throw unknownThread();
+  return found;
 }
 
 /** Of a page that is gone its threads are read under its old address. */

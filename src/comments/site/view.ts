@@ -101,12 +101,8 @@ async function write(ctx: Ctx, who: Who, page: string, { text = "", thread = "" 
   if (cookie !== null) ctx.exchange.setCookie(cookie);
 }
 
-export async function postView(ctx: Ctx): Promise<Response> {
-  refuseForeign(ctx, true);
-  const fields = await readForm(ctx.request, MOST_BYTES);
+async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
   const page = await askedPage(ctx, fields.page ?? "/");
-  if (fields.passcode !== undefined) return enter(ctx, page, fields.passcode);
-  const who = await writer(ctx);
   if ((fields.website ?? "") !== "" || isTooFast(ctx, fields.stamp ?? "")) {
     const sentence = "Look over what you wrote, then send it once more.";
     return show(ctx, page, { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" });
@@ -117,4 +113,13 @@ export async function postView(ctx: Ctx): Promise<Response> {
   } catch (error) {
     return showRefusal(ctx, page, error, fields);
   }
+}
+
+/** That somebody gives a passcode is known by the body alone; in other modes nothing of it counts before who they are. */
+export async function postView(ctx: Ctx): Promise<Response> {
+  refuseForeign(ctx, true);
+  const who = ctx.site.comments_mode === "passcode" ? null : await writer(ctx);
+  const fields = await readForm(ctx.request, MOST_BYTES);
+  if (fields.passcode !== undefined) return enter(ctx, await askedPage(ctx, fields.page ?? "/"), fields.passcode);
+  return send(ctx, who ?? (await writer(ctx)), fields);
 }

@@ -48,15 +48,22 @@ const standing = statement<Standing>(
    from comments c join comments r on r.comment_no = c.thread_no where c.site_id = ? and c.id = ?`,
 );
 
+export const isRoot = ({ comment_no, thread_no }: Pick<Standing, "comment_no" | "thread_no">): boolean =>
+  comment_no === thread_no;
+
 /** Throws 404 where the site has none, or none any more. */
 export function* standingOf(site_id: string, id: string): Op<Standing> {
-  const row = yield* standing.get(site_id, id);
-  if (row === null || row.state === "deleted" || row.state === "erased") throw unknownComment();
+  const row = yield* threadStandingOf(site_id, id);
+  if (row.state === "erased") throw unknownComment();
   return row;
 }
 
-export const isRoot = ({ comment_no, thread_no }: Pick<Standing, "comment_no" | "thread_no">): boolean =>
-  comment_no === thread_no;
+/** Of what is done with a thread as a whole: its first comment may be a gap. */
+export function* threadStandingOf(site_id: string, id: string): Op<Standing> {
+  const row = yield* standing.get(site_id, id);
+  if (row === null || row.state === "deleted" || (row.state === "erased" && !isRoot(row))) throw unknownComment();
+  return row;
+}
 
 const isShown = (state: State): boolean => state === "public" || state === "erased";
 

@@ -1,8 +1,18 @@
 /** What owners and agents decide: each is one transaction with its line in the history, and done twice is done once. */
 import type { Action, Decided, Decision, EventAction } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
-import { begin, type Change, countReply, isPublic, isRoot, type Standing, standingOf } from "./changes.ts";
+import {
+  begin,
+  type Change,
+  countReply,
+  isPublic,
+  isRoot,
+  type Standing,
+  standingOf,
+  threadStandingOf,
+} from "./changes.ts";
 import { writeDown } from "./events.ts";
+import type { State } from "./rows.ts";
 import { showNewName } from "./people.ts";
 import { readThread } from "./view.ts";
 import { sightOf } from "./sight.ts";
@@ -19,11 +29,21 @@ const showReplies = statement(
 );
 const dropReports = statement("delete from comment_reports where comment_no = ?");
 
+// Its author took the root away while the answer waited.
+const showGap = statement(
+  "update comments set state = 'erased' where comment_no = ? and state = 'deleted' and was_public = 1",
+);
+
+function* rootStateFor(row: Standing): Op<State> {
+  if (isRoot(row)) return "public";
+  return (yield* showGap.run(row.thread_no)).changes > 0 ? "erased" : row.root_state;
+}
+
 function* show(row: Standing, { site, at, no }: Change): Op<boolean> {
   yield* dropReports.do(row.comment_no);
   if (row.person_id !== null) yield* showNewName(site.site_id, row.person_id, no);
   if (row.state === "public") return false;
-  const seen = isPublic({ state: "public", root_state: isRoot(row) ? "public" : row.root_state });
+  const seen = isPublic({ state: "public", root_state: yield* rootStateFor(row) });
   yield* setState.do(row.comment_no, "public", at, seen ? 1 : 0, 0, no);
   if (isRoot(row)) yield* showReplies.do(row.comment_no, no);
   else if (seen) yield* countReply(row.thread_no, no);
@@ -57,11 +77,12 @@ const ACTS: Record<Action, { done: EventAction; act(row: Standing, change: Chang
 export function* decide(decision: Decision, now: number): Op<Decided> {
   const { site_id, id, action } = decision;
   const change = yield* begin(site_id, now);
-  const row = yield* standingOf(site_id, id);
+  const of_thread = action === "resolve" || action === "reopen";
+  const row = yield* (of_thread ? threadStandingOf : standingOf)(site_id, id);
   const { done, act } = ACTS[action];
   const changed = yield* act(row, change);
   // A thread's own history is its root's.
-  const of = action === "resolve" || action === "reopen" ? row.thread_no : row.comment_no;
+  const of = of_thread ? row.thread_no : row.comment_no;
   if (changed) yield* writeDown(decision, of, done, change.at);
   return { thread: yield* readThread(sightOf(site_id, { kind: "owner" }), row.thread_no, true), changed };
 }

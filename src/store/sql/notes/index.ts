@@ -14,7 +14,7 @@ import { personOf, rename } from "./people.ts";
 import { queue, report } from "./queue.ts";
 import { erase, remove } from "./remove.ts";
 import { configure, settingsOf } from "./settings.ts";
-import { find, stampOf, threads, view } from "./view.ts";
+import { find, stampOf, thread, threads, view } from "./view.ts";
 import { reply, start, writtenBefore } from "./write.ts";
 
 /** Shorter ones say the same by chance. */
@@ -38,6 +38,7 @@ export function noteStore({ db, place, now }: Parts): Notes {
     view: (site_id, page, as, since) => db.read(view(site_id, page, as, since)),
     stamp: (site_id, page, as) => db.read(stampOf(site_id, page, as)),
     threads: (site_id, as, asked) => db.read(threads(site_id, as, asked)),
+    thread: (site_id, id, as) => db.read(thread(site_id, id, as)),
     find: (site_id, id, as) => db.read(find(site_id, id, as)),
     feed: (site_id, page, from, count, most) => db.read(feed(site_id, page, from, count, most)),
     queue: (site_id, state, after, limit) => db.read(queue(site_id, state, after, limit)),

@@ -11,6 +11,7 @@ import {
   refuseChanged,
   type Standing,
   standingOf,
+  threadStandingOf,
 } from "./changes.ts";
 import { writeDown } from "./events.ts";
 import { forgetPerson } from "./people.ts";
@@ -26,7 +27,7 @@ const emptyThread = statement(
    where thread_no = ?1 and state <> 'deleted'`,
 );
 const answered = statement<{ n: number }>(
-  `select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state in ('public', 'pending')`,
+  `select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state = 'public'`,
 );
 const forgetReports = statement("delete from comment_reports where comment_no = ?");
 
@@ -34,7 +35,8 @@ const forgetReports = statement("delete from comment_reports where comment_no = 
 const wasSeen = ({ state, was_public }: Standing): boolean =>
   was_public === 1 && (state === "public" || state === "pending");
 
-/** A root that strangers saw and others answered stays as a gap. */
+/** A root that strangers saw and others answered stays as a gap. Not for what waits alone: the gap would tell of it. It comes
+ *  with the first answer that is approved. */
 function* gapOf(row: Standing): Op<"deleted" | "erased"> {
   if (!isRoot(row) || !wasSeen(row)) return "deleted";
   return (yield* answered.get(row.comment_no))!.n > 0 ? "erased" : "deleted";
@@ -69,7 +71,7 @@ const forgetReportsOfThread = statement(
 export function* remove(removal: Removal, now: number): Op<void> {
   const { site_id, id, by } = removal;
   const begun = yield* begin(site_id, now);
-  const row = by.kind === "owner" ? yield* standingOf(site_id, id) : yield* ownStanding(removal);
+  const row = by.kind === "owner" ? yield* threadStandingOf(site_id, id) : yield* ownStanding(removal);
   refuseChanged(row, removal.rev);
   yield* forgetOldest.do(site_id);
   if (by.kind !== "owner") return yield* takeAway(row, yield* gapOf(row), begun);

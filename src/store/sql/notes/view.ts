@@ -89,6 +89,16 @@ export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {
   return { thread: yield* readThread(sight, row.thread_no), comment: commentOf(row) };
 }
 
+const root = statement<Pick<CommentRow, "thread_no">>(
+  `select r.thread_no from comments r where r.site_id = ?1 and r.id = ?4 and r.comment_no = r.thread_no and ${sees("r")}`,
+);
+
+export function* thread(site_id: string, id: string, as: Viewpoint): Op<StoredThread | null> {
+  const sight = sightOf(site_id, as);
+  const row = yield* root.get(...sight, id);
+  return row && (yield* readThread(sight, row.thread_no));
+}
+
 const listed = statement<ThreadRow>(
   `select ${THREAD_COLUMNS} from ${THREADS}
    where t.site_id = ?1 and ${sees("r")} and (?4 = '' or t.page = ?4) and (?5 = '' or t.status = ?5)

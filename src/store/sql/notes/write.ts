@@ -1,7 +1,7 @@
 /** Threads that are begun and replies to them, within what a site may hold (COMMENTS 2). */
 import { Refusal } from "../../../errors.ts";
 import type { NewReply, NewThread, Viewpoint, Writing, Written } from "../../notes.ts";
-import { commentDeleted } from "../../refusals.ts";
+import { commentDeleted, unknownComment } from "../../refusals.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, type Change, countReply } from "./changes.ts";
 import { know } from "./people.ts";
@@ -18,17 +18,19 @@ type Writer = Pick<Writing["by"], "id" | "kind">;
 const asAuthor = (by: Writer): Viewpoint =>
   by.kind === "visitor" ? { kind: "visitor", person_id: by.id } : { kind: "owner" };
 
-const earlier = statement<{ id: string; thread_no: number; state: State }>(
-  "select id, thread_no, state from comments where site_id = ? and person_id = ? and canonical = ?",
+const earlier = statement<{ id: string; state: State }>(
+  "select id, state from comments where site_id = ? and person_id = ? and canonical = ?",
 );
 
-/** Null where the person wrote nothing under this key. */
+/** Null where the person wrote nothing under this key. Throws 410 where it is gone, and 404 where it was rejected: then it
+ *  is none for its author either. */
 export function* writtenBefore(site_id: string, by: Writer, canonical: string): Op<Written | null> {
-  const found = yield* earlier.get(site_id, by.id, canonical);
-  if (found === null) return null;
-  if (found.state === "deleted" || found.state === "erased") throw commentDeleted();
-  const thread = yield* readThread(sightOf(site_id, asAuthor(by)), found.thread_no);
-  return { thread, comment_id: found.id, repeated: true };
+  const before = yield* earlier.get(site_id, by.id, canonical);
+  if (before === null) return null;
+  if (before.state === "deleted" || before.state === "erased") throw commentDeleted();
+  const found = yield* find(site_id, before.id, asAuthor(by));
+  if (found === null || found === "deleted") throw unknownComment();
+  return { thread: found.thread, comment_id: before.id, repeated: true };
 }
 
 const counts = statement<{ n: number }>(

@@ -74,10 +74,12 @@ export const newForm = (coding: Form["coding"], blob: Blob | null, size: number,
   drop,
 });
 
-/** The stored bytes, checked, and with attribution where it is a page. */
-export async function readContent(blobs: Blobs, content: Content): Promise<Bytes> {
+/** The stored bytes, checked, and with attribution where it is a page. Shared with nobody. */
+export async function readContent(blobs: Blobs, content: Content): Promise<Blob> {
   const bytes = await blobs.read(content.stored);
-  return content.page_of === null ? bytes : inject(bytes, insertedIn(bytes, content));
+  const blob = new Blob(content.page_of === null ? [bytes] : inject(bytes, insertedIn(bytes, content)));
+  if (bytes.byteLength === bytes.buffer.byteLength) bytes.buffer.transfer(0); // the Blob has a copy
+  return blob;
 }
 
 /** Looks for the place of a large page's tags, once. */

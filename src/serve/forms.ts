@@ -66,7 +66,7 @@ export function createForms(parts: Parts): Forms {
     return begin(under_way, content, coding, waiting, async () => {
       const wanted = () => waiting.some(({ aborted }) => !aborted);
       const bytes = await encoder.now(coding, () => plain(parts, content), wanted);
-      return bytes === undefined ? undefined : keep(parts, content, coding, bytes);
+      return bytes === undefined ? undefined : keepCoded(parts, content, coding, bytes);
     });
   }
 
@@ -74,7 +74,7 @@ export function createForms(parts: Parts): Forms {
     encoder.ahead(async (code) => {
       const make = async () => {
         const bytes = await code(await plain(parts, content), coding, "quick");
-        return bytes === undefined ? undefined : keep(parts, content, coding, bytes);
+        return bytes === undefined ? undefined : keepCoded(parts, content, coding, bytes);
       };
       const known = content.forms[coding] ?? findMaking(under_way, content, coding)?.form;
       await (known ?? begin(under_way, content, coding, [], make));
@@ -99,15 +99,20 @@ function begin(
   return form;
 }
 
-function keep({ budget }: Parts, content: Content, coding: Coding, bytes: Bytes | null): Form {
-  const size = bytes?.byteLength ?? 0;
-  const form = newForm(coding, bytes && new Blob([bytes]), size, FORM_COST + size, () => {
+function keep({ budget }: Parts, content: Content, coding: Coding, blob: Blob | null): Form {
+  const size = blob?.size ?? 0;
+  const form = newForm(coding, blob, size, FORM_COST + size, () => {
     content.forms[coding] = undefined;
   });
-  budget.made(2 * size); // the Blob has a copy
+  budget.made(size);
   content.forms[coding] = form;
   budget.keep(form);
   return form;
+}
+
+function keepCoded(parts: Parts, content: Content, coding: Compression, bytes: Bytes | null): Form {
+  parts.budget.made(bytes?.byteLength ?? 0); // the Blob has a copy
+  return keep(parts, content, coding, bytes && new Blob([bytes]));
 }
 
 async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
@@ -118,7 +123,7 @@ async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
 
 /** What a coding is made of. It is not kept: whoever asked for a coding will not ask for this. */
 async function plain({ blobs, budget }: Parts, content: Content): Promise<Bytes> {
-  const bytes = (await content.forms.identity?.blob?.bytes()) ?? (await readContent(blobs, content));
-  budget.made(bytes.byteLength);
-  return bytes;
+  const blob = content.forms.identity?.blob ?? (await readContent(blobs, content));
+  budget.made(2 * blob.size);
+  return blob.bytes();
 }

@@ -37,15 +37,16 @@ export function insertedIn(
   return commented ? [{ at: headStart(text), bytes: COMMENTS }, last] : [last];
 }
 
-/** The page with all of it. All other bytes stay as they are, whatever their encoding. */
-export function inject(page: Bytes, inserted: readonly Inserted[]): Bytes {
-  const parts: Uint8Array[] = [];
+/** The page with all of it, in parts. All other bytes stay as they are, whatever their encoding. */
+export function inject(page: Bytes, inserted: readonly Inserted[]): Bytes[] {
+  const parts: Bytes[] = [];
   let done = 0;
   for (const { at, bytes } of inserted) {
     parts.push(page.subarray(done, at), bytes);
     done = at;
   }
-  return new Uint8Array(Buffer.concat([...parts, page.subarray(done)]));
+  parts.push(page.subarray(done));
+  return parts;
 }
 
 /** By its mark, or by the zero byte of a first character that is ASCII: our single-byte tags would be noise in it. */

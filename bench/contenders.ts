@@ -150,9 +150,16 @@ async function started(name: string, command: (port: number) => string[]): Promi
   return { name, pid: child.pid, origin, host: "bench.test", stop: stopper(child) };
 }
 
-/** The floor: what Bun itself costs for these bytes and headers, with no look-up of any kind. */
-export const startBare = (folder: string): Promise<Contender> =>
-  started("bare Bun", (port) => ["bun", join(import.meta.dir, "bare.ts"), String(port), join(folder, "files")]);
+/** The floor: what Bun itself costs for these bytes and headers, with no look-up of any kind; and one that looks at what
+ *  the rules make it look at. */
+export const startBare = (folder: string, mode: "" | "looks" = ""): Promise<Contender> =>
+  started(mode === "" ? "bare Bun" : "bare that looks", (port) => [
+    "bun",
+    join(import.meta.dir, "bare.ts"),
+    String(port),
+    join(folder, "files"),
+    mode,
+  ]);
 
 const CADDY = (folder: string, port: number) => `
 {

@@ -8,6 +8,8 @@ const FLUSH_MS = 500;
 /** A busy server does not wait for that: so much goes out at once. */
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 10;
+/** Between two answers a line takes twice as long to make as right behind another: so many are made at a time. */
+const BATCH = 64;
 /** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
 /** Characters of what a client sent: a few long addresses must not fill that. */
@@ -72,11 +74,10 @@ function valueText(value: Value): string {
 }
 
 /** Of a millisecond's lines the first alone makes the text. */
-function clock(now: () => number): () => string {
+function clock(): (ms: number) => string {
   let last = NaN;
   let text = "";
-  return () => {
-    const ms = now();
+  return (ms) => {
     if (ms !== last) text = new Date(ms).toISOString();
     last = ms;
     return text;
@@ -123,8 +124,14 @@ function lineBuffer() {
   };
 }
 
+interface Due {
+  /** Whether there are lines still to be made. */
+  waits(): boolean;
+  make(): void;
+}
+
 /** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
-function lineWriter(fd: number, time: () => string) {
+function lineWriter(fd: number, time: () => string, due: Due) {
   const lines = lineBuffer();
   let size = 0;
   const dropped = { untold: 0, in_all: 0 };
@@ -134,6 +141,7 @@ function lineWriter(fd: number, time: () => string) {
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
+    due.make();
     if (writing || (lines.isEmpty() && dropped.untold === 0)) return;
     if (dropped.untold > 0) size += lines.add(`${time()} log: ${dropped.untold} lines dropped, nobody was reading`);
     dropped.untold = 0;
@@ -143,18 +151,26 @@ function lineWriter(fd: number, time: () => string) {
   function written(open: boolean): void {
     if (!open) size = 0; // what is left has no reader
     writing = false;
-    if (!lines.isEmpty()) schedule();
+    if (!lines.isEmpty() || due.waits()) schedule();
   }
+  /** Within the time that lines may wait. */
   const schedule = () => {
+    if (writing) return;
     if (lines.hasChunk()) return flush();
     timer ??= setTimeout(flush, FLUSH_MS).unref();
   };
   function line(text: string): void {
     if (size > UNREAD_BYTES) return void (dropped.untold++, dropped.in_all++);
     size += lines.add(text);
-    if (!writing) schedule();
+    schedule();
   }
-  return { line, dropped: () => dropped.in_all, flush, idle: () => !writing && lines.isEmpty() };
+  return {
+    line,
+    dropped: () => dropped.in_all,
+    flush,
+    schedule,
+    idle: () => !writing && lines.isEmpty() && !due.waits(),
+  };
 }
 
 /** Until all is written, or for a second where nobody reads. */
@@ -168,26 +184,36 @@ async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<vo
 
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
 export function createLog(format: "text" | "json" | "off", now: () => number, fd = STDERR): Log {
-  const timeNow = clock(now);
-  const out = lineWriter(fd, timeNow);
+  const timeOf = clock();
+  const timeNow = () => timeOf(now());
+  const due: { entry: Access; ms: number }[] = [];
+  const lineOf = ({ entry, ms }: (typeof due)[number]): string =>
+    format === "json" ? `{"time":"${timeOf(ms)}",${accessJson(entry)}}` : `${timeOf(ms)} ${accessText(entry)}`;
+  function makeDue(): void {
+    if (due.length > 0) for (const one of due.splice(0)) out.line(lineOf(one));
+  }
+  const out = lineWriter(fd, timeNow, { waits: () => due.length > 0, make: makeDue });
+  function line(text: string): void {
+    makeDue();
+    out.line(text);
+  }
   const say = (level: "info" | "error", message: string, request_id: string | undefined) => {
     const time = timeNow();
-    const line = { time, level, message, request_id };
-    out.line(
-      format === "json" ? visibleJson(line) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd(),
-    );
+    const said = { time, level, message, request_id };
+    line(format === "json" ? visibleJson(said) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd());
   };
   return {
     access_enabled: format !== "off",
     access(entry) {
-      const time = timeNow();
-      out.line(format === "json" ? `{"time":"${time}",${accessJson(entry)}}` : `${time} ${accessText(entry)}`);
+      due.push({ entry, ms: now() });
+      if (due.length >= BATCH) makeDue();
+      else out.schedule();
     },
     dropped: out.dropped,
     record(event, values) {
       if (format === "off") return;
-      const line = { time: timeNow(), level: "info", event, ...values };
-      out.line(format === "json" ? visibleJson(line) : Object.values(line).map(valueText).join(" "));
+      const said = { time: timeNow(), level: "info", event, ...values };
+      line(format === "json" ? visibleJson(said) : Object.values(said).map(valueText).join(" "));
     },
     event: (message, request_id) => say("info", message, request_id),
     error: (message, error, request_id) =>

@@ -28,6 +28,7 @@ import { logStart } from "./start-line.ts";
 import { startSweeping } from "./sweeping.ts";
 import { startWebhooks } from "./webhooking.ts";
 import type { Site } from "../types.ts";
+import { cacheBytes } from "../config/memory.ts";
 import { readTls } from "../config/tls.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
@@ -35,7 +36,6 @@ import { WEB } from "../web/index.ts";
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
 const GOODBYE_MS = 500;
 const DRAIN_MS = 10_000;
-const CACHE_BYTES = 112 * 1024 * 1024;
 
 export interface Service {
   /** With the port that was really bound. */
@@ -75,7 +75,8 @@ function appFor(
 ): App {
   const { base_url, contact } = config;
   const ending = () => state.draining;
-  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, code, cache_bytes: CACHE_BYTES });
+  const cache_bytes = cacheBytes(config.workers);
+  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, code, cache_bytes });
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));

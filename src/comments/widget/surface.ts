@@ -31,7 +31,7 @@ export class Surface {
     region.role = "region";
     region.ariaLabel = "Comment threads";
     region.append(selecting.here, selecting.beside, pins.element);
-    layer.append(region, panel.element, said.element);
+    layer.append(pins.rail, region, panel.element, said.element);
     this.rise();
     this.paint();
   }

@@ -1,0 +1,71 @@
+/** Where a pin lies: beside its passage's lines where the page has room for it. Else on the drawer's rail, or, without a
+ *  drawer, as a tab at the window's edge: on a page without a margin a whole pin would lie on the text. */
+import type { Place } from "./places.ts";
+import { isRightToLeft } from "./theme.ts";
+
+export interface Spot {
+  x: number;
+  y: number;
+  width: number;
+  lies: "beside" | "rail" | "edge";
+}
+
+/** A pin, and the least that still shows a number and can be hit. */
+const SIZE = 28;
+const SLIM = 14;
+const GAP = 8;
+/** At the window's edge, and on both sides of a pin on the rail. */
+const LITTLE = 4;
+const RAIL = SIZE + 2 * LITTLE;
+/** From one to the next. */
+const APART = 30;
+
+const BLOCK = "p, li, td, th, dd, dt, pre, blockquote, figure, h1, h2, h3, h4, h5, h6, article, section, main, div";
+
+/** What of the window's width is the page's, and where the drawer begins; null without one. */
+interface Free {
+  left: number;
+  right: number;
+  drawer: number | null;
+}
+
+/** A sheet takes nothing of the width. */
+export function freeBeside(panel: HTMLElement | null): Free {
+  const width = document.documentElement.clientWidth;
+  const taken = panel?.getBoundingClientRect();
+  if (!taken || taken.width > width / 2) return { left: 0, right: width, drawer: null };
+  if (isRightToLeft()) return { left: taken.right + RAIL, right: width, drawer: taken.right };
+  return { left: 0, right: taken.left - RAIL, drawer: taken.left };
+}
+
+/** In the window: as if nothing were scrolled. */
+function across(from: number, to: number, { left, right, drawer }: Free): Omit<Spot, "y"> {
+  const rtl = isRightToLeft();
+  const room = rtl ? from - left : right - to;
+  if (room >= SIZE + LITTLE) {
+    const x = rtl ? Math.max(from - GAP - SIZE, left + LITTLE) : Math.min(to + GAP, right - LITTLE - SIZE);
+    return { x, width: SIZE, lies: "beside" };
+  }
+  if (drawer !== null) return { x: rtl ? drawer + LITTLE : drawer - LITTLE - SIZE, width: SIZE, lies: "rail" };
+  const width = Math.max(SLIM, Math.min(Math.floor(room) - 1, SIZE));
+  return { x: rtl ? left : right - width, width, lies: "edge" };
+}
+
+/** Null where nothing of it is shown. */
+export function spotOf({ range }: Place, free: Free): Spot | null {
+  const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
+  const element = range.startContainer.parentElement;
+  // What is folded away has a place, but nobody sees it there.
+  if (!rect || element?.checkVisibility?.({ visibilityProperty: true }) === false) return null;
+  const block = element?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
+  const spot = across(Math.min(block.left, rect.left), Math.max(block.right, rect.right), free);
+  return { ...spot, x: spot.x + scrollX, y: Math.max(0, rect.top + scrollY + (rect.height - SIZE) / 2) };
+}
+
+/** Where no earlier pin lies. */
+export function below(taken: readonly Spot[], { x, y }: Spot): number {
+  const near = taken.filter((one) => Math.abs(one.x - x) < APART).toSorted((a, b) => a.y - b.y);
+  let free = y;
+  for (const one of near) if (Math.abs(one.y - free) < APART) free = one.y + APART;
+  return free;
+}

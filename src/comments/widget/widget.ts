@@ -11,6 +11,7 @@ import { onNavigation } from "./page/navigation.ts";
 import { Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
+import type { Selected } from "./page/selected.ts";
 import { Selecting } from "./page/selecting.ts";
 import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import type { Hands } from "./panel/hands.ts";
@@ -57,7 +58,7 @@ class Widget {
     });
     this.selecting = new Selecting(
       host,
-      (range) => this.compose(range),
+      (selected) => this.compose(selected),
       () => this.session.canPost,
     );
     const { pins, panel, said, selecting } = this;
@@ -130,7 +131,9 @@ class Widget {
   private look(): void {
     this.surface.stay();
     this.surface.paint();
-    const lost = this.session.threads.some(({ id, anchor }) => anchor.selector && !this.places.of(id));
+    const lost = this.session.threads.some(
+      ({ id, anchor }) => (anchor.selector ?? anchor.hints?.element) && !this.places.of(id),
+    );
     if (lost || this.places.isStale) void this.find();
     else this.pins.placeSoon();
   }
@@ -139,7 +142,7 @@ class Widget {
     const { panel, session, places } = this;
     const threads = inReadingOrder(this.sending.threads(), places);
     const pinned = pinnedOf(threads, places);
-    this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.range ?? null });
+    this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.quote ? panel.passage.range : null });
     this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
     panel.draw(threads);
     this.launcher.draw(session.threads.length, panel.isOpen || session.access === "nowhere");
@@ -162,10 +165,10 @@ class Widget {
     this.panel.show(id, true);
   }
 
-  private compose(range: Range): void {
-    const passage = passageOf(range);
+  private compose(selected: Selected): void {
+    const passage = passageOf(selected);
     if (!passage) return;
-    if ([...passage.quote.exact].length > LONGEST_PASSAGE) {
+    if ([...(passage.quote?.exact ?? "")].length > LONGEST_PASSAGE) {
       return this.said.say(`Select less: at most ${LONGEST_PASSAGE} characters can be commented on at once.`);
     }
     const { activeElement } = document;

@@ -19,7 +19,9 @@ export class Marks {
 
   constructor(private readonly press: (id: string) => void) {}
 
-  draw({ pinned, active, passage }: Shown): void {
+  draw({ pinned: all, active, passage }: Shown): void {
+    // A part of the page is a component that is used: its clicks are its own, and its text is inside it.
+    const pinned = all.filter(({ thread }) => thread.anchor.selector);
     this.pinned = pinned;
     const open = pinned.filter(({ thread }) => thread.status === "open");
     highlight("svc-comment", rangesOf(open.filter(({ thread }) => thread.id !== active)));

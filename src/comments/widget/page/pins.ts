@@ -12,7 +12,7 @@ export interface Pinned {
 }
 
 function pinName({ status, comments, anchor }: Thread): string {
-  const quote = shortened(anchor.selector?.[0].exact ?? "");
+  const quote = shortened(anchor.selector?.[0].exact ?? "a part of the page");
   const replies = plural(comments.length - 1, "reply", "replies");
   return `Thread on '${quote}', ${replies}${status === "resolved" ? ", resolved" : ""}`;
 }

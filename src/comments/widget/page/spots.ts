@@ -1,5 +1,6 @@
 /** Where a pin lies: beside its passage's lines where the page has room for it. Else on the drawer's rail, or, without a
  *  drawer, as a tab at the window's edge: on a page without a margin a whole pin would lie on the text. */
+import { elementOf } from "./parts.ts";
 import type { Place } from "./places.ts";
 import { isRightToLeft } from "./theme.ts";
 
@@ -38,12 +39,23 @@ export function freeBeside(panel: HTMLElement | null): Free {
   return { left: 0, right: taken.left - RAIL, drawer: taken.left };
 }
 
+/** Of a passage, in the window. */
+interface Lines {
+  /** Where the block begins and ends that they are in. */
+  from: number;
+  to: number;
+  /** The same of those lines alone that a pin would stand beside. */
+  near(): { from: number; to: number };
+}
+
 /** In the window: as if nothing were scrolled. */
-function across(from: number, to: number, { left, right, drawer }: Free): Omit<Spot, "y"> {
+function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
   const rtl = isRightToLeft();
-  const room = rtl ? from - left : right - to;
-  if (room >= SIZE + LITTLE) {
-    const x = rtl ? Math.max(from - GAP - SIZE, left + LITTLE) : Math.min(to + GAP, right - LITTLE - SIZE);
+  const roomOf = ({ from, to }: { from: number; to: number }): number => (rtl ? from - left : right - to);
+  const room = roomOf(lines);
+  // Lines that end early leave room in their own block.
+  if (room >= SIZE + LITTLE || roomOf(lines.near()) >= SIZE + LITTLE) {
+    const x = rtl ? Math.max(lines.from - GAP - SIZE, left + LITTLE) : Math.min(lines.to + GAP, right - LITTLE - SIZE);
     return { x, width: SIZE, lies: "beside" };
   }
   if (drawer !== null) return { x: rtl ? drawer + LITTLE : drawer - LITTLE - SIZE, width: SIZE, lies: "rail" };
@@ -51,14 +63,30 @@ function across(from: number, to: number, { left, right, drawer }: Free): Omit<S
   return { x: rtl ? left : right - width, width, lies: "edge" };
 }
 
+/** A pin beside `rect` has lines of the block beside itself. */
+function nearIn(element: Element, rect: DOMRect): { from: number; to: number } {
+  const contents = document.createRange();
+  contents.selectNodeContents(element);
+  const middle = (rect.top + rect.bottom) / 2;
+  const near = [...contents.getClientRects()].filter(
+    ({ top, bottom }) => top < middle + SIZE / 2 && bottom > middle - SIZE / 2,
+  );
+  return {
+    from: Math.min(rect.left, ...near.map(({ left }) => left)),
+    to: Math.max(rect.right, ...near.map(({ right }) => right)),
+  };
+}
+
 /** Null where nothing of it is shown. */
 export function spotOf({ range }: Place, free: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
-  const element = range.startContainer.parentElement;
+  const element = elementOf(range);
   // What is folded away has a place, but nobody sees it there.
   if (!rect || element?.checkVisibility?.({ visibilityProperty: true }) === false) return null;
-  const block = element?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
-  const spot = across(Math.min(block.left, rect.left), Math.max(block.right, rect.right), free);
+  const around = element?.closest(BLOCK);
+  const block = around?.getBoundingClientRect() ?? rect;
+  const [from, to] = [Math.min(block.left, rect.left), Math.max(block.right, rect.right)];
+  const spot = across({ from, to, near: () => (around ? nearIn(around, rect) : { from, to }) }, free);
   return { ...spot, x: spot.x + scrollX, y: Math.max(0, rect.top + scrollY + (rect.height - SIZE) / 2) };
 }
 

@@ -82,7 +82,8 @@ export class Card {
   private about(place: Place | null): HTMLElement[] {
     const [quote] = this.thread.anchor.selector ?? [];
     const resolved = this.thread.status === "resolved" ? el("span", { class: "badge" }, "Resolved") : null;
-    if (!quote) return [el("div", { class: "about" }, el("span", {}, "About the whole page"), resolved)];
+    const words = place ? "About a part of the page" : "About the whole page";
+    if (!quote) return [el("div", { class: "about" }, el("span", {}, words), resolved)];
     const cited = el("blockquote", { class: place ? "quote" : "quote lost", dir: "auto" }, quote.exact);
     const state = place
       ? place.changed

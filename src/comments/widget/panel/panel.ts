@@ -97,10 +97,11 @@ export class Panel {
   compose(passage: Passage): void {
     this.passage = passage;
     this.active = null;
-    const { quote } = passage;
+    const { quote, element } = passage;
     const made = composer(this.parts.hands, {
       thread_id: null,
       quote,
+      element,
       hint: "Write a comment…",
       cancel: () => this.close(),
       posted: (id) => {
@@ -108,7 +109,10 @@ export class Panel {
         this.show(id, true);
       },
     });
-    this.start.replaceChildren(el("blockquote", { class: "quote", dir: "auto" }, quote.exact), made.element);
+    const about = quote
+      ? el("blockquote", { class: "quote", dir: "auto" }, quote.exact)
+      : el("p", { class: "about" }, "About a part of the page");
+    this.start.replaceChildren(about, made.element);
     this.open();
     this.parts.changed();
     made.box.focus();

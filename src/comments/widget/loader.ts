@@ -25,6 +25,7 @@ function layerIn(host: HTMLElement, root: ShadowRoot): HTMLElement {
   const layer = document.createElement("div");
   layer.className = isDark() ? "layer dark" : "layer";
   layer.popover = "manual";
+  layer.lang = "en";
   root.append(layer);
   document.documentElement.append(host);
   layer.showPopover?.();

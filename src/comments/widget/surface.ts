@@ -15,6 +15,11 @@ interface Parts {
   selecting: Selecting;
 }
 
+/** To the page, whose shortcuts are single keys, what is typed comes from no box: it sees the host alone. */
+function keepToBox(event: Event): void {
+  if ((event.target as Element).matches("input, textarea, select")) event.stopPropagation();
+}
+
 export class Surface {
   constructor(
     private readonly given: Handover,
@@ -31,6 +36,7 @@ export class Surface {
     region.role = "region";
     region.ariaLabel = "Comment threads";
     region.append(selecting.here, selecting.beside, pins.element);
+    for (const type of ["keydown", "keypress", "keyup"]) layer.addEventListener(type, keepToBox);
     layer.append(pins.rail, region, panel.element, said.element);
     this.rise();
     this.paint();
@@ -53,8 +59,10 @@ export class Surface {
 
   paint(): void {
     const dark = isDark();
-    this.given.layer.classList.toggle("dark", dark);
-    this.given.layer.classList.toggle("rtl", isRightToLeft());
+    const { host, layer } = this.given;
+    layer.style.zoom = String(1 / host.currentCSSZoom); // the root's own: what lies on the page is measured without it
+    layer.classList.toggle("dark", dark);
+    layer.classList.toggle("rtl", isRightToLeft());
     colour(dark);
   }
 }

@@ -10,8 +10,8 @@ function lightness(colour: string): number | null {
   return colour.startsWith("okl") ? a : null;
 }
 
-/** Whether the page's lines begin at the right. */
-export const isRightToLeft = (): boolean => getComputedStyle(document.documentElement).direction === "rtl";
+/** Whether the page's lines begin at the right: some say so of the body alone. */
+export const isRightToLeft = (): boolean => getComputedStyle(document.body).direction === "rtl";
 
 export function isDark(): boolean {
   const root = document.documentElement;

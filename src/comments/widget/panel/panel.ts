@@ -1,6 +1,6 @@
 /** The drawer, on narrow screens the sheet, in which threads are read and written. */
 import type { Thread } from "../../types.ts";
-import { button, el, icon } from "../dom.ts";
+import { button, el, icon, theirLanguage } from "../dom.ts";
 import type { Passage } from "../page/quote-of.ts";
 import { Card } from "./card.ts";
 import { composer } from "./composer.ts";
@@ -110,7 +110,7 @@ export class Panel {
       },
     });
     const about = quote
-      ? el("blockquote", { class: "quote", dir: "auto" }, quote.exact)
+      ? el("blockquote", { class: "quote", ...theirLanguage() }, quote.exact)
       : el("p", { class: "about" }, "About a part of the page");
     this.start.replaceChildren(about, made.element);
     this.open();

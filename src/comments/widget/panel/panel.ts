@@ -77,11 +77,16 @@ export class Panel {
     if (had_focus) this.parts.closed();
   }
 
+  /** Opened, or drawn anew. */
+  private now(): void {
+    if (this.isOpen) this.parts.changed();
+    else this.open();
+  }
+
   /** Opens a thread. The focus stays, unless it is asked for. */
   show(id: string, focus: boolean): void {
     this.active = id;
-    this.open();
-    this.parts.changed();
+    this.now();
     const card = this.cards.get(id);
     if (focus) card?.focus();
     else card?.element.scrollIntoView({ block: "nearest" });
@@ -113,8 +118,7 @@ export class Panel {
       ? el("blockquote", { class: "quote", ...theirLanguage() }, quote.exact)
       : el("p", { class: "about" }, "About a part of the page");
     this.start.replaceChildren(about, made.element);
-    this.open();
-    this.parts.changed();
+    this.now();
     made.box.focus();
   }
 
@@ -123,8 +127,9 @@ export class Panel {
     this.start.replaceChildren();
   }
 
-  /** `threads` in reading order. */
+  /** `threads` in reading order. Of what nobody sees nothing is made: a page can have 500. */
   draw(threads: readonly Thread[]): void {
+    if (!this.isOpen) return;
     const { session } = this.parts.hands;
     const open = session.access === "open";
     this.drawGate(session.access === "passcode");

@@ -129,6 +129,7 @@ class Widget {
 
   /** What came late may hold what was not found, and what was drawn anew may have lost it. */
   private look(): void {
+    if (this.ending.signal.aborted) return;
     this.surface.stay();
     this.surface.paint();
     const lost = this.session.threads.some(

@@ -53,8 +53,8 @@ function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
   const rtl = isRightToLeft();
   const roomOf = ({ from, to }: { from: number; to: number }): number => (rtl ? from - left : right - to);
   const room = roomOf(lines);
-  // Lines that end early leave room in their own block.
-  if (room >= SIZE + LITTLE || roomOf(lines.near()) >= SIZE + LITTLE) {
+  // Lines that end early leave room in their own block. A rail is better than pins on both sides of it.
+  if (room >= SIZE + LITTLE || (drawer === null && roomOf(lines.near()) >= SIZE + LITTLE)) {
     const x = rtl ? Math.max(lines.from - GAP - SIZE, left + LITTLE) : Math.min(lines.to + GAP, right - LITTLE - SIZE);
     return { x, width: SIZE, lies: "beside" };
   }

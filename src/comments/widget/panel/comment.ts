@@ -107,6 +107,7 @@ export function commentItem(shown: Shown): HTMLElement {
     hold(true);
     text.hidden = form instanceof HTMLFormElement; // it is in the box
     item.append((asked = form));
+    form.scrollIntoView({ block: "nearest" });
   };
   const more = buttons(moreOf(shown, ask, done));
   if (more.length > 0) head.append(el("span", { class: "more" }, ...more));

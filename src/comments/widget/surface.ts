@@ -57,6 +57,16 @@ export class Surface {
     this.rise();
   }
 
+  /** Whenever the page turns to other colours or another direction. */
+  keepPainted(signal: AbortSignal): void {
+    const paint = () => this.paint();
+    const observer = new MutationObserver(paint);
+    for (const one of [document.documentElement, document.body]) observer.observe(one, { attributes: true });
+    signal.addEventListener("abort", () => observer.disconnect());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
+    addEventListener("transitionend", paint, { signal, capture: true, passive: true }); // colours that fade
+  }
+
   paint(): void {
     const dark = isDark();
     const { host, layer } = this.given;

@@ -104,7 +104,7 @@ class Widget {
     onLayout(() => (this.places.isStale ? void this.find() : this.pins.placeSoon()), signal);
     keepAboveKeyboard(this.given.layer, signal);
     addEventListener("hashchange", () => void this.followHash(), { signal });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.surface.paint(), { signal });
+    this.surface.keepPainted(signal);
   }
 
   /** What is known has changed. */

@@ -101,6 +101,40 @@ test.each(["html { zoom: 1.5 }", "html { zoom: 0.75 } body { zoom: 1.2 }"])(
   },
 );
 
+const NIGHT = "rgb(20, 24, 26)";
+const paper = (): Promise<string> => inPanel<string>("getComputedStyle(root.querySelector('.panel')).backgroundColor");
+
+test.each([
+  ["a picture behind light words", "html { background: linear-gradient(#111, #223); color: #eee }"],
+  ["a mixed colour", "body { background: color-mix(in srgb, #000 90%, #fff); color: #eee }"],
+  ["a colour of another space", "body { background: oklch(20% 0.02 250); color: #eee }"],
+  ["the browser's own darkness", ":root { color-scheme: dark }"],
+])("a page that is dark by %s has a dark panel", async (_, style) => {
+  const site = await world.site({ "index.html": article(`<style>${style}</style>`) });
+  await browser.visit(`${site.origin}/`);
+  await click(browser, "button", "Comments");
+  await byRole(browser, "complementary", "Comments");
+  expect(await paper()).toBe(NIGHT);
+});
+
+test("a page that is turned dark and light again takes the open panel along", async () => {
+  const toggle = `<button id="turn">Turn</button><script>
+    document.querySelector("#turn").onclick = () => document.documentElement.classList.toggle("night");
+  </script>`;
+  const style =
+    "<style>body { transition: background-color 0.2s } .night body { background: #101418; color: #eee }</style>";
+  const site = await world.site({ "index.html": article(style, toggle) });
+  await browser.visit(`${site.origin}/`);
+  await click(browser, "button", "Comments");
+  await byRole(browser, "complementary", "Comments");
+  const before = await paper();
+  await Bun.sleep(3200); // what is looked at after a load is over
+  await browser.evaluate("document.querySelector('#turn').click()");
+  await until(async () => (await paper()) === NIGHT);
+  await browser.evaluate("document.documentElement.classList.remove('night')"); // by no click
+  await until(async () => (await paper()) === before);
+});
+
 test("a page whose body alone runs from right to left has the drawer at the left", async () => {
   const site = await world.site({ "index.html": article().replace("<body>", '<body dir="rtl">') });
   await site.writeOn({ exact: PASSAGE }, "Left?");

@@ -54,7 +54,7 @@ class Widget {
       hands: this.hands(),
       opened: () => this.said.rise(),
       changed: () => this.draw(),
-      closed: () => this.giveBack(),
+      closed: (passage) => this.giveBack(passage?.range),
     });
     this.selecting = new Selecting(
       host,
@@ -63,7 +63,7 @@ class Widget {
     );
     const { pins, panel, said, selecting } = this;
     this.surface = new Surface(given, { pins, panel, said, selecting });
-    this.polling = startPolling(this.session, () => this.panel.isOpen);
+    this.polling = startPolling(this.session, this.panel);
   }
 
   private hands(): Hands {
@@ -177,9 +177,17 @@ class Widget {
     this.panel.compose(passage);
   }
 
-  private giveBack(): void {
+  private giveBack(range?: Range): void {
     const { before } = this;
     this.before = null;
+    // What was selected is so again: whoever has no mouse goes on from there.
+    if (range)
+      return getSelection()?.setBaseAndExtent(
+        range.startContainer,
+        range.startOffset,
+        range.endContainer,
+        range.endOffset,
+      );
     if (before?.isConnected && !before.hidden) before.focus();
     else this.given.launcher?.focus();
   }

@@ -6,6 +6,7 @@ import { Card } from "./card.ts";
 import { composer } from "./composer.ts";
 import type { Form } from "./form.ts";
 import type { Hands } from "./hands.ts";
+import { ago } from "../words.ts";
 import { Me } from "./me.ts";
 import { passcodeForm } from "./passcode.ts";
 
@@ -16,8 +17,8 @@ interface PanelParts {
   opened(): void;
   /** Opened or closed, another thread, a passage to comment on or none. */
   changed(): void;
-  /** While it had the focus, which goes where it came from. */
-  closed(): void;
+  /** While it had the focus, which goes where it came from; with the passage that was not commented on after all. */
+  closed(passage: Passage | null): void;
 }
 
 export class Panel {
@@ -68,13 +69,15 @@ export class Panel {
 
   close(): void {
     if (!this.isOpen) return;
+    const { passage } = this;
+    // Before its box goes, and the focus with it.
+    const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
     this.endPassage();
     this.active = null;
-    const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
     this.element.hidePopover?.();
     this.element.hidden = true;
     this.parts.changed();
-    if (had_focus) this.parts.closed();
+    if (had_focus) this.parts.closed(passage);
   }
 
   /** Opened, or drawn anew. */
@@ -90,6 +93,11 @@ export class Panel {
     const card = this.cards.get(id);
     if (focus) card?.focus();
     else card?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Time goes on where nothing else is new. */
+  tick(): void {
+    for (const time of this.element.querySelectorAll("time")) time.textContent = ago(time.dateTime);
   }
 
   focusFirst(): void {

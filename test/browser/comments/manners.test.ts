@@ -5,7 +5,7 @@ import { until } from "../../kit/until.ts";
 import { byRole, focused, valueOf } from "../by-role.ts";
 import type { Browser } from "../chromium.ts";
 import { sized } from "../health.ts";
-import { type Box, boxOf, chord, click, panelShows, select, wordsAt } from "./hands.ts";
+import { type Box, boxOf, chord, click, gone, panelShows, panelText, select, wordsAt } from "./hands.ts";
 import { article, PASSAGE, World } from "./world.ts";
 
 let world: World;
@@ -141,6 +141,37 @@ test("a page whose body alone runs from right to left has the drawer at the left
   await browser.visit(`${site.origin}/`);
   await click(browser, "button", PIN);
   expect((await boxOf(browser, await byRole(browser, "complementary", "Comments"))).x).toBe(0);
+});
+
+test("what is printed is the page alone", async () => {
+  const site = await world.site({ "index.html": article() });
+  await site.writeOn({ exact: PASSAGE }, "On screen only");
+  await browser.visit(`${site.origin}/`);
+  await byRole(browser, "button", PIN);
+  const painted = () =>
+    browser.evaluate<string>(
+      `getComputedStyle(document.querySelector("#first"), "::highlight(svc-comment)").backgroundColor`,
+    );
+  const on_screen = await painted();
+  await browser.cdp("Emulation.setEmulatedMedia", { media: "print" });
+  expect(await painted()).not.toBe(on_screen);
+  expect(await inPanel<boolean>("root.querySelector('.pin').checkVisibility()")).toBe(false);
+  await browser.cdp("Emulation.setEmulatedMedia", { media: "" });
+});
+
+test.each(["<textarea>", "<input value='"])("what is selected in %s of the page gets no button", async (begun) => {
+  const box = `${begun}Words that one writes${begun.endsWith("'") ? "'>" : "</textarea>"}`;
+  const site = await world.site({ "index.html": article("", `<label>Box ${box}</label>`) });
+  await browser.visit(`${site.origin}/`);
+  await select(browser, "The tide tables");
+  await byRole(browser, "button", "Comment");
+  await browser.evaluate(
+    "document.querySelector('main label > *').focus(), document.querySelector('main label > *').select()",
+  );
+  await gone(browser, "button", "Comment");
+  await chord(browser, "KeyM", "m", "ctrl", "alt");
+  await Bun.sleep(300);
+  expect(await panelText(browser)).toBe("");
 });
 
 test("Ctrl+Alt+M in a component that keeps its keys to itself comments all the same", async () => {

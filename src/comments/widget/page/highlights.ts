@@ -18,7 +18,7 @@ const LIGHT = RULES("rgb(255 205 84 / 38%)", "rgb(255 186 32 / 62%)");
 const DARK = RULES("rgb(226 181 86 / 28%)", "rgb(226 181 86 / 48%)");
 
 export function colour(dark: boolean): void {
-  sheet ??= new CSSStyleSheet();
+  sheet ??= new CSSStyleSheet({ media: "screen" }); // what is printed is the page alone
   const rules = dark ? DARK : LIGHT;
   if (rules !== written) sheet.replaceSync((written = rules));
   if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets.push(sheet);

@@ -5,7 +5,7 @@ import { until } from "../../kit/until.ts";
 import { byRole, focused, valueOf } from "../by-role.ts";
 import type { Browser } from "../chromium.ts";
 import { sized } from "../health.ts";
-import { type Box, boxOf, chord, click, gone, panelShows, panelText, select, wordsAt } from "./hands.ts";
+import { type Box, boxOf, chord, click, clickAt, gone, panelShows, panelText, select, wordsAt } from "./hands.ts";
 import { article, PASSAGE, World } from "./world.ts";
 
 let world: World;
@@ -141,6 +141,38 @@ test("a page whose body alone runs from right to left has the drawer at the left
   await browser.visit(`${site.origin}/`);
   await click(browser, "button", PIN);
   expect((await boxOf(browser, await byRole(browser, "complementary", "Comments"))).x).toBe(0);
+});
+
+test("a resolved passage is underlined under the mouse, and a click on it opens its thread", async () => {
+  const site = await world.site({ "index.html": article() });
+  await site.writeOn({ exact: PASSAGE }, "Settled long ago");
+  await browser.visit(await site.ownerUrl());
+  await click(browser, "button", "Resolve");
+  await byRole(browser, "button", `${PIN}, resolved`);
+  await browser.cdp("Network.clearBrowserCookies");
+  await browser.visit(`${site.origin}/`);
+  await byRole(browser, "button", `${PIN}, resolved`);
+  const marked = (name: string) => browser.evaluate<string[]>(`[...(CSS.highlights.get("${name}") ?? [])].map(String)`);
+  expect([await marked("svc-comment"), await marked("svc-comment-resolved")]).toEqual([[], []]);
+  const { x, y, width, height } = await wordsAt(browser, PASSAGE);
+  const point = { x: x + width / 2, y: y + height / 2 };
+  await browser.cdp("Input.dispatchMouseEvent", { type: "mouseMoved", ...point });
+  await until(async () => (await marked("svc-comment-resolved")).join() === PASSAGE);
+  await clickAt(browser, point);
+  await panelShows(browser, "Settled long ago");
+});
+
+test("where a browser has no highlights, pins alone show where threads are", async () => {
+  const { identifier } = await browser.cdp<{ identifier: string }>("Page.addScriptToEvaluateOnNewDocument", {
+    source: "Object.defineProperty(CSS, 'highlights', { value: undefined }); delete window.Highlight;",
+  });
+  const site = await world.site({ "index.html": article() });
+  await site.writeOn({ exact: PASSAGE }, "By the pin");
+  const { failures } = await browser.visit(`${site.origin}/`);
+  await click(browser, "button", PIN);
+  await panelShows(browser, "By the pin");
+  expect(failures).toEqual([]);
+  await browser.cdp("Page.removeScriptToEvaluateOnNewDocument", { identifier });
 });
 
 test("what is printed is the page alone", async () => {

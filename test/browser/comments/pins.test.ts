@@ -98,3 +98,42 @@ test("where the page has room beside the drawer, pins stay beside their passages
   await until(async () => (await look()).pins.every(({ x }) => x > 500 && x < 560));
   expect((await look()).rail).toBe(null);
 });
+
+test.each([
+  ["of the page's end", "", "</main>"],
+  [
+    "of a part that scrolls",
+    "html, body { height: 100%; margin: 0; overflow: hidden } main { height: 100%; overflow: auto }",
+    "<p>5",
+  ],
+  ["of a box that scrolls", "section { height: 180px; overflow: auto }", "<p>5"],
+])("'Show in page' brings a passage %s above the sheet", async (_, style, before) => {
+  const box = `<section tabindex="0" aria-label="Box">${"<p>Some rule of the harbour.</p>".repeat(20)}<p id="deep">Ropes are coiled.</p></section>`;
+  const page = wide("ltr").replace("</style>", `${style}</style>`).replace(before, `${box}${before}`);
+  const scrolled = await world.site({ "index.html": page });
+  await scrolled.writeOn({ exact: "Ropes are coiled" }, "Both of them?");
+  await sized(browser, 390, 700);
+  await browser.visit(`${scrolled.origin}/`);
+  await click(browser, "button", "Comments");
+  await panelShows(browser, "Both of them?");
+  await click(browser, "button", "Show in page");
+  const seen = () =>
+    browser.evaluate<{ top: number; bottom: number; sheet: number; clear: boolean }>(`(() => {
+      const { top, bottom, left, right } = document.querySelector("#deep").getBoundingClientRect();
+      const sheet = document.querySelector("svc-comments").shadowRoot.querySelector(".panel").getBoundingClientRect().top;
+      const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      return { top, bottom, sheet, clear: hit?.id === "deep" };
+    })()`);
+  await until(async () => {
+    const { top, bottom, sheet, clear } = await seen();
+    return clear && top >= 0 && bottom <= sheet;
+  });
+  const at = await browser.evaluate<number>("scrollY");
+  await browser.evaluate("document.body.click()");
+  await Bun.sleep(500);
+  expect(await browser.evaluate<number>("scrollY")).toBe(at);
+  await click(browser, "button", "Close");
+  const beyond =
+    "document.documentElement.scrollHeight - document.querySelector('main').getBoundingClientRect().bottom - scrollY";
+  await until(async () => (await browser.evaluate<number>(beyond)) < 40);
+});

@@ -37,6 +37,13 @@ const SEEN_AT = 0.28;
 
 export function scrollTo(range: Range): void {
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
-  elementOf(range)?.scrollIntoView({ block: "nearest", behavior: "instant" }); // whatever scrolls around it
-  scrollBy({ top: range.getBoundingClientRect().top - innerHeight * SEEN_AT, behavior });
+  const wanted = innerHeight * SEEN_AT;
+  const element = elementOf(range);
+  element?.scrollIntoView({ block: "nearest", behavior: "instant" });
+  // Whatever scrolls around it, too: as far up as it stays inside.
+  for (let one = element?.parentElement; one && one !== document.body; one = one.parentElement) {
+    const above = range.getBoundingClientRect().top - Math.max(wanted, one.getBoundingClientRect().top);
+    if (above > 0) one.scrollTop += above;
+  }
+  scrollBy({ top: range.getBoundingClientRect().top - wanted, behavior });
 }

@@ -21,6 +21,8 @@ export class Pins {
   readonly element = el("div", { class: "pins", popover: "manual" });
   /** Along the drawer, below the pins: what they would lie on otherwise is text. */
   readonly rail = el("div", { class: "rail", hidden: true });
+  /** Below the page's end, for as long as a sheet covers it: what stands there can be scrolled above the sheet. */
+  private readonly room = el("div", { class: "room" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private pinned: readonly Pinned[] = [];
   private beside: HTMLElement | null = null;
@@ -67,8 +69,17 @@ export class Pins {
     });
   }
 
+  private makeRoom(sheet: boolean): void {
+    const { room, beside } = this;
+    if (!beside || !sheet) return room.remove();
+    if (room.isConnected) return; // whoever has scrolled into it would be thrown back by a look without it
+    room.style.top = `${document.documentElement.scrollHeight + beside.offsetHeight - 1}px`;
+    this.element.append(room);
+  }
+
   private place(): void {
     const free = freeBeside(this.beside);
+    this.makeRoom(free.drawer === null);
     const spots = this.pinned.map(({ place }) => spotOf(place, free));
     const taken: Spot[] = [];
     this.pinned.forEach(({ thread }, i) => {

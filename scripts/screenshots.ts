@@ -1,5 +1,5 @@
 /** `bun scripts/screenshots.ts [name…]`: the pictures of the web side that README.md shows, docs/screenshots/, light and
- *  dark, of a server that runs with an account that somebody could have; and that of the docs site in docs/images. */
+ *  dark, of a server that runs with an account that somebody could have; and those of the manual in docs/images. */
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +9,16 @@ import { startService } from "../src/server/service.ts";
 import type { DeployResult } from "../lib.ts";
 import { CHROMIUM_FONTS, chromiumPath } from "./chromium.ts";
 import { install, main, ROOT, say, StepFailed, TOOLS } from "./run.ts";
-import { type Api, EMAIL, makeSampleAccount, PASSWORD } from "./sample-account.ts";
+import { simpleWebp } from "./simple-webp.ts";
+import { EMAIL, makeSampleAccount, PASSWORD } from "./sample-account.ts";
+import { type Ask, COMMENTED, makeSampleComments } from "./sample-comments.ts";
 
 const [HOST, SITES] = ["svc.example", "sites.example"];
 const BASE = `https://${HOST}`;
 const TLS = join(ROOT, "test", "fixtures", "tls");
 const DAY = 86_400_000;
 const OUT = join(ROOT, "docs", "screenshots");
+const IMAGES = join(ROOT, "docs", "images");
 const MOST_BYTES = 60_000;
 
 /** Text stays sharp above, and a page with little on it fits with the first. */
@@ -68,21 +71,6 @@ const inScheme = (browser: Browser, scheme: "light" | "dark"): Promise<unknown> 
       { name: "prefers-reduced-motion", value: "reduce" },
     ],
   });
-
-/** Chromium packs a colour profile and opacity beside the picture, for nothing: the picture alone, as a simple WebP. */
-function simpleWebp(webp: Buffer): Buffer {
-  for (let at = 12; at < webp.length;) {
-    const bytes = webp.readUInt32LE(at + 4);
-    const end = at + 8 + bytes + (bytes % 2);
-    if (webp.toString("latin1", at, at + 4) === "VP8 ") {
-      const head = Buffer.from("RIFF....WEBP", "latin1");
-      head.writeUInt32LE(4 + end - at, 4);
-      return Buffer.concat([head, webp.subarray(at, end)]);
-    }
-    at = end;
-  }
-  throw new StepFailed("Chromium's picture is no lossy WebP.");
-}
 
 async function capture(browser: Browser, path: string, most_bytes = MOST_BYTES): Promise<void> {
   const [width, height] = await browser.evaluate<[number, number]>(`[innerWidth - ${SCROLLBAR}, innerHeight]`);
@@ -155,14 +143,15 @@ interface World {
   folder: string;
   /** What the pictures of one site show. */
   site: DeployResult;
+  comment(): Promise<void>;
 }
 
-/** In this order: the first three are a visitor's. */
+/** In this order: the first three are a visitor's, and the last changes what the others show. */
 const PICTURES: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async docs({ browser, site }) {
     await open(browser, `${site.url}/sailing/tides`, "Tides");
     await sized(browser, 1240, 660);
-    await capture(browser, join(ROOT, "docs", "images", "markdown.webp"), 24_000);
+    await capture(browser, join(IMAGES, "markdown.webp"), 24_000);
   },
   async home({ browser }) {
     await open(browser, `${BASE}/`, "Drop a folder");
@@ -191,6 +180,22 @@ const PICTURES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await open(browser, `${BASE}/dashboard/sites/${site.site_id}/changes`, "unchanged");
     await both(browser, "changes");
   },
+  async comments({ browser, site, comment }) {
+    await comment();
+    await sized(browser, 1320, 620);
+    await open(browser, site.url + COMMENTED, "Tides");
+    await browser.evaluate(`new Promise((done) => {
+      const press = () => {
+        const pin = document.querySelector("svc-comments")?.shadowRoot.querySelector(".pin");
+        if (!pin) return setTimeout(press, 50);
+        pin.click();
+        setTimeout(done, 500);
+      };
+      press();
+    })`);
+    await both(browser, "comments");
+    await capture(browser, join(IMAGES, "comments.webp"), 36_000);
+  },
 };
 
 /** Once for each name, in a browser and a server that know nothing of the others. */
@@ -201,22 +206,24 @@ async function take(names: readonly string[], at: string): Promise<void> {
   const config = readConfig([...flags, ...tls], { SVC_CONTACT: "abuse@svc.example" });
   const service = await startService(config, { now: () => Date.now() - clock.behind, goodbye_ms: 0 });
   const address = `127.0.0.1:${service.config.port}`;
-  const api: Api = (path, { headers, ...init } = {}) =>
+  const ask: Ask = (host, path, { headers, ...init } = {}) =>
     fetch(`https://${address}${path}`, {
       ...init,
-      headers: { ...(headers as Record<string, string>), host: HOST },
+      headers: { ...(headers as Record<string, string>), host },
       tls: { rejectUnauthorized: false },
     } as RequestInit);
+  const at_days = (days_ago: number): void => void (clock.behind = days_ago * DAY);
   const domains = { [HOST]: address, [`*.${SITES}`]: address };
   const browser = await openBrowser({
     domains,
     switches: ["--ignore-certificate-errors", "--lang=en"],
   });
   try {
-    const site = await makeSampleAccount(api, (days_ago) => void (clock.behind = days_ago * DAY));
+    const site = await makeSampleAccount((path, init) => ask(HOST, path, init), at_days);
+    const comment = () => makeSampleComments(ask, HOST, site, at_days);
     for (const name of names) {
       await sized(browser, 1280, 832);
-      await PICTURES[name]!({ browser, folder: join(at, name), site });
+      await PICTURES[name]!({ browser, folder: join(at, name), site, comment });
     }
   } finally {
     await browser.close();

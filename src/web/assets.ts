@@ -42,6 +42,7 @@ const icon_192 = png("icon-192.png", picture("icon-192.png"));
 const icon_512 = png("icon-512.png", picture("icon-512.png"));
 const preview = png("preview.png", picture("preview.png"));
 const markdown_site = webp("markdown.webp", picture("../../../docs/images/markdown.webp"));
+const comments_panel = webp("comments.webp", picture("../../../docs/images/comments.webp"));
 
 export const STYLE_PATH = style.path;
 export const ICON_PATH = icon.path;
@@ -49,8 +50,11 @@ export const ICON_192_PATH = icon_192.path;
 export const ICON_512_PATH = icon_512.path;
 /** The picture that a link to the service is shown with elsewhere. */
 export const PREVIEW_PATH = preview.path;
-/** The picture in the manual's chapter on Markdown. */
-export const MARKDOWN_SITE_PATH = markdown_site.path;
+/** Addresses of the manual's pictures, by their names in docs/. */
+export const MANUAL_PICTURES: Readonly<Record<string, string>> = {
+  "images/markdown.webp": markdown_site.path,
+  "images/comments.webp": comments_panel.path,
+};
 /** The address of a script. */
 export const scriptPath = (name: ScriptName): string => script_assets[name].path;
 
@@ -81,4 +85,5 @@ export const ASSETS: readonly Route[] = [
   icon_512,
   preview,
   markdown_site,
+  comments_panel,
 ].map((one): Route => ["GET", one.path, serve(one), "no_session"]);

@@ -94,7 +94,7 @@ describe("README.md", () => {
   test("shows each picture of the web side in both themes, each of 60 KB at most", async () => {
     const readme = await read("README.md");
     const named = [...readme.matchAll(/"(docs\/screenshots\/[^"]+)"/g)].map(([, path]) => path!);
-    const shown = ["home", "receipt", "sites", "site", "changes"];
+    const shown = ["home", "receipt", "sites", "site", "changes", "comments"];
     expect(named).toEqual(
       shown.flatMap((name) => [`docs/screenshots/${name}-dark.webp`, `docs/screenshots/${name}-light.webp`]),
     );

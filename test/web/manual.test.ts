@@ -72,13 +72,18 @@ describe("WEB 1.1: /docs is the manual, rendered from docs/", () => {
     expect(lost).toEqual([]);
   });
 
-  test("pictures are assets under their hash, with their room left free", async () => {
-    const [picture] = allOf(await page("/docs/markdown"), /<img ([^>]*)>/g);
-    expect(picture).toMatch(/src="\/assets\/markdown\.[0-9a-f]+\.webp" width="\d+" height="\d+" alt="[^"]+"/);
-    const [src] = allOf(picture!, /src="([^"]*)"/g);
-    const answer = await get(src!);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
-  });
+  test.each(["markdown", "comments"])(
+    "the picture of %s is an asset under its hash, with its room left free",
+    async (name) => {
+      const [picture] = allOf(await page(`/docs/${name}`), /<img ([^>]*)>/g);
+      const [, found] =
+        /src="\/assets\/(\w+)\.[0-9a-f]+\.webp" width="\d+" height="\d+" alt="[^"]+"/.exec(picture!) ?? [];
+      expect(found).toBe(name);
+      const [src] = allOf(picture!, /src="([^"]*)"/g);
+      const answer = await get(src!);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    },
+  );
 
   test.each([
     ["GET", "/docs/nothing", 404],

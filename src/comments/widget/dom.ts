@@ -35,11 +35,17 @@ export function icon(path: string): SVGElement {
   return svg;
 }
 
+/** Of words that are not the widget's own: they are in the page's language, where it says which. */
+export const theirLanguage = (): { lang: string; dir: string } => ({
+  lang: document.documentElement.lang,
+  dir: "auto",
+});
+
 const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]]/g;
 
 /** What a person wrote, whatever its direction; only whole addresses in it lead anywhere. */
 export function theirs(text: string): HTMLElement {
-  const made = el("p", { class: "text", dir: "auto" });
+  const made = el("p", { class: "text", ...theirLanguage() });
   let end = 0;
   for (const { 0: href, index } of text.matchAll(LINK)) {
     made.append(text.slice(end, index));

@@ -6,7 +6,7 @@ export interface Handover {
   root: ShadowRoot;
   /** Over the whole page, in the top layer. */
   layer: HTMLElement;
-  /** Null in a frame. */
+  /** Null in a frame of another site. */
   launcher: HTMLButtonElement | null;
   /** The path whose threads `first` tells. */
   path: string;

@@ -8,11 +8,10 @@ import type { start } from "./widget.ts";
 
 declare const WIDGET_PATH: string;
 
-const framed = top !== self;
-
+/** In a frame of another site. */
 function isForeign(): boolean {
   try {
-    return framed && top!.location.origin !== location.origin;
+    return top!.location.origin !== location.origin;
   } catch {
     return true;
   }
@@ -26,6 +25,7 @@ function layerIn(host: HTMLElement, root: ShadowRoot): HTMLElement {
   const layer = document.createElement("div");
   layer.className = isDark() ? "layer dark" : "layer";
   layer.popover = "manual";
+  layer.lang = "en";
   root.append(layer);
   document.documentElement.append(host);
   layer.showPopover?.();
@@ -76,9 +76,10 @@ async function load(): Promise<void> {
   const host = document.createElement("svc-comments");
   const root = host.attachShadow({ mode: "open" });
   const layer = layerIn(host, root);
-  const launcher = framed ? null : launcherOf(layer, threads);
+  const foreign = isForeign();
+  const launcher = foreign ? null : launcherOf(layer, threads);
   if (first.status === 0) return void (launcher && leadToView(launcher, false));
-  const handover = { host, root, layer, launcher, path, first, foreign: isForeign(), pressed: false };
+  const handover = { host, root, layer, launcher, path, first, foreign, pressed: false };
   listen(handover, threads > 0);
 }
 
@@ -97,7 +98,7 @@ function listen(handover: Handover, has_threads: boolean): void {
   const wakeAtHash = () => location.hash.startsWith("#svc-") && wake();
   const wakeElsewhere = () => location.pathname !== handover.path && wake();
   launcher?.addEventListener("click", () => ((handover.pressed = true), wake()), until);
-  document.addEventListener("selectionchange", () => getSelection()?.isCollapsed === false && wake(), until);
+  document.addEventListener("selectionchange", () => getSelection()?.type === "Range" && wake(), until);
   addEventListener("hashchange", wakeAtHash, until);
   window.navigation?.addEventListener("currententrychange", wakeElsewhere, until);
   wakeAtHash();

@@ -9,13 +9,19 @@ interface Polled {
   readonly poll_s: number;
 }
 
+/** The panel. */
+interface Shown {
+  readonly isOpen: boolean;
+  tick(): void;
+}
+
 export interface Polling {
   /** After what may have changed how often it is asked. */
   again(): void;
   stop(): void;
 }
 
-export function startPolling(session: Polled, isOpen: () => boolean): Polling {
+export function startPolling(session: Polled, panel: Shown): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let stopped = false;
@@ -23,11 +29,12 @@ export function startPolling(session: Polled, isOpen: () => boolean): Polling {
   function again(): void {
     clearTimeout(timer);
     if (stopped || document.hidden) return;
-    const seconds = (isOpen() ? session.poll_s : SEEN_S) * 2 ** failures;
+    const seconds = (panel.isOpen ? session.poll_s : SEEN_S) * 2 ** failures;
     timer = setTimeout(ask, 1000 * Math.min(seconds, LONGEST_S));
   }
   async function ask(): Promise<void> {
     failures = (await session.refresh()) ? 0 : failures + 1;
+    panel.tick();
     again();
   }
   function turned(): void {

@@ -49,9 +49,10 @@ export class Sending {
 
   private threadOf(local: Local): Thread {
     const { page } = this.session;
-    const { id, quote } = local;
+    const { id, quote, element } = local;
     const selector = quote && ([{ type: "TextQuoteSelector", ...quote }] satisfies [TextQuoteSelector]);
-    const anchor = { source: location.origin + page, ...(selector && { selector }), carried: null, version_id: "" };
+    const found = { ...(selector && { selector }), ...(element && { hints: { element } }) };
+    const anchor = { source: location.origin + page, ...found, carried: null, version_id: "" };
     return { id, page, status: "open", visibility: "public", anchor, comments: [this.commentOf(local)] };
   }
 }

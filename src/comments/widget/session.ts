@@ -89,7 +89,8 @@ export class Session {
 
   private merge(view: ThreadsView): void {
     const known = new Map(this.threads.map((thread) => [thread.id, thread]));
-    const partial = this.cursor !== "";
+    // A cursor that was somebody else's is none, and the whole list came: as after the owner's hour (ruling 20).
+    const partial = this.cursor !== "" && view.viewer.id === this.viewer.id;
     if (partial) this.news = view.threads.flatMap((thread) => isNews(thread, known.get(thread.id))).length;
     const merged = new Map(partial ? known : []);
     for (const thread of view.threads) merged.set(thread.id, thread);

@@ -15,6 +15,11 @@ interface Parts {
   selecting: Selecting;
 }
 
+/** To the page, whose shortcuts are single keys, what is typed comes from no box: it sees the host alone. */
+function keepToBox(event: Event): void {
+  if ((event.target as Element).matches("input, textarea, select")) event.stopPropagation();
+}
+
 export class Surface {
   constructor(
     private readonly given: Handover,
@@ -31,7 +36,8 @@ export class Surface {
     region.role = "region";
     region.ariaLabel = "Comment threads";
     region.append(selecting.here, selecting.beside, pins.element);
-    layer.append(region, panel.element, said.element);
+    for (const type of ["keydown", "keypress", "keyup"]) layer.addEventListener(type, keepToBox);
+    layer.append(pins.rail, region, panel.element, said.element);
     this.rise();
     this.paint();
   }
@@ -51,10 +57,22 @@ export class Surface {
     this.rise();
   }
 
+  /** Whenever the page turns to other colours or another direction. */
+  keepPainted(signal: AbortSignal): void {
+    const paint = () => this.paint();
+    const observer = new MutationObserver(paint);
+    for (const one of [document.documentElement, document.body]) observer.observe(one, { attributes: true });
+    signal.addEventListener("abort", () => observer.disconnect());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
+    addEventListener("transitionend", paint, { signal, capture: true, passive: true }); // colours that fade
+  }
+
   paint(): void {
     const dark = isDark();
-    this.given.layer.classList.toggle("dark", dark);
-    this.given.layer.classList.toggle("rtl", isRightToLeft());
+    const { host, layer } = this.given;
+    layer.style.zoom = String(1 / host.currentCSSZoom); // the root's own: what lies on the page is measured without it
+    layer.classList.toggle("dark", dark);
+    layer.classList.toggle("rtl", isRightToLeft());
     colour(dark);
   }
 }

@@ -11,6 +11,7 @@ import { onNavigation } from "./page/navigation.ts";
 import { Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
+import type { Selected } from "./page/selected.ts";
 import { Selecting } from "./page/selecting.ts";
 import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import type { Hands } from "./panel/hands.ts";
@@ -53,16 +54,16 @@ class Widget {
       hands: this.hands(),
       opened: () => this.said.rise(),
       changed: () => this.draw(),
-      closed: () => this.giveBack(),
+      closed: (passage) => this.giveBack(passage?.range),
     });
     this.selecting = new Selecting(
       host,
-      (range) => this.compose(range),
+      (selected) => this.compose(selected),
       () => this.session.canPost,
     );
     const { pins, panel, said, selecting } = this;
     this.surface = new Surface(given, { pins, panel, said, selecting });
-    this.polling = startPolling(this.session, () => this.panel.isOpen);
+    this.polling = startPolling(this.session, this.panel);
   }
 
   private hands(): Hands {
@@ -103,7 +104,7 @@ class Widget {
     onLayout(() => (this.places.isStale ? void this.find() : this.pins.placeSoon()), signal);
     keepAboveKeyboard(this.given.layer, signal);
     addEventListener("hashchange", () => void this.followHash(), { signal });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.surface.paint(), { signal });
+    this.surface.keepPainted(signal);
   }
 
   /** What is known has changed. */
@@ -128,9 +129,12 @@ class Widget {
 
   /** What came late may hold what was not found, and what was drawn anew may have lost it. */
   private look(): void {
+    if (this.ending.signal.aborted) return;
     this.surface.stay();
     this.surface.paint();
-    const lost = this.session.threads.some(({ id, anchor }) => anchor.selector && !this.places.of(id));
+    const lost = this.session.threads.some(
+      ({ id, anchor }) => (anchor.selector ?? anchor.hints?.element) && !this.places.of(id),
+    );
     if (lost || this.places.isStale) void this.find();
     else this.pins.placeSoon();
   }
@@ -139,7 +143,7 @@ class Widget {
     const { panel, session, places } = this;
     const threads = inReadingOrder(this.sending.threads(), places);
     const pinned = pinnedOf(threads, places);
-    this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.range ?? null });
+    this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.quote ? panel.passage.range : null });
     this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
     panel.draw(threads);
     this.launcher.draw(session.threads.length, panel.isOpen || session.access === "nowhere");
@@ -162,10 +166,10 @@ class Widget {
     this.panel.show(id, true);
   }
 
-  private compose(range: Range): void {
-    const passage = passageOf(range);
+  private compose(selected: Selected): void {
+    const passage = passageOf(selected);
     if (!passage) return;
-    if ([...passage.quote.exact].length > LONGEST_PASSAGE) {
+    if ([...(passage.quote?.exact ?? "")].length > LONGEST_PASSAGE) {
       return this.said.say(`Select less: at most ${LONGEST_PASSAGE} characters can be commented on at once.`);
     }
     const { activeElement } = document;
@@ -173,9 +177,17 @@ class Widget {
     this.panel.compose(passage);
   }
 
-  private giveBack(): void {
+  private giveBack(range?: Range): void {
     const { before } = this;
     this.before = null;
+    // What was selected is so again: whoever has no mouse goes on from there.
+    if (range)
+      return getSelection()?.setBaseAndExtent(
+        range.startContainer,
+        range.startOffset,
+        range.endContainer,
+        range.endOffset,
+      );
     if (before?.isConnected && !before.hidden) before.focus();
     else this.given.launcher?.focus();
   }

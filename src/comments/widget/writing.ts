@@ -23,9 +23,10 @@ async function told(session: Session, answer: Answer): Wrong {
 
 export interface Post {
   text: string;
-  /** Null: a thread of its own, about `quote` or the whole page. */
+  /** Null: a thread of its own, about `quote`, `element` or the whole page. */
   thread_id: string | null;
   quote: Quote | null;
+  element: string | null;
 }
 
 export interface Sent {
@@ -41,15 +42,17 @@ const newKey = (): string => {
   return `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}`;
 };
 
-function annotationOf({ path }: Session, { text, thread_id, quote }: Post): object {
+function annotationOf({ path }: Session, { text, thread_id, quote, element }: Post): object {
   const target = thread_id === null ? location.origin + path : COMMENTS + thread_id;
+  const part = element && { type: "CssSelector", value: element };
+  const selector = quote ? { type: "TextQuoteSelector", ...quote } : part;
   return {
     "@context": "http://www.w3.org/ns/anno.jsonld",
     type: "Annotation",
     motivation: thread_id === null ? "commenting" : "replying",
     canonical: newKey(),
     body: { type: "TextualBody", value: text, format: "text/plain" },
-    target: quote ? { source: target, selector: [{ type: "TextQuoteSelector", ...quote }] } : target,
+    target: selector ? { source: target, selector: [selector] } : target,
   };
 }
 

@@ -96,6 +96,29 @@ test("a passage that is drawn anew is found again", async () => {
   expect(await pins()).toEqual([PIN]);
 });
 
+/** Longer than changes are watched for after a load (COMMENTS 3). */
+const UNWATCHED_MS = 15_500;
+
+test("a passage that a tab took away is found again when the tab is turned back, however late", async () => {
+  const tabs = `<button id="tab">The other tab</button><div id="shown"></div><script>
+    const [one, other] = ["<p>The ferry to the island sails on Sundays only.</p>", "<p>Nothing but timetables.</p>"];
+    let first = true;
+    const show = () => (document.querySelector("#shown").innerHTML = first ? one : other);
+    document.querySelector("#tab").onclick = () => { first = !first; setTimeout(show, 500); };
+    show();
+  </script>`;
+  const site = await world.site({ "index.html": article("", tabs) });
+  await site.writeOn({ exact: "sails on Sundays only", prefix: "The ferry to the island " }, "And on Mondays?");
+  await browser.visit(`${site.origin}/`);
+  const pin = "Thread on 'sails on Sundays only', 0 replies";
+  await byRole(browser, "button", pin);
+  await Bun.sleep(UNWATCHED_MS);
+  await click(browser, "button", "The other tab");
+  await gone(browser, "button", pin);
+  await click(browser, "button", "The other tab");
+  await byRole(browser, "button", pin);
+});
+
 test("a page that draws its whole document anew keeps its comments", async () => {
   const site = await world.site({ "index.html": article() });
   await site.writeOn({ exact: PASSAGE }, "Stays");

@@ -120,3 +120,25 @@ test("a long page with 100 threads, 50 of them lost, is anchored in tasks of les
   expect(longest_ms).toBeLessThan(50);
   expect((await loadOf(browser)).shifted).toBe(0);
 });
+
+test("a page with 500 threads, as many as there can be, is as quiet before anybody opens them", async () => {
+  const words = (i: number) => `boat ${i * 7} lies at pier ${i * 13}`;
+  const text = Array.from({ length: 500 }, (_, i) => `<p>In the year ${i} ${words(i)}, while the tide falls.</p>`);
+  const full = await world.site({ "index.html": article("", text.join("")) });
+  const somebody = await full.writeOn({ exact: words(0) }, "Thread 0");
+  for (let i = 1; i < 500; i++) {
+    const quote = { exact: words(i), prefix: `In the year ${i} `, suffix: ", while the tide falls." };
+    await full.writeOn(quote, `Thread ${i}`, { by: somebody });
+  }
+  const watch = await watchTasks(browser);
+  await browser.visit(`${full.origin}/`);
+  await until(() =>
+    browser.evaluate<boolean>(
+      "document.querySelector('svc-comments')?.shadowRoot.querySelectorAll('.pin').length === 500",
+    ),
+  );
+  const { longest_ms } = await watch.end();
+  expect(longest_ms).toBeLessThan(50);
+  await click(browser, "button", "Comments");
+  await panelShows(browser, "Thread 499");
+}, 60_000);

@@ -228,4 +228,7 @@ test("comments that are turned off meanwhile go away", async () => {
   await browser.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
   await gone(browser, "button", "Comments");
   expect(await browser.evaluate<number>("CSS.highlights.size")).toBe(0);
+  await browser.evaluate("document.querySelector('main').append('Something new')"); // changes are still watched for
+  await Bun.sleep(600);
+  expect(await browser.evaluate<number>("document.querySelectorAll('svc-comments').length")).toBe(0);
 });

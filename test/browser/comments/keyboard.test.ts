@@ -100,6 +100,20 @@ test("'Show in page' moves the focus to the passage, Esc goes back to the thread
   expect(await panelText(browser)).toContain("There");
 });
 
+test("a comment that is not written after all leaves the selection as it was, to go on from there", async () => {
+  await open();
+  await selectByKeys(browser, "#second", 13);
+  await byRole(browser, "button", "Comment on selection");
+  await chord(browser, "KeyM", "m", "ctrl", "alt");
+  await focusIs("textbox", "Comment");
+  await browser.press("Escape");
+  await gone(browser, "complementary", "Comments");
+  expect(await browser.evaluate<string>("getSelection().toString()")).toBe("The tide tabl");
+  await chord(browser, "KeyM", "m", "ctrl", "alt");
+  await focusIs("textbox", "Comment");
+  await panelShows(browser, "The tide tabl");
+});
+
 test("the launcher opens the panel, and Esc returns to it", async () => {
   await open();
   await byRole(browser, "button", "Comments");

@@ -89,6 +89,40 @@ describe("the owner", () => {
     expect(await named(browser, "button")).not.toContain("Rename");
   });
 
+  test("settles and deletes a thread whose first comment its author erased", async () => {
+    const site = await world.site(FILES);
+    const root = await site.writeOn({ exact: PASSAGE }, "Gone by now");
+    await site.write("Still here", root.iri);
+    const erased = await site.ask(`/_svc/comments/${root.id}`, { method: "DELETE", headers: { cookie: root.cookie } });
+    expect(erased.status).toBe(204);
+    await browser.visit(await site.ownerUrl());
+    await panelShows(browser, "This comment was deleted.");
+    await click(browser, "button", "Resolve");
+    await byRole(browser, "button", `Thread on '${PASSAGE}', 1 reply, resolved`);
+    await click(browser, "button", "Reopen");
+    await byRole(browser, "button", `Thread on '${PASSAGE}', 1 reply`);
+    await click(browser, "button", "Delete"); // the first: of the thread
+    await panelShows(browser, "This deletes the comment and 1 reply, for good.");
+    await browser.cdp("Network.clearBrowserCookies");
+    await open(site);
+    await click(browser, "button", /^Thread on/);
+    await panelShows(browser, "This comment was deleted.");
+    const offered = (await named(browser, "button")).filter((name) => /^(Resolve|Edit|Delete|Report)$/.test(name));
+    expect(offered).toEqual(["Report"]); // the reply
+  });
+
+  test("is a visitor again once the hour is over: what strangers may not see goes", async () => {
+    const site = await world.site(FILES, "approved");
+    await site.writeOn({ exact: PASSAGE }, "Waits for you");
+    await browser.visit(await site.ownerUrl());
+    await panelShows(browser, "Waits for you");
+    await browser.cdp("Network.clearBrowserCookies");
+    await browser.evaluate("document.dispatchEvent(new Event('visibilitychange'))"); // as after a return to the tab
+    await gone(browser, "button", PIN);
+    expect(await panelText(browser)).not.toContain("Waits for you");
+    expect(await panelText(browser)).not.toContain("You moderate");
+  });
+
   test("a visitor has no button of the owner's", async () => {
     const site = await world.site(FILES);
     await site.writeOn({ exact: PASSAGE }, "Plain");

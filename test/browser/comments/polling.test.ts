@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
 import { byRole } from "../by-role.ts";
 import type { Browser } from "../chromium.ts";
-import { click } from "./hands.ts";
+import { click, panelShows } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
 /** `waits`: what the page waits for at least ten seconds, newest last. `answers`: the statuses of its questions. */
@@ -56,6 +56,15 @@ test("at once on return to the page, and the common answer is an empty 304", asy
   await lookAgain();
   await until(async () => (await answers()).length === 2);
   expect(await answers()).toEqual([200, 304]);
+});
+
+test("how long ago something was written is told anew, though nothing else is new", async () => {
+  await click(browser, "button", /^Thread on/);
+  await panelShows(browser, "just now");
+  await browser.evaluate("Date.now = ((now) => () => now() + 5 * 60_000)(Date.now)");
+  await lookAgain();
+  await panelShows(browser, "5 minutes ago");
+  expect((await answers()).at(-1)).toBe(304);
 });
 
 test("never while nobody sees it", async () => {

@@ -105,6 +105,56 @@ test.each(["DELETE", "PATCH", "PUT"])("abuse 1: %s by fetch changes nothing", as
   await untouched();
 });
 
+/** The form of `view` is one that a browser sends by itself, to whoever's page it leads. */
+const formOfView = (target: string): string => `(() => {
+  const frame = document.createElement("iframe");
+  frame.name = "into";
+  const form = document.createElement("form");
+  Object.assign(form, { method: "post", action: "${victim.origin}/_svc/comments/view", target: "${target}" });
+  for (const [name, value] of Object.entries({ page: "/index.html", text: "Not the victim's words" })) {
+    const field = document.createElement("input");
+    form.append(Object.assign(field, { name, value }));
+  }
+  document.body.append(frame, form);
+  form.submit();
+})()`;
+
+test("abuse 1: the form of `view` posts nothing from another site, in a frame or not", async () => {
+  await browser.evaluate(formOfView("into"));
+  await untouched();
+  await browser.evaluate(formOfView("_self"));
+  await browser.shows("did not come from a page of this site");
+  await untouched();
+  expect(statuses).toEqual([403, 403]);
+});
+
+test.each(["owner", "passcode", "view"])("abuse 1: nothing is entered for the victim by fetch at %s", async (path) => {
+  for (const mode of ["no-cors", "cors"]) {
+    const got = await browser.evaluate<string>(`fetch("${victim.origin}/_svc/comments/${path}", {
+      method: "POST", mode: "${mode}", credentials: "include", headers: { "content-type": "text/plain" },
+      body: JSON.stringify({ code: "x", passcode: "open sesame" }),
+    }).then(({ type }) => type, () => "blocked")`);
+    expect([mode, got]).toEqual([mode, mode === "cors" ? "blocked" : "opaque"]);
+  }
+  await untouched();
+  expect(statuses).toEqual([403]); // of what a browser blocks it tells no status
+});
+
+test("abuse 1: after all of it the victim is who they were", async () => {
+  for (const [method, path] of Object.entries({ DELETE: "me", PATCH: "me", POST: "owner" })) {
+    await browser.evaluate(`fetch("${victim.origin}/_svc/comments/${path}", {
+      method: "${method}", mode: "${method === "POST" ? "no-cors" : "cors"}", credentials: "include",
+      headers: { "content-type": "text/plain" }, body: '{"name":"Not me"}',
+    }).then(() => 0, () => 0)`);
+  }
+  await untouched();
+  await browser.visit(`${victim.origin}/`);
+  const me = "fetch('/_svc/comments/me').then((answer) => answer.json())";
+  expect(await browser.evaluate<{ name: string }>(me)).toMatchObject({ name: expect.not.stringContaining("Not me") });
+  await click(browser, "button", /^Comments/);
+  await panelShows(browser, "You moderate as Owner");
+});
+
 test("abuse 1: it neither moderates nor reads what the victim reads", async () => {
   const root = await victim.writeOn({ exact: PASSAGE }, "To be resolved?");
   const read = await browser.evaluate<string>(`Promise.all([

@@ -7,6 +7,7 @@ const registry = (): HighlightRegistry | undefined => CSS.highlights;
 
 /** In the page's own sheets, for it is the page's text that is painted. */
 let sheet: CSSStyleSheet | null = null;
+let written = "";
 
 const RULES = (mark: string, active: string): string => `
 ::highlight(svc-comment) { background-color: ${mark}; }
@@ -17,8 +18,9 @@ const LIGHT = RULES("rgb(255 205 84 / 38%)", "rgb(255 186 32 / 62%)");
 const DARK = RULES("rgb(226 181 86 / 28%)", "rgb(226 181 86 / 48%)");
 
 export function colour(dark: boolean): void {
-  sheet ??= new CSSStyleSheet();
-  sheet.replaceSync(dark ? DARK : LIGHT);
+  sheet ??= new CSSStyleSheet({ media: "screen" }); // what is printed is the page alone
+  const rules = dark ? DARK : LIGHT;
+  if (rules !== written) sheet.replaceSync((written = rules));
   if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets.push(sheet);
 }
 

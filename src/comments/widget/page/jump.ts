@@ -1,5 +1,6 @@
 /** Takes the reader to a passage: the element that holds it can have the focus until it leaves it, so that whoever listens
  *  or types goes on from there. Esc goes back. */
+import { elementOf } from "./parts.ts";
 
 interface Jump {
   range: Range;
@@ -7,8 +8,7 @@ interface Jump {
 }
 
 export function jumpTo({ range, back }: Jump): void {
-  const node = range.startContainer;
-  const element = (node instanceof Element ? node : node.parentElement) as HTMLElement | null;
+  const element = elementOf(range) as HTMLElement | null;
   if (!element) return;
   const ending = new AbortController();
   const { signal } = ending;
@@ -36,9 +36,14 @@ export function jumpTo({ range, back }: Jump): void {
 const SEEN_AT = 0.28;
 
 export function scrollTo(range: Range): void {
-  const node = range.startContainer;
-  const element = node instanceof Element ? node : node.parentElement;
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
-  element?.scrollIntoView({ block: "nearest", behavior: "instant" }); // whatever scrolls around it
-  scrollBy({ top: range.getBoundingClientRect().top - innerHeight * SEEN_AT, behavior });
+  const wanted = innerHeight * SEEN_AT;
+  const element = elementOf(range);
+  element?.scrollIntoView({ block: "nearest", behavior: "instant" });
+  // Whatever scrolls around it, too: as far up as it stays inside.
+  for (let one = element?.parentElement; one && one !== document.body; one = one.parentElement) {
+    const above = range.getBoundingClientRect().top - Math.max(wanted, one.getBoundingClientRect().top);
+    if (above > 0) one.scrollTop += above;
+  }
+  scrollBy({ top: range.getBoundingClientRect().top - wanted, behavior });
 }

@@ -1,9 +1,11 @@
 /** Calls when what a page shows late may be there (COMMENTS 3): once it is loaded, a little later, and after changes for a
- *  while. */
+ *  while, which begins again with whatever is done there. */
 
 const AFTER_LOAD_MS = [1000, 3000];
 const WATCHED_MS = 15_000;
 const REST_MS = 300;
+/** What somebody does may bring what went: a tab that is turned to, a list that goes on. */
+const AGAIN = ["click", "scrollend"];
 
 /** Ends what an earlier call began. */
 export function watcher(look: () => void): () => void {
@@ -20,12 +22,18 @@ export function watcher(look: () => void): () => void {
 
 function watchChanges(look: () => void, signal: AbortSignal): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let ending: ReturnType<typeof setTimeout> | undefined;
   const observer = new MutationObserver(() => {
     clearTimeout(timer);
     timer = setTimeout(() => (window.requestIdleCallback ?? setTimeout)(() => signal.aborted || look()), REST_MS);
   });
-  observer.observe(document.documentElement, { childList: true, characterData: true, subtree: true });
   const end = () => observer.disconnect();
-  setTimeout(end, WATCHED_MS);
+  const begin = (): void => {
+    clearTimeout(ending);
+    observer.observe(document.documentElement, { childList: true, characterData: true, subtree: true });
+    ending = setTimeout(end, WATCHED_MS);
+  };
+  begin();
+  for (const name of AGAIN) addEventListener(name, begin, { signal, capture: true, passive: true });
   signal.addEventListener("abort", end);
 }

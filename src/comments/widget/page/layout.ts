@@ -8,8 +8,15 @@ export function onLayout(then: () => void, signal: AbortSignal): void {
     setTimeout(then, SETTLED_MS);
   };
   addEventListener("resize", then, { signal });
-  // What scrolls inside the page takes passages along; the page itself takes the pins along too.
-  addEventListener("scroll", ({ target }) => target !== document && then(), { signal, capture: true, passive: true });
+  // What scrolls inside the page takes passages along; the page itself takes the pins along too, but those that lie at the
+  // window's side.
+  let left = scrollX;
+  const scrolled = ({ target }: Event): void => {
+    if (target === document && scrollX === left) return;
+    left = scrollX;
+    then();
+  };
+  addEventListener("scroll", scrolled, { signal, capture: true, passive: true });
   for (const name of ["load", "toggle", "transitionend", "click"]) {
     addEventListener(name, soon, { signal, capture: true, passive: true });
   }

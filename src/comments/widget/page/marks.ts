@@ -19,7 +19,9 @@ export class Marks {
 
   constructor(private readonly press: (id: string) => void) {}
 
-  draw({ pinned, active, passage }: Shown): void {
+  draw({ pinned: all, active, passage }: Shown): void {
+    // A part of the page is a component that is used: its clicks are its own, and its text is inside it.
+    const pinned = all.filter(({ thread }) => thread.anchor.selector);
     this.pinned = pinned;
     const open = pinned.filter(({ thread }) => thread.status === "open");
     highlight("svc-comment", rangesOf(open.filter(({ thread }) => thread.id !== active)));
@@ -40,12 +42,13 @@ export class Marks {
     return found.toSorted((a, b) => lengthOf(a) - lengthOf(b))[0];
   }
 
-  private click(event: MouseEvent): void {
-    const { target } = event;
+  private click(event: PointerEvent): void {
+    const { target, pointerType } = event;
     if (event.defaultPrevented || !(target instanceof Element) || target.closest(USED)) return;
     if (getSelection()?.isCollapsed === false || !document.body.contains(target)) return;
     const found = this.at(event);
-    if (found && found.thread.status === "open") this.press(found.thread.id);
+    // A mouse sees a resolved one under itself; a finger would come upon it in plain text.
+    if (found && (found.thread.status === "open" || pointerType === "mouse")) this.press(found.thread.id);
   }
 
   /** A resolved passage shows itself under the pointer alone. */

@@ -3,58 +3,26 @@
 import type { Thread } from "../../types.ts";
 import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";
-import { isRightToLeft } from "./theme.ts";
 import type { Place } from "./places.ts";
+import { below, freeBeside, type Spot, spotOf } from "./spots.ts";
 
 export interface Pinned {
   thread: Thread;
   place: Place;
 }
 
-const GAP = 8;
-/** As wide as a pin with its gap; on a narrow page, where it lies on the text, as little as can be. */
-const ROOM = 40;
-const NARROW = 600;
-const LITTLE_ROOM = 30;
-/** From one to the next. */
-const APART = 30;
-
 function pinName({ status, comments, anchor }: Thread): string {
-  const quote = shortened(anchor.selector?.[0].exact ?? "");
+  const quote = shortened(anchor.selector?.[0].exact ?? "a part of the page");
   const replies = plural(comments.length - 1, "reply", "replies");
   return `Thread on '${quote}', ${replies}${status === "resolved" ? ", resolved" : ""}`;
 }
 
-const BLOCK = "p, li, td, th, dd, dt, pre, blockquote, figure, h1, h2, h3, h4, h5, h6, article, section, main, div";
-
-interface Spot {
-  x: number;
-  y: number;
-}
-
-/** What of the page's width the panel leaves. */
-interface Free {
-  left: number;
-  right: number;
-}
-
-/** Beside the end of the passage's lines, where there is room, else at the page's edge. Null where nothing of it is shown. */
-function spotOf({ range }: Place, { left, right }: Free): Spot | null {
-  const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
-  const element = range.startContainer.parentElement;
-  // What is folded away has a place, but nobody sees it there.
-  if (!rect || element?.checkVisibility?.({ visibilityProperty: true }) === false) return null;
-  const block = element?.closest(BLOCK)?.getBoundingClientRect() ?? rect;
-  const behind = Math.max(block.right, rect.right) + GAP;
-  const before = Math.min(block.left, rect.left) - ROOM + GAP / 2;
-  const beside = isRightToLeft() ? before : behind;
-  const room = right - left < NARROW ? LITTLE_ROOM : ROOM;
-  const x = Math.max(left + room - 28 - GAP / 2, Math.min(beside, right - room));
-  return { x: x + scrollX, y: Math.max(0, rect.top + scrollY + rect.height / 2 - 14) };
-}
-
 export class Pins {
   readonly element = el("div", { class: "pins", popover: "manual" });
+  /** Along the drawer, below the pins: what they would lie on otherwise is text. */
+  readonly rail = el("div", { class: "rail", hidden: true });
+  /** Below the page's end, for as long as a sheet covers it: what stands there can be scrolled above the sheet. */
+  private readonly room = el("div", { class: "room" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private pinned: readonly Pinned[] = [];
   private beside: HTMLElement | null = null;
@@ -66,7 +34,7 @@ export class Pins {
     return this.buttons.get(id) ?? null;
   }
 
-  /** `pinned` in reading order; `beside`: what may cover the page's right side. */
+  /** `pinned` in reading order; `beside`: the panel while it is open. */
   draw(pinned: readonly Pinned[], active: string | null, beside: HTMLElement | null): void {
     this.pinned = pinned;
     this.beside = beside;
@@ -101,16 +69,17 @@ export class Pins {
     });
   }
 
-  /** A sheet takes nothing of the width. */
-  private free(): Free {
-    const width = document.documentElement.clientWidth;
-    const panel = this.beside?.getBoundingClientRect();
-    if (!panel || panel.width > width / 2) return { left: 0, right: width };
-    return isRightToLeft() ? { left: panel.right, right: width } : { left: 0, right: panel.left };
+  private makeRoom(sheet: boolean): void {
+    const { room, beside } = this;
+    if (!beside || !sheet) return room.remove();
+    if (room.isConnected) return; // whoever has scrolled into it would be thrown back by a look without it
+    room.style.top = `${document.documentElement.scrollHeight + beside.offsetHeight - 1}px`;
+    this.element.append(room);
   }
 
   private place(): void {
-    const free = this.free();
+    const free = freeBeside(this.beside);
+    this.makeRoom(free.drawer === null);
     const spots = this.pinned.map(({ place }) => spotOf(place, free));
     const taken: Spot[] = [];
     this.pinned.forEach(({ thread }, i) => {
@@ -119,17 +88,10 @@ export class Pins {
       pin.hidden = !spot;
       if (!spot) return;
       const y = below(taken, spot);
-      taken.push({ x: spot.x, y });
-      pin.style.left = `${spot.x}px`;
-      pin.style.top = `${y}px`;
+      taken.push({ ...spot, y });
+      pin.dataset["lies"] = spot.lies;
+      Object.assign(pin.style, { left: `${spot.x}px`, top: `${y}px`, width: `${spot.width}px` });
     });
+    this.rail.hidden = !taken.some(({ lies }) => lies === "rail");
   }
-}
-
-/** Where no earlier pin lies. */
-function below(taken: readonly Spot[], { x, y }: Spot): number {
-  const near = taken.filter((one) => Math.abs(one.x - x) < APART).toSorted((a, b) => a.y - b.y);
-  let free = y;
-  for (const one of near) if (Math.abs(one.y - free) < APART) free = one.y + APART;
-  return free;
 }

@@ -4,6 +4,7 @@ import { anchor } from "../../anchor.ts";
 import { normalise } from "../../text.ts";
 import { type DocumentText, documentText } from "../page-text.ts";
 import { breathing } from "./breath.ts";
+import { rangeOf } from "./parts.ts";
 
 export interface Place {
   range: Range;
@@ -36,6 +37,13 @@ function find(text: string, thread: Thread): Found | null {
   return carried(text, thread);
 }
 
+function partAt(text: DocumentText, path: string): Place | null {
+  const element = document.body.querySelector(path);
+  if (!element) return null;
+  const range = rangeOf(element);
+  return { range, start: text.offset(range.startContainer, range.startOffset), changed: false };
+}
+
 export class Places {
   private found = new Map<string, Place>();
   /** The last call's: an earlier one that is still at work gives up. */
@@ -62,6 +70,8 @@ export class Places {
   }
 
   private placed(text: DocumentText, thread: Thread): Place | null {
+    const { selector, hints } = thread.anchor;
+    if (!selector) return hints?.element ? partAt(text, hints.element) : null;
     const place = find(text.text, thread);
     const range = place && text.range(place.start, place.end);
     return range && { range, start: place.start, changed: place.changed };

@@ -1,6 +1,9 @@
-/** A selection as a passage that is found again (COMMENTS 3): whole graphemes, with what stands around them. */
+/** A selection as what is found again (COMMENTS 3): a passage of whole graphemes, with what stands around it, or a part of the
+ *  page. */
 import type { Quote } from "../../quote.ts";
 import { documentText } from "../page-text.ts";
+import { pathTo, rangeOf } from "./parts.ts";
+import type { Selected } from "./selected.ts";
 
 const CONTEXT = 64;
 /** Code points. */
@@ -26,12 +29,16 @@ function contextBehind(text: string, end: number): string {
 }
 
 export interface Passage {
-  quote: Quote;
+  /** Null for a part of the page. */
+  quote: Quote | null;
+  /** The part's own, where it has a name. */
+  element: string | null;
   range: Range;
 }
 
 /** Null where it holds no text of the page. */
-export function passageOf(selected: Range): Passage | null {
+export function passageOf({ range: selected, part }: Selected): Passage | null {
+  if (part) return { quote: null, element: pathTo(part), range: rangeOf(part) };
   const page = documentText();
   const { text } = page;
   let start = page.offset(selected.startContainer, selected.startOffset);
@@ -42,5 +49,9 @@ export function passageOf(selected: Range): Passage | null {
   const range = page.range(start, end);
   if (!range) return null;
   const exact = text.slice(start, end);
-  return { range, quote: { exact, prefix: contextBefore(text, start), suffix: contextBehind(text, end) } };
+  return {
+    range,
+    element: null,
+    quote: { exact, prefix: contextBefore(text, start), suffix: contextBehind(text, end) },
+  };
 }

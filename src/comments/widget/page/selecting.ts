@@ -1,24 +1,12 @@
 /** Offers to comment on what is selected: beside it once the selection rests, and for keyboards by a key and by a button
  *  of the widget's own. */
 import { button } from "../dom.ts";
+import { selected, type Selected } from "./selected.ts";
 
 const REST_MS = 250;
 const GAP = 8;
 const WIDTH = 110;
 const HEIGHT = 40;
-
-/** What somebody selected of the page itself; null where it is nothing, or something to write in. */
-function selectedRange(host: HTMLElement): Range | null {
-  const selection = getSelection();
-  if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
-  const range = selection.getRangeAt(0);
-  const { commonAncestorContainer: around } = range;
-  const element = around instanceof Element ? around : around.parentElement;
-  if (!element || host.contains(element) || element.closest("input, textarea") || isEdited(element)) return null;
-  return element.isConnected && document.body.contains(element) && selection.toString().trim() ? range : null;
-}
-
-const isEdited = (element: Element): boolean => element instanceof HTMLElement && element.isContentEditable;
 
 export class Selecting {
   /** Beside the selection. */
@@ -26,12 +14,12 @@ export class Selecting {
   /** Shown to whoever comes to it by keyboard. */
   readonly here: HTMLButtonElement;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private range: Range | null = null;
+  private selected: Selected | null = null;
   private touched = false;
 
   constructor(
     private readonly host: HTMLElement,
-    private readonly compose: (range: Range) => void,
+    private readonly compose: (selected: Selected) => void,
     /** Whether anything may be written now. */
     private readonly allowed: () => boolean,
   ) {
@@ -48,7 +36,7 @@ export class Selecting {
     document.addEventListener("selectionchange", () => this.wait());
     document.addEventListener("pointerdown", ({ pointerType }) => (this.touched = pointerType !== "mouse"), true);
     document.addEventListener("keydown", (event) => this.key(event), true);
-    addEventListener("scroll", () => this.range && this.put(), { capture: true, passive: true });
+    addEventListener("scroll", () => this.selected && this.put(), { capture: true, passive: true });
     this.wait();
   }
 
@@ -58,14 +46,14 @@ export class Selecting {
   }
 
   private rest(): void {
-    this.range = this.allowed() ? selectedRange(this.host) : null;
-    for (const one of [this.beside, this.here]) one.hidden = this.range === null;
-    if (this.range) this.put();
+    this.selected = this.allowed() ? selected(this.host) : null;
+    for (const one of [this.beside, this.here]) one.hidden = this.selected === null;
+    if (this.selected) this.put();
   }
 
   /** Above with a mouse; below a finger, for the system has its own bar above. */
   private put(): void {
-    const rects = [...this.range!.getClientRects()].filter(({ width }) => width > 0);
+    const rects = [...this.selected!.range.getClientRects()].filter(({ width }) => width > 0);
     const [first, last] = [rects[0], rects.at(-1)];
     if (!first || !last) return;
     const above = first.top - HEIGHT - GAP;
@@ -79,20 +67,20 @@ export class Selecting {
   private key(event: KeyboardEvent): void {
     const wanted = event.code === "KeyM" && event.altKey && (event.ctrlKey || event.metaKey);
     if (!wanted || !this.allowed()) return;
-    this.range = selectedRange(this.host) ?? this.range;
-    if (!this.range) return;
+    this.selected = selected(this.host) ?? this.selected;
+    if (!this.selected) return;
     event.preventDefault();
     this.take();
   }
 
   private take(): void {
-    const { range } = this;
+    const { selected } = this;
     this.hide();
-    if (range) this.compose(range.cloneRange());
+    if (selected) this.compose({ ...selected, range: selected.range.cloneRange() });
   }
 
   hide(): void {
-    this.range = null;
+    this.selected = null;
     this.beside.hidden = this.here.hidden = true;
   }
 }

@@ -1,26 +1,26 @@
 /** Light or dark as the page is, whatever it says about itself: a panel in the other one hurts the eyes. */
 
 const LIGHT_FROM = 0.4;
+/** Of letters: grey ones stand on white, too. */
+const LIGHT_INK = 0.6;
 
 /** 0 to 1; null where nothing is painted, or in words that are not known here. */
 function lightness(colour: string): number | null {
-  const [a = 0, b = 0, c = 0, alpha = 1] = (colour.match(/[\d.]+/g) ?? []).map(Number);
+  const [a = 0, b = 0, c = 0, alpha = 1] = (colour.match(/\b[\d.]+/g) ?? []).map(Number);
   if (alpha < 0.5) return null;
-  if (colour.startsWith("rgb")) return (0.299 * a + 0.587 * b + 0.114 * c) / 255;
+  if (/^(rgb|color)/.test(colour)) return (0.299 * a + 0.587 * b + 0.114 * c) / (colour[0] === "r" ? 255 : 1);
   return colour.startsWith("okl") ? a : null;
 }
 
-/** Whether the page's lines begin at the right. */
-export const isRightToLeft = (): boolean => getComputedStyle(document.documentElement).direction === "rtl";
+/** Whether the page's lines begin at the right: some say so of the body alone. */
+export const isRightToLeft = (): boolean => getComputedStyle(document.body).direction === "rtl";
 
 export function isDark(): boolean {
-  const root = document.documentElement;
-  for (const element of [document.body, root]) {
+  const { body, documentElement } = document;
+  for (const element of [body, documentElement]) {
     const seen = lightness(getComputedStyle(element).backgroundColor);
     if (seen !== null) return seen < LIGHT_FROM;
   }
-  // Nothing is painted: it is the browser's own paper, dark where the page allows that and the reader wants it.
-  const scheme = getComputedStyle(root).colorScheme;
-  if (!scheme.includes("dark")) return false;
-  return !scheme.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches;
+  // A picture, or the browser's own paper: what is written on it is light where that is dark.
+  return (lightness(getComputedStyle(body).color) ?? 0) > LIGHT_INK;
 }

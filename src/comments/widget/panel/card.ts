@@ -1,6 +1,6 @@
 /** A thread in the panel: its passage, what was written, and a box to answer in while it is the open one. */
 import type { Thread } from "../../types.ts";
-import { button, el } from "../dom.ts";
+import { button, el, theirLanguage } from "../dom.ts";
 import { linkTo } from "../hash.ts";
 import type { Place } from "../page/places.ts";
 import { isSending } from "../sending.ts";
@@ -82,8 +82,9 @@ export class Card {
   private about(place: Place | null): HTMLElement[] {
     const [quote] = this.thread.anchor.selector ?? [];
     const resolved = this.thread.status === "resolved" ? el("span", { class: "badge" }, "Resolved") : null;
-    if (!quote) return [el("div", { class: "about" }, el("span", {}, "About the whole page"), resolved)];
-    const cited = el("blockquote", { class: place ? "quote" : "quote lost", dir: "auto" }, quote.exact);
+    const words = place ? "About a part of the page" : "About the whole page";
+    if (!quote) return [el("div", { class: "about" }, el("span", {}, words), resolved)];
+    const cited = el("blockquote", { class: place ? "quote" : "quote lost", ...theirLanguage() }, quote.exact);
     const state = place
       ? place.changed
         ? "The passage has changed. It was:"

@@ -69,6 +69,8 @@ function moreOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => void
   if (!open || session.foreign) return [];
   const asked = { hands, comment, done };
   const list: Action[] = [];
+  const is_gap = comment.text === null;
+  if (is_gap && !(session.isOwner && isRoot(shown))) return []; // a gap is nobody's, but the thread is the owner's
   if (session.canPost && isEditable(shown)) list.push({ label: "Edit", press: () => ask(editing(asked)) });
   const replies = thread.comments.length - 1;
   const takes_replies = session.isOwner && isRoot(shown) && replies > 0;
@@ -86,12 +88,10 @@ const buttons = (list: readonly Action[]): HTMLButtonElement[] =>
 
 export function commentItem(shown: Shown): HTMLElement {
   const { hands, comment, hold } = shown;
-  if (comment.text === null) {
-    return el("li", { class: "comment" }, el("p", { class: "erased" }, "This comment was deleted."));
-  }
   const sending = isSending(comment);
-  const head = headOf(comment, sending);
-  const text = theirs(comment.text);
+  const erased = comment.text === null;
+  const head = erased ? el("div", { class: "who" }) : headOf(comment, sending);
+  const text = erased ? el("p", { class: "erased" }, "This comment was deleted.") : theirs(comment.text!);
   const item = el("li", { class: "comment" }, head, text);
   if (sending) return item;
   let asked: HTMLElement | null = null;
@@ -107,6 +107,7 @@ export function commentItem(shown: Shown): HTMLElement {
     hold(true);
     text.hidden = form instanceof HTMLFormElement; // it is in the box
     item.append((asked = form));
+    form.scrollIntoView({ block: "nearest" });
   };
   const more = buttons(moreOf(shown, ask, done));
   if (more.length > 0) head.append(el("span", { class: "more" }, ...more));

@@ -8,6 +8,8 @@ import type { Hands } from "./hands.ts";
 interface Composed {
   thread_id: string | null;
   quote: Quote | null;
+  /** Of the part of the page that it is about. */
+  element?: string | null;
   hint?: string;
   /** Once it is there. */
   posted?: (id: string) => void;
@@ -17,19 +19,19 @@ interface Composed {
 const LONGEST = 4000;
 
 /** Of a passage that is commented on anew, the draft is known by the passage. */
-const draftKey = ({ thread_id, quote }: Pick<Composed, "thread_id" | "quote">): string =>
-  thread_id ?? (quote ? `passage ${quote.exact}` : "page");
+const draftKey = ({ thread_id, quote, element }: Composed): string =>
+  thread_id ?? (quote ? `passage ${quote.exact}` : element ? `part ${element}` : "page");
 
 export function composer(hands: Hands, composed: Composed): Form {
   const { session, sending, say } = hands;
-  const { thread_id, quote, hint, posted, cancel } = composed;
+  const { thread_id, quote, element = null, hint, posted, cancel } = composed;
   const { page } = session;
   const key = draftKey(composed);
   const is_reply = thread_id !== null;
 
   async function send(text: string): Promise<string | null> {
     if ([...text].length > LONGEST) return `That is longer than ${LONGEST} characters. Make it shorter.`;
-    const { wrong, id } = await sending.send({ text, thread_id, quote });
+    const { wrong, id } = await sending.send({ text, thread_id, quote, element });
     if (wrong !== null || id === null) return wrong;
     const waits = session.threads.some(({ comments }) =>
       comments.some((comment) => comment.id === id && comment.visibility === "pending"),

@@ -1,5 +1,5 @@
 /** A box to write in, with its button: what went wrong stands below it, and nothing that was written is lost. */
-import { button, el } from "../dom.ts";
+import { button, el, theirLanguage } from "../dom.ts";
 
 interface FormParts {
   /** The box's name. */
@@ -22,7 +22,7 @@ export interface Form {
 }
 
 function boxOf({ label, line, hint = "", value = "" }: FormParts): Form["box"] {
-  const names = { "aria-label": label, placeholder: hint, dir: "auto" };
+  const names = { "aria-label": label, placeholder: hint, ...theirLanguage() };
   const box = line
     ? el("input", { ...names, type: line, autocomplete: "off" })
     : el("textarea", { ...names, rows: "1" });

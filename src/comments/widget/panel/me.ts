@@ -51,6 +51,7 @@ export class Me {
     this.element.replaceChildren(element);
     box.focus();
     box.select();
+    element.scrollIntoView({ block: "nearest" });
   }
 
   private tell(): void {
@@ -69,5 +70,6 @@ export class Me {
     );
     this.element.replaceChildren(told);
     cancel.focus();
+    told.scrollIntoView({ block: "nearest" });
   }
 }

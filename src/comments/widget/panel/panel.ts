@@ -1,11 +1,12 @@
 /** The drawer, on narrow screens the sheet, in which threads are read and written. */
 import type { Thread } from "../../types.ts";
-import { button, el, icon } from "../dom.ts";
+import { button, el, icon, theirLanguage } from "../dom.ts";
 import type { Passage } from "../page/quote-of.ts";
 import { Card } from "./card.ts";
 import { composer } from "./composer.ts";
 import type { Form } from "./form.ts";
 import type { Hands } from "./hands.ts";
+import { ago } from "../words.ts";
 import { Me } from "./me.ts";
 import { passcodeForm } from "./passcode.ts";
 
@@ -16,8 +17,8 @@ interface PanelParts {
   opened(): void;
   /** Opened or closed, another thread, a passage to comment on or none. */
   changed(): void;
-  /** While it had the focus, which goes where it came from. */
-  closed(): void;
+  /** While it had the focus, which goes where it came from; with the passage that was not commented on after all. */
+  closed(passage: Passage | null): void;
 }
 
 export class Panel {
@@ -68,23 +69,35 @@ export class Panel {
 
   close(): void {
     if (!this.isOpen) return;
+    const { passage } = this;
+    // Before its box goes, and the focus with it.
+    const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
     this.endPassage();
     this.active = null;
-    const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
     this.element.hidePopover?.();
     this.element.hidden = true;
     this.parts.changed();
-    if (had_focus) this.parts.closed();
+    if (had_focus) this.parts.closed(passage);
+  }
+
+  /** Opened, or drawn anew. */
+  private now(): void {
+    if (this.isOpen) this.parts.changed();
+    else this.open();
   }
 
   /** Opens a thread. The focus stays, unless it is asked for. */
   show(id: string, focus: boolean): void {
     this.active = id;
-    this.open();
-    this.parts.changed();
+    this.now();
     const card = this.cards.get(id);
     if (focus) card?.focus();
     else card?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Time goes on where nothing else is new. */
+  tick(): void {
+    for (const time of this.element.querySelectorAll("time")) time.textContent = ago(time.dateTime);
   }
 
   focusFirst(): void {
@@ -97,10 +110,11 @@ export class Panel {
   compose(passage: Passage): void {
     this.passage = passage;
     this.active = null;
-    const { quote } = passage;
+    const { quote, element } = passage;
     const made = composer(this.parts.hands, {
       thread_id: null,
       quote,
+      element,
       hint: "Write a comment…",
       cancel: () => this.close(),
       posted: (id) => {
@@ -108,9 +122,11 @@ export class Panel {
         this.show(id, true);
       },
     });
-    this.start.replaceChildren(el("blockquote", { class: "quote", dir: "auto" }, quote.exact), made.element);
-    this.open();
-    this.parts.changed();
+    const about = quote
+      ? el("blockquote", { class: "quote", ...theirLanguage() }, quote.exact)
+      : el("p", { class: "about" }, "About a part of the page");
+    this.start.replaceChildren(about, made.element);
+    this.now();
     made.box.focus();
   }
 
@@ -119,8 +135,9 @@ export class Panel {
     this.start.replaceChildren();
   }
 
-  /** `threads` in reading order. */
+  /** `threads` in reading order. Of what nobody sees nothing is made: a page can have 500. */
   draw(threads: readonly Thread[]): void {
+    if (!this.isOpen) return;
     const { session } = this.parts.hands;
     const open = session.access === "open";
     this.drawGate(session.access === "passcode");

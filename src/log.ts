@@ -124,14 +124,27 @@ function lineBuffer() {
   };
 }
 
-interface Due {
-  /** Whether there are lines still to be made. */
-  waits(): boolean;
-  make(): void;
+/** Answers whose lines are still to be made. */
+function linesDue(lineOf: (entry: Access, ms: number) => string) {
+  let entries: Access[] = [];
+  let times: number[] = [];
+  return {
+    waits: () => entries.length > 0,
+    /** Whether it is time to make them. */
+    add(entry: Access, ms: number): boolean {
+      entries.push(entry);
+      return times.push(ms) >= BATCH;
+    },
+    make(line: (text: string) => void): void {
+      const [made, at] = [entries, times];
+      [entries, times] = [[], []];
+      for (const [n, entry] of made.entries()) line(lineOf(entry, at[n]!));
+    },
+  };
 }
 
 /** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
-function lineWriter(fd: number, time: () => string, due: Due) {
+function lineWriter(fd: number, time: () => string, due: ReturnType<typeof linesDue>) {
   const lines = lineBuffer();
   let size = 0;
   const dropped = { untold: 0, in_all: 0 };
@@ -141,7 +154,7 @@ function lineWriter(fd: number, time: () => string, due: Due) {
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    due.make();
+    due.make(line);
     if (writing || (lines.isEmpty() && dropped.untold === 0)) return;
     if (dropped.untold > 0) size += lines.add(`${time()} log: ${dropped.untold} lines dropped, nobody was reading`);
     dropped.untold = 0;
@@ -164,13 +177,8 @@ function lineWriter(fd: number, time: () => string, due: Due) {
     size += lines.add(text);
     schedule();
   }
-  return {
-    line,
-    dropped: () => dropped.in_all,
-    flush,
-    schedule,
-    idle: () => !writing && lines.isEmpty() && !due.waits(),
-  };
+  const idle = () => !writing && lines.isEmpty() && !due.waits();
+  return { line, dropped: () => dropped.in_all, flush, schedule, idle };
 }
 
 /** Until all is written, or for a second where nobody reads. */
@@ -186,15 +194,12 @@ async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<vo
 export function createLog(format: "text" | "json" | "off", now: () => number, fd = STDERR): Log {
   const timeOf = clock();
   const timeNow = () => timeOf(now());
-  const due: { entry: Access; ms: number }[] = [];
-  const lineOf = ({ entry, ms }: (typeof due)[number]): string =>
-    format === "json" ? `{"time":"${timeOf(ms)}",${accessJson(entry)}}` : `${timeOf(ms)} ${accessText(entry)}`;
-  function makeDue(): void {
-    if (due.length > 0) for (const one of due.splice(0)) out.line(lineOf(one));
-  }
-  const out = lineWriter(fd, timeNow, { waits: () => due.length > 0, make: makeDue });
+  const due = linesDue((entry, ms) =>
+    format === "json" ? `{"time":"${timeOf(ms)}",${accessJson(entry)}}` : `${timeOf(ms)} ${accessText(entry)}`,
+  );
+  const out = lineWriter(fd, timeNow, due);
   function line(text: string): void {
-    makeDue();
+    due.make(out.line);
     out.line(text);
   }
   const say = (level: "info" | "error", message: string, request_id: string | undefined) => {
@@ -205,8 +210,7 @@ export function createLog(format: "text" | "json" | "off", now: () => number, fd
   return {
     access_enabled: format !== "off",
     access(entry) {
-      due.push({ entry, ms: now() });
-      if (due.length >= BATCH) makeDue();
+      if (due.add(entry, now())) due.make(out.line);
       else out.schedule();
     },
     dropped: out.dropped,

@@ -22,7 +22,6 @@ import type {
   ThreadList,
   View,
   Viewpoint,
-  Visibility,
   Webhook,
 } from "./note-nouns.ts";
 import type { CommentsMode, Site } from "../types.ts";
@@ -85,8 +84,8 @@ export interface Edit {
   id: string;
   by: Pick<Author, "id" | "kind">;
   text: string;
-  /** Of the entity tag that was sent; null: of any. Throws `changed` where it is another. */
-  rev: number | null;
+  /** Of the entity tags that were sent; null: of any. Throws `changed` where it is none of them. */
+  revs: readonly string[] | null;
   /** Written before this (ISO 8601), a visitor's cannot be changed any more; throws `edit_window_over`. */
   written_after: string;
   /** What is public goes back to wait. */
@@ -98,7 +97,7 @@ export interface Removal {
   id: string;
   by: Author;
   /** As of an edit. */
-  rev: number | null;
+  revs: readonly string[] | null;
   /** Of its line in the history, where the owner removes it. */
   event_id: string;
 }
@@ -143,7 +142,7 @@ export interface Notes {
   /** Null where they have written nothing yet. */
   person(site_id: string, person_id: string): Promise<{ name: string; created_at: string } | null>;
   /** All that a person wrote, oldest first, whoever sees it. */
-  written(site_id: string, person_id: string): Promise<(PublicComment & { visibility: Visibility })[]>;
+  written(site_id: string, person_id: string): Promise<PublicComment[]>;
   /** Whether the visitor wrote just this before, or, of a long text, anybody did. */
   isRepeated(site_id: string, person_id: string, text: string): Promise<boolean>;
   /** Of the visitor that wrote under this key before. */

@@ -13,23 +13,13 @@ import { limitClient, limitRename } from "../visitor/limits.ts";
 import { checkName } from "../visitor/names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
-import { entityTag, itemOf } from "../wire.ts";
+import { entityTag, expectedRevs, itemOf } from "../wire.ts";
 import { noIdentity, type Who, writer } from "../visitor/who.ts";
 
 const EDITABLE_MS = 15 * UNIT_MS.m;
 
 const ifMatchRequired = (): Refusal =>
   new Refusal("if_match_required", "Send the comment's ETag in If-Match, so that nobody's change is lost.");
-
-/** What no comment ever was. */
-const NO_REV = -1;
-
-/** The revision that an If-Match names; null for any, and without the header. */
-function expectedRev({ request }: Ctx): number | null {
-  const header = request.headers.get("if-match");
-  if (header === null || header.trim() === "*") return null;
-  return Number(/^"a(\d{1,15})"$/.exec(header.trim())?.[1] ?? NO_REV);
-}
 
 /** As whom they may touch it: of an owner who also wrote as a visitor, as whichever wrote it. */
 async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
@@ -50,14 +40,14 @@ export async function edit(ctx: Ctx): Promise<Response> {
   await limitClient(ctx);
   const by = await authorAt(ctx, who);
   if (!request.headers.has("if-match")) throw ifMatchRequired();
-  const rev = expectedRev(ctx);
+  const revs = expectedRevs(request);
   const text = await readChangedText(request);
   const { thread, comment } = await parts.store.notes.edit({
     site_id: site.site_id,
     id: commentId(ctx),
     by,
     text,
-    rev,
+    revs,
     written_after: new Date(parts.now() - EDITABLE_MS).toISOString(),
     waits: await waits(ctx, by, text, false),
   });
@@ -68,12 +58,13 @@ export async function edit(ctx: Ctx): Promise<Response> {
 
 /** By its author, or by the owner, whose hand is not counted. */
 export async function remove(ctx: Ctx): Promise<Response> {
-  const { parts, site } = ctx;
+  const { parts, site, request } = ctx;
   const who = await writer(ctx);
   if (!who.owner) await limitClient(ctx);
   const by = who.owner ? who.author! : await authorAt(ctx, who);
   const event_id = newNoteEventId();
-  await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, rev: expectedRev(ctx), event_id });
+  const revs = expectedRevs(request);
+  await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, revs, event_id });
   return emptyAnswer(ctx, 204);
 }
 

@@ -20,7 +20,7 @@ export function* edit(wanted: Edit, now: number): Op<Found> {
   const begun = yield* begin(site_id, now);
   const row = yield* ownStanding(wanted);
   if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
-  refuseChanged(row, wanted.rev);
+  refuseChanged(row, wanted.revs);
   yield* refuseFullTextIn(wanted, row.thread_no, row.comment_no);
   const state = waits ? "pending" : row.state;
   yield* change.do(row.comment_no, text, state, begun.at, isPublic(row) ? 1 : 0, begun.no);

@@ -19,7 +19,7 @@ interface Row {
 const list = (condition: string) =>
   statement<Row>(
     `select c.comment_no, c.id, r.id as thread_id, t.page, c.text, c.person_id, p.name, p.kind, c.created_at,
-       c.state as visibility
+       case when c.state = 'public' and r.state not in ('public', 'erased') then 'pending' else c.state end as visibility
      from comments c join threads t on t.thread_no = c.thread_no join comments r on r.comment_no = t.thread_no
        ${WITH_PERSON}
      where c.site_id = ?1 and ${condition} and (?2 = 0 or c.comment_no < ?2) order by c.comment_no desc limit ?3`,

@@ -72,7 +72,7 @@ export function* remove(removal: Removal, now: number): Op<void> {
   const { site_id, id, by } = removal;
   const begun = yield* begin(site_id, now);
   const row = by.kind === "owner" ? yield* threadStandingOf(site_id, id) : yield* ownStanding(removal);
-  refuseChanged(row, removal.rev);
+  refuseChanged(row, removal.revs);
   yield* forgetOldest.do(site_id);
   if (by.kind !== "owner") return yield* takeAway(row, yield* gapOf(row), begun);
   yield* writeDown({ ...removal, note: null }, row.comment_no, "deleted", begun.at);

@@ -5,6 +5,7 @@ export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
 import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
 export { ownerCode } from "./owner/access.ts";
 export { applySettings } from "./owner/settings.ts";
+export { limitOwner } from "./visitor/limits.ts";
 export { decideAsOwner, removeAsOwner } from "./owner/threads.ts";
 import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
 import { changeSettings, readSettings } from "./owner/settings.ts";

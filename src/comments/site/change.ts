@@ -9,7 +9,7 @@ import { readChangedText, readMembers } from "../annotation.ts";
 import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { endedIdentity, identityCookie } from "../visitor/identity.ts";
-import { limitClient, limitRename } from "../visitor/limits.ts";
+import { limitClient, limitOwner, limitRename } from "../visitor/limits.ts";
 import { checkName } from "../visitor/names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
@@ -60,7 +60,8 @@ export async function edit(ctx: Ctx): Promise<Response> {
 export async function remove(ctx: Ctx): Promise<Response> {
   const { parts, site, request } = ctx;
   const who = await writer(ctx);
-  if (!who.owner) await limitClient(ctx);
+  if (who.owner) Object.assign(ctx.headers, await limitOwner(ctx));
+  else await limitClient(ctx);
   const by = who.owner ? who.author! : await authorAt(ctx, who);
   const event_id = newNoteEventId();
   const revs = expectedRevs(request);

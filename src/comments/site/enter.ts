@@ -8,7 +8,7 @@ import { MOST_BYTES, readMembers } from "../annotation.ts";
 import { answer, emptyAnswer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { grantCookie, ownerCookie } from "../visitor/identity.ts";
-import { isReportCounted, limitPasscode } from "../visitor/limits.ts";
+import { isReportCounted, limitOwnerCode, limitPasscode } from "../visitor/limits.ts";
 import { commentId } from "./read.ts";
 import { refuseForeign, refuseOff } from "../visitor/who.ts";
 
@@ -38,10 +38,12 @@ export async function passcode(ctx: Ctx): Promise<Response> {
 export async function owner(ctx: Ctx): Promise<Response> {
   refuseForeign(ctx, true);
   const { parts, site, exchange } = ctx;
+  const counted = await limitOwnerCode(ctx);
   const { code } = await readMembers(ctx.request);
   const right = typeof code === "string" && (await parts.store.notes.spendOwnerCode(site.site_id, hashToken(code)));
   if (!right)
     throw new Refusal("invalid_code", "This code is used, expired or none. Open the comments anew from the dashboard.");
+  await counted.right();
   exchange.setCookie(ownerCookie(parts.keys, site, parts.now()));
   return emptyAnswer(ctx, 204);
 }

@@ -57,6 +57,16 @@ export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ ri
   return { right: async () => void (await Promise.all([of_client.undo(), of_site.undo()])) };
 }
 
+/** As a passcode: wrong ones alone count. */
+export async function limitOwnerCode({ parts, network }: Ctx): Promise<{ right(): Promise<void> }> {
+  return { right: (await parts.limit("rate_owner_code", network())).undo };
+}
+
+/** What owners decide and set, on either host, whatever comes of it. */
+export async function limitOwner({ parts, site }: Pick<Ctx, "site" | "parts">): Promise<Record<string, string>> {
+  return (await parts.limit("rate_moderation", site.site_id)).headers;
+}
+
 /** False past the limit: nobody is told. */
 export async function isReportCounted({ parts, network }: Ctx): Promise<boolean> {
   try {

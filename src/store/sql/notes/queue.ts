@@ -53,10 +53,11 @@ export function* queue(site_id: string, state: QueueState, after: number | null,
   return { items, next: rows.length > limit ? rows[limit - 1]!.comment_no : null };
 }
 
-/** A crowd adds nothing. */
-const MOST_REPORTS = 100;
-const reported = statement<{ comment_no: number; n: number }>(
-  `select comment_no, (select count(*) from comment_reports where comment_reports.comment_no = comments.comment_no) as n
+/** A crowd adds nothing, and fills no disk. */
+const MOST_REPORTS = { of_comment: 100, of_site: 5000 };
+const reported = statement<{ comment_no: number; n: number; of_site: number }>(
+  `select comment_no, (select count(*) from comment_reports where comment_reports.comment_no = comments.comment_no) as n,
+     (select count(*) from comment_reports where comment_reports.site_id = comments.site_id) as of_site
    from comments where site_id = ? and id = ? and text is not null`,
 );
 const insert = statement(
@@ -71,7 +72,7 @@ export function* report(
   now: number,
 ): Op<boolean> {
   const found = yield* reported.get(site_id, id);
-  if (found === null || found.n >= MOST_REPORTS) return false;
+  if (found === null || found.n >= MOST_REPORTS.of_comment || found.of_site >= MOST_REPORTS.of_site) return false;
   yield* insert.do(site_id, found.comment_no, reason, text, new Date(now).toISOString());
   return true;
 }

@@ -17,12 +17,12 @@ import { writeDown } from "./events.ts";
 import { forgetPerson } from "./people.ts";
 
 const empty = statement(
-  `update comments set text = null, state = ?2, modified_at = ?3, rev = rev + 1,
+  `update comments set text = null, text_hash = null, state = ?2, modified_at = ?3, rev = rev + 1,
      public_no = case when ?4 = 1 then ?5 else public_no end, own_no = ?5
    where comment_no = ?1`,
 );
 const emptyThread = statement(
-  `update comments set text = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
+  `update comments set text = null, text_hash = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
      public_no = case when was_public = 1 then ?3 else public_no end, own_no = ?3
    where thread_no = ?1 and state <> 'deleted'`,
 );

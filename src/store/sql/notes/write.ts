@@ -5,6 +5,7 @@ import { commentDeleted, unknownComment } from "../../refusals.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, type Change, countReply } from "./changes.ts";
 import { know } from "./people.ts";
+import { hashOf } from "./repeated.ts";
 import { refuseFullText, refuseFullTextIn } from "./room.ts";
 import type { State } from "./rows.ts";
 import { find, readThread } from "./view.ts";
@@ -64,8 +65,8 @@ function* refuseFullPage({ site_id, page }: NewThread): Op<void> {
 
 const insert = statement<{ comment_no: number }>(
   `insert into comments (id, site_id, thread_no, person_id, text, state, was_public, canonical, created_at, modified_at,
-     public_no, own_no)
-   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10) returning comment_no`,
+     public_no, own_no, text_hash)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?11) returning comment_no`,
 );
 // A root is inserted under no thread, and then named by its own number.
 const UNNAMED = 0;
@@ -75,7 +76,8 @@ function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: Ch
   const { id, site_id, by, text, visibility, canonical } = writing;
   yield* know(site_id, by, at);
   const shown = seen && visibility === "public" ? 1 : 0;
-  return (yield* insert.get(id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no))!.comment_no;
+  const values = [id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no, hashOf(text)] as const;
+  return (yield* insert.get(...values))!.comment_no;
 }
 
 const insertThread = statement(

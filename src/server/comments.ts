@@ -19,7 +19,7 @@ import { doubling, type Rates, rateWindows } from "../rates.ts";
 import { reservedFor } from "../reserved-paths.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
-import { readKeyring, type Secrets, type Store } from "../store/index.ts";
+import { openKeyring, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
 import type { Site } from "../types.ts";
 import type { Page } from "../pages.ts";
@@ -52,7 +52,7 @@ async function located(
 export function commentParts(joined: Joined): CommentParts {
   const { config, store, sites, rates, limit, secrets, now, locating } = joined;
   const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
-  const ring = (name: "comment_visitor" | "comment_grant") => readKeyring(config.data_dir, name);
+  const ring = (name: "comment_visitor" | "comment_grant") => openKeyring(config.data_dir, name, now);
   return {
     config,
     store,

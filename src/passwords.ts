@@ -73,14 +73,14 @@ const oneAtATime = createGate({
     ),
 });
 
-/** Throws `invalid_input` for what is too short or too long. */
-export async function hashPasscode(passcode: string): Promise<string> {
+/** Throws `invalid_input` for what is too short or too long. `site_id`: whose; each has its own place in the line. */
+export async function hashPasscode(passcode: string, site_id: string): Promise<string> {
   const bytes = bytesOf(passcode);
   if ([...passcode.normalize("NFC")].length < SHORTEST_PASSCODE || bytes.length > LONGEST_BYTES) {
     const why = `The passcode must have at least ${SHORTEST_PASSCODE} characters and at most ${LONGEST_BYTES} bytes.`;
     throw new Refusal("invalid_input", why, { field: "passcode" });
   }
-  return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), ["setting"]);
+  return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), [`the owner of ${site_id}`]);
 }
 
 /** As `isPassword`. `network`: who asks. */

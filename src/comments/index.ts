@@ -17,6 +17,7 @@ import { companion, feed, feedOptions } from "./site/feeds.ts";
 import { post } from "./site/post.ts";
 import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
 import { postView, view } from "./site/view.ts";
+import { renewIdentity } from "./visitor/who.ts";
 
 type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 
@@ -44,7 +45,13 @@ const ON_SITE: readonly SiteRow[] = [
   ["OPTIONS", "/_svc/comments/feed.json", feedOptions],
 ];
 
-export const matchOnSite = matcher(ON_SITE);
+/** A report reads no cookie (ruling 12). */
+const renewing = (row: SiteRow): SiteRow => {
+  const [method, path, handle] = row;
+  if (handle === report) return row;
+  return [method, path, async (ctx) => renewIdentity(ctx).then(() => handle(ctx))];
+};
+export const matchOnSite = matcher(ON_SITE.map(renewing));
 
 /** Beside a page, where no file of the site has that name: their path is any. */
 const COMPANION: readonly SiteRow[] = [

@@ -175,6 +175,22 @@ describe("(5) guessed ids and passcodes", () => {
     expect(await guess(PASSCODE)).toBe("429 rate_limited");
   });
 
+  test("one that nobody had time to look at is no wrong one", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_PASSCODE: "5/10m" });
+    const place = await commentedSite(own, "passcode");
+    const others = await Promise.all(Array.from({ length: 12 }, () => commentedSite(own, "passcode")));
+    const enter = async (at: CommentedSite, passcode: string) =>
+      codeOf(await at.visitor().send("passcode", { method: "POST", body: { passcode } }));
+    let refused = 0;
+    for (let round = 0; refused < 5 && round < 5; round++) {
+      const crowd = others.flatMap((other) => Array.from({ length: 4 }, () => enter(other, PASSCODE)));
+      for (let n = 0; n < 3; n++) refused += (await enter(place, PASSCODE)) === "503 unavailable" ? 1 : 0;
+      await Promise.all(crowd);
+    }
+    expect(refused).toBeGreaterThanOrEqual(5);
+    expect(await enter(place, PASSCODE)).toBe("204 undefined");
+  });
+
   test("a wrong one is told alike whether one is set or not: in body and in time", async () => {
     const [set, unset] = [await commentedSite(server, "passcode"), await commentedSite(server, "anonymous")];
     const enter = (place: typeof set, passcode: unknown) =>

@@ -8,7 +8,7 @@ import { feedSite } from "../addresses.ts";
 import { readChangedText, readMembers } from "../annotation.ts";
 import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { endedIdentity, identityCookie } from "../visitor/identity.ts";
+import { endedIdentity, identityCookies } from "../visitor/identity.ts";
 import { limitClient, limitOwner, limitRename } from "../visitor/limits.ts";
 import { checkName } from "../visitor/names.ts";
 import { waits } from "./post.ts";
@@ -80,7 +80,7 @@ export async function rename(ctx: Ctx): Promise<Response> {
     await parts.store.notes.rename(site.site_id, { ...visitor, name: wanted }, site.comments_mode !== "approved");
     return wanted;
   });
-  exchange.setCookie(identityCookie(parts.keys, site, { ...identity, name }, parts.now()));
+  exchange.cookies = identityCookies(parts.keys, ctx, { ...identity, name }, parts.now());
   const known = await parts.store.notes.person(site.site_id, visitor.id);
   return answer(ctx, { id: visitor.id, name, created_at: known?.created_at }, PRIVATE);
 }
@@ -91,7 +91,6 @@ export async function erase(ctx: Ctx): Promise<Response> {
   if (visitor === null) throw noIdentity();
   await limitClient(ctx);
   await parts.store.notes.erase(site.site_id, visitor.id);
-  exchange.cookies = null; // a renewed one would bring them back
-  exchange.setCookie(endedIdentity());
+  exchange.cookies = endedIdentity(ctx); // a renewed one would bring them back
   return emptyAnswer(ctx, 204);
 }

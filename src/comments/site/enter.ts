@@ -24,8 +24,12 @@ export async function enterPasscode(ctx: Ctx, passcode: unknown): Promise<void> 
   const text = typeof passcode === "string" ? passcode.slice(0, LONGEST_PASSCODE) : "";
   // In another mode, and where none is set, there is as much to do and the same to say.
   const hash = mode === "passcode" ? passcode_hash : null;
-  if (!(await isPasscode(text, hash, network()))) throw wrongPasscode();
-  await counted.right();
+  const right = await isPasscode(text, hash, network()).catch(async (error: unknown) => {
+    await counted.undo(); // nobody has looked at it
+    throw error;
+  });
+  if (!right) throw wrongPasscode();
+  await counted.undo();
   exchange.setCookie(grantCookie(parts.keys, site, passcode_epoch, parts.now()));
 }
 
@@ -43,7 +47,7 @@ export async function owner(ctx: Ctx): Promise<Response> {
   const right = typeof code === "string" && (await parts.store.notes.spendOwnerCode(site.site_id, hashToken(code)));
   if (!right)
     throw new Refusal("invalid_code", "This code is used, expired or none. Open the comments anew from the dashboard.");
-  await counted.right();
+  await counted.undo();
   exchange.setCookie(ownerCookie(parts.keys, site, parts.now()));
   return emptyAnswer(ctx, 204);
 }

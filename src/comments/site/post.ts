@@ -7,7 +7,7 @@ import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
 import { readComment, type SentComment } from "../annotation.ts";
 import { ANNOTATION, answer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { identityCookie, newIdentity } from "../visitor/identity.ts";
+import { identityCookies, newIdentity } from "../visitor/identity.ts";
 import { personId } from "../visitor/keys.ts";
 import { limitPost } from "../visitor/limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
@@ -23,16 +23,17 @@ const unknownPage = (): Refusal =>
 interface Writer {
   author: Author;
   /** To be set with the answer, where this is their first. */
-  cookie: string | null;
+  cookies: string[];
 }
 
-export function writerOf({ parts, site }: Pick<Ctx, "parts" | "site">, { author }: Who): Writer {
-  if (author !== null) return { author, cookie: null };
+export function writerOf(ctx: Ctx, { author }: Who): Writer {
+  if (author !== null) return { author, cookies: [] };
+  const { parts, site } = ctx;
   const { keys, now } = parts;
   const fresh = newIdentity(newPseudonym(), now());
   const { identity, name } = fresh;
   const id = personId(keys, site.site_id, identity);
-  return { author: { id, name, kind: "visitor" }, cookie: identityCookie(keys, site, fresh, now()) };
+  return { author: { id, name, kind: "visitor" }, cookies: identityCookies(keys, ctx, fresh, now()) };
 }
 
 const hasManyLinks = (text: string): boolean => (text.match(/https?:\/\/|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
@@ -111,13 +112,13 @@ export async function store(ctx: Ctx, sent: SentComment, who: Who, author: Autho
 
 export async function post(ctx: Ctx): Promise<Response> {
   const who = await writer(ctx);
-  const { author, cookie } = writerOf(ctx, who);
+  const { author, cookies } = writerOf(ctx, who);
   const counted = await limitPost(ctx, author);
   const [sent, written] = await counted.unless(async () => {
     const sent = await readComment(ctx.request);
     return [sent, await store(ctx, sent, who, author)] as const;
   });
-  if (cookie !== null) ctx.exchange.setCookie(cookie);
+  for (const cookie of cookies) ctx.exchange.setCookie(cookie);
   return answerWritten(ctx, written);
 }
 

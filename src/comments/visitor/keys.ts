@@ -21,7 +21,7 @@ export interface Keys {
   cursor: string;
 }
 
-type Label = "svc_cmt" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form";
+type Label = "svc_cmt" | "svc_cmt_host" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form";
 
 /** Raw HMAC-SHA256. */
 export const hmac = (key: string, text: string): Buffer => createHmac("sha256", key).update(text).digest();

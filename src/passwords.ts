@@ -63,7 +63,7 @@ const NOBODYS_PASSCODE =
 const oneAtATime = createGate({
   width: 1,
   ms: 5_000,
-  most: [256, 32],
+  most: [256, 64, 32],
   late: () =>
     new Refusal(
       "unavailable",
@@ -83,10 +83,10 @@ export async function hashPasscode(passcode: string, site_id: string): Promise<s
   return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), [`the owner of ${site_id}`]);
 }
 
-/** As `isPassword`. `network`: who asks. */
-export async function isPasscode(passcode: string, hash: string | null, network: string): Promise<boolean> {
+/** As `isPassword`. */
+export async function isPasscode(passcode: string, hash: string | null, from: From): Promise<boolean> {
   const bytes = bytesOf(passcode || " ");
-  const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), [network]);
+  const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), from);
   return same && hash !== null;
 }
 

@@ -10,8 +10,9 @@ import {
 import { feedDocuments } from "../comments/feed.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
-import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
+import { askedOrigin, clientAddress, customerOf, networkOf } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
+import type { From } from "../gate.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import { decodePath } from "../percent.ts";
@@ -42,8 +43,9 @@ async function located(
   { files, version: { version_id } }: LivePages,
   { file }: Page,
   quote: Quote,
+  from: From,
 ): Promise<Located> {
-  const found = await locate(files.get(file.path)!, quote);
+  const found = await locate(files.get(file.path)!, quote, from);
   if (found === null) return { carried: "lost", place: null };
   const { start, end, state } = found;
   return { carried: state === "anchored" ? "exact" : "edited", place: { version_id, start, end } };
@@ -62,7 +64,7 @@ export function commentParts(joined: Joined): CommentParts {
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),
-    locate: (live, page, quote) => located(locating, live, page, quote),
+    locate: (live, page, quote, from) => located(locating, live, page, quote, from),
     documents: feedDocuments,
     views: createKeptViews(),
   };
@@ -85,6 +87,10 @@ export function createCommentPaths(
   const clientAddressOf = clientAddress(config.trust_proxy);
   const originOf = askedOrigin(config.trust_proxy, config.base_url);
 
+  const addressOf = (request: Request, exchange: Exchange): string =>
+    clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
+  const fromOf = (address: string): From => [customerOf(address), networkOf(address)];
+
   const contextOf = (request: Request, site: Site, exchange: Exchange, params: Ctx["params"]): Ctx => ({
     request,
     exchange,
@@ -93,7 +99,8 @@ export function createCommentPaths(
     params,
     query: new URLSearchParams(queryOf(request.url)),
     parts,
-    network: () => networkOf(clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"))),
+    network: () => networkOf(addressOf(request, exchange)),
+    from: () => fromOf(addressOf(request, exchange)),
     origin: originOf(request, () => exchange.address()),
     headers: {},
   });

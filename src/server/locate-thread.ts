@@ -1,4 +1,4 @@
-/** The thread of locating.ts: reads a stored page and looks for a quote in its text. */
+/** The thread of locate-lane.ts: reads a stored page and looks for a quote in its text. */
 import { workerData } from "node:worker_threads";
 import { anchor } from "../comments/anchor.ts";
 import { pageText } from "../comments/page-text.ts";
@@ -35,5 +35,5 @@ async function locate({ file, quote }: LocateOrder): Promise<LocateReply["found"
 self.onmessage = async ({ data }: MessageEvent<LocateOrder>) => {
   // A page that cannot be read says so to whoever asks for it.
   const found = await locate(data).catch(() => null);
-  self.postMessage({ id: data.id, found } satisfies LocateReply);
+  self.postMessage({ found } satisfies LocateReply);
 };

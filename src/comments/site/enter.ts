@@ -18,13 +18,13 @@ const wrongPasscode = (): Refusal => new Refusal("wrong_passcode", "Wrong passco
 
 /** True where it was the site's, and the cookie that says so is set. Throws 401 `wrong_passcode`, 429. */
 export async function enterPasscode(ctx: Ctx, passcode: unknown): Promise<void> {
-  const { parts, site, exchange, network } = ctx;
+  const { parts, site, exchange, from } = ctx;
   const counted = await limitPasscode(ctx);
   const { passcode_hash, passcode_epoch, mode } = await parts.store.notes.settings(site);
   const text = typeof passcode === "string" ? passcode.slice(0, LONGEST_PASSCODE) : "";
   // In another mode, and where none is set, there is as much to do and the same to say.
   const hash = mode === "passcode" ? passcode_hash : null;
-  const right = await isPasscode(text, hash, network()).catch(async (error: unknown) => {
+  const right = await isPasscode(text, hash, from()).catch(async (error: unknown) => {
     await counted.undo(); // nobody has looked at it
     throw error;
   });

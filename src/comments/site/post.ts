@@ -63,7 +63,10 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
   const page = path === null ? null : pageOf(live, path);
   if (page === null) throw unknownPage();
   const { text, canonical, quote, element } = sent;
-  const found = quote === null ? { carried: null, place: null } : await parts.locate(live, page, quote);
+  const found =
+    quote === null
+      ? { carried: null, place: null }
+      : await parts.locate(live, page, quote, [site.site_id, ...ctx.from()]);
   const { version_id, created_at } = live.version;
   return parts.store.notes.start({
     site_id: site.site_id,

@@ -80,16 +80,21 @@ export interface CommentPaths {
   companion(request: Request, site: Site, exchange: Exchange): Promise<Response | null>;
 }
 
+/** Looked for only where it is asked for. */
+function clients(trusted: Config["trust_proxy"]) {
+  const addressOf = clientAddress(trusted);
+  return (request: Request, exchange: Exchange): Pick<Ctx, "network" | "from"> => {
+    const address = () => addressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
+    return { network: () => networkOf(address()), from: (): From => [customerOf(address()), networkOf(address())] };
+  };
+}
+
 export function createCommentPaths(
   parts: CommentParts,
   config: Pick<Config, "trust_proxy" | "base_url">,
 ): CommentPaths {
-  const clientAddressOf = clientAddress(config.trust_proxy);
+  const clientOf = clients(config.trust_proxy);
   const originOf = askedOrigin(config.trust_proxy, config.base_url);
-
-  const addressOf = (request: Request, exchange: Exchange): string =>
-    clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
-  const fromOf = (address: string): From => [customerOf(address), networkOf(address)];
 
   const contextOf = (request: Request, site: Site, exchange: Exchange, params: Ctx["params"]): Ctx => ({
     request,
@@ -99,8 +104,7 @@ export function createCommentPaths(
     params,
     query: new URLSearchParams(queryOf(request.url)),
     parts,
-    network: () => networkOf(addressOf(request, exchange)),
-    from: () => fromOf(addressOf(request, exchange)),
+    ...clientOf(request, exchange),
     origin: originOf(request, () => exchange.address()),
     headers: {},
   });

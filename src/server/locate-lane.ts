@@ -6,8 +6,8 @@ import type { LocateOrder, LocateReply } from "./locate-order.ts";
 
 /** Nobody who posts waits longer for their turn. */
 const WAIT_MS = 5000;
-/** In all, then of a site, of a customer of a provider, of a network. */
-const MOST_WAITING = [128, 32, 16, 8];
+/** In all, then of a site, of a customer of a provider, of a network: a crowd of some sites leaves room for others. */
+const MOST_WAITING = [1024, 16, 8, 4];
 
 /** `unknown`: there was no turn for it in time, nobody wants it any more, or the thread broke. */
 type Search = LocateReply["found"] | "unknown" | "too long";

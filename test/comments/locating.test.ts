@@ -113,7 +113,7 @@ describe("(11) hostile pages at their full size", () => {
   );
 
   test("a page that hangs is left alone, and a large honest one is found beside it", async () => {
-    const [bomb, large] = [await stored(filled("a", 8 * MB - 1)), await stored(prose(2 * MB) + HONEST)];
+    const [bomb, large] = [await stored(filled("a", 8 * MB - 1)), await stored(prose(MB / 4) + HONEST)];
     const locating = startLocating(server.data_dir);
     try {
       const crowd = Array.from({ length: 100 }, (_, n) =>

@@ -21,9 +21,9 @@ const single = (value: unknown): unknown => (Array.isArray(value) && value.lengt
 
 /** Throws 415 for what is no JSON, though only where there is a body. */
 function refuseOtherTypes(request: Request): void {
+  if (request.body === null) return;
   const type = mediaType(request);
   if (type === "application/json" || type === "application/ld+json") return;
-  if (type === null && request.body === null) return;
   throw new Refusal("unsupported_media_type", "Send JSON: Content-Type: application/json.");
 }
 

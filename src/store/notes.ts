@@ -141,7 +141,7 @@ export interface Notes {
   history(site_id: string, id: string): Promise<NoteEvent[]>;
   /** Null where they have written nothing yet. */
   person(site_id: string, person_id: string): Promise<{ name: string; created_at: string } | null>;
-  /** All that a person wrote, oldest first, whoever sees it. */
+  /** All that a person wrote, oldest first, whoever sees it; what was rejected is shown to nobody (ruling 16). */
   written(site_id: string, person_id: string): Promise<PublicComment[]>;
   /** Whether the visitor wrote just this before, or, of a long text, anybody did. */
   isRepeated(site_id: string, person_id: string, text: string): Promise<boolean>;

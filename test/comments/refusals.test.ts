@@ -223,6 +223,33 @@ describe("COMMENTS, ruling 13: limits", () => {
   });
 });
 
+describe("COMMENTS, rulings 12 and 18: bodies", () => {
+  test("without one nothing is asked of its type", async () => {
+    const place = await commentedSite(server);
+    const [ann, owner] = [place.visitor(), await place.owner()];
+    const id = await ann.say("x");
+    for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+      const headers = { "content-type": type };
+      const { status } = await owner.send(`${id}/resolve`, { method: "POST", headers });
+      expect([type, status]).toEqual([type, 200]);
+      const empty = await ann.send("", { method: "POST", headers });
+      expect([type, empty.status, empty.body.code]).toEqual([type, 400, "invalid_annotation"]);
+    }
+  });
+  test("past a limit the body is not looked at: a passcode's either", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_PASSCODE: "2/10m" });
+    const place = await commentedSite(own, "passcode");
+    const headers = { "content-type": "application/json" };
+    const enter = async (sent: object | string) => {
+      const { status, body } = await place.visitor().send("passcode", { method: "POST", body: sent, headers });
+      return `${status} ${body.code}`;
+    };
+    expect(await enter("{")).toBe("400 invalid_json");
+    for (const passcode of ["wrong one", "wrong two"]) expect(await enter({ passcode })).toBe("401 wrong_passcode");
+    expect(await enter("{")).toBe("429 rate_limited");
+  });
+});
+
 describe("COMMENTS, ruling 9: cookies", () => {
   test("their attributes", async () => {
     const place = await commentedSite(server, "passcode");

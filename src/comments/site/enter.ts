@@ -16,26 +16,38 @@ const LONGEST_PASSCODE = 1024;
 
 const wrongPasscode = (): Refusal => new Refusal("wrong_passcode", "Wrong passcode.");
 
-/** True where it was the site's, and the cookie that says so is set. Throws 401 `wrong_passcode`, 429. */
-export async function enterPasscode(ctx: Ctx, passcode: unknown): Promise<void> {
-  const { parts, site, exchange, from } = ctx;
-  const counted = await limitPasscode(ctx);
-  const { passcode_hash, passcode_epoch, mode } = await parts.store.notes.settings(site);
+interface Looked {
+  right: boolean;
+  epoch: number;
+}
+
+async function look({ parts, site, from }: Ctx, passcode: unknown): Promise<Looked> {
+  const { passcode_hash, passcode_epoch: epoch, mode } = await parts.store.notes.settings(site);
   const text = typeof passcode === "string" ? passcode.slice(0, LONGEST_PASSCODE) : "";
   // In another mode, and where none is set, there is as much to do and the same to say.
   const hash = mode === "passcode" ? passcode_hash : null;
-  const right = await isPasscode(text, hash, from()).catch(async (error: unknown) => {
-    await counted.undo(); // nobody has looked at it
-    throw error;
-  });
+  return { right: await isPasscode(text, hash, from()), epoch };
+}
+
+/** Where it is the site's, the cookie that says so is set. `given`: asked for once it may be looked at. Throws 401
+ *  `wrong_passcode`, 429. */
+export async function enterPasscode(ctx: Ctx, given: () => Promise<unknown>): Promise<void> {
+  const counted = await limitPasscode(ctx);
+  const { right, epoch } = await given()
+    .then((passcode) => look(ctx, passcode))
+    .catch(async (error: unknown) => {
+      await counted.undo(); // nobody has looked at it
+      throw error;
+    });
   if (!right) throw wrongPasscode();
   await counted.undo();
-  exchange.setCookie(grantCookie(parts.keys, site, passcode_epoch, parts.now()));
+  const { parts, site, exchange } = ctx;
+  exchange.setCookie(grantCookie(parts.keys, site, epoch, parts.now()));
 }
 
 export async function passcode(ctx: Ctx): Promise<Response> {
   refuseForeign(ctx, true);
-  await enterPasscode(ctx, (await readMembers(ctx.request)).passcode);
+  await enterPasscode(ctx, async () => (await readMembers(ctx.request)).passcode);
   return emptyAnswer(ctx, 204);
 }
 

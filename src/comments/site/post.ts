@@ -36,7 +36,8 @@ export function writerOf(ctx: Ctx, { author }: Who): Writer {
   return { author: { id, name, kind: "visitor" }, cookies: identityCookies(keys, ctx, fresh, now()) };
 }
 
-const hasManyLinks = (text: string): boolean => (text.match(/https?:\/\/|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
+const hasManyLinks = (text: string): boolean =>
+  (text.match(/https?:\/\/(?:www\.)?|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
 
 /** Whether words wait for the owner: a visitor's do in approved mode, and everywhere with many links or, where they are
  *  `fresh`, said again. */

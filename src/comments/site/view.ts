@@ -81,7 +81,7 @@ const back = ({ exchange }: Ctx, page: string): Response =>
 async function enter(ctx: Ctx, page: string, passcode: string): Promise<Response> {
   refuseForeign(ctx, true);
   try {
-    await enterPasscode(ctx, passcode);
+    await enterPasscode(ctx, async () => passcode);
     return back(ctx, page);
   } catch (error) {
     return showRefusal(ctx, page, error, {});

@@ -76,7 +76,7 @@ export function* feed(site_id: string, page: string | null, from: number, count:
 
 const ofPerson = statement<Row>(
   `select ${columns("name")} from ${FROM}
-   where c.site_id = ?1 and c.person_id = ?2 and c.text is not null order by c.comment_no`,
+   where c.site_id = ?1 and c.person_id = ?2 and c.state in ('public', 'pending') order by c.comment_no`,
 );
 
 export function* written(site_id: string, person_id: string): Op<PublicComment[]> {

@@ -271,6 +271,22 @@ describe("(17) names that would be taken for the owner's", () => {
   });
 });
 
+describe("names that are nobody's", () => {
+  test.each([
+    ["🦊", 200],
+    ["李", 200],
+    ["7", 200],
+    ["!!!", 400],
+    ["\u3164", 400],
+    ["\u2800", 400],
+    ["· ·", 400],
+  ])("%j is %i: a name needs something to be known by", async (name, status) => {
+    const ann = (await commentedSite(server)).visitor();
+    await ann.say("x");
+    expect((await ann.send("me", { method: "PATCH", body: { name } })).status).toBe(status);
+  });
+});
+
 describe("(18) a changed passcode", () => {
   test("ends grants at once, in every process: what counts is in the database", async () => {
     const place = await commentedSite(server, "passcode");

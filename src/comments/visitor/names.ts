@@ -67,7 +67,10 @@ export function checkName(sent: unknown, label: string | null): string {
     throw invalidName(`A name has 1 to ${MOST_GRAPHEMES} characters and at most ${MOST_BYTES} bytes.`);
   }
   const seen = skeleton(name);
-  if (seen === "" || RESERVED.has(seen) || (label !== null && seen === skeleton(label))) {
+  if (seen === "" && !/\p{Extended_Pictographic}/u.test(name)) {
+    throw invalidName("A name needs a letter, a digit or a picture.");
+  }
+  if (RESERVED.has(seen) || (label !== null && seen === skeleton(label))) {
     throw new Refusal("name_reserved", "This name is kept for the site's owner. Choose another one.");
   }
   return name;

@@ -43,6 +43,7 @@ export interface Writing {
   text: string;
   /** Key of one try: written again by the same person under it, nothing is added. */
   canonical: string | null;
+  /** A visitor's that is public waits all the same where they wrote just this before, or, of a long text, anybody did. */
   visibility: "public" | "pending";
 }
 
@@ -143,8 +144,6 @@ export interface Notes {
   person(site_id: string, person_id: string): Promise<{ name: string; created_at: string } | null>;
   /** All that a person wrote, oldest first, whoever sees it; what was rejected is shown to nobody (ruling 16). */
   written(site_id: string, person_id: string): Promise<PublicComment[]>;
-  /** Whether the visitor wrote just this before, or, of a long text, anybody did. */
-  isRepeated(site_id: string, person_id: string, text: string): Promise<boolean>;
   /** Of the visitor that wrote under this key before. */
   byCanonical(site_id: string, by: Pick<Author, "id" | "kind">, canonical: string): Promise<Written | null>;
 

@@ -126,6 +126,19 @@ describe("SVC_RATE_OWNER_CODE", () => {
 });
 
 describe("what was said before", () => {
+  test("of 30 that are sent at once one is public", async () => {
+    const place = await commentedSite(server);
+    const text = "Visit my shop, where everything is cheap, and then visit it again.";
+    const root = await place.visitor().say("root");
+    const ann = place.visitor();
+    await ann.say("hello");
+    const ways = [() => place.visitor().post(text), () => place.visitor().answer(text, root), () => ann.post("ok")];
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => ways[n % ways.length]!()));
+    const shown = answers.filter(({ headers }) => headers.get("svc-visibility") === null);
+    expect([answers.every(({ status }) => status === 201), shown.length]).toEqual([true, 2]);
+    expect((await place.visitor().texts()).toSorted()).toEqual([text, "hello", "ok", "root"].toSorted());
+  });
+
   test("is found by an index, however many comments there are: a repeated text waits, also after an edit, and a gone one not", async () => {
     const place = await commentedSite(server);
     const [ann, bob] = [place.visitor(), place.visitor()];

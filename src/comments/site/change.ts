@@ -49,7 +49,7 @@ export async function edit(ctx: Ctx): Promise<Response> {
     text,
     revs,
     written_after: new Date(parts.now() - EDITABLE_MS).toISOString(),
-    waits: await waits(ctx, by, text, false),
+    waits: waits(ctx, by, text),
   });
   const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
   const pending = comment.visibility === "pending" && { "svc-visibility": "pending" };

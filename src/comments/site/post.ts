@@ -39,18 +39,10 @@ export function writerOf(ctx: Ctx, { author }: Who): Writer {
 const hasManyLinks = (text: string): boolean =>
   (text.match(/https?:\/\/(?:www\.)?|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
 
-/** Whether words wait for the owner: a visitor's do in approved mode, and everywhere with many links or, where they are
- *  `fresh`, said again. */
-export async function waits(
-  { parts, site }: Pick<Ctx, "parts" | "site">,
-  author: Author,
-  text: string,
-  fresh = true,
-): Promise<boolean> {
-  if (author.kind !== "visitor") return false;
-  if (site.comments_mode === "approved" || hasManyLinks(text)) return true;
-  return fresh && parts.store.notes.isRepeated(site.site_id, author.id, text);
-}
+/** Whether words wait for the owner, whoever said them before: a visitor's do in approved mode, and everywhere with many
+ *  links. */
+export const waits = ({ site }: Pick<Ctx, "site">, { kind }: Author, text: string): boolean =>
+  kind === "visitor" && (site.comments_mode === "approved" || hasManyLinks(text));
 
 /** The comment that a target names; null where it is no comment of this site. */
 function answeredBy(target: string, origins: readonly string[]): string | null {
@@ -75,7 +67,7 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
     by: author,
     text,
     canonical,
-    visibility: (await waits(ctx, author, text)) ? "pending" : "public",
+    visibility: waits(ctx, author, text) ? "pending" : "public",
     page: page.page,
     version_id,
     version_created_at: created_at,
@@ -94,7 +86,7 @@ async function reply(ctx: Ctx, sent: SentComment, author: Author, thread_id: str
     by: author,
     text,
     canonical,
-    visibility: (await waits(ctx, author, text)) ? "pending" : "public",
+    visibility: waits(ctx, author, text) ? "pending" : "public",
     thread_id,
     as: who.as,
   });

@@ -84,7 +84,16 @@ function turned(keys: Readonly<Record<string, string>>, today: number): Record<s
   return kept;
 }
 
-/** Makes what keys are missing or due. For the one process that prepares the data directory, and for its sweep. */
+/** Makes a key where the newest of a ring is old. For the sweep of the one process that prepared the data directory; where the
+ *  file is gone the keys in memory go on, and the next start makes others. */
+export function turnKeys(data_dir: string, now: number): void {
+  const found = readAll(data_dir);
+  if (Object.keys(found).length === 0) return;
+  const keys = turned(found, dayOf(now));
+  if (Object.keys(keys).join() !== Object.keys(found).join()) write(data_dir, keys);
+}
+
+/** Makes what keys are missing. For the one process that prepares the data directory. */
 export function prepareSecrets(data_dir: string, now: number): void {
   const found = readAll(data_dir);
   const keys = turned(found, dayOf(now));

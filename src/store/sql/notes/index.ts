@@ -12,7 +12,6 @@ import { feed, written } from "./feed.ts";
 import { personOf, rename } from "./people.ts";
 import { queue, report } from "./queue.ts";
 import { erase, remove } from "./remove.ts";
-import { isRepeated } from "./repeated.ts";
 import { configure, settingsOf } from "./settings.ts";
 import { find, stampOf, thread, threads, view } from "./view.ts";
 import { reply, start, writtenBefore } from "./write.ts";
@@ -36,7 +35,6 @@ export function noteStore({ db, place, now }: Parts): Notes {
     history: (site_id, id) => db.read(history(site_id, id)),
     person: (site_id, person_id) => db.read(personOf(site_id, person_id)),
     written: (site_id, person_id) => db.read(written(site_id, person_id)),
-    isRepeated: (site_id, person_id, text) => db.read(isRepeated(site_id, person_id, text)),
     byCanonical: (site_id, by, canonical) => db.read(writtenBefore(site_id, by, canonical)),
     start: (thread) => db.write(() => start(thread, now())),
     reply: (wanted) => db.write(() => reply(wanted, now())),

@@ -5,7 +5,7 @@ import { commentDeleted, unknownComment } from "../../refusals.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, type Change, countReply } from "./changes.ts";
 import { know } from "./people.ts";
-import { hashOf } from "./repeated.ts";
+import { hashOf, isRepeated } from "./repeated.ts";
 import { refuseFullText, refuseFullTextIn } from "./room.ts";
 import type { State } from "./rows.ts";
 import { find, readThread } from "./view.ts";
@@ -72,6 +72,12 @@ const insert = statement<{ comment_no: number }>(
 const UNNAMED = 0;
 const nameItself = statement("update comments set thread_no = comment_no where comment_no = ?");
 
+/** Within the transaction: of many that are sent at once all but the first are repeated. */
+function* shownAs({ site_id, by, text, visibility }: Writing): Op<Writing["visibility"]> {
+  if (by.kind !== "visitor" || visibility === "pending") return visibility;
+  return (yield* isRepeated(site_id, by.id, text)) ? "pending" : "public";
+}
+
 function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: Change): Op<number> {
   const { id, site_id, by, text, visibility, canonical } = writing;
   yield* know(site_id, by, at);
@@ -114,7 +120,8 @@ export function* start(thread: NewThread, now: number): Op<Written> {
   yield* refuseFullSite(site_id);
   yield* refuseFullPage(thread);
   yield* refuseFullText(thread, thread.page);
-  const thread_no = yield* add(thread, UNNAMED, true, change);
+  const visibility = yield* shownAs(thread);
+  const thread_no = yield* add({ ...thread, visibility }, UNNAMED, true, change);
   yield* nameItself.do(thread_no);
   yield* insertAnchor(thread_no, thread, change.no);
   return yield* written(thread, thread_no);
@@ -160,7 +167,8 @@ export function* reply(writing: NewReply, now: number): Op<Written> {
   }
   yield* refuseFullTextIn(writing, comment_no);
   const seen = state === "public" || state === "erased";
-  yield* add(writing, comment_no, seen, change);
-  if (seen && writing.visibility === "public") yield* countReply(comment_no, change.no);
+  const visibility = yield* shownAs(writing);
+  yield* add({ ...writing, visibility }, comment_no, seen, change);
+  if (seen && visibility === "public") yield* countReply(comment_no, change.no);
   return yield* written(writing, comment_no);
 }

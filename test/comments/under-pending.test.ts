@@ -1,5 +1,6 @@
 /** COMMENTS, ruling 16: a reply is public only while its root is, whoever wrote it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { read } from "../kit/database.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { commentedSite as agentsSite } from "./agents.ts";
 import { type CommentedSite, commentedSite, FREELY, idOf, type Json, type Visitor } from "./commented.ts";
@@ -59,6 +60,37 @@ test("the author's own reply there waits in every mode, and so does an answer se
     expect([reply.status, reply.headers.get("svc-visibility")]).toEqual([status, "pending"]);
   }
 });
+
+test.each(["the root", "all of theirs"])(
+  "a thread that strangers never saw goes as a whole when its author deletes %s: nothing of it waits for the owner",
+  async (what) => {
+    const { place, ann, owner, root, reply } = await answered();
+    const own = await ann.reply("and one more thing", root);
+    const other = await ann.say("another thread");
+    await ann.send(`${own}/report`, { method: "POST", body: { reason: "other" } });
+    const { cursor } = await owner.threads();
+    const path = what === "the root" ? root : "me";
+    expect((await ann.send(path, { method: "DELETE" })).status).toBe(204);
+    const left = what === "the root" ? [other] : [];
+    for (const state of ["pending", "reported"]) {
+      const { items } = (await place.api(`queue?state=${state}`)).body;
+      expect(items.map(({ id }: Json) => id)).toEqual(state === "pending" ? left : []);
+    }
+    expect((await place.api("threads")).body.threads.map(({ id }: Json) => id)).toEqual(left);
+    const since = await owner.threads("/guide.html", cursor);
+    expect(since.gone).toEqual(expect.arrayContaining([root, idOf(reply), own]));
+    for (const id of [root, idOf(reply), own]) {
+      expect((await owner.send(id)).status).toBe(404);
+      expect((await place.decide(id, "approve")).status).toBe(404);
+    }
+    const rows = read<{ n: number }>(
+      server.data_dir,
+      "select count(*) as n from comments where site_id = ? and text is not null",
+      place.site.site_id,
+    );
+    expect(rows).toEqual([{ n: left.length }]);
+  },
+);
 
 test("a reply beneath a gap is public", async () => {
   const place = await commentedSite(server);

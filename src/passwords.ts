@@ -63,7 +63,7 @@ const NOBODYS_PASSCODE =
 const oneAtATime = createGate({
   width: 1,
   ms: 5_000,
-  most: [256, 32],
+  most: [256, 64, 32],
   late: () =>
     new Refusal(
       "unavailable",
@@ -73,20 +73,20 @@ const oneAtATime = createGate({
     ),
 });
 
-/** Throws `invalid_input` for what is too short or too long. */
-export async function hashPasscode(passcode: string): Promise<string> {
+/** Throws `invalid_input` for what is too short or too long. `site_id`: whose; each has its own place in the line. */
+export async function hashPasscode(passcode: string, site_id: string): Promise<string> {
   const bytes = bytesOf(passcode);
   if ([...passcode.normalize("NFC")].length < SHORTEST_PASSCODE || bytes.length > LONGEST_BYTES) {
     const why = `The passcode must have at least ${SHORTEST_PASSCODE} characters and at most ${LONGEST_BYTES} bytes.`;
     throw new Refusal("invalid_input", why, { field: "passcode" });
   }
-  return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), ["setting"]);
+  return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), [`the owner of ${site_id}`]);
 }
 
-/** As `isPassword`. `network`: who asks. */
-export async function isPasscode(passcode: string, hash: string | null, network: string): Promise<boolean> {
+/** As `isPassword`. */
+export async function isPasscode(passcode: string, hash: string | null, from: From): Promise<boolean> {
   const bytes = bytesOf(passcode || " ");
-  const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), [network]);
+  const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), from);
   return same && hash !== null;
 }
 

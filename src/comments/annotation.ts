@@ -21,9 +21,9 @@ const single = (value: unknown): unknown => (Array.isArray(value) && value.lengt
 
 /** Throws 415 for what is no JSON, though only where there is a body. */
 function refuseOtherTypes(request: Request): void {
+  if (request.body === null) return;
   const type = mediaType(request);
   if (type === "application/json" || type === "application/ld+json") return;
-  if (type === null && request.body === null) return;
   throw new Refusal("unsupported_media_type", "Send JSON: Content-Type: application/json.");
 }
 
@@ -33,10 +33,17 @@ export async function readMembers(request: Request): Promise<Members> {
   return request.body === null ? {} : readJson(request, MOST_BYTES);
 }
 
+/** An annotation may leave out what it is, but be nothing else. */
+function checkType(annotation: Members): Members {
+  const type = member(annotation, "type") ?? "Annotation";
+  if ((Array.isArray(type) ? type : [type]).includes("Annotation")) return annotation;
+  throw invalid('The "type" must be "Annotation".');
+}
+
 async function readAnnotation(request: Request): Promise<Members> {
   refuseOtherTypes(request);
   try {
-    return await readJson(request, MOST_BYTES);
+    return checkType(await readJson(request, MOST_BYTES));
   } catch (error) {
     if (error instanceof Refusal && error.code === "invalid_json") throw invalid(error.message);
     throw error;
@@ -49,7 +56,7 @@ const isClean = (text: string): boolean => text.isWellFormed() && !text.includes
 const textOf = (body: unknown): unknown => {
   if (typeof body === "string") return body;
   if (!isObject(body)) return undefined;
-  const [type, format] = [member(body, "type"), member(body, "format")];
+  const [type, format] = [single(member(body, "type")), single(member(body, "format"))];
   if (type !== undefined && type !== "TextualBody") throw invalid('The body\'s "type" must be "TextualBody".');
   if (format !== undefined && format !== "text/plain") throw invalid('The body\'s "format" must be "text/plain".');
   return member(body, "value");

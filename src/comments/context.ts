@@ -1,4 +1,5 @@
 /** What a handler of comments is given, on a site's host and on the API's alike. */
+import type { From } from "../gate.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/changes.ts";
@@ -35,7 +36,7 @@ export interface CommentParts {
   /** Throws what a page of the site would get. */
   livePages(site: Site): Promise<LivePages>;
   /** Where a quote stands on a page, off the serving thread. */
-  locate(live: LivePages, page: Page, quote: Quote): Promise<Located>;
+  locate(live: LivePages, page: Page, quote: Quote, from: From): Promise<Located>;
   documents: FeedDocuments;
   views: KeptViews;
 }
@@ -51,6 +52,8 @@ export interface Ctx {
   parts: CommentParts;
   /** The client's network: an IPv4 address or an IPv6 /64. */
   network(): string;
+  /** Where the client comes from: a provider's customer, the network. */
+  from(): From;
   /** Of the site, as the client asked it. */
   origin: string;
   /** Headers of the answer, whatever it will be. */

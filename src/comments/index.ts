@@ -5,6 +5,7 @@ export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
 import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
 export { ownerCode } from "./owner/access.ts";
 export { applySettings } from "./owner/settings.ts";
+export { limitOwner } from "./visitor/limits.ts";
 export { decideAsOwner, removeAsOwner } from "./owner/threads.ts";
 import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
 import { changeSettings, readSettings } from "./owner/settings.ts";
@@ -16,6 +17,7 @@ import { companion, feed, feedOptions } from "./site/feeds.ts";
 import { post } from "./site/post.ts";
 import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
 import { postView, view } from "./site/view.ts";
+import { renewIdentity } from "./visitor/who.ts";
 
 type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 
@@ -43,7 +45,13 @@ const ON_SITE: readonly SiteRow[] = [
   ["OPTIONS", "/_svc/comments/feed.json", feedOptions],
 ];
 
-export const matchOnSite = matcher(ON_SITE);
+/** A report reads no cookie (ruling 12). */
+const renewing = (row: SiteRow): SiteRow => {
+  const [method, path, handle] = row;
+  if (handle === report) return row;
+  return [method, path, async (ctx) => renewIdentity(ctx).then(() => handle(ctx))];
+};
+export const matchOnSite = matcher(ON_SITE.map(renewing));
 
 /** Beside a page, where no file of the site has that name: their path is any. */
 const COMPANION: readonly SiteRow[] = [

@@ -1,4 +1,5 @@
 /** Threads and comments as `threads` tells them, per viewer (COMMENTS 2). */
+import { matchable } from "../http/conditional.ts";
 import type { PublicComment, StoredComment, StoredThread } from "../store/notes.ts";
 import type { Site } from "../types.ts";
 import { feedSite } from "./addresses.ts";
@@ -6,6 +7,13 @@ import type { CommentParts } from "./context.ts";
 import type { Anchor, Comment, Thread } from "./types.ts";
 
 export const entityTag = ({ rev }: Pick<StoredComment, "rev">): string => `"a${rev}"`;
+
+/** The revisions that an If-Match names (RFC 9110, 13.1.1); null for any, and without the header. */
+export function expectedRevs({ headers }: Request): string[] | null {
+  const header = headers.get("if-match");
+  const tags = header === null ? null : matchable(header);
+  return tags && tags.flatMap((tag) => /^"a(.+)"$/.exec(tag)?.[1] ?? []);
+}
 
 function anchorOf({ quote, page, carried, version_id, place, element }: StoredThread, origin: string): Anchor {
   const hints = {
@@ -51,7 +59,7 @@ export function threadJson(
 
 /** The same comment as a feed's item. */
 export function itemOf(thread: StoredThread, comment: StoredComment): PublicComment {
-  const { id, text, canonical, created_at, modified_at, rev, by } = comment;
+  const { id, text, canonical, created_at, modified_at, by } = comment;
   const { page, version_id, version_created_at, quote, status } = thread;
   const isRoot = id === thread.id;
   const replies = thread.comments.slice(1).filter((one) => one.visibility === "public" && one.text !== null).length;
@@ -63,7 +71,6 @@ export function itemOf(thread: StoredThread, comment: StoredComment): PublicComm
     canonical,
     created_at,
     modified_at,
-    rev,
     page,
     version_id,
     version_created_at,

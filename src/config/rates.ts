@@ -36,6 +36,8 @@ export const RATE_SETTINGS = {
   rate_comment_identity: rate("COMMENT_IDENTITY", "30/1h", "comments per visitor"),
   rate_comment_site: rate("COMMENT_SITE", "300/1h", "comments per site"),
   rate_passcode: rate("PASSCODE", "5/10m", "wrong passcodes per client address"),
+  rate_owner_code: rate("OWNER_CODE", "60/1m", "wrong codes of a site's owner per client address"),
+  rate_moderation: rate("MODERATION", "600/1m", "decisions and settings of comments per site"),
   rate_rename: rate("RENAME", "3/1d", "renames per visitor"),
   rate_mcp: rate("MCP", "60/1m", "MCP calls per token"),
 };

@@ -2,12 +2,24 @@
 
 const ENTITY_TAG = /[\s,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
+interface Tag {
+  weak: boolean;
+  tag: string;
+}
+
+function* tagsOf(header: string): Generator<Tag> {
+  for (let at = 0; ;) {
+    ENTITY_TAG.lastIndex = at;
+    const found = ENTITY_TAG.exec(header);
+    if (found === null) return;
+    at = ENTITY_TAG.lastIndex;
+    yield { weak: found[1] !== undefined, tag: found[2]! };
+  }
+}
+
 function names(header: string, etag: string, weak: boolean): boolean {
   if (header === etag || header === "*") return true;
-  ENTITY_TAG.lastIndex = 0;
-  for (let tag = ENTITY_TAG.exec(header); tag !== null; tag = ENTITY_TAG.exec(header)) {
-    if (tag[2] === etag && (weak || tag[1] === undefined)) return true;
-  }
+  for (const one of tagsOf(header)) if (one.tag === etag && (weak || !one.weak)) return true;
   return false;
 }
 
@@ -16,3 +28,7 @@ export const ifNoneMatch = (header: string, etag: string): boolean => names(head
 
 /** Strong: a weak validator does not promise the same bytes. */
 export const ifMatch = (header: string, etag: string): boolean => names(header, etag, false);
+
+/** The tags that an If-Match names and that may match, with their quotes; null for any. */
+export const matchable = (header: string): string[] | null =>
+  header.trim() === "*" ? null : [...tagsOf(header)].flatMap(({ weak, tag }) => (weak ? [] : [tag]));

@@ -1,15 +1,16 @@
 /** `/sites/:id/comments/…`: whoever may manage a site reads and decides its comments (COMMENTS 2 and ruling 6). */
-import { ON_API, type OwnerRow } from "../comments/index.ts";
+import { limitOwner, ON_API, type OwnerRow } from "../comments/index.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
 import { managedSite } from "./caller.ts";
 import type { Ctx, Handler, Route } from "./context.ts";
 
 const handlerOf =
-  ([, , handle, status]: OwnerRow): Handler =>
-  async ({ request, exchange, caller, params, query, parts }: Ctx) => {
-    const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+  ([method, , handle, status]: OwnerRow): Handler =>
+  async ({ request, exchange, caller, params, query, headers, parts: { comments: parts, store, now } }: Ctx) => {
+    const { site, by } = await managedSite(caller, params.id!, store, now());
+    if (method !== "GET") Object.assign(headers, await limitOwner({ site, parts }));
     const session = caller.kind === "account";
-    const done = await handle({ request, exchange, site, by, session, params, query, parts: parts.comments });
+    const done = await handle({ request, exchange, site, by, session, params, query, parts });
     if (done instanceof Response) return done;
     return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status ?? 200);
   };

@@ -10,8 +10,9 @@ import {
 import { feedDocuments } from "../comments/feed.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
-import { askedOrigin, clientAddress, networkOf } from "../http/client-address.ts";
+import { askedOrigin, clientAddress, customerOf, networkOf } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
+import type { From } from "../gate.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import { decodePath } from "../percent.ts";
@@ -19,7 +20,7 @@ import { doubling, type Rates, rateWindows } from "../rates.ts";
 import { reservedFor } from "../reserved-paths.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
-import { readKeyring, type Secrets, type Store } from "../store/index.ts";
+import { openKeyring, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
 import type { Site } from "../types.ts";
 import type { Page } from "../pages.ts";
@@ -42,8 +43,9 @@ async function located(
   { files, version: { version_id } }: LivePages,
   { file }: Page,
   quote: Quote,
+  from: From,
 ): Promise<Located> {
-  const found = await locate(files.get(file.path)!, quote);
+  const found = await locate(files.get(file.path)!, quote, from);
   if (found === null) return { carried: "lost", place: null };
   const { start, end, state } = found;
   return { carried: state === "anchored" ? "exact" : "edited", place: { version_id, start, end } };
@@ -52,7 +54,7 @@ async function located(
 export function commentParts(joined: Joined): CommentParts {
   const { config, store, sites, rates, limit, secrets, now, locating } = joined;
   const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
-  const ring = (name: "comment_visitor" | "comment_grant") => readKeyring(config.data_dir, name);
+  const ring = (name: "comment_visitor" | "comment_grant") => openKeyring(config.data_dir, name, now);
   return {
     config,
     store,
@@ -62,7 +64,7 @@ export function commentParts(joined: Joined): CommentParts {
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),
-    locate: (live, page, quote) => located(locating, live, page, quote),
+    locate: (live, page, quote, from) => located(locating, live, page, quote, from),
     documents: feedDocuments,
     views: createKeptViews(),
   };
@@ -78,11 +80,20 @@ export interface CommentPaths {
   companion(request: Request, site: Site, exchange: Exchange): Promise<Response | null>;
 }
 
+/** Looked for only where it is asked for. */
+function clients(trusted: Config["trust_proxy"]) {
+  const addressOf = clientAddress(trusted);
+  return (request: Request, exchange: Exchange): Pick<Ctx, "network" | "from"> => {
+    const address = () => addressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
+    return { network: () => networkOf(address()), from: (): From => [customerOf(address()), networkOf(address())] };
+  };
+}
+
 export function createCommentPaths(
   parts: CommentParts,
   config: Pick<Config, "trust_proxy" | "base_url">,
 ): CommentPaths {
-  const clientAddressOf = clientAddress(config.trust_proxy);
+  const clientOf = clients(config.trust_proxy);
   const originOf = askedOrigin(config.trust_proxy, config.base_url);
 
   const contextOf = (request: Request, site: Site, exchange: Exchange, params: Ctx["params"]): Ctx => ({
@@ -93,7 +104,7 @@ export function createCommentPaths(
     params,
     query: new URLSearchParams(queryOf(request.url)),
     parts,
-    network: () => networkOf(clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"))),
+    ...clientOf(request, exchange),
     origin: originOf(request, () => exchange.address()),
     headers: {},
   });

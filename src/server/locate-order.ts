@@ -1,16 +1,17 @@
-/** What locating.ts and its thread say to each other. */
+/** What locate-lane.ts and its thread say to each other: one order, then its reply, before the next.
+ *  `ready` comes once, before all replies. */
 import type { Quote } from "../store/notes.ts";
 import type { Stored } from "../store/serving.ts";
 
 export interface LocateOrder {
-  id: number;
   /** The page as it is stored. */
   file: Stored;
   quote: Quote;
 }
 
 export interface LocateReply {
-  id: number;
   /** UTF-16 units of the page's normalised text; null where it is not found, or the page cannot be read. */
   found: { start: number; end: number; state: "anchored" | "changed" } | null;
 }
+
+export type FromLocator = "ready" | LocateReply;

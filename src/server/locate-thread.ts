@@ -1,10 +1,10 @@
-/** The thread of locating.ts: reads a stored page and looks for a quote in its text. */
+/** The thread of locate-lane.ts: reads a stored page and looks for a quote in its text. */
 import { workerData } from "node:worker_threads";
 import { anchor } from "../comments/anchor.ts";
 import { pageText } from "../comments/page-text.ts";
 import { decodeHtml } from "../html/decode.ts";
 import { openStore, type Store } from "../store/index.ts";
-import type { LocateOrder, LocateReply } from "./locate-order.ts";
+import type { FromLocator, LocateOrder, LocateReply } from "./locate-order.ts";
 
 declare const self: Worker;
 
@@ -35,5 +35,8 @@ async function locate({ file, quote }: LocateOrder): Promise<LocateReply["found"
 self.onmessage = async ({ data }: MessageEvent<LocateOrder>) => {
   // A page that cannot be read says so to whoever asks for it.
   const found = await locate(data).catch(() => null);
-  self.postMessage({ id: data.id, found } satisfies LocateReply);
+  send({ found });
 };
+const send = (message: FromLocator): void => self.postMessage(message);
+const ready = (): void => send("ready");
+store().then(ready, ready); // an order that cannot be read for it says so

@@ -1,55 +1,59 @@
-/** Looks for quotes in stored pages, in a thread of its own: a large page takes tens of milliseconds, and no other page may
- *  wait for that. The thread is started by the first quote, and given up where one takes too long. */
+/** Looks for quotes in stored pages, in threads of their own: a large page takes seconds, and no other page may wait for
+ *  that. Small pages have a thread to themselves, so that who comments there waits for no large one either. */
+import type { From } from "../gate.ts";
 import type { Quote } from "../store/notes.ts";
 import type { Stored } from "../store/serving.ts";
-import { threadUrl } from "../thread-url.ts";
-import type { LocateOrder, LocateReply } from "./locate-order.ts";
+import type { LocateReply } from "./locate-order.ts";
+import { openLane } from "./locate-lane.ts";
 
-/** A fuzzy search in a page of 10 MB takes less. */
-const DEADLINE_MS = 3000;
-/** So many wait; of more it is not known where they stand. */
-const MOST_WAITING = 64;
+/** Bytes of a page: the worst of them takes some 50 ms. Most pages are smaller. */
+const SMALL = 128 << 10;
+/** A larger page is not looked through: as when it is carried to another version. */
+const LARGEST = 8 << 20;
+/** Of one search, for whatever else the machine does meanwhile. */
+const DEADLINE_MS = 2000;
+/** So long a page that took the whole deadline is left alone, and so many of them: a machine was perhaps busy. */
+const LEFT_ALONE_MS = 10 * 60_000;
+const MOST_LEFT_ALONE = 1000;
 
 type Found = LocateReply["found"];
 
 export interface Locating {
-  /** Null where it is not found in time. */
-  locate(file: Stored, quote: Quote): Promise<Found>;
+  /** Null where it is not found, or not in time. `from`: whose turn it is. */
+  locate(file: Stored, quote: Quote, from: From): Promise<Found>;
   stop(): void;
 }
 
+/** Contents that took too long lately; the oldest are forgotten first. */
+function hangingPages() {
+  const seen = new Map<string, number>();
+  return {
+    add(sha256: string): void {
+      seen.delete(sha256);
+      seen.set(sha256, performance.now());
+      if (seen.size > MOST_LEFT_ALONE) seen.delete(seen.keys().next().value!);
+    },
+    has: (sha256: string): boolean => performance.now() - (seen.get(sha256) ?? -Infinity) < LEFT_ALONE_MS,
+  };
+}
+
 export function startLocating(data_dir: string): Locating {
-  const waiting = new Map<number, (found: Found) => void>();
-  let worker: Worker | null = null;
-  let last = 0;
+  const [small, large] = [openLane(data_dir, DEADLINE_MS), openLane(data_dir, DEADLINE_MS)];
+  const hanging = hangingPages();
 
-  function end(): void {
-    worker?.terminate();
-    worker = null;
-    for (const settle of waiting.values()) settle(null);
-    waiting.clear();
+  async function locate({ sha256, bytes, blob_no }: Stored, quote: Quote, from: From): Promise<Found> {
+    const isWanted = () => !hanging.has(sha256);
+    if (bytes > LARGEST || !isWanted()) return null;
+    const lane = bytes <= SMALL ? small : large;
+    const found = await lane.search({ file: { sha256, bytes, blob_no }, quote }, from, isWanted);
+    if (found === "too long") hanging.add(sha256);
+    return typeof found === "string" ? null : found;
   }
-  function start(): Worker {
-    const made = new Worker(threadUrl("./src/server/locate-thread.ts"), { workerData: data_dir } as WorkerOptions);
-    made.onmessage = ({ data }: MessageEvent<LocateReply>) => {
-      const settle = waiting.get(data.id);
-      waiting.delete(data.id);
-      settle?.(data.found);
-    };
-    made.addEventListener("close", () => worker === made && end());
-    made.unref();
-    return made;
-  }
-
-  async function locate(file: Stored, quote: Quote): Promise<Found> {
-    if (waiting.size >= MOST_WAITING) return null;
-    const id = ++last;
-    const { promise, resolve } = Promise.withResolvers<Found>();
-    waiting.set(id, resolve);
-    const timer = setTimeout(end, DEADLINE_MS);
-    const { sha256, bytes, blob_no } = file;
-    (worker ??= start()).postMessage({ id, file: { sha256, bytes, blob_no }, quote } satisfies LocateOrder);
-    return promise.finally(() => clearTimeout(timer));
-  }
-  return { locate, stop: end };
+  return {
+    locate,
+    stop() {
+      small.stop();
+      large.stop();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /** The thread of sweeping.ts. */
 import { workerData } from "node:worker_threads";
 import { slotOf } from "../metrics/index.ts";
-import { openStore, type Store } from "../store/index.ts";
+import { openStore, type Store, turnKeys } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import type { SweepFailure, SweepOrder, SweepReply } from "./sweep-order.ts";
 
@@ -26,7 +26,9 @@ function failed(thrown: unknown): SweepFailure {
 }
 
 async function sweep({ sure }: SweepOrder): Promise<SweepReply> {
-  return { swept: await (await store()).sweep(sure) };
+  const swept = await (await store()).sweep(sure);
+  turnKeys(workerData as string, clock()); // a server that runs for months does it, too
+  return { swept };
 }
 
 async function verify({ interval }: SweepOrder): Promise<SweepReply> {

@@ -9,7 +9,8 @@ import type { Room } from "./writer-order.ts";
 
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
-export { readKeyring, readSecrets, type Secrets } from "./disk/secrets.ts";
+export { openKeyring } from "./disk/keyring.ts";
+export { readSecrets, type Secrets, turnKeys } from "./disk/secrets.ts";
 export { openStore, type Store } from "./embedded.ts";
 export { databaseWatch, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";

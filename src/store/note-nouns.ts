@@ -45,8 +45,8 @@ export interface StoredComment {
   edited_at: string | null;
   /** The last change of any kind. */
   modified_at: string;
-  /** Grows with each change: its entity tag is `"a<rev>"`. */
-  rev: number;
+  /** Another one after each change that the viewpoint sees: its entity tag is `"a<rev>"`. */
+  rev: string;
 }
 
 export interface StoredThread {
@@ -90,7 +90,6 @@ export interface PublicComment {
   created_at: string;
   /** Edits, approvals, and of a root what is decided of its thread. */
   modified_at: string;
-  rev: number;
   page: string;
   version_id: string;
   version_created_at: string;

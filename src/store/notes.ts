@@ -22,7 +22,6 @@ import type {
   ThreadList,
   View,
   Viewpoint,
-  Visibility,
   Webhook,
 } from "./note-nouns.ts";
 import type { CommentsMode, Site } from "../types.ts";
@@ -44,6 +43,7 @@ export interface Writing {
   text: string;
   /** Key of one try: written again by the same person under it, nothing is added. */
   canonical: string | null;
+  /** A visitor's that is public waits all the same where they wrote just this before, or, of a long text, anybody did. */
   visibility: "public" | "pending";
 }
 
@@ -85,8 +85,8 @@ export interface Edit {
   id: string;
   by: Pick<Author, "id" | "kind">;
   text: string;
-  /** Of the entity tag that was sent; null: of any. Throws `changed` where it is another. */
-  rev: number | null;
+  /** Of the entity tags that were sent; null: of any. Throws `changed` where it is none of them. */
+  revs: readonly string[] | null;
   /** Written before this (ISO 8601), a visitor's cannot be changed any more; throws `edit_window_over`. */
   written_after: string;
   /** What is public goes back to wait. */
@@ -98,7 +98,7 @@ export interface Removal {
   id: string;
   by: Author;
   /** As of an edit. */
-  rev: number | null;
+  revs: readonly string[] | null;
   /** Of its line in the history, where the owner removes it. */
   event_id: string;
 }
@@ -142,10 +142,8 @@ export interface Notes {
   history(site_id: string, id: string): Promise<NoteEvent[]>;
   /** Null where they have written nothing yet. */
   person(site_id: string, person_id: string): Promise<{ name: string; created_at: string } | null>;
-  /** All that a person wrote, oldest first, whoever sees it. */
-  written(site_id: string, person_id: string): Promise<(PublicComment & { visibility: Visibility })[]>;
-  /** Whether the visitor wrote just this before, or, of a long text, anybody did. */
-  isRepeated(site_id: string, person_id: string, text: string): Promise<boolean>;
+  /** All that a person wrote, oldest first, whoever sees it; what was rejected is shown to nobody (ruling 16). */
+  written(site_id: string, person_id: string): Promise<PublicComment[]>;
   /** Of the visitor that wrote under this key before. */
   byCanonical(site_id: string, by: Pick<Author, "id" | "kind">, canonical: string): Promise<Written | null>;
 

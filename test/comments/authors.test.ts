@@ -145,6 +145,16 @@ describe("COMMENTS 2: me", () => {
     expect(body.total).toBe(1);
     expect(body.first.items[0].body.value).toBe("mine, pending");
   });
+  test("export holds nothing that was rejected: that is shown to nobody on the site's host (ruling 16)", async () => {
+    const { place, ann } = await cast("approved");
+    const [kept, rejected] = [await ann.say("kept"), await ann.say("rejected words")];
+    await place.decide(kept, "approve");
+    await place.decide(rejected, "reject");
+    const { body, text } = await ann.send("me/export");
+    expect([body.total, text.includes("rejected words"), text.includes(rejected)]).toEqual([1, false, false]);
+    await place.decide(rejected, "approve");
+    expect((await ann.send("me/export")).body.total).toBe(2);
+  });
   test("DELETE erases all of it: a gap where strangers saw something, nothing of the name", async () => {
     const { place, ann, bob, stranger } = await cast();
     const root = await ann.say("a question of mine");

@@ -19,6 +19,8 @@ export const FREELY = {
   SVC_RATE_COMMENT_SITE: "off",
   SVC_RATE_PASSCODE: "off",
   SVC_RATE_RENAME: "off",
+  SVC_RATE_OWNER_CODE: "off",
+  SVC_RATE_MODERATION: "off",
 };
 
 /** What a test reads of an answer: what it expects of it is the test, so nothing is known before. */

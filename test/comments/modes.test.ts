@@ -7,6 +7,19 @@ let server: TestServer;
 beforeAll(async () => void (server = await startServer(FREELY)));
 afterAll(() => server[Symbol.asyncDispose]());
 
+test("COMMENTS 4: more than two links wait in every mode, and an address is one, however it begins", async () => {
+  const place = await commentedSite(server);
+  const said = async (text: string) => (await place.visitor().post(text)).headers.get("svc-visibility");
+  const two = [
+    "see http://www.a.example and https://www.b.example",
+    "www.a.example, WWW.b.example",
+    "awww. nice, oh www.",
+  ];
+  for (const text of two) expect([text, await said(text)]).toEqual([text, null]);
+  const three = ["http://a.example http://b.example http://c.example", "www.a.example HTTPS://b.example www.c.example"];
+  for (const text of three) expect([text, await said(text)]).toEqual([text, "pending"]);
+});
+
 describe("SPEC's table of modes", () => {
   test("anonymous: everybody reads, whoever posts is seen at once", async () => {
     const place = await commentedSite(server, "anonymous");

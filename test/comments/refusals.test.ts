@@ -223,6 +223,33 @@ describe("COMMENTS, ruling 13: limits", () => {
   });
 });
 
+describe("COMMENTS, rulings 12 and 18: bodies", () => {
+  test("without one nothing is asked of its type", async () => {
+    const place = await commentedSite(server);
+    const [ann, owner] = [place.visitor(), await place.owner()];
+    const id = await ann.say("x");
+    for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+      const headers = { "content-type": type };
+      const { status } = await owner.send(`${id}/resolve`, { method: "POST", headers });
+      expect([type, status]).toEqual([type, 200]);
+      const empty = await ann.send("", { method: "POST", headers });
+      expect([type, empty.status, empty.body.code]).toEqual([type, 400, "invalid_annotation"]);
+    }
+  });
+  test("past a limit the body is not looked at: a passcode's either", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_PASSCODE: "2/10m" });
+    const place = await commentedSite(own, "passcode");
+    const headers = { "content-type": "application/json" };
+    const enter = async (sent: object | string) => {
+      const { status, body } = await place.visitor().send("passcode", { method: "POST", body: sent, headers });
+      return `${status} ${body.code}`;
+    };
+    expect(await enter("{")).toBe("400 invalid_json");
+    for (const passcode of ["wrong one", "wrong two"]) expect(await enter({ passcode })).toBe("401 wrong_passcode");
+    expect(await enter("{")).toBe("429 rate_limited");
+  });
+});
+
 describe("COMMENTS, ruling 9: cookies", () => {
   test("their attributes", async () => {
     const place = await commentedSite(server, "passcode");
@@ -262,6 +289,54 @@ describe("COMMENTS, ruling 9: cookies", () => {
     expect((await ann.send("me")).body.id).toBe(id);
     own.advance(401 * day);
     expect((await ann.send("me")).body.code).toBe("no_identity");
+  });
+  test("by any answer below /_svc/comments/: public ones are then for nobody else, and a report reads no cookie", async () => {
+    await using own = await startServer(FREELY);
+    const place = await commentedSite(own);
+    own.giveAway(place.site);
+    const ann = place.visitor();
+    const id = await ann.say("x");
+    const { cookie } = ann;
+    own.advance(31 * 86_400_000);
+    const ROWS: [method: string, path: string, body?: object][] = [
+      ["GET", ""],
+      ["OPTIONS", ""],
+      ["GET", "feed.json"],
+      ["OPTIONS", "feed.json"],
+      ["GET", "threads?page=/"],
+      ["GET", id],
+      ["OPTIONS", id],
+      ["GET", "me"],
+      ["GET", "me/export"],
+      ["GET", "view"],
+      ["GET", "queue"],
+      ["POST", "passcode", { passcode: "x" }],
+      ["POST", "owner", { code: "x" }],
+      ["POST", `${id}/approve`, {}],
+      ["PUT", id, {}],
+      ["DELETE", "c_none"],
+    ];
+    for (const [method, path, body] of ROWS) {
+      const answer = await place.visitor().send(path, { method, headers: { cookie }, ...(body && { body }) });
+      const set = answer.headers.getSetCookie().filter((line) => line.startsWith("svc_cmt=v1."));
+      expect([method, path, set.length]).toEqual([method, path, 1]);
+      expect([method, path, answer.headers.get("cache-control") ?? "no-store"]).not.toEqual([
+        method,
+        path,
+        expect.stringContaining("public"),
+      ]);
+    }
+    const headers = { cookie };
+    const reported = await place.visitor().send(`${id}/report`, { method: "POST", body: { reason: "spam" }, headers });
+    expect([reported.status, reported.headers.getSetCookie()]).toEqual([202, []]);
+    // Beside the pages it is one file for all.
+    const companion = await place.visitor().send("/guide.comments.json", { headers });
+    expect([companion.headers.getSetCookie(), companion.headers.get("cache-control")]).toEqual([
+      [],
+      "public, max-age=0, must-revalidate",
+    ]);
+    const feed = await place.visitor().send("feed.json");
+    expect(feed.headers.get("cache-control")).toBe("public, max-age=0, must-revalidate");
   });
   test("under http on another host than localhost comments are turned on with a warning", async () => {
     await using own = await startServer("--base-url", "http://svc.test", "--sites-domain", "sites.test", FREELY);

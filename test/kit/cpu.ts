@@ -90,3 +90,23 @@ export async function medians(rounds: number, ...works: ((round: number) => Prom
   }
   return took.map((list) => list.toSorted((a, b) => a - b)[rounds >> 1]!);
 }
+
+/** Fewer rounds may be alike by chance. */
+const LEAST_ROUNDS = 10;
+
+/** Throws where some of the kinds of work take more than `spread` (0.05: 5 %) longer than others. Each counts by its least:
+ *  what else the machine does only ever adds, so with more rounds the leasts come closer to what the work takes, and only
+ *  where they do not come together within all `rounds` the kinds differ. */
+export async function expectAlike(
+  spread: number,
+  rounds: number,
+  works: Readonly<Record<string, () => Promise<unknown>>>,
+): Promise<void> {
+  const least = Object.fromEntries(Object.keys(works).map((name) => [name, Infinity]));
+  for (let round = 1; round <= rounds; round++) {
+    for (const [name, work] of Object.entries(works)) least[name] = Math.min(least[name]!, await cpuOfAsync(work));
+    const all = Object.values(least);
+    if (round >= LEAST_ROUNDS && Math.max(...all) / Math.min(...all) <= 1 + spread) return;
+  }
+  throw new Error(`they can be told apart by the time they take, in ms: ${JSON.stringify(least)}`);
+}

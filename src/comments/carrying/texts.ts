@@ -24,11 +24,17 @@ const SHORT = 16;
 /** Characters that may be gone through for passages that the diff has lost: for a page of 100,000, 200 of them. */
 const MOST_LOOKED_THROUGH = 20_000_000;
 
-/** For each span where it is now; null: gone. Linear in the texts, within bounds that end the search and not the work. */
-export function carry(old_text: string, new_text: string, spans: readonly Passage[]): (CarriedPassage | null)[] {
+/** For each span where it is now; null: gone. Linear in the texts, within bounds that end the search and not the work.
+ *  `most`: characters, where the caller has less time. */
+export function carry(
+  old_text: string,
+  new_text: string,
+  spans: readonly Passage[],
+  most = MOST_LOOKED_THROUGH,
+): (CarriedPassage | null)[] {
   if (spans.length === 0) return [];
   const diff = old_text === new_text ? null : diffWords(old_text, new_text);
-  let again = Math.floor(MOST_LOOKED_THROUGH / (new_text.length + 1));
+  let again = Math.floor(Math.min(most, MOST_LOOKED_THROUGH) / (new_text.length + 1));
   return spans.map((span) => {
     const { start, end } = span;
     const found =

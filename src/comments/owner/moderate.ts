@@ -10,6 +10,7 @@ import { answer, PRIVATE } from "../answers.ts";
 import type { CommentParts, Ctx } from "../context.ts";
 import { cursorOf, numberIn } from "../visitor/cursor.ts";
 import { commentId } from "../site/read.ts";
+import { limitOwner } from "../visitor/limits.ts";
 import { threadJson } from "../wire.ts";
 import { ownerAsks, ownerOf, refuseForeign, refuseOff } from "../visitor/who.ts";
 
@@ -82,6 +83,7 @@ export const moderation =
   async (ctx: Ctx): Promise<Response> => {
     refuseForeign(ctx);
     const by = ownerAsks(ctx);
+    Object.assign(ctx.headers, await limitOwner(ctx));
     return answer(ctx, await decide(ctx, ctx.request, commentId(ctx), action, by), PRIVATE);
   };
 

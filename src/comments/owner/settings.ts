@@ -69,17 +69,17 @@ function webhookIn({ webhook }: Members, allowed: readonly string[] | null): Web
   return { url: webhookUrl(url, allowed), events: [...new Set(events as WebhookEvent[])], secret };
 }
 
-async function changeIn(members: Members, allowed: readonly string[] | null): Promise<SettingsChange> {
+async function changeIn({ parts, site }: Pick<OwnerCtx, "parts" | "site">, members: Members): Promise<SettingsChange> {
   const has = (name: string) => Object.hasOwn(members, name) && members[name] !== undefined;
   if (!["mode", "passcode", "webhook"].some(has)) {
     throw new Refusal("invalid_input", 'Send at least one of "mode", "passcode" and "webhook".');
   }
   const change: SettingsChange = {};
   if (has("mode")) change.mode = modeIn(members);
-  if (has("webhook")) change.webhook = webhookIn(members, allowed);
+  if (has("webhook")) change.webhook = webhookIn(members, parts.config.webhooks_allow);
   if (!has("passcode")) return change;
   if (typeof members.passcode !== "string") throw invalid("passcode", 'The member "passcode" must be a string.');
-  return { ...change, passcode_hash: await hashPasscode(members.passcode) };
+  return { ...change, passcode_hash: await hashPasscode(members.passcode, site.site_id) };
 }
 
 const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettings): Settings => ({
@@ -102,7 +102,7 @@ const noCookies = {
 
 /** A mode that cannot be entered changes nothing. `members`: as the body of `PATCH settings` has them. */
 export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">, members: Members) {
-  const change = await changeIn(members, parts.config.webhooks_allow);
+  const change = await changeIn({ parts, site }, members);
   const { settings } = await parts.store.notes.configure(site.site_id, by, change);
   const is_kept = settings.mode === "off" || isTrustworthy(siteUrl(parts.config, site.slug));
   return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };

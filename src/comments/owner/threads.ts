@@ -7,6 +7,7 @@ import { answer, LD_JSON } from "../answers.ts";
 import type { OwnerCtx } from "../context.ts";
 import { cursorIn, decide, decideOn, historyOf, nextCursor, ownThread, queueOf } from "./moderate.ts";
 import { ownerOf } from "../visitor/who.ts";
+import { expectedRevs } from "../wire.ts";
 
 const PAGE = 50;
 const STATUSES: readonly Status[] = ["open", "resolved"];
@@ -49,10 +50,14 @@ type Asked = Pick<OwnerCtx, "parts" | "site">;
 export const decideAsOwner = (asked: Asked, id: string, action: Action, note: string | null) =>
   decideOn(asked, { id, action, note, by: ownerOf(asked.parts.keys, asked.site) });
 
-/** The first one of a thread goes with its replies. */
-export function removeAsOwner({ parts, site }: Asked, id: string): Promise<void> {
+/** The first one of a thread goes with its replies. `revs`: throws 412 `changed` where it is none of them. */
+export function removeAsOwner(
+  { parts, site }: Asked,
+  id: string,
+  revs: readonly string[] | null = null,
+): Promise<void> {
   const [by, event_id] = [ownerOf(parts.keys, site), newNoteEventId()];
-  return parts.store.notes.remove({ site_id: site.site_id, id, by, rev: null, event_id });
+  return parts.store.notes.remove({ site_id: site.site_id, id, by, revs, event_id });
 }
 
 export async function removeComment(ctx: OwnerCtx): Promise<null> {
@@ -60,7 +65,7 @@ export async function removeComment(ctx: OwnerCtx): Promise<null> {
     const why = "A manage_token deletes nothing: reject the comment, which hides it, or sign in as the site's owner.";
     throw new Refusal("forbidden", why);
   }
-  await removeAsOwner(ctx, idOf(ctx));
+  await removeAsOwner(ctx, idOf(ctx), expectedRevs(ctx.request));
   return null;
 }
 

@@ -8,28 +8,18 @@ import { feedSite } from "../addresses.ts";
 import { readChangedText, readMembers } from "../annotation.ts";
 import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { endedIdentity, identityCookie } from "../visitor/identity.ts";
-import { limitClient, limitRename } from "../visitor/limits.ts";
+import { endedIdentity, identityCookies } from "../visitor/identity.ts";
+import { limitClient, limitOwner, limitRename } from "../visitor/limits.ts";
 import { checkName } from "../visitor/names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
-import { entityTag, itemOf } from "../wire.ts";
+import { entityTag, expectedRevs, itemOf } from "../wire.ts";
 import { noIdentity, type Who, writer } from "../visitor/who.ts";
 
 const EDITABLE_MS = 15 * UNIT_MS.m;
 
 const ifMatchRequired = (): Refusal =>
   new Refusal("if_match_required", "Send the comment's ETag in If-Match, so that nobody's change is lost.");
-
-/** What no comment ever was. */
-const NO_REV = -1;
-
-/** The revision that an If-Match names; null for any, and without the header. */
-function expectedRev({ request }: Ctx): number | null {
-  const header = request.headers.get("if-match");
-  if (header === null || header.trim() === "*") return null;
-  return Number(/^"a(\d{1,15})"$/.exec(header.trim())?.[1] ?? NO_REV);
-}
 
 /** As whom they may touch it: of an owner who also wrote as a visitor, as whichever wrote it. */
 async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
@@ -50,16 +40,16 @@ export async function edit(ctx: Ctx): Promise<Response> {
   await limitClient(ctx);
   const by = await authorAt(ctx, who);
   if (!request.headers.has("if-match")) throw ifMatchRequired();
-  const rev = expectedRev(ctx);
+  const revs = expectedRevs(request);
   const text = await readChangedText(request);
   const { thread, comment } = await parts.store.notes.edit({
     site_id: site.site_id,
     id: commentId(ctx),
     by,
     text,
-    rev,
+    revs,
     written_after: new Date(parts.now() - EDITABLE_MS).toISOString(),
-    waits: await waits(ctx, by, text, false),
+    waits: waits(ctx, by, text),
   });
   const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
   const pending = comment.visibility === "pending" && { "svc-visibility": "pending" };
@@ -68,12 +58,14 @@ export async function edit(ctx: Ctx): Promise<Response> {
 
 /** By its author, or by the owner, whose hand is not counted. */
 export async function remove(ctx: Ctx): Promise<Response> {
-  const { parts, site } = ctx;
+  const { parts, site, request } = ctx;
   const who = await writer(ctx);
-  if (!who.owner) await limitClient(ctx);
+  if (who.owner) Object.assign(ctx.headers, await limitOwner(ctx));
+  else await limitClient(ctx);
   const by = who.owner ? who.author! : await authorAt(ctx, who);
   const event_id = newNoteEventId();
-  await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, rev: expectedRev(ctx), event_id });
+  const revs = expectedRevs(request);
+  await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, revs, event_id });
   return emptyAnswer(ctx, 204);
 }
 
@@ -88,7 +80,7 @@ export async function rename(ctx: Ctx): Promise<Response> {
     await parts.store.notes.rename(site.site_id, { ...visitor, name: wanted }, site.comments_mode !== "approved");
     return wanted;
   });
-  exchange.setCookie(identityCookie(parts.keys, site, { ...identity, name }, parts.now()));
+  exchange.cookies = identityCookies(parts.keys, ctx, { ...identity, name }, parts.now());
   const known = await parts.store.notes.person(site.site_id, visitor.id);
   return answer(ctx, { id: visitor.id, name, created_at: known?.created_at }, PRIVATE);
 }
@@ -99,7 +91,6 @@ export async function erase(ctx: Ctx): Promise<Response> {
   if (visitor === null) throw noIdentity();
   await limitClient(ctx);
   await parts.store.notes.erase(site.site_id, visitor.id);
-  exchange.cookies = null; // a renewed one would bring them back
-  exchange.setCookie(endedIdentity());
+  exchange.cookies = endedIdentity(ctx); // a renewed one would bring them back
   return emptyAnswer(ctx, 204);
 }

@@ -8,7 +8,7 @@ import { MOST_BYTES, readMembers } from "../annotation.ts";
 import { answer, emptyAnswer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { grantCookie, ownerCookie } from "../visitor/identity.ts";
-import { isReportCounted, limitPasscode } from "../visitor/limits.ts";
+import { isReportCounted, limitOwnerCode, limitPasscode } from "../visitor/limits.ts";
 import { commentId } from "./read.ts";
 import { refuseForeign, refuseOff } from "../visitor/who.ts";
 
@@ -16,32 +16,50 @@ const LONGEST_PASSCODE = 1024;
 
 const wrongPasscode = (): Refusal => new Refusal("wrong_passcode", "Wrong passcode.");
 
-/** True where it was the site's, and the cookie that says so is set. Throws 401 `wrong_passcode`, 429. */
-export async function enterPasscode(ctx: Ctx, passcode: unknown): Promise<void> {
-  const { parts, site, exchange, network } = ctx;
-  const counted = await limitPasscode(ctx);
-  const { passcode_hash, passcode_epoch, mode } = await parts.store.notes.settings(site);
+interface Looked {
+  right: boolean;
+  epoch: number;
+}
+
+async function look({ parts, site, from }: Ctx, passcode: unknown): Promise<Looked> {
+  const { passcode_hash, passcode_epoch: epoch, mode } = await parts.store.notes.settings(site);
   const text = typeof passcode === "string" ? passcode.slice(0, LONGEST_PASSCODE) : "";
   // In another mode, and where none is set, there is as much to do and the same to say.
   const hash = mode === "passcode" ? passcode_hash : null;
-  if (!(await isPasscode(text, hash, network()))) throw wrongPasscode();
-  await counted.right();
-  exchange.setCookie(grantCookie(parts.keys, site, passcode_epoch, parts.now()));
+  return { right: await isPasscode(text, hash, from()), epoch };
+}
+
+/** Where it is the site's, the cookie that says so is set. `given`: asked for once it may be looked at. Throws 401
+ *  `wrong_passcode`, 429. */
+export async function enterPasscode(ctx: Ctx, given: () => Promise<unknown>): Promise<void> {
+  const counted = await limitPasscode(ctx);
+  const { right, epoch } = await given()
+    .then((passcode) => look(ctx, passcode))
+    .catch(async (error: unknown) => {
+      await counted.undo(); // nobody has looked at it
+      throw error;
+    });
+  if (!right) throw wrongPasscode();
+  await counted.undo();
+  const { parts, site, exchange } = ctx;
+  exchange.setCookie(grantCookie(parts.keys, site, epoch, parts.now()));
 }
 
 export async function passcode(ctx: Ctx): Promise<Response> {
   refuseForeign(ctx, true);
-  await enterPasscode(ctx, (await readMembers(ctx.request)).passcode);
+  await enterPasscode(ctx, async () => (await readMembers(ctx.request)).passcode);
   return emptyAnswer(ctx, 204);
 }
 
 export async function owner(ctx: Ctx): Promise<Response> {
   refuseForeign(ctx, true);
   const { parts, site, exchange } = ctx;
+  const counted = await limitOwnerCode(ctx);
   const { code } = await readMembers(ctx.request);
   const right = typeof code === "string" && (await parts.store.notes.spendOwnerCode(site.site_id, hashToken(code)));
   if (!right)
     throw new Refusal("invalid_code", "This code is used, expired or none. Open the comments anew from the dashboard.");
+  await counted.undo();
   exchange.setCookie(ownerCookie(parts.keys, site, parts.now()));
   return emptyAnswer(ctx, 204);
 }

@@ -7,7 +7,7 @@ import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
 import { readComment, type SentComment } from "../annotation.ts";
 import { ANNOTATION, answer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { identityCookie, newIdentity } from "../visitor/identity.ts";
+import { identityCookies, newIdentity } from "../visitor/identity.ts";
 import { personId } from "../visitor/keys.ts";
 import { limitPost } from "../visitor/limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
@@ -23,32 +23,26 @@ const unknownPage = (): Refusal =>
 interface Writer {
   author: Author;
   /** To be set with the answer, where this is their first. */
-  cookie: string | null;
+  cookies: string[];
 }
 
-export function writerOf({ parts, site }: Pick<Ctx, "parts" | "site">, { author }: Who): Writer {
-  if (author !== null) return { author, cookie: null };
+export function writerOf(ctx: Ctx, { author }: Who): Writer {
+  if (author !== null) return { author, cookies: [] };
+  const { parts, site } = ctx;
   const { keys, now } = parts;
   const fresh = newIdentity(newPseudonym(), now());
   const { identity, name } = fresh;
   const id = personId(keys, site.site_id, identity);
-  return { author: { id, name, kind: "visitor" }, cookie: identityCookie(keys, site, fresh, now()) };
+  return { author: { id, name, kind: "visitor" }, cookies: identityCookies(keys, ctx, fresh, now()) };
 }
 
-const hasManyLinks = (text: string): boolean => (text.match(/https?:\/\/|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
+const hasManyLinks = (text: string): boolean =>
+  (text.match(/https?:\/\/(?:www\.)?|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
 
-/** Whether words wait for the owner: a visitor's do in approved mode, and everywhere with many links or, where they are
- *  `fresh`, said again. */
-export async function waits(
-  { parts, site }: Pick<Ctx, "parts" | "site">,
-  author: Author,
-  text: string,
-  fresh = true,
-): Promise<boolean> {
-  if (author.kind !== "visitor") return false;
-  if (site.comments_mode === "approved" || hasManyLinks(text)) return true;
-  return fresh && parts.store.notes.isRepeated(site.site_id, author.id, text);
-}
+/** Whether words wait for the owner, whoever said them before: a visitor's do in approved mode, and everywhere with many
+ *  links. */
+export const waits = ({ site }: Pick<Ctx, "site">, { kind }: Author, text: string): boolean =>
+  kind === "visitor" && (site.comments_mode === "approved" || hasManyLinks(text));
 
 /** The comment that a target names; null where it is no comment of this site. */
 function answeredBy(target: string, origins: readonly string[]): string | null {
@@ -62,7 +56,10 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
   const page = path === null ? null : pageOf(live, path);
   if (page === null) throw unknownPage();
   const { text, canonical, quote, element } = sent;
-  const found = quote === null ? { carried: null, place: null } : await parts.locate(live, page, quote);
+  const found =
+    quote === null
+      ? { carried: null, place: null }
+      : await parts.locate(live, page, quote, [site.site_id, ...ctx.from()]);
   const { version_id, created_at } = live.version;
   return parts.store.notes.start({
     site_id: site.site_id,
@@ -70,7 +67,7 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
     by: author,
     text,
     canonical,
-    visibility: (await waits(ctx, author, text)) ? "pending" : "public",
+    visibility: waits(ctx, author, text) ? "pending" : "public",
     page: page.page,
     version_id,
     version_created_at: created_at,
@@ -89,7 +86,7 @@ async function reply(ctx: Ctx, sent: SentComment, author: Author, thread_id: str
     by: author,
     text,
     canonical,
-    visibility: (await waits(ctx, author, text)) ? "pending" : "public",
+    visibility: waits(ctx, author, text) ? "pending" : "public",
     thread_id,
     as: who.as,
   });
@@ -111,13 +108,13 @@ export async function store(ctx: Ctx, sent: SentComment, who: Who, author: Autho
 
 export async function post(ctx: Ctx): Promise<Response> {
   const who = await writer(ctx);
-  const { author, cookie } = writerOf(ctx, who);
+  const { author, cookies } = writerOf(ctx, who);
   const counted = await limitPost(ctx, author);
   const [sent, written] = await counted.unless(async () => {
     const sent = await readComment(ctx.request);
     return [sent, await store(ctx, sent, who, author)] as const;
   });
-  if (cookie !== null) ctx.exchange.setCookie(cookie);
+  for (const cookie of cookies) ctx.exchange.setCookie(cookie);
   return answerWritten(ctx, written);
 }
 

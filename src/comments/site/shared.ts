@@ -8,12 +8,12 @@ import type { Identified } from "../types.ts";
 type Fields = Readonly<Record<string, string>>;
 type Mode = { site: Pick<Ctx["site"], "comments_mode"> };
 
-/** In passcode mode no cache and no page of another site may hand them on. */
-export const sharing = ({ site }: Mode, vary: string): Fields =>
+/** In passcode mode no cache and no page of another site may hand them on; no cache either with somebody's cookie. */
+export const sharing = ({ site, exchange }: Mode & Pick<Ctx, "exchange">, vary: string): Fields =>
   site.comments_mode === "passcode"
     ? { "cache-control": "private, no-store", vary: `${vary}, Cookie` }
     : {
-        "cache-control": "public, max-age=0, must-revalidate",
+        "cache-control": exchange.cookies === null ? "public, max-age=0, must-revalidate" : "private, no-store",
         vary,
         "access-control-allow-origin": "*",
         "access-control-expose-headers": "ETag, Link, Content-Location",

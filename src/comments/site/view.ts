@@ -81,7 +81,7 @@ const back = ({ exchange }: Ctx, page: string): Response =>
 async function enter(ctx: Ctx, page: string, passcode: string): Promise<Response> {
   refuseForeign(ctx, true);
   try {
-    await enterPasscode(ctx, passcode);
+    await enterPasscode(ctx, async () => passcode);
     return back(ctx, page);
   } catch (error) {
     return showRefusal(ctx, page, error, {});
@@ -89,7 +89,7 @@ async function enter(ctx: Ctx, page: string, passcode: string): Promise<Response
 }
 
 async function write(ctx: Ctx, who: Who, page: string, { text = "", thread = "" }: Fields): Promise<void> {
-  const { author, cookie } = writerOf(ctx, who);
+  const { author, cookies } = writerOf(ctx, who);
   const counted = await limitPost(ctx, author);
   const { origin } = feedSite(ctx.parts, ctx.site);
   const target = thread === "" ? page : `${origin}/_svc/comments/${thread}`;
@@ -98,7 +98,7 @@ async function write(ctx: Ctx, who: Who, page: string, { text = "", thread = "" 
     const sent = { text: checkText(text), target, motivation, canonical: null, quote: null, element: null } as const;
     await store(ctx, sent, who, author);
   });
-  if (cookie !== null) ctx.exchange.setCookie(cookie);
+  for (const cookie of cookies) ctx.exchange.setCookie(cookie);
 }
 
 async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {

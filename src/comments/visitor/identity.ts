@@ -4,6 +4,7 @@ import { cookieValues } from "../../http/cookies.ts";
 import { randomKey } from "../../random.ts";
 import type { Site } from "../../types.ts";
 import { UNIT_MS } from "../../units.ts";
+import { endedProof, lacksProof, proofCookies } from "./host-proof.ts";
 import { type Keys, seal, single, unseal } from "./keys.ts";
 
 export interface Identity {
@@ -34,18 +35,32 @@ function identityIn(keys: Keys, { site_id }: SiteId, value: string, now: number)
   return issued + IDENTITY_S > secondsOf(now) ? { identity, name, issued } : null;
 }
 
+/** Who asks, and how. */
+interface Asked {
+  request: Request;
+  site: SiteId;
+  /** Of the site, as the client asked it. */
+  origin: string;
+}
+
+interface Said {
+  identity: Identity | null;
+  /** Several that count: none of them does. */
+  conflict: boolean;
+  /** One that counts and that this host did not set. */
+  planted: boolean;
+}
+
 /** Whom the request says to be. Several that count are none: a sibling site can plant one for the parent domain, and its
  *  visitor would write as the one who planted it. */
-export function readIdentity(
-  keys: Keys,
-  site: SiteId,
-  request: Request,
-  now: number,
-): { identity: Identity | null; conflict: boolean } {
-  const found = cookieValues(request, "svc_cmt")
-    .map((value) => identityIn(keys, site, value, now))
+export function readIdentity(keys: Keys, asked: Asked, now: number): Said {
+  const found = cookieValues(asked.request, "svc_cmt")
+    .map((value) => identityIn(keys, asked.site, value, now))
     .filter((one) => one !== null);
-  return found.length > 1 ? { identity: null, conflict: true } : { identity: found[0] ?? null, conflict: false };
+  if (found.length > 1) return { identity: null, conflict: true, planted: false };
+  const [identity = null] = found;
+  const planted = identity !== null && lacksProof(keys, asked.site.site_id, asked, identity.identity);
+  return { identity: planted ? null : identity, conflict: false, planted };
 }
 
 export const newIdentity = (name: string, now: number): Identity => ({
@@ -60,26 +75,33 @@ export const isOld = ({ issued }: Identity, now: number): boolean => issued + RE
 const cookie = (name: string, value: string, age: number, rest = "SameSite=Lax; Path=/"): string =>
   `${name}=${value}; HttpOnly; Secure; ${rest}; Max-Age=${age}`;
 
-export function identityCookie(keys: Keys, { site_id }: SiteId, { identity, name }: Identity, now: number): string {
+type Place = Pick<Asked, "site" | "origin">;
+
+export function identityCookies(keys: Keys, place: Place, { identity, name }: Identity, now: number): string[] {
+  const { site_id } = place.site;
   const value = seal("svc_cmt", keys.visitor, { i: identity, s: site_id, n: name, t: secondsOf(now) });
-  return cookie("svc_cmt", value, IDENTITY_S);
+  return [cookie("svc_cmt", value, IDENTITY_S), ...proofCookies(keys, site_id, place, identity, IDENTITY_S)];
 }
+
+export const endedIdentity = (place: Pick<Asked, "origin">): string[] => [
+  cookie("svc_cmt", "", 0),
+  ...endedProof(place),
+];
 
 /** Nothing that would say more in Set-Cookie than a path. */
 const PLAIN_PATH = /^[\w./-]+$/;
 
 /** Away with the own and, where a browser lets us, with what was planted for the parent domain: for the path that was
  *  `asked`, too, else it would stay for that one. */
-export const clearedIdentity = (sites_domain: string, asked: string): string[] => {
+export const clearedIdentity = (sites_domain: string, place: Pick<Asked, "origin">, asked: string): string[] => {
   const domain = sites_domain.split(":")[0]!;
   const above = ["/", "/_svc", "/_svc/comments", "/_svc/comments/"];
   const paths = PLAIN_PATH.test(asked) && !above.includes(asked) ? [...above, asked] : above;
   return [
-    cookie("svc_cmt", "", 0),
+    ...endedIdentity(place),
     ...paths.map((path) => cookie("svc_cmt", "", 0, `SameSite=Lax; Domain=${domain}; Path=${path}`)),
   ];
 };
-export const endedIdentity = (): string => cookie("svc_cmt", "", 0);
 
 /** `epoch`: of the passcode that was given; another one ends it. */
 export function grantCookie(keys: Keys, { site_id }: SiteId, epoch: number, now: number): string {

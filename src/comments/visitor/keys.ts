@@ -6,8 +6,11 @@ interface Key {
   key: string;
 }
 
-/** Newest first: that signs, and what any of them signed counts. */
-type Ring = readonly Key[];
+/** The newest signs, and what any of them signed counts. */
+interface Ring {
+  newest(): Key;
+  find(kid: string): Key | undefined;
+}
 
 export interface Keys {
   visitor: Ring;
@@ -18,7 +21,7 @@ export interface Keys {
   cursor: string;
 }
 
-type Label = "svc_cmt" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form";
+type Label = "svc_cmt" | "svc_cmt_host" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form";
 
 /** Raw HMAC-SHA256. */
 export const hmac = (key: string, text: string): Buffer => createHmac("sha256", key).update(text).digest();
@@ -28,15 +31,16 @@ const VALUE = /^v1\.([0-9a-z]{1,8})\.([A-Za-z0-9_-]{1,1500})\.([A-Za-z0-9_-]{43}
 const macOf = ({ kid, key }: Key, label: Label, payload: string): Buffer => hmac(key, `${label}\0v1\0${kid}${payload}`);
 
 /** `v1.<kid>.<payload>.<mac>`, the payload JSON as base64url. */
-export function seal(label: Label, [newest]: Ring, payload: object): string {
+export function seal(label: Label, ring: Ring, payload: object): string {
+  const newest = ring.newest();
   const text = Buffer.from(JSON.stringify(payload)).toString("base64url");
-  return `v1.${newest!.kid}.${text}.${macOf(newest!, label, text).toString("base64url")}`;
+  return `v1.${newest.kid}.${text}.${macOf(newest, label, text).toString("base64url")}`;
 }
 
 /** Null for what no key of the ring signed under this label, however little it differs. */
 export function unseal(label: Label, ring: Ring, value: string): Readonly<Record<string, unknown>> | null {
   const [, kid, payload = "", mac = ""] = VALUE.exec(value) ?? [];
-  const key = ring.find((one) => one.kid === kid);
+  const key = kid === undefined ? undefined : ring.find(kid);
   if (key === undefined) return null;
   const given = Buffer.from(mac, "base64url");
   const text = Buffer.from(payload, "base64url");
@@ -47,7 +51,10 @@ export function unseal(label: Label, ring: Ring, value: string): Readonly<Record
 }
 
 /** One key that is never changed, for what does not last. */
-export const single = (key: string): Ring => [{ kid: "0", key }];
+export const single = (key: string): Ring => {
+  const only = { kid: "0", key };
+  return { newest: () => only, find: (kid) => (kid === only.kid ? only : undefined) };
+};
 
 /** Public name of whoever holds this identity on this site. */
 export const personId = ({ people }: Keys, site_id: string, identity: string): string =>

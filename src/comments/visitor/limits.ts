@@ -47,14 +47,23 @@ export async function limitRename(ctx: Ctx, author: Author): Promise<Uncounted> 
 /** Wrong ones of all clients together (CONTRACT 4.4). */
 const OF_SITE = [{ count: 50, window_ms: UNIT_MS.h }];
 
-/** Counted before it is known whether it is right, so that many at once are not one; `right` takes it back. */
-export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ right(): Promise<void> }> {
+/** Counted before it is known whether it is right, so that many at once are not one; `undo` takes it back. */
+export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ undo(): Promise<void> }> {
   const of_client = await parts.limitWindows("passcode", `${site.site_id} ${network()}`, parts.passcode_windows);
   const of_site = await parts.limitWindows("passcode-site", site.site_id, OF_SITE).catch(async (error: unknown) => {
     await of_client.undo();
     throw error;
   });
-  return { right: async () => void (await Promise.all([of_client.undo(), of_site.undo()])) };
+  return { undo: async () => void (await Promise.all([of_client.undo(), of_site.undo()])) };
+}
+
+/** As a passcode: wrong ones alone count. */
+export const limitOwnerCode = ({ parts, network }: Ctx): Promise<Pick<Counted, "undo">> =>
+  parts.limit("rate_owner_code", network());
+
+/** What owners decide and set, on either host, whatever comes of it. */
+export async function limitOwner({ parts, site }: Pick<Ctx, "site" | "parts">): Promise<Record<string, string>> {
+  return (await parts.limit("rate_moderation", site.site_id)).headers;
 }
 
 /** False past the limit: nobody is told. */

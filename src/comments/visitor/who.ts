@@ -5,7 +5,7 @@ import type { Author, Viewpoint } from "../../store/notes.ts";
 import { commentsFrozen, commentsOff } from "../../store/refusals.ts";
 import type { Site } from "../../types.ts";
 import type { CommentParts, Ctx } from "../context.ts";
-import { clearedIdentity, hasGrant, type Identity, identityCookie, isOld, isOwner, readIdentity } from "./identity.ts";
+import { clearedIdentity, hasGrant, type Identity, identityCookies, isOld, isOwner, readIdentity } from "./identity.ts";
 import { type Keys, personId } from "./keys.ts";
 import type { Viewer } from "../types.ts";
 
@@ -39,15 +39,22 @@ function viewpointOf(owner: boolean, visitor: Author | null): Viewpoint {
   return visitor === null ? { kind: "public" } : { kind: "visitor", person_id: visitor.id };
 }
 
-export async function whoAsks({ request, exchange, site, parts, path }: Ctx): Promise<Who> {
+/** Whatever is asked: an old identity is renewed (ruling 9). */
+export async function renewIdentity(ctx: Ctx): Promise<void> {
+  const { exchange, site, parts } = ctx;
+  const { identity } = readIdentity(parts.keys, ctx, parts.now());
+  if (identity === null || !isOld(identity, parts.now())) return;
+  const { name } = await visitorOf(parts, site, identity);
+  exchange.cookies = identityCookies(parts.keys, ctx, { ...identity, name }, parts.now());
+}
+
+export async function whoAsks(ctx: Ctx): Promise<Who> {
+  const { request, exchange, site, parts, path } = ctx;
   const { keys, now, config } = parts;
-  const { identity, conflict } = readIdentity(keys, site, request, now());
-  if (conflict) for (const cleared of clearedIdentity(config.sites_domain, path)) exchange.setCookie(cleared);
+  const { identity, conflict, planted } = readIdentity(keys, ctx, now());
+  if (conflict || planted) exchange.cookies = clearedIdentity(config.sites_domain, ctx, path);
   const owner = isOwner(keys, site, request, now());
   const visitor = identity && (await visitorOf(parts, site, identity));
-  if (identity !== null && isOld(identity, now())) {
-    exchange.setCookie(identityCookie(keys, site, { ...identity, name: visitor!.name }, now()));
-  }
   const author = owner ? ownerOf(keys, site) : visitor;
   return { identity, conflict, visitor, owner, author, as: viewpointOf(owner, visitor) };
 }

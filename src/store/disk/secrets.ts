@@ -21,15 +21,15 @@ export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
 
 /** Purposes whose keys are changed while what they signed goes on to count: each key is kept as `<purpose>.<kid>`. */
 const RINGS = ["comment_visitor", "comment_grant"] as const;
-type Ring = (typeof RINGS)[number];
+export type Ring = (typeof RINGS)[number];
 
-interface Key {
+export interface Key {
   /** The day that it was made, in base 36. */
   kid: string;
   key: string;
 }
 
-/** A new one signs from the first start after so many days; what it signed counts for as long again as a cookie may. */
+/** A new one is made by the first start or sweep after so many days, and signs from then on; what it signed counts for as long again as a cookie may. */
 const SIGNS_DAYS = 90;
 const COUNTS_DAYS = 400;
 
@@ -84,6 +84,15 @@ function turned(keys: Readonly<Record<string, string>>, today: number): Record<s
   return kept;
 }
 
+/** Makes a key where the newest of a ring is old. For the sweep of the one process that prepared the data directory; where the
+ *  file is gone the keys in memory go on, and the next start makes others. */
+export function turnKeys(data_dir: string, now: number): void {
+  const found = readAll(data_dir);
+  if (Object.keys(found).length === 0) return;
+  const keys = turned(found, dayOf(now));
+  if (Object.keys(keys).join() !== Object.keys(found).join()) write(data_dir, keys);
+}
+
 /** Makes what keys are missing. For the one process that prepares the data directory. */
 export function prepareSecrets(data_dir: string, now: number): void {
   const found = readAll(data_dir);
@@ -97,5 +106,5 @@ export function prepareSecrets(data_dir: string, now: number): void {
 export const readSecrets = (data_dir: string): Secrets => readAll(data_dir) as Secrets;
 
 /** The first one signs; what any of them signed counts. */
-export const readKeyring = (data_dir: string, ring: Ring): Key[] =>
+export const readRing = (data_dir: string, ring: Ring): Key[] =>
   ringOf(readAll(data_dir), ring).map(({ kid, key }) => ({ kid, key }));

@@ -22,7 +22,6 @@ const ROOT: FeedItem = {
   canonical: null,
   created_at: "2026-11-21T09:30:00Z",
   modified_at: "2026-11-21T09:30:00Z",
-  rev: 1,
   page: "/guide.html",
   version_id: "3f9a1c0b77de4410",
   version_created_at: "2026-11-20T18:00:00Z",

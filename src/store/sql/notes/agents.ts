@@ -3,12 +3,14 @@ import { Refusal } from "../../../errors.ts";
 import type { WriteBy } from "../../changes.ts";
 import type { AgentToken, Notes, Scope } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
+import type { Parts } from "../parts.ts";
 import { settableSite } from "../permission.ts";
 
 const MOST_TOKENS = 100;
 
 const insertCode = statement("insert into owner_codes (hash, site_id, expires_at) values (?, ?, ?)");
 const dropOldCodes = statement("delete from owner_codes where expires_at <= ?");
+const isCode = statement<{ 1: 1 }>("select 1 from owner_codes where hash = ? and site_id = ? and expires_at > ?");
 const spendCode = statement("delete from owner_codes where hash = ? and site_id = ? and expires_at > ?");
 
 export function* addOwnerCode(site_id: string, by: WriteBy, hash: string, expires_at: number, now: number): Op<void> {
@@ -17,9 +19,15 @@ export function* addOwnerCode(site_id: string, by: WriteBy, hash: string, expire
   yield* insertCode.do(hash, site_id, expires_at);
 }
 
-export function* spendOwnerCode(site_id: string, hash: string, now: number): Op<boolean> {
+function* spend(site_id: string, hash: string, now: number): Op<boolean> {
   return (yield* spendCode.run(hash, site_id, now)).changes > 0;
 }
+
+/** One that is none takes no write lock: whoever guesses keeps nobody from writing. */
+export const ownerCodeSpender =
+  (db: Parts["db"], now: () => number): Notes["spendOwnerCode"] =>
+  async (site_id, hash) =>
+    (await db.read(isCode.get(hash, site_id, now()))) !== null && (await db.write(() => spend(site_id, hash, now())));
 
 type Row = Omit<AgentToken, "scopes"> & { scopes: string };
 

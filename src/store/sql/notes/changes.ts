@@ -5,7 +5,7 @@ import { refuseUnlessCommentable, unknownComment, unknownSite } from "../../refu
 import type { Site } from "../../../types.ts";
 import { type Op, statement } from "../db.ts";
 import { siteById } from "../sites.ts";
-import type { State } from "./rows.ts";
+import { type Revised, revisionOf, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
 
 /** One change: when, and its number among those of the site. */
 export interface Change {
@@ -31,7 +31,7 @@ export function* nextNumber(site_id: string): Op<number> {
   return (yield* count.get(site_id))!.change_no;
 }
 
-export interface Standing {
+export interface Standing extends Revised {
   comment_no: number;
   id: string;
   thread_no: number;
@@ -39,13 +39,13 @@ export interface Standing {
   state: State;
   was_public: 0 | 1;
   created_at: string;
-  rev: number;
   root_state: State;
 }
 
 const standing = statement<Standing>(
-  `select c.comment_no, c.id, c.thread_no, c.person_id, c.state, c.was_public, c.created_at, c.rev, r.state as root_state
-   from comments c join comments r on r.comment_no = c.thread_no where c.site_id = ? and c.id = ?`,
+  `select c.comment_no, c.id, c.thread_no, c.person_id, c.state, c.was_public, c.created_at, c.rev,
+     ${UNSHOWN_NAME} as unshown_name, r.state as root_state
+   from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ? and c.id = ?`,
 );
 
 export const isRoot = ({ comment_no, thread_no }: Pick<Standing, "comment_no" | "thread_no">): boolean =>
@@ -88,7 +88,8 @@ interface Own {
   by: Pick<Author, "id">;
 }
 
-export function refuseChanged({ rev }: Standing, expected: number | null): void {
-  if (expected === null || expected === rev) return;
+/** As its author and the owner know it. */
+export function refuseChanged(row: Standing, expected: readonly string[] | null): void {
+  if (expected === null || expected.includes(revisionOf(row))) return;
   throw new Refusal("changed", "This comment has changed meanwhile. Reload it, then try again.");
 }

@@ -1,4 +1,5 @@
-/** What was decided of comments, and by whom: written once and never changed. */
+/** What was decided of comments, and by whom: written once and never changed. A comment keeps its last lines, and a site the
+ *  last of all its comments: whoever turns one back and forth fills no disk. */
 import type { Author, EventAction, Kind, NoteEvent } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
 
@@ -14,10 +15,22 @@ interface Line {
   note: string | null;
 }
 
-export const writeDown = (line: Line, comment_no: number, action: EventAction, at: string): Op<void> => {
+const MOST = { of_comment: 100, of_site: 5000 };
+const forgetOldest = statement(
+  `delete from comment_events where event_no in (
+     select event_no from comment_events where comment_no = ?1 order by event_no desc limit 10 offset ${MOST.of_comment})`,
+);
+const forgetOldestOfSite = statement(
+  `delete from comment_events where event_no in (
+     select event_no from comment_events where site_id = ?1 order by event_no desc limit 10 offset ${MOST.of_site})`,
+);
+
+export function* writeDown(line: Line, comment_no: number, action: EventAction, at: string): Op<void> {
   const { event_id, site_id, by, note } = line;
-  return insert.do(event_id, site_id, comment_no, action, by.id, by.name, by.kind, note, at);
-};
+  yield* insert.do(event_id, site_id, comment_no, action, by.id, by.name, by.kind, note, at);
+  yield* forgetOldest.do(comment_no);
+  yield* forgetOldestOfSite.do(site_id);
+}
 
 interface Row {
   id: string;

@@ -1,18 +1,18 @@
 /** Comments that everybody may see, for the feeds; and what a visitor may take along of their own. */
-import type { Author, Feed, PublicComment, Status, Visibility } from "../../notes.ts";
+import type { Author, Feed, PublicComment, Status } from "../../notes.ts";
 import { type Op, type Statement, statement } from "../db.ts";
 import { type CommentRow, quoteOf, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
 import { IS_PUBLIC } from "./sight.ts";
 
 type Row = Pick<
   CommentRow,
-  "id" | "text" | "canonical" | "created_at" | "modified_at" | "rev" | "state" | "person_id" | "kind"
+  "id" | "text" | "canonical" | "created_at" | "modified_at" | "state" | "person_id" | "kind"
 > &
   ThreadRow & { thread_id: string; name: string | null; replies: number };
 
 const columns = (
   name: "name" | "shown_name",
-): string => `c.id, c.text, c.canonical, c.created_at, c.modified_at, c.rev, c.state,
+): string => `c.id, c.text, c.canonical, c.created_at, c.modified_at, c.state,
   c.person_id, p.kind, p.${name} as name, r.id as thread_id, ${THREAD_COLUMNS},
   case when c.comment_no = t.thread_no then (
     select count(*) from comments a where a.thread_no = t.thread_no and a.comment_no <> t.thread_no and a.state = 'public'
@@ -56,7 +56,6 @@ const itemOf = (row: Row): PublicComment => ({
   canonical: row.canonical,
   created_at: row.created_at,
   modified_at: row.modified_at,
-  rev: row.rev,
   page: row.page,
   version_id: row.version_id,
   version_created_at: row.version_created_at,
@@ -77,12 +76,11 @@ export function* feed(site_id: string, page: string | null, from: number, count:
 
 const ofPerson = statement<Row>(
   `select ${columns("name")} from ${FROM}
-   where c.site_id = ?1 and c.person_id = ?2 and c.text is not null order by c.comment_no`,
+   where c.site_id = ?1 and c.person_id = ?2 and c.state in ('public', 'pending') order by c.comment_no`,
 );
 
-export function* written(site_id: string, person_id: string): Op<(PublicComment & { visibility: Visibility })[]> {
-  const rows = yield* ofPerson.all(site_id, person_id);
-  return rows.map((row) => ({ ...itemOf(row), visibility: row.state as Visibility }));
+export function* written(site_id: string, person_id: string): Op<PublicComment[]> {
+  return (yield* ofPerson.all(site_id, person_id)).map(itemOf);
 }
 
 const one = statement<Row & { seen: number }>(

@@ -1,9 +1,8 @@
 /** Comments in the database: each call one operation, each change one transaction. */
 import type { Notes } from "../../notes.ts";
-import { type Op, statement } from "../db.ts";
 import { ifDiskAllows, makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";
-import { addOwnerCode, addToken, agentOf, noteAgentUse, removeToken, spendOwnerCode, tokensOf } from "./agents.ts";
+import { addOwnerCode, addToken, agentOf, noteAgentUse, ownerCodeSpender, removeToken, tokensOf } from "./agents.ts";
 import { anchorsOf, carryAnchors } from "./anchors.ts";
 import { counts } from "./counts.ts";
 import { decide } from "./decide.ts";
@@ -16,16 +15,6 @@ import { erase, remove } from "./remove.ts";
 import { configure, settingsOf } from "./settings.ts";
 import { find, stampOf, thread, threads, view } from "./view.ts";
 import { reply, start, writtenBefore } from "./write.ts";
-
-/** Shorter ones say the same by chance. */
-const LONG = 40;
-const same = statement(
-  `select 1 from comments where site_id = ?1 and text = ?2 and (person_id = ?3 or length(text) >= ${LONG}) limit 1`,
-);
-
-function* isRepeated(site_id: string, person_id: string, text: string): Op<boolean> {
-  return (yield* same.get(site_id, text, person_id)) !== null;
-}
 
 export function noteStore({ db, place, now }: Parts): Notes {
   return {
@@ -46,7 +35,6 @@ export function noteStore({ db, place, now }: Parts): Notes {
     history: (site_id, id) => db.read(history(site_id, id)),
     person: (site_id, person_id) => db.read(personOf(site_id, person_id)),
     written: (site_id, person_id) => db.read(written(site_id, person_id)),
-    isRepeated: (site_id, person_id, text) => db.read(isRepeated(site_id, person_id, text)),
     byCanonical: (site_id, by, canonical) => db.read(writtenBefore(site_id, by, canonical)),
     start: (thread) => db.write(() => start(thread, now())),
     reply: (wanted) => db.write(() => reply(wanted, now())),
@@ -57,7 +45,7 @@ export function noteStore({ db, place, now }: Parts): Notes {
     decide: (decision) => db.write(() => decide(decision, now())),
     report: (site_id, id, said) => db.write(() => report(site_id, id, said, now())),
     addOwnerCode: (site_id, by, hash, expires_at) => db.write(() => addOwnerCode(site_id, by, hash, expires_at, now())),
-    spendOwnerCode: (site_id, hash) => db.write(() => spendOwnerCode(site_id, hash, now())),
+    spendOwnerCode: ownerCodeSpender(db, now),
     addToken: (by, token) => db.write(() => addToken(by, token, now())),
     tokens: (site_id) => db.read(tokensOf(site_id, now())),
     removeToken: (site_id, by, token_id) => db.write(() => removeToken(site_id, by, token_id, now())),

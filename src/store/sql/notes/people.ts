@@ -23,14 +23,18 @@ const showName = statement(
   "update comment_people set shown_name = name where site_id = ?1 and person_id = ?2 and shown_name <> name",
 );
 const touchOwn = statement("update comments set own_no = ?3 where site_id = ?1 and person_id = ?2");
+// Those that wait, too: their author knows them by that name, and no stranger knows them.
+const revise = statement("update comments set rev = rev + 1 where site_id = ?1 and person_id = ?2");
 const touchPublic = statement(
-  `update comments set public_no = ?3, rev = rev + 1 where site_id = ?1 and person_id = ?2 and state = 'public'
+  `update comments set public_no = ?3 where site_id = ?1 and person_id = ?2 and state = 'public'
      and exists (select 1 from comments r where r.comment_no = comments.thread_no and r.state in ('public', 'erased'))`,
 );
 
 /** Strangers see from now on what the person is called. */
 export function* showNewName(site_id: string, person_id: string, no: number): Op<void> {
-  if ((yield* showName.run(site_id, person_id)).changes > 0) yield* touchPublic.do(site_id, person_id, no);
+  if ((yield* showName.run(site_id, person_id)).changes === 0) return;
+  yield* revise.do(site_id, person_id);
+  yield* touchPublic.do(site_id, person_id, no);
 }
 
 export function* rename(site_id: string, who: Author, at_once: boolean, now: number): Op<void> {

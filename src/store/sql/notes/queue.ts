@@ -19,7 +19,7 @@ interface Row {
 const list = (condition: string) =>
   statement<Row>(
     `select c.comment_no, c.id, r.id as thread_id, t.page, c.text, c.person_id, p.name, p.kind, c.created_at,
-       c.state as visibility
+       case when c.state = 'public' and r.state not in ('public', 'erased') then 'pending' else c.state end as visibility
      from comments c join threads t on t.thread_no = c.thread_no join comments r on r.comment_no = t.thread_no
        ${WITH_PERSON}
      where c.site_id = ?1 and ${condition} and (?2 = 0 or c.comment_no < ?2) order by c.comment_no desc limit ?3`,
@@ -53,10 +53,11 @@ export function* queue(site_id: string, state: QueueState, after: number | null,
   return { items, next: rows.length > limit ? rows[limit - 1]!.comment_no : null };
 }
 
-/** A crowd adds nothing. */
-const MOST_REPORTS = 100;
-const reported = statement<{ comment_no: number; n: number }>(
-  `select comment_no, (select count(*) from comment_reports where comment_reports.comment_no = comments.comment_no) as n
+/** A crowd adds nothing, and fills no disk. */
+const MOST_REPORTS = { of_comment: 100, of_site: 5000 };
+const reported = statement<{ comment_no: number; n: number; of_site: number }>(
+  `select comment_no, (select count(*) from comment_reports where comment_reports.comment_no = comments.comment_no) as n,
+     (select count(*) from comment_reports where comment_reports.site_id = comments.site_id) as of_site
    from comments where site_id = ? and id = ? and text is not null`,
 );
 const insert = statement(
@@ -71,7 +72,7 @@ export function* report(
   now: number,
 ): Op<boolean> {
   const found = yield* reported.get(site_id, id);
-  if (found === null || found.n >= MOST_REPORTS) return false;
+  if (found === null || found.n >= MOST_REPORTS.of_comment || found.of_site >= MOST_REPORTS.of_site) return false;
   yield* insert.do(site_id, found.comment_no, reason, text, new Date(now).toISOString());
   return true;
 }

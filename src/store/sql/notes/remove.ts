@@ -17,12 +17,12 @@ import { writeDown } from "./events.ts";
 import { forgetPerson } from "./people.ts";
 
 const empty = statement(
-  `update comments set text = null, state = ?2, modified_at = ?3, rev = rev + 1,
+  `update comments set text = null, text_hash = null, state = ?2, modified_at = ?3, rev = rev + 1,
      public_no = case when ?4 = 1 then ?5 else public_no end, own_no = ?5
    where comment_no = ?1`,
 );
 const emptyThread = statement(
-  `update comments set text = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
+  `update comments set text = null, text_hash = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
      public_no = case when was_public = 1 then ?3 else public_no end, own_no = ?3
    where thread_no = ?1 and state <> 'deleted'`,
 );
@@ -59,7 +59,8 @@ const forgetOldest = statement(
      order by c.comment_no desc limit 500 offset ${REMEMBERED})`,
 );
 
-/** The owner's hand takes a thread along with its root. */
+/** The owner's hand takes a thread along with its root, and so does its author's where strangers never saw it: what was answered
+ *  there nobody could see any more. */
 function* takeThread(row: Standing, { at, no }: Change): Op<void> {
   yield* emptyThread.do(row.thread_no, at, no);
   yield* forgetReportsOfThread.do(row.thread_no);
@@ -68,20 +69,26 @@ const forgetReportsOfThread = statement(
   "delete from comment_reports where comment_no in (select comment_no from comments where thread_no = ?)",
 );
 
+function* takeOwn(row: Standing, state: "deleted" | "erased", begun: Change): Op<void> {
+  if (isRoot(row) && row.was_public === 0) yield* takeThread(row, begun);
+  else yield* takeAway(row, state, begun);
+}
+
 export function* remove(removal: Removal, now: number): Op<void> {
   const { site_id, id, by } = removal;
   const begun = yield* begin(site_id, now);
   const row = by.kind === "owner" ? yield* threadStandingOf(site_id, id) : yield* ownStanding(removal);
-  refuseChanged(row, removal.rev);
+  refuseChanged(row, removal.revs);
   yield* forgetOldest.do(site_id);
-  if (by.kind !== "owner") return yield* takeAway(row, yield* gapOf(row), begun);
+  if (by.kind !== "owner") return yield* takeOwn(row, yield* gapOf(row), begun);
   yield* writeDown({ ...removal, note: null }, row.comment_no, "deleted", begun.at);
   if (isRoot(row)) yield* takeThread(row, begun);
   else yield* takeAway(row, "deleted", begun);
 }
 
 const ofPerson = statement<Pick<Standing, "id">>(
-  "select id from comments where site_id = ? and person_id = ? and text is not null",
+  // Replies before the root that may take them along.
+  "select id from comments where site_id = ? and person_id = ? and text is not null order by comment_no desc",
 );
 
 /** Of each that strangers saw a gap stays, and of the person nothing. */
@@ -89,7 +96,7 @@ export function* erase(site_id: string, person_id: string, now: number): Op<void
   const begun = yield* begin(site_id, now);
   for (const { id } of yield* ofPerson.all(site_id, person_id)) {
     const row = yield* standingOf(site_id, id);
-    yield* takeAway(row, wasSeen(row) ? "erased" : "deleted", begun);
+    yield* takeOwn(row, wasSeen(row) ? "erased" : "deleted", begun);
   }
   yield* forgetPerson(site_id, person_id);
 }

@@ -1,14 +1,32 @@
 /** Rows of comments as the interface has them. */
+import { createHash } from "node:crypto";
 import type { Author, Carried, Kind, Quote, Status, StoredComment, StoredThread, Visibility } from "../../notes.ts";
 
+/** What a person `p` is called by themselves and the owner alone. */
+export const UNSHOWN_NAME = "case when p.name <> p.shown_name then p.name end";
+
 /** Columns of a comment `c` with its person `p`, as somebody sees it to whom the names of ?2 and ?3 (sight.ts) are shown. */
-export const COMMENT_COLUMNS = `c.comment_no, c.id, c.thread_no, c.person_id, c.text, c.state, c.canonical, c.created_at, c.edited_at,
+export const COMMENT_COLUMNS = `case when ?2 = 1 or c.person_id = ?3 then ${UNSHOWN_NAME} end as unshown_name, c.comment_no, c.id, c.thread_no, c.person_id, c.text, c.state, c.canonical, c.created_at, c.edited_at,
   c.modified_at, c.rev, p.kind, case when ?2 = 1 or c.person_id = ?3 then p.name else p.shown_name end as name`;
 export const WITH_PERSON = "left join comment_people p on p.site_id = c.site_id and p.person_id = c.person_id";
 
 export type State = Visibility | "deleted" | "erased";
 
-export interface CommentRow {
+export interface Revised {
+  rev: number;
+  /** A name that strangers do not see; null where they see the same. */
+  unshown_name: string | null;
+}
+
+const NAME_DIGITS = 8;
+
+/** A name that only some are shown is part of it for them: a number that grew for it would tell strangers of it. */
+export function revisionOf({ rev, unshown_name }: Revised): string {
+  if (unshown_name === null) return String(rev);
+  return `${rev}.${createHash("sha256").update(unshown_name).digest("hex").slice(0, NAME_DIGITS)}`;
+}
+
+export interface CommentRow extends Revised {
   comment_no: number;
   id: string;
   thread_no: number;
@@ -19,7 +37,6 @@ export interface CommentRow {
   canonical: string | null;
   edited_at: string | null;
   modified_at: string;
-  rev: number;
   kind: Kind | null;
   name: string | null;
 }
@@ -57,10 +74,26 @@ export const placeOf = ({ found_version_id, found_start, found_end }: PlaceColum
 const authorOf = ({ state, person_id, name, kind }: Pick<CommentRow, "state" | "person_id" | "name" | "kind">) =>
   state === "erased" || person_id === null || name === null ? null : ({ id: person_id, name, kind: kind! } as Author);
 
-export function commentOf(row: CommentRow): StoredComment {
-  const { id, text, state, canonical, created_at, edited_at, modified_at, rev } = row;
-  const visibility = state === "pending" || state === "rejected" ? state : "public";
-  return { id, by: authorOf(row), text, visibility, canonical, created_at, edited_at, modified_at, rev };
+/** A reply is public only while its root is: beneath one that waits, or was rejected, it waits with it. */
+function visibilityOf(state: State, root_state: State): Visibility {
+  if (state === "pending" || state === "rejected") return state;
+  return root_state === "public" || root_state === "erased" ? "public" : "pending";
+}
+
+export function commentOf(row: CommentRow, root_state: State): StoredComment {
+  const { id, text, canonical, created_at, edited_at, modified_at } = row;
+  const visibility = visibilityOf(row.state, root_state);
+  return {
+    id,
+    by: authorOf(row),
+    text,
+    visibility,
+    canonical,
+    created_at,
+    edited_at,
+    modified_at,
+    rev: revisionOf(row),
+  };
 }
 
 /** `comments`: the first one begins with the root. */
@@ -74,5 +107,5 @@ export const threadOf = (row: ThreadRow, comments: readonly CommentRow[]): Store
   carried: row.carried,
   place: placeOf(row),
   element: row.element,
-  comments: comments.map(commentOf),
+  comments: comments.map((comment) => commentOf(comment, comments[0]!.state)),
 });

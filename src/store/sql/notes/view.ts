@@ -5,6 +5,7 @@ import {
   COMMENT_COLUMNS,
   type CommentRow,
   commentOf,
+  type State,
   THREAD_COLUMNS,
   type ThreadRow,
   threadOf,
@@ -75,8 +76,8 @@ export function* readThread(sight: SightValues, thread_no: number, rejected = fa
   return threadOf(thread, yield* (rejected ? allInThread : seenInThread).all(...sight, thread_no));
 }
 
-const one = statement<CommentRow & { seen: number; was_public: number }>(
-  `select ${COMMENT_COLUMNS}, c.was_public, ${sees("c")} and ${sees("r")} as seen
+const one = statement<CommentRow & { root_state: State; seen: number; was_public: number }>(
+  `select ${COMMENT_COLUMNS}, c.was_public, r.state as root_state, ${sees("c")} and ${sees("r")} as seen
    from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ?1 and c.id = ?4`,
 );
 
@@ -86,7 +87,7 @@ export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {
   if (row === null) return null;
   if (row.state === "deleted" || row.state === "erased") return row.was_public ? "deleted" : null;
   if (!row.seen) return null;
-  return { thread: yield* readThread(sight, row.thread_no), comment: commentOf(row) };
+  return { thread: yield* readThread(sight, row.thread_no), comment: commentOf(row, row.root_state) };
 }
 
 const root = statement<Pick<CommentRow, "thread_no">>(

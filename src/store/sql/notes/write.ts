@@ -5,6 +5,7 @@ import { commentDeleted, unknownComment } from "../../refusals.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, type Change, countReply } from "./changes.ts";
 import { know } from "./people.ts";
+import { hashOf, isRepeated } from "./repeated.ts";
 import { refuseFullText, refuseFullTextIn } from "./room.ts";
 import type { State } from "./rows.ts";
 import { find, readThread } from "./view.ts";
@@ -64,18 +65,25 @@ function* refuseFullPage({ site_id, page }: NewThread): Op<void> {
 
 const insert = statement<{ comment_no: number }>(
   `insert into comments (id, site_id, thread_no, person_id, text, state, was_public, canonical, created_at, modified_at,
-     public_no, own_no)
-   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10) returning comment_no`,
+     public_no, own_no, text_hash)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?11) returning comment_no`,
 );
 // A root is inserted under no thread, and then named by its own number.
 const UNNAMED = 0;
 const nameItself = statement("update comments set thread_no = comment_no where comment_no = ?");
 
+/** Within the transaction: of many that are sent at once all but the first are repeated. */
+function* shownAs({ site_id, by, text, visibility }: Writing): Op<Writing["visibility"]> {
+  if (by.kind !== "visitor" || visibility === "pending") return visibility;
+  return (yield* isRepeated(site_id, by.id, text)) ? "pending" : "public";
+}
+
 function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: Change): Op<number> {
   const { id, site_id, by, text, visibility, canonical } = writing;
   yield* know(site_id, by, at);
   const shown = seen && visibility === "public" ? 1 : 0;
-  return (yield* insert.get(id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no))!.comment_no;
+  const values = [id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no, hashOf(text)] as const;
+  return (yield* insert.get(...values))!.comment_no;
 }
 
 const insertThread = statement(
@@ -112,7 +120,8 @@ export function* start(thread: NewThread, now: number): Op<Written> {
   yield* refuseFullSite(site_id);
   yield* refuseFullPage(thread);
   yield* refuseFullText(thread, thread.page);
-  const thread_no = yield* add(thread, UNNAMED, true, change);
+  const visibility = yield* shownAs(thread);
+  const thread_no = yield* add({ ...thread, visibility }, UNNAMED, true, change);
   yield* nameItself.do(thread_no);
   yield* insertAnchor(thread_no, thread, change.no);
   return yield* written(thread, thread_no);
@@ -158,7 +167,8 @@ export function* reply(writing: NewReply, now: number): Op<Written> {
   }
   yield* refuseFullTextIn(writing, comment_no);
   const seen = state === "public" || state === "erased";
-  yield* add(writing, comment_no, seen, change);
-  if (seen && writing.visibility === "public") yield* countReply(comment_no, change.no);
+  const visibility = yield* shownAs(writing);
+  yield* add({ ...writing, visibility }, comment_no, seen, change);
+  if (seen && visibility === "public") yield* countReply(comment_no, change.no);
   return yield* written(writing, comment_no);
 }

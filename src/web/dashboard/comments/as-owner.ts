@@ -1,6 +1,6 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
-import { ownerCode } from "../../../comments/index.ts";
+import { limitOwner, ownerCode } from "../../../comments/index.ts";
 import { Refusal } from "../../../errors.ts";
 import { html } from "../../../html/template.ts";
 import type { Ctx } from "../../../routes/context.ts";
@@ -19,7 +19,9 @@ async function linkPage(ctx: SignedIn): Promise<Response> {
     const refusal = new Refusal("invalid_input", "Comments are off on this site. Turn them on, then open it as owner.");
     return commentsPage(ctx, site, { refusal, sent: new URLSearchParams() });
   }
-  const { url } = await ownerCode({ parts: ctx.parts.comments, site, by: ctx.caller });
+  const parts = ctx.parts.comments;
+  await limitOwner({ site, parts });
+  const { url } = await ownerCode({ parts, site, by: ctx.caller });
   const title = "Open on the site as owner";
   const body = html`<div class="stack tight">
     <div>

@@ -1,5 +1,5 @@
 /** What the buttons of a list of comments do: each leads back to the same list (WEB 7). */
-import { decideAsOwner, removeAsOwner } from "../../../comments/index.ts";
+import { decideAsOwner, limitOwner, removeAsOwner } from "../../../comments/index.ts";
 import { Refusal } from "../../../errors.ts";
 import { unknownComment } from "../../../store/refusals.ts";
 import { accountForm } from "../../who.ts";
@@ -36,6 +36,7 @@ export const decideOnComment = accountForm({
     const site = await ownSite(ctx);
     const { decision, id } = pressedIn(fields);
     const asked = { parts: ctx.parts.comments, site };
+    await limitOwner(asked);
     if (decision === "delete") await removeAsOwner(asked, id);
     else await decideAsOwner(asked, id, decision, null);
     return placeHref(site.site_id, placeOf(fields), DONE[decision]);

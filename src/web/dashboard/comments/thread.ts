@@ -36,11 +36,12 @@ export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, car
 export const passage = ({ quote }: Pick<StoredThread, "quote">): Html | false =>
   quote !== null && html`<blockquote class="passage" dir="auto">${quote.exact}</blockquote>`;
 
-/** What waits can be approved; all can go. An erased one is a gap that nothing is decided of. */
+/** What waits can be approved, but for what waits with its root alone; all can go. An erased one is a gap that nothing is
+ *  decided of. */
 function decisionsOf({ text, visibility, by }: StoredComment): Decision[] {
   if (text === null) return [];
-  if (visibility === "pending") return ["approve", "reject", "delete"];
-  return by?.kind === "visitor" ? ["reject", "delete"] : ["delete"];
+  if (by?.kind !== "visitor") return ["delete"];
+  return visibility === "pending" ? ["approve", "reject", "delete"] : ["reject", "delete"];
 }
 
 const VERBS = {

@@ -1,0 +1,171 @@
+/** What owners, agents and crowds can add to a site's comments beside comments is bounded, in number and in time. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { count, openFile, read, write } from "../kit/database.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { type Answered, commentedSite, FREELY } from "./commented.ts";
+
+let server: TestServer;
+beforeAll(async () => void (server = await startServer(FREELY)));
+afterAll(() => server[Symbol.asyncDispose]());
+
+const codeOf = ({ status, body }: Answered): string => `${status} ${body?.code}`;
+
+describe("the history of what was decided", () => {
+  test("keeps the last 100 lines of a comment, however often it is turned back and forth", async () => {
+    const place = await commentedSite(server);
+    const [id, other] = [await place.visitor().say("one"), await place.visitor().say("two")];
+    await place.decide(other, "resolve", "the other");
+    await place.decide(id, "resolve", "the first");
+    for (let n = 0; n < 105; n++) await place.decide(id, n % 2 === 0 ? "reopen" : "resolve", `turn ${n}`);
+    const { body } = await place.api(`${id}/history`);
+    expect(body.total).toBe(100);
+    expect(JSON.stringify(body)).not.toContain('"turn 4"');
+    expect(body.first.items.at(-1).body[1].value).toBe("turn 104");
+    expect((await place.api(`${other}/history`)).body.total).toBe(1);
+  });
+
+  test("and the last 5,000 of a site", async () => {
+    const place = await commentedSite(server);
+    const { site_id } = place.site;
+    const id = await place.visitor().say("one");
+    const rows = () =>
+      read<{ n: number }>(server.data_dir, `select count(*) as n from comment_events where site_id = '${site_id}'`)[0]!
+        .n;
+    const numbers = "with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)";
+    write(
+      server.data_dir,
+      `insert into comment_events (id, site_id, comment_no, action, by_id, by_name, by_kind, created_at)
+       ${numbers} select 'e_' || ?1 || i, ?1, 1000000 + i, 'resolved', 'p_x', 'Owner', 'owner', '2026-11-22' from n`,
+      site_id,
+    );
+    await place.decide(id, "resolve", "the newest");
+    expect(rows()).toBe(5000);
+    expect((await place.api(`${id}/history`)).body.total).toBe(1);
+  });
+});
+
+describe("reports", () => {
+  test("of a site are 5,000 at most: past them they are answered and dropped", async () => {
+    const place = await commentedSite(server);
+    const id = await place.visitor().say("one");
+    write(
+      server.data_dir,
+      `insert into comment_reports (site_id, comment_no, reason, created_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+       select ?1, 1000000 + i, 'spam', '2026-11-22' from n`,
+      place.site.site_id,
+    );
+    const before = count(server.data_dir, "comment_reports");
+    const { status } = await place.visitor().send(`${id}/report`, { method: "POST", body: { reason: "spam" } });
+    expect([status, count(server.data_dir, "comment_reports") - before]).toEqual([202, 0]);
+  });
+});
+
+describe("SVC_RATE_MODERATION", () => {
+  test("counts what is decided and set on either host and in the dashboard, by site", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_MODERATION: "6/1m" });
+    const place = await commentedSite(own); // one: its settings
+    const id = await place.visitor().say("one");
+    const owner = await place.owner(); // two: its code
+    const first = await owner.send(`${id}/resolve`, { method: "POST" });
+    expect([first.status, first.headers.get("ratelimit-remaining")]).toEqual([200, "3"]);
+    const second = await place.decide(id, "reopen");
+    expect([second.status, second.headers.get("ratelimit-remaining")]).toEqual([200, "2"]);
+    expect((await place.api("tokens", { method: "POST", body: {} })).status).toBe(400);
+    expect(codeOf(await owner.send("c_none", { method: "DELETE" }))).toBe("404 not_found");
+    const refused = [
+      await owner.send(`${id}/resolve`, { method: "POST" }),
+      await owner.send(id, { method: "DELETE" }),
+      await place.decide(id, "resolve"),
+      await place.api(id, { method: "DELETE" }),
+      await place.turn("approved"),
+      await place.api("owner-code", { method: "POST", body: {} }),
+      await place.api("tokens", { method: "POST", body: { name: "x", scopes: ["read"] } }),
+      await place.api("tokens/agent_x", { method: "DELETE" }),
+    ];
+    expect(refused.map(codeOf)).toEqual(refused.map(() => "429 rate_limited"));
+    expect(refused.every(({ headers }) => Number(headers.get("retry-after")) > 0)).toBeTrue();
+    // Reading goes on, and so do others.
+    expect((await place.api("threads")).body.threads).toMatchObject([{ id, status: "open" }]);
+    expect((await owner.send("queue")).status).toBe(200);
+    expect((await (await commentedSite(own)).turn("approved")).status).toBe(200);
+    own.advance(61_000);
+    expect((await place.decide(id, "resolve")).status).toBe(200);
+  });
+});
+
+describe("SVC_RATE_OWNER_CODE", () => {
+  test("wrong codes of a client, on whatever site, then 429; right ones do not count", async () => {
+    await using own = await startServer({ ...FREELY, SVC_RATE_OWNER_CODE: "3/1m" });
+    const [place, other] = [await commentedSite(own), await commentedSite(own)];
+    const enter = async (code: unknown, at = place) =>
+      codeOf(await at.visitor().send("owner", { method: "POST", body: { code } }));
+    for (let n = 0; n < 5; n++) await place.owner();
+    const { code } = (await place.api("owner-code", { method: "POST", body: {} })).body;
+    expect([await enter("x"), await enter(7), await enter("y", other)]).toEqual([
+      "401 invalid_code",
+      "401 invalid_code",
+      "401 invalid_code",
+    ]);
+    expect([await enter("z"), await enter(code)]).toEqual(["429 rate_limited", "429 rate_limited"]);
+    own.advance(61_000);
+    expect(await enter(code)).toBe("204 undefined");
+  });
+
+  test("a wrong code is refused while somebody holds the lock of writes", async () => {
+    const place = await commentedSite(server);
+    using holder = openFile(server.data_dir, "db", false);
+    holder.run("begin immediate");
+    const begun = performance.now();
+    const refused = await place.visitor().send("owner", { method: "POST", body: { code: "svc_owner_wrong" } });
+    expect(codeOf(refused)).toBe("401 invalid_code");
+    holder.run("rollback");
+    // Whoever waits for the lock waits for five seconds.
+    expect(performance.now() - begun).toBeLessThan(4000);
+  });
+});
+
+describe("what was said before", () => {
+  test("of 30 that are sent at once one is public", async () => {
+    const place = await commentedSite(server);
+    const text = "Visit my shop, where everything is cheap, and then visit it again.";
+    const root = await place.visitor().say("root");
+    const ann = place.visitor();
+    await ann.say("hello");
+    const ways = [() => place.visitor().post(text), () => place.visitor().answer(text, root), () => ann.post("ok")];
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => ways[n % ways.length]!()));
+    const shown = answers.filter(({ headers }) => headers.get("svc-visibility") === null);
+    expect([answers.every(({ status }) => status === 201), shown.length]).toEqual([true, 2]);
+    expect((await place.visitor().texts()).toSorted()).toEqual([text, "hello", "ok", "root"].toSorted());
+  });
+
+  test("is found by an index, however many comments there are: a repeated text waits, also after an edit, and a gone one not", async () => {
+    const place = await commentedSite(server);
+    const [ann, bob] = [place.visitor(), place.visitor()];
+    const long = "Visit my shop, where everything is cheap. ".repeat(3);
+    const said = async (who: typeof ann, text: string) => (await who.post(text)).headers.get("svc-visibility");
+    const first = await ann.say("short");
+    expect([await said(bob, "short"), await said(ann, "short"), await said(ann, "Short")]).toEqual([
+      null,
+      "pending",
+      null,
+    ]);
+    const shop = await ann.say(long);
+    expect([await said(bob, long), await said(bob, `${long}!`)]).toEqual(["pending", null]);
+    await ann.edit(first, "another text");
+    expect([await said(ann, "another text"), await said(bob, long)]).toEqual(["pending", "pending"]);
+    const unsaid = "Something else that is said once, and then taken back by its author.";
+    await ann.send(await ann.say(unsaid), { method: "DELETE" });
+    expect(await said(bob, unsaid)).toBeNull();
+    await ann.send(shop, { method: "DELETE" });
+    const plan = read<{ detail: string }>(
+      server.data_dir,
+      "explain query plan select 1 from comments where site_id = 's' and text_hash = 1 and text = 'x'",
+    );
+    expect(plan.map(({ detail }) => detail).join()).toContain(
+      "USING INDEX comments_by_text (site_id=? AND text_hash=?)",
+    );
+    const kept = read(server.data_dir, "select 1 from comments where (text is null) <> (text_hash is null)");
+    expect(kept).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 /** COMMENTS 3: a quote is found again in a text that has changed, and nothing is guessed. A browser has no more than this. */
 import { describe as chapter, expect, test } from "bun:test";
-import { historyOf, lookAlike, type Span } from "../../bench/anchor-cases.ts";
-import { blocksOf } from "../../bench/page-edits.ts";
+import { historyOf, lookAlike, type Span } from "../../bench/anchoring/cases.ts";
+import { blocksOf } from "../../bench/anchoring/edits.ts";
 import { anchor } from "../../src/comments/anchor.ts";
 import { describe } from "../../src/comments/describe.ts";
 import { expectLinear } from "../kit/cpu.ts";

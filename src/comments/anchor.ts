@@ -1,7 +1,8 @@
 /** Where a quote is in a page's text (COMMENTS 3): its very words where what stands around them says that they are the same,
  *  else what has become of them; and nothing rather than a guess. Runs in browsers. */
-import { occurrences, surroundings } from "./matching/occurrences.ts";
+import { isWhole, occurrences } from "./matching/occurrences.ts";
 import { passages } from "./matching/passages.ts";
+import { contextOf, surroundings } from "./matching/surroundings.ts";
 import type { Candidate } from "./matching/candidate.ts";
 import type { Quote } from "./quote.ts";
 import { normalise } from "./text.ts";
@@ -15,7 +16,7 @@ interface Anchored {
   state: "anchored" | "changed";
 }
 
-/** A longer quote is looked for as it is and not otherwise: such are none of ours. */
+/** A longer quote is looked for where it was and nowhere else: such are none of ours. */
 const LONGEST = 8192;
 
 /** Of a likeness: the passage itself and each side of its surroundings (Hypothesis has them so); what the page's own
@@ -31,9 +32,13 @@ interface Judged extends Candidate {
 export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: number): Anchored | null {
   const quote = { exact: normalise(exact).trim(), prefix: normalise(prefix), suffix: normalise(suffix) };
   if (quote.exact === "" || text === "") return null;
+  if (hint !== undefined && isWhole(text, hint, quote)) {
+    return { start: hint, end: hint + quote.exact.length, state: "anchored" };
+  }
+  if (quote.exact.length > LONGEST) return null;
   const index = indexOf(text);
   const same = occurrences(index, quote, hint ?? 0);
-  const others = quote.exact.length > LONGEST || same.best.some(isSure) ? [] : passages(index, quote);
+  const others = same.best.some(isSure) ? [] : passages(index, quote);
   const judged = [...same.best, ...others].map((candidate) => ({
     ...candidate,
     exact: text.slice(candidate.start, candidate.end) === quote.exact,
@@ -121,8 +126,8 @@ function isAnother(
   if (exact && sizeOf(text) >= BARS[1]!.shorter_than) return false;
   if (Math.min(before ?? 1, behind ?? 1) < SURE && isClosed(index.text, prefix, suffix)) return true;
   if (exact) return false;
-  const follower = behind === null ? null : surroundings(index, suffix, start, false);
-  const leader = before === null ? null : surroundings(index, prefix, end, true);
+  const follower = behind === null ? null : surroundings(index, contextOf(index, suffix, false), start);
+  const leader = before === null ? null : surroundings(index, contextOf(index, prefix, true), end);
   return (
     (follower !== null && follower >= LIKE && follower > behind! + CLEARLY) ||
     (leader !== null && leader >= LIKE && leader > before! + CLEARLY)

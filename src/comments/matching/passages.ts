@@ -4,34 +4,14 @@ import { align } from "./align.ts";
 import type { Quote } from "../quote.ts";
 import { type Candidate, nearness } from "./candidate.ts";
 import { wordLikeness } from "./word-likeness.ts";
-import { type QuoteWords, quoteWords, type TextIndex } from "./text-index.ts";
+import { type Cut, cut } from "./cut.ts";
+import type { TextIndex } from "./text-index.ts";
 
 /** Of the quote's weight, what a stretch must share with it to be looked at. */
 const LEAST_SHARE = 0.3;
 /** Cells of all tables together: some 10 ms. */
 const MOST_CELLS = 800_000;
 const MOST_STRETCHES = 5;
-
-/** A quote with its surroundings, cut into words; those of the passage itself are `from` to `to`. */
-interface Cut extends QuoteWords {
-  readonly source: string;
-  readonly from: number;
-  readonly to: number;
-  /** Offsets of the passage in `source`. */
-  readonly start: number;
-  readonly end: number;
-}
-
-function cut(index: TextIndex, { exact, prefix, suffix }: Quote): Cut {
-  const source = prefix + exact + suffix;
-  const [start, end] = [prefix.length, prefix.length + exact.length];
-  const words = quoteWords(index, source);
-  let from = 0;
-  while (from < words.count && words.ends[from]! <= start) from++;
-  let to = from;
-  while (to < words.count && words.starts[to]! < end) to++;
-  return { ...words, source, from, to, start, end };
-}
 
 /** Ends of stretches of `width` words that share most with the quote, the best first; none within another. */
 function stretches({ words, weights }: TextIndex, quote: Cut, width: number): number[] {

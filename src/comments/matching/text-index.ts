@@ -7,6 +7,8 @@ export interface TextIndex {
   readonly vocabulary: Vocabulary;
   /** By a word's number. */
   readonly weights: Float64Array;
+  /** Where a word stands, by its number: places of words, ascending. */
+  standing(id: number): Int32Array;
 }
 
 /** Words of a quote, as the index knows them: a word that the text lacks has a negative number. */
@@ -17,7 +19,19 @@ export interface QuoteWords extends Words {
 function build(text: string): TextIndex {
   const vocabulary: Vocabulary = new Map();
   const words = wordsOf(text, growing(vocabulary));
-  return { text, words, vocabulary, weights: Float64Array.from(vocabulary.keys(), weightOf) };
+  const weights = Float64Array.from(vocabulary.keys(), weightOf);
+  return { text, words, vocabulary, weights, standing: standingOf(words, vocabulary.size) };
+}
+
+/** All places in one row, those of one word together. */
+function standingOf({ ids, count }: Words, size: number): (id: number) => Int32Array {
+  const ends = new Int32Array(size);
+  for (let at = 0; at < count; at++) ends[ids[at]!]!++;
+  for (let id = 1; id < size; id++) ends[id]! += ends[id - 1]!;
+  const places = new Int32Array(count);
+  const starts = ends.slice();
+  for (let at = count - 1; at >= 0; at--) places[--starts[ids[at]!]!] = at;
+  return (id) => places.subarray(starts[id], ends[id]);
 }
 
 /** Many quotes are looked for in one text after the other: the last one's index stays. */

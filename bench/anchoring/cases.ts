@@ -132,7 +132,7 @@ function spanAt(
   behind: number,
 ): Span | null {
   let [first, to] = [from, behind];
-  while (first < to && !/[\p{L}\p{N}]{2}|[\u2e80-\ua4cf]/u.test(old.words[first]!.text)) first++;
+  while (first < to && !/[\p{L}\p{N}]{2}|(?=\p{L})[\u2e80-\ua4cf]/u.test(old.words[first]!.text)) first++;
   while (to > first && !/[\p{L}\p{N}]/u.test(old.words[to - 1]!.text)) to--;
   if (first >= to) return null;
   const [start, end] = [old.starts[first]!, endOf(old, to - 1)];

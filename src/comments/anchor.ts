@@ -126,10 +126,11 @@ function isAnother(
   if (exact && sizeOf(text) >= BARS[1]!.shorter_than) return false;
   if (Math.min(before ?? 1, behind ?? 1) < SURE && isClosed(index.text, prefix, suffix)) return true;
   if (exact) return false;
-  const follower = behind === null ? null : surroundings(index, contextOf(index, suffix, false), start);
-  const leader = before === null ? null : surroundings(index, contextOf(index, prefix, true), end);
+  const [leading, following] = [contextOf(index, prefix, true), contextOf(index, suffix, false)];
+  const follower = following && surroundings(index, following, start);
+  const leader = leading && surroundings(index, leading, end);
   return (
-    (follower !== null && follower >= LIKE && follower > behind! + CLEARLY) ||
-    (leader !== null && leader >= LIKE && leader > before! + CLEARLY)
+    (follower !== null && follower >= LIKE && follower > (behind ?? 0) + CLEARLY) ||
+    (leader !== null && leader >= LIKE && leader > (before ?? 0) + CLEARLY)
   );
 }

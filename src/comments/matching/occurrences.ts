@@ -1,7 +1,7 @@
 /** Where a text holds a quote's very words, with how like the quote's the surroundings are. Runs in browsers. */
 import type { Quote } from "../quote.ts";
 import type { Candidate } from "./candidate.ts";
-import { contextOf, surroundings } from "./surroundings.ts";
+import { type Context, contextOf, surroundings } from "./surroundings.ts";
 import { type Cut, cut } from "./cut.ts";
 import type { TextIndex } from "./text-index.ts";
 import { firstFrom, isInWord } from "./words.ts";
@@ -87,26 +87,34 @@ export function occurrences(index: TextIndex, quote: Quote, hint: number): Occur
     equal: equalBefore(text, at, prefix) + equalBehind(text, at + exact.length, suffix),
   }));
   const sorted = places.toSorted((a, b) => b.equal - a.equal || Math.abs(a.at - hint) - Math.abs(b.at - hint));
-  // What stands there with all that stood around it is as good as can be.
-  const looked_at = sorted[0]?.equal === prefix.length + suffix.length ? 1 : LOOKED_AT;
+  const [first] = sorted;
+  if (first?.equal === prefix.length + suffix.length) return { count: places.length, best: [whole(first.at, quote)] };
   const judge = judging(index, quote);
-  return { count: places.length, best: sorted.slice(0, looked_at).map(({ at }) => judge(at)) };
+  return { count: places.length, best: sorted.slice(0, LOOKED_AT).map(({ at }) => judge(at)) };
 }
+
+/** With all that stood around it: as good as can be. */
+const whole = (start: number, { exact, prefix, suffix }: Quote): Candidate => ({
+  start,
+  end: start + exact.length,
+  likeness: 1,
+  before: prefix.trim() === "" ? null : 1,
+  behind: suffix.trim() === "" ? null : 1,
+});
 
 function judging(index: TextIndex, { exact, prefix, suffix }: Quote): (start: number) => Candidate {
   const [leading, following] = [contextOf(index, prefix, true), contextOf(index, suffix, false)];
-  const side = (like: number | null, equal: number, length: number): number | null =>
-    like === null ? null : Math.max(like, equal / length);
+  const side = (context: Context | null, at: number, equal: number, length: number): number | null =>
+    context && Math.max(equal / length, equal === length ? 1 : surroundings(index, context, at));
   return (start) => {
     const end = start + exact.length;
-    const before = equalBefore(index.text, start, prefix);
-    const behind = equalBehind(index.text, end, suffix);
+    const [before, behind] = [equalBefore(index.text, start, prefix), equalBehind(index.text, end, suffix)];
     return {
       start,
       end,
       likeness: 1,
-      before: side(before === prefix.length && leading ? 1 : surroundings(index, leading, start), before, prefix.length),
-      behind: side(behind === suffix.length && following ? 1 : surroundings(index, following, end), behind, suffix.length),
+      before: side(leading, start, before, prefix.length),
+      behind: side(following, end, behind, suffix.length),
     };
   };
 }

@@ -25,8 +25,7 @@ export function contextOf(index: TextIndex, text: string, before: boolean): Cont
 }
 
 /** Of `context` at `at` (before it, or behind): words in their order, the near ones for more. */
-export function surroundings({ words, weights }: TextIndex, context: Context | null, at: number): number | null {
-  if (context === null) return null;
+export function surroundings({ words, weights }: TextIndex, context: Context, at: number): number {
   const count = context.ids.length;
   const reach = count + (count >> 1) + 6;
   const edge = firstFrom(words.starts, at);

@@ -1,5 +1,5 @@
 /** What is made once of a page's text for all quotes that are looked for in it. Runs in browsers. */
-import { growing, type Vocabulary, weightOf, type Words, wordsOf } from "./words.ts";
+import { growing, type Vocabulary, weightAt, weightOf, type Words, wordsOf } from "./words.ts";
 
 export interface TextIndex {
   readonly text: string;
@@ -42,6 +42,6 @@ export const indexOf = (text: string): TextIndex => (last?.text === text ? last 
 export function quoteWords({ vocabulary }: TextIndex, quote: string): QuoteWords {
   const unknown: Vocabulary = new Map();
   const words = wordsOf(quote, (word) => vocabulary.get(word) ?? -1 - growing(unknown)(word));
-  const weights = Float64Array.from(words.starts, (start, i) => weightOf(quote.slice(start, words.ends[i])));
+  const weights = Float64Array.from(words.starts, (start, i) => weightAt(quote, start, words.ends[i]!));
   return { ...words, weights };
 }

@@ -90,7 +90,9 @@ try {
   const names = other ? ["now", "other"] : ["now"];
   await browser.evaluate(await bundled(ROOT, "now"));
   if (other) await browser.evaluate(await bundled(other, "other"));
-  const took = await browser.evaluate<Record<string, number[]>>(`(${MEASURE})(${Number(rounds)}, ${JSON.stringify(names)})`);
+  const took = await browser.evaluate<Record<string, number[]>>(
+    `(${MEASURE})(${Number(rounds)}, ${JSON.stringify(names)})`,
+  );
   console.log("| ms of the page's thread | fastest | middle |\n|---|---|---|");
   for (const [what, list] of Object.entries(took)) {
     const sorted = list.toSorted((a, b) => a - b);

@@ -45,7 +45,7 @@ export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: nu
     score: scoreOf(candidate, hint === undefined ? 0 : 1 - Math.abs(candidate.start - hint) / text.length),
   }));
   const [best] = judged.toSorted((a, b) => b.score - a.score);
-  if (!best || !isAccepted(best, quote, same.count, hint) || isAnother(index, best, quote)) return null;
+  if (!best || !isAccepted(index, best, quote, same.count, hint) || isAnother(index, best, quote)) return null;
   return { start: best.start, end: best.end, state: best.exact ? "anchored" : "changed" };
 }
 
@@ -85,21 +85,42 @@ const BARS: readonly Bar[] = [
   { shorter_than: Infinity, once: 0, several: 0.4, one_side: 0.4, likeness: 0.52, better: 0.6, worse: 0 },
 ];
 
+/** Where both sides stand as they did, what lies between them is the passage, whatever has come into it. */
+const HELD = { kept: 0.4, worse: 0.85 };
+
+/** Of the worse side, where a short passage has kept nothing of what stood right beside it: the word is there, but who
+ *  knows whether it is that one. */
+const APART = 0.6;
+/** Of what stands right beside a word. */
+const TOUCHING = 3;
+
 /** Of a long quote with nothing around it, such as a whole page. */
 const BARE_LIKENESS = 0.7;
 
 const WIDE = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 const sizeOf = (exact: string): number => exact.length + 2 * (exact.match(WIDE)?.length ?? 0);
 
-function isAccepted({ exact, likeness, before, behind, start }: Judged, quote: Quote, count: number, hint?: number) {
+/** Whether a passage has kept what stood right before or right behind it. */
+function touches(text: string, { exact, prefix, suffix }: Quote, start: number): boolean {
+  const [before, behind] = [prefix.slice(-TOUCHING), suffix.slice(0, TOUCHING)];
+  return (
+    (before !== "" && text.startsWith(before, start - before.length)) ||
+    (behind !== "" && text.startsWith(behind, start + exact.length))
+  );
+}
+
+function isAccepted({ text }: TextIndex, found: Judged, quote: Quote, count: number, hint?: number): boolean {
+  const { exact, likeness, kept, before, behind, start } = found;
   const size = sizeOf(quote.exact);
   const bar = BARS.find(({ shorter_than }) => size < shorter_than)!;
   const bare = before === null && behind === null;
   if (bare) return exact ? count === 1 || start === hint : likeness >= BARE_LIKENESS && size >= BARS[1]!.shorter_than;
   const better = Math.max(before ?? 0, behind ?? 0);
   const worse = Math.min(before ?? better, behind ?? better);
+  if (exact && bar === BARS[0] && worse < APART && !touches(text, quote, start)) return false;
   if (exact && count === 1) return better >= bar.once;
   if (exact) return better >= (worse < NONE ? bar.one_side : bar.several);
+  if (kept >= HELD.kept && worse >= HELD.worse) return true;
   return likeness >= bar.likeness && better >= bar.better && worse >= bar.worse;
 }
 

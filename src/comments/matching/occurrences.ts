@@ -98,6 +98,7 @@ const whole = (start: number, { exact, prefix, suffix }: Quote): Candidate => ({
   start,
   end: start + exact.length,
   likeness: 1,
+  kept: 1,
   before: prefix.trim() === "" ? null : 1,
   behind: suffix.trim() === "" ? null : 1,
 });
@@ -113,6 +114,7 @@ function judging(index: TextIndex, { exact, prefix, suffix }: Quote): (start: nu
       start,
       end,
       likeness: 1,
+      kept: 1,
       before: side(leading, start, before, prefix.length),
       behind: side(following, end, behind, suffix.length),
     };

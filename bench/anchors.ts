@@ -1,15 +1,28 @@
-/** How well anchors find their passages again, and how fast: `bun bench/anchors.ts [histories]` (COMMENTS 3, "Bar to pass").
- *  Pages of docs/ and examples/ are edited by chance that comes from a seed, as people edit pages; what became of each
- *  word is known. Tuned on pages and seeds of even number; figures are of the odd ones. */
+/** How well anchors find their passages again, and how fast: `bun bench/anchors.ts [histories] [folder of versions …]`
+ *  (COMMENTS 3, "Bar to pass"). Pages of docs/ and examples/ are edited by chance that comes from a seed, as people edit
+ *  pages; what became of each word is known. A folder of versions is a manual as it really went on
+ *  (`anchoring/histories.ts`). Tuned on pages and seeds of even number; figures are of the odd ones. `--even`: of the even
+ *  ones, too; `--whole`: of all pages of the folders; `--all`: each kind of passage. */
 import { anchor } from "../src/comments/anchor.ts";
 import { carry } from "../src/comments/carry.ts";
 import { pageText } from "../src/comments/page-text.ts";
 import { realPages } from "../test/comments/pages.ts";
 import { cpuOf, fastest } from "../test/kit/cpu.ts";
-import { type History, historyOf, lookAlike, madePage, type SourcePage, type Span } from "./anchor-cases.ts";
-import { below, blocksOf, type Block, chanceOf, pick } from "./page-edits.ts";
+import {
+  type History,
+  historyOf,
+  lookAlike,
+  madePage,
+  overlap,
+  type SourcePage,
+  type Span,
+} from "./anchoring/cases.ts";
+import { historiesIn } from "./anchoring/histories.ts";
+import { below, blocksOf, type Block, chanceOf, pick } from "./anchoring/edits.ts";
 
-const HISTORIES = Number(process.argv[2] ?? 1000);
+const FLAGS = process.argv.slice(2).filter((word) => word.startsWith("--"));
+const [amount, ...FOLDERS] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const HISTORIES = Number(amount ?? 1000);
 const SPANS = 24;
 const CONTEXT = 64;
 
@@ -39,11 +52,6 @@ interface Tally {
 const tally = (): Tally => ({ there: 0, found: 0, wrong: 0, gone: 0, taken: 0 });
 
 type Region = { start: number; end: number };
-function overlap(a: Region, b: Region): number {
-  const both = Math.min(a.end, b.end) - Math.max(a.start, b.start);
-  return both <= 0 ? 0 : both / (Math.max(a.end, b.end) - Math.min(a.start, b.start));
-}
-
 function count(into: Tally, span: Span, found: Region | null): void {
   if (span.fate === "doubtful") return;
   if (span.fate === "gone") {
@@ -117,17 +125,25 @@ const made = (odd: 0 | 1, amount: number, ...writings: [words: string[], glue: s
     }),
   );
 
-function report(odd: 0 | 1): void {
+async function real(odd: 0 | 1): Promise<History[]> {
+  const found = await Promise.all(
+    FOLDERS.map((folder) => historiesIn(folder, FLAGS.includes("--whole") ? null : odd, SPANS)),
+  );
+  return found.flat();
+}
+
+async function report(odd: 0 | 1): Promise<void> {
   const sets: [name: string, histories: History[]][] = [
     ["pages", histories(odd, HISTORIES)],
     ["look-alikes", lookAlikes(odd, 500)],
     ["Chinese, Japanese", made(odd, 200, [wordsFrom(CHINESE, 1, 2), "", "。"], [wordsFrom(KANA, 1, 4), "", "。"])],
     ["Hebrew, Arabic", made(odd, 100, [wordsFrom(HEBREW, 2, 6), " ", "."], [wordsFrom(ARABIC, 2, 6), " ", "."])],
+    ["real pages", await real(odd)],
   ];
-  const by = process.argv.includes("--all") ? (span: Span) => `${span.fate}, ${span.kind}` : undefined;
+  const by = FLAGS.includes("--all") ? (span: Span) => `${span.fate}, ${span.kind}` : undefined;
   console.log(`\n${odd ? "Odd pages and seeds" : "Even pages and seeds (tuned on)"}`);
   console.log("| set, method | spans | recall | precision | anchored though gone |\n|---|---|---|---|---|");
-  for (const [name, set] of sets) {
+  for (const [name, set] of sets.filter(([, { length }]) => length > 0)) {
     for (const line of measure(`${name}, browser`, set, inBrowser, by)) console.log(line);
     for (const line of measure(`${name}, carry`, set, withCarry, by)) console.log(line);
   }
@@ -160,6 +176,6 @@ function speed(): void {
   console.log(`text of a page of 360,000 characters: ${fastest(5, () => pageText(html)).toFixed(0)}`);
 }
 
-if (process.argv.includes("--even")) report(0);
-report(1);
+if (FLAGS.includes("--even")) await report(0);
+await report(1);
 speed();

@@ -1,7 +1,8 @@
 /** Where a quote is in a page's text (COMMENTS 3): its very words where what stands around them says that they are the same,
  *  else what has become of them; and nothing rather than a guess. Runs in browsers. */
-import { occurrences, surroundings } from "./matching/occurrences.ts";
+import { isWhole, occurrences } from "./matching/occurrences.ts";
 import { passages } from "./matching/passages.ts";
+import { contextOf, surroundings } from "./matching/surroundings.ts";
 import type { Candidate } from "./matching/candidate.ts";
 import type { Quote } from "./quote.ts";
 import { normalise } from "./text.ts";
@@ -15,7 +16,7 @@ interface Anchored {
   state: "anchored" | "changed";
 }
 
-/** A longer quote is looked for as it is and not otherwise: such are none of ours. */
+/** A longer quote is looked for where it was and nowhere else: such are none of ours. */
 const LONGEST = 8192;
 
 /** Of a likeness: the passage itself and each side of its surroundings (Hypothesis has them so); what the page's own
@@ -31,16 +32,20 @@ interface Judged extends Candidate {
 export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: number): Anchored | null {
   const quote = { exact: normalise(exact).trim(), prefix: normalise(prefix), suffix: normalise(suffix) };
   if (quote.exact === "" || text === "") return null;
+  if (hint !== undefined && isWhole(text, hint, quote)) {
+    return { start: hint, end: hint + quote.exact.length, state: "anchored" };
+  }
+  if (quote.exact.length > LONGEST) return null;
   const index = indexOf(text);
   const same = occurrences(index, quote, hint ?? 0);
-  const others = quote.exact.length > LONGEST || same.best.some(isSure) ? [] : passages(index, quote);
+  const others = same.best.some(isSure) ? [] : passages(index, quote);
   const judged = [...same.best, ...others].map((candidate) => ({
     ...candidate,
     exact: text.slice(candidate.start, candidate.end) === quote.exact,
     score: scoreOf(candidate, hint === undefined ? 0 : 1 - Math.abs(candidate.start - hint) / text.length),
   }));
   const [best] = judged.toSorted((a, b) => b.score - a.score);
-  if (!best || !isAccepted(best, quote, same.count, hint) || isAnother(index, best, quote)) return null;
+  if (!best || !isAccepted(index, best, quote, same.count, hint) || isAnother(index, best, quote)) return null;
   return { start: best.start, end: best.end, state: best.exact ? "anchored" : "changed" };
 }
 
@@ -80,21 +85,42 @@ const BARS: readonly Bar[] = [
   { shorter_than: Infinity, once: 0, several: 0.4, one_side: 0.4, likeness: 0.52, better: 0.6, worse: 0 },
 ];
 
+/** Where both sides stand as they did, what lies between them is the passage, whatever has come into it. */
+const HELD = { kept: 0.4, worse: 0.85 };
+
+/** Of the worse side, where a short passage has kept nothing of what stood right beside it: the word is there, but who
+ *  knows whether it is that one. */
+const APART = 0.6;
+/** Of what stands right beside a word. */
+const TOUCHING = 3;
+
 /** Of a long quote with nothing around it, such as a whole page. */
 const BARE_LIKENESS = 0.7;
 
 const WIDE = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 const sizeOf = (exact: string): number => exact.length + 2 * (exact.match(WIDE)?.length ?? 0);
 
-function isAccepted({ exact, likeness, before, behind, start }: Judged, quote: Quote, count: number, hint?: number) {
+/** Whether a passage has kept what stood right before or right behind it. */
+function touches(text: string, { exact, prefix, suffix }: Quote, start: number): boolean {
+  const [before, behind] = [prefix.slice(-TOUCHING), suffix.slice(0, TOUCHING)];
+  return (
+    (before !== "" && text.startsWith(before, start - before.length)) ||
+    (behind !== "" && text.startsWith(behind, start + exact.length))
+  );
+}
+
+function isAccepted({ text }: TextIndex, found: Judged, quote: Quote, count: number, hint?: number): boolean {
+  const { exact, likeness, kept, before, behind, start } = found;
   const size = sizeOf(quote.exact);
   const bar = BARS.find(({ shorter_than }) => size < shorter_than)!;
   const bare = before === null && behind === null;
   if (bare) return exact ? count === 1 || start === hint : likeness >= BARE_LIKENESS && size >= BARS[1]!.shorter_than;
   const better = Math.max(before ?? 0, behind ?? 0);
   const worse = Math.min(before ?? better, behind ?? better);
+  if (exact && bar === BARS[0] && worse < APART && !touches(text, quote, start)) return false;
   if (exact && count === 1) return better >= bar.once;
   if (exact) return better >= (worse < NONE ? bar.one_side : bar.several);
+  if (kept >= HELD.kept && worse >= HELD.worse) return true;
   return likeness >= bar.likeness && better >= bar.better && worse >= bar.worse;
 }
 
@@ -121,10 +147,11 @@ function isAnother(
   if (exact && sizeOf(text) >= BARS[1]!.shorter_than) return false;
   if (Math.min(before ?? 1, behind ?? 1) < SURE && isClosed(index.text, prefix, suffix)) return true;
   if (exact) return false;
-  const follower = behind === null ? null : surroundings(index, suffix, start, false);
-  const leader = before === null ? null : surroundings(index, prefix, end, true);
+  const [leading, following] = [contextOf(index, prefix, true), contextOf(index, suffix, false)];
+  const follower = following && surroundings(index, following, start);
+  const leader = leading && surroundings(index, leading, end);
   return (
-    (follower !== null && follower >= LIKE && follower > behind! + CLEARLY) ||
-    (leader !== null && leader >= LIKE && leader > before! + CLEARLY)
+    (follower !== null && follower >= LIKE && follower > (behind ?? 0) + CLEARLY) ||
+    (leader !== null && leader >= LIKE && leader > (before ?? 0) + CLEARLY)
   );
 }

@@ -1,7 +1,7 @@
 /** COMMENTS 3: a quote is found again in a text that has changed, and nothing is guessed. A browser has no more than this. */
 import { describe as chapter, expect, test } from "bun:test";
-import { historyOf, lookAlike, type Span } from "../../bench/anchor-cases.ts";
-import { blocksOf } from "../../bench/page-edits.ts";
+import { historyOf, lookAlike, type Span } from "../../bench/anchoring/cases.ts";
+import { blocksOf } from "../../bench/anchoring/edits.ts";
 import { anchor } from "../../src/comments/anchor.ts";
 import { describe } from "../../src/comments/describe.ts";
 import { expectLinear } from "../kit/cpu.ts";
@@ -169,10 +169,32 @@ chapter("COMMENTS 3 and abuse test 11: bounded", () => {
     ["words of one letter", bomb("a ")],
     ["a sentence over and over", bomb("the cat sat on the mat. ")],
     ["Chinese", bomb("部署需要两秒。")],
+    ["signs", bomb("=")],
+    ["emoji", bomb("🚀")],
+    ["marks on letters", bomb("e\u0315\u031b\u0322")],
+    ["Thai", bomb("ก")],
+    ["halves of surrogates", bomb("\ud83d")],
   ])("%s: time by the page's length alone", (_, inputOf) => {
     expectLinear(1_000_000, inputOf, ({ text, quote }) => anchor(`${text}.`, quote, 5000));
     expectLinear(1_000_000, inputOf, ({ text, quote }) =>
       anchor(`${text};`, { ...quote, exact: `${quote.exact.slice(0, 600)}zz${quote.exact.slice(600)}` }),
+    );
+  });
+
+  test("5,000 passages that stand where they did, at their longest, on a page of ten million characters", () => {
+    const sentence = "the cat sat on the mat, and the dog slept. ";
+    const page = `${sentence.repeat(Math.ceil(10_000_000 / sentence.length))}.`;
+    const quoteAt = (start: number) => ({
+      exact: page.slice(start, start + 1200).trim(),
+      prefix: page.slice(start - 64, start),
+      suffix: page.slice(start + 1200, start + 1264),
+    });
+    expectLinear(
+      5000,
+      (count) => Array.from({ length: count }, (_, n) => (n + 2) * sentence.length * 40),
+      (starts) => {
+        for (const start of starts) expect(anchor(page, quoteAt(start), start)?.start).toBe(start);
+      },
     );
   });
 

@@ -1,7 +1,7 @@
 /** COMMENTS 3 (0), carry: with both texts at hand, what became of each word is known. */
 import { describe, expect, test } from "bun:test";
-import { historyOf, lookAlike } from "../../bench/anchor-cases.ts";
-import { blocksOf } from "../../bench/page-edits.ts";
+import { historyOf, lookAlike } from "../../bench/anchoring/cases.ts";
+import { blocksOf } from "../../bench/anchoring/edits.ts";
 import { carry } from "../../src/comments/carry.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { realPages } from "./pages.ts";

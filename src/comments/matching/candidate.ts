@@ -6,6 +6,8 @@ export interface Candidate {
   /** How like the quote the passage is, and how like the prefix and the suffix is what stands around it: 0 to 1, and null
    *  where the quote has none. */
   likeness: number;
+  /** What of the quote is there, whatever else is there too. */
+  kept: number;
   before: number | null;
   behind: number | null;
 }

@@ -1,17 +1,18 @@
 /** Where a text holds a quote's very words, with how like the quote's the surroundings are. Runs in browsers. */
-import { align } from "./align.ts";
 import type { Quote } from "../quote.ts";
-import { type Candidate, nearness } from "./candidate.ts";
-import { quoteWords, type TextIndex } from "./text-index.ts";
+import type { Candidate } from "./candidate.ts";
+import { type Context, contextOf, surroundings } from "./surroundings.ts";
+import { type Cut, cut } from "./cut.ts";
+import type { TextIndex } from "./text-index.ts";
 import { firstFrom, isInWord } from "./words.ts";
 
-/** A page may hold a word a million times. */
+/** A page may hold a word a million times: so many places of it are looked at, those nearest the hint. */
 const MOST = 20_000;
 /** Those whose surroundings are equal for longest are looked at closer. */
 const LOOKED_AT = 12;
 
 interface Occurrences {
-  /** How often the text holds it; at most 20,000 are counted. */
+  /** How often the text holds it, as far as was looked. */
   count: number;
   /** The likeliest. */
   best: Candidate[];
@@ -19,13 +20,15 @@ interface Occurrences {
 
 function equalBefore(text: string, at: number, prefix: string): number {
   let length = 0;
-  while (length < prefix.length && text[at - 1 - length] === prefix[prefix.length - 1 - length]) length++;
+  while (length < prefix.length && text.charCodeAt(at - 1 - length) === prefix.charCodeAt(prefix.length - 1 - length)) {
+    length++;
+  }
   return length;
 }
 
 function equalBehind(text: string, at: number, suffix: string): number {
   let length = 0;
-  while (length < suffix.length && text[at + length] === suffix[length]) length++;
+  while (length < suffix.length && text.charCodeAt(at + length) === suffix.charCodeAt(length)) length++;
   return length;
 }
 
@@ -39,70 +42,81 @@ function cutsWord(text: string, at: number, { exact, prefix, suffix }: Quote): b
   );
 }
 
-function* placesOf(text: string, quote: Quote): Generator<number> {
-  let at = text.indexOf(quote.exact);
-  for (let count = 0; at >= 0 && count < MOST; count++) {
-    if (!cutsWord(text, at, quote)) yield at;
-    at = text.indexOf(quote.exact, at + 1);
+/** Whether the quote stands at `at` with all that stood around it. */
+export const isWhole = (text: string, at: number, quote: Quote): boolean =>
+  at >= quote.prefix.length &&
+  text.startsWith(quote.prefix + quote.exact + quote.suffix, at - quote.prefix.length) &&
+  !cutsWord(text, at, quote);
+
+/** The passage's word that stands at the fewest places: all other words need not be looked for. */
+function rarest({ standing }: TextIndex, { ids, from, to }: Cut): { word: number; places: Int32Array } | null {
+  let found: { word: number; places: Int32Array } | null = null;
+  for (let word = from; word < to; word++) {
+    if (ids[word]! < 0) return null; // nowhere in the text
+    const places = standing(ids[word]!);
+    if (found === null || places.length < found.places.length) found = { word, places };
   }
+  return found;
+}
+
+function nearest(places: Int32Array, words: TextIndex["words"], hint: number): Int32Array {
+  if (places.length <= MOST) return places;
+  const middle = firstFrom(places, firstFrom(words.starts, hint));
+  const from = Math.max(0, Math.min(middle - (MOST >> 1), places.length - MOST));
+  return places.subarray(from, from + MOST);
+}
+
+function startsOf(index: TextIndex, quote: Quote, words: Cut, hint: number): number[] {
+  const found = rarest(index, words);
+  if (found === null) return [];
+  const { text } = index;
+  const offset = words.start - words.starts[found.word]!;
+  const starts: number[] = [];
+  for (const place of nearest(found.places, index.words, hint)) {
+    const at = index.words.starts[place]! + offset;
+    if (at >= 0 && text.startsWith(quote.exact, at) && !cutsWord(text, at, quote)) starts.push(at);
+  }
+  return starts;
 }
 
 export function occurrences(index: TextIndex, quote: Quote, hint: number): Occurrences {
   const { text } = index;
   const { exact, prefix, suffix } = quote;
-  const places = Array.from(placesOf(text, quote), (at) => ({
+  const places = startsOf(index, quote, cut(index, quote), hint).map((at) => ({
     at,
     equal: equalBefore(text, at, prefix) + equalBehind(text, at + exact.length, suffix),
   }));
-  const best = places
-    .toSorted((a, b) => b.equal - a.equal || Math.abs(a.at - hint) - Math.abs(b.at - hint))
-    .slice(0, LOOKED_AT);
-  return { count: places.length, best: best.map(({ at }) => candidateAt(index, quote, at)) };
+  const sorted = places.toSorted((a, b) => b.equal - a.equal || Math.abs(a.at - hint) - Math.abs(b.at - hint));
+  const [first] = sorted;
+  if (first?.equal === prefix.length + suffix.length) return { count: places.length, best: [whole(first.at, quote)] };
+  const judge = judging(index, quote);
+  return { count: places.length, best: sorted.slice(0, LOOKED_AT).map(({ at }) => judge(at)) };
 }
 
-function candidateAt(index: TextIndex, { exact, prefix, suffix }: Quote, start: number): Candidate {
-  const end = start + exact.length;
-  const before = surroundings(index, prefix, start, true);
-  const behind = surroundings(index, suffix, end, false);
-  return {
-    start,
-    end,
-    likeness: 1,
-    before: before === null ? null : Math.max(before, equalBefore(index.text, start, prefix) / prefix.length),
-    behind: behind === null ? null : Math.max(behind, equalBehind(index.text, end, suffix) / suffix.length),
+/** With all that stood around it: as good as can be. */
+const whole = (start: number, { exact, prefix, suffix }: Quote): Candidate => ({
+  start,
+  end: start + exact.length,
+  likeness: 1,
+  kept: 1,
+  before: prefix.trim() === "" ? null : 1,
+  behind: suffix.trim() === "" ? null : 1,
+});
+
+function judging(index: TextIndex, { exact, prefix, suffix }: Quote): (start: number) => Candidate {
+  const [leading, following] = [contextOf(index, prefix, true), contextOf(index, suffix, false)];
+  const side = (context: Context | null, at: number, equal: number, length: number): number | null =>
+    context && Math.max(equal / length, equal === length ? 1 : surroundings(index, context, at));
+  return (start) => {
+    const end = start + exact.length;
+    const [before, behind] = [equalBefore(index.text, start, prefix), equalBehind(index.text, end, suffix)];
+    return {
+      start,
+      end,
+      likeness: 1,
+      kept: 1,
+      before: side(leading, start, before, prefix.length),
+      behind: side(following, end, behind, suffix.length),
+    };
   };
-}
-
-/** How much of `context` stands at `at` (before it, or behind): words in their order, the near ones for more. Null where
- *  there is nothing to compare. */
-export function surroundings(index: TextIndex, context: string, at: number, before: boolean): number | null {
-  const { count, ids, weights } = quoteWords(index, context);
-  if (count === 0) return null;
-  const { words } = index;
-  const reach = count + (count >> 1) + 6;
-  const edge = firstFrom(words.starts, at);
-  const theirs = before
-    ? words.ids.slice(Math.max(0, edge - reach), edge).reverse()
-    : words.ids.slice(edge, edge + reach);
-  const own = before ? weights.toReversed() : weights;
-  const near = own.map((weight, i) => weight * nearness(i, count));
-  const row = { ids: before ? ids.toReversed() : ids, weights: near };
-  const meets = align(
-    row,
-    { ids: theirs, weights: Float64Array.from(theirs, (id) => index.weights[id]!) },
-    false,
-    none,
-  );
-  return shareOf(near, meets);
-}
-
-const none = (): number => 0;
-
-function shareOf(weights: Float64Array, meets: Int32Array): number {
-  let [met, all] = [0, 0];
-  for (let i = 0; i < weights.length; i++) {
-    all += weights[i]!;
-    if (meets[i]! >= 0) met += weights[i]!;
-  }
-  return met / all;
 }

@@ -4,34 +4,14 @@ import { align } from "./align.ts";
 import type { Quote } from "../quote.ts";
 import { type Candidate, nearness } from "./candidate.ts";
 import { wordLikeness } from "./word-likeness.ts";
-import { type QuoteWords, quoteWords, type TextIndex } from "./text-index.ts";
+import { type Cut, cut } from "./cut.ts";
+import type { TextIndex } from "./text-index.ts";
 
 /** Of the quote's weight, what a stretch must share with it to be looked at. */
 const LEAST_SHARE = 0.3;
 /** Cells of all tables together: some 10 ms. */
 const MOST_CELLS = 800_000;
 const MOST_STRETCHES = 5;
-
-/** A quote with its surroundings, cut into words; those of the passage itself are `from` to `to`. */
-interface Cut extends QuoteWords {
-  readonly source: string;
-  readonly from: number;
-  readonly to: number;
-  /** Offsets of the passage in `source`. */
-  readonly start: number;
-  readonly end: number;
-}
-
-function cut(index: TextIndex, { exact, prefix, suffix }: Quote): Cut {
-  const source = prefix + exact + suffix;
-  const [start, end] = [prefix.length, prefix.length + exact.length];
-  const words = quoteWords(index, source);
-  let from = 0;
-  while (from < words.count && words.ends[from]! <= start) from++;
-  let to = from;
-  while (to < words.count && words.starts[to]! < end) to++;
-  return { ...words, source, from, to, start, end };
-}
 
 /** Ends of stretches of `width` words that share most with the quote, the best first; none within another. */
 function stretches({ words, weights }: TextIndex, quote: Cut, width: number): number[] {
@@ -94,35 +74,59 @@ function passageIn(index: TextIndex, quote: Cut, first: number, behind: number):
   const [from, to] = region;
   let theirs = 0;
   for (let j = from; j <= to; j++) theirs += index.weights[words.ids[j]!]!;
-  const own = sums(quote, found, quote.from, quote.to, () => 1);
+  const own = sums(quote, found, [quote.from, quote.to], () => 1, region);
   return {
     ...offsets(index, quote, found.meets, from, to),
     likeness: (2 * own.met) / (own.all + theirs),
-    before: shareOf(sums(quote, found, 0, quote.from, (i) => nearness(quote.from - 1 - i, quote.from))),
-    behind: shareOf(sums(quote, found, quote.to, quote.count, (i) => nearness(i - quote.to, quote.count - quote.to))),
+    kept: own.met / own.all,
+    before: shareOf(sums(quote, found, [0, quote.from], (i) => nearness(quote.from - 1 - i, quote.from))),
+    behind: shareOf(sums(quote, found, [quote.to, quote.count], (i) => nearness(i - quote.to, quote.count - quote.to))),
   };
 }
 
-function sums(quote: Cut, { meets, share }: Beside, from: number, to: number, near: (i: number) => number) {
+/** Of the words `from` to `to` what they weigh, and what of that meets words `least` to `most`. */
+function sums(
+  quote: Cut,
+  { meets, share }: Beside,
+  [from, to]: readonly [number, number],
+  near: (i: number) => number,
+  [least, most]: readonly [number, number] = [0, Infinity],
+) {
   let [met, all] = [0, 0];
   for (let i = from; i < to; i++) {
     const weight = quote.weights[i]! * near(i);
     all += weight;
-    if (meets[i]! >= 0) met += weight * share(i);
+    if (meets[i]! >= least && meets[i]! <= most) met += weight * share(i);
   }
   return { met, all };
 }
 
 const shareOf = ({ met, all }: { met: number; all: number }): number | null => (all === 0 ? null : met / all);
 
+/** How far apart what is left of a passage may stand, in words: what lies farther off is another place. */
+const REACH = (words: number): number => 2 * words + 8;
+
+/** Of the passage's words that meet any, the heaviest row that lies together: its first and its last; null where none do. */
+function together(meets: Int32Array, { from, to, weights }: Cut): [first: number, last: number] | null {
+  const reach = REACH(to - from);
+  let found: [number, number] | null = null;
+  let [low, sum, most] = [from, 0, 0];
+  for (let i = from; i < to; i++) {
+    if (meets[i]! < 0) continue;
+    sum += weights[i]!;
+    for (; meets[low]! < 0 || meets[i]! - meets[low]! > reach; low++) if (meets[low]! >= 0) sum -= weights[low]!;
+    if (sum > most) [most, found] = [sum, [low, i]];
+  }
+  return found;
+}
+
 /** The words of the text, the last one too, that stand for the passage: what its own words meet, and at its ends what stands
  *  in the place of words that meet none, as far as that is no longer than they were. */
-function regionOf(meets: Int32Array, { from, to }: Cut): [from: number, to: number] | null {
-  let first = from;
-  while (first < to && meets[first]! < 0) first++;
-  if (first === to) return null;
-  let last = to - 1;
-  while (meets[last]! < 0) last--;
+function regionOf(meets: Int32Array, quote: Cut): [from: number, to: number] | null {
+  const { from, to } = quote;
+  const met = together(meets, quote);
+  if (met === null) return null;
+  const [first, last] = met;
   let [start, end] = [meets[first]!, meets[last]!];
   const [before, behind] = [meets[from - 1] ?? -1, meets[to] ?? -1];
   if (first > from && before >= 0 && start - before - 1 <= first - from + 2) start = before + 1;

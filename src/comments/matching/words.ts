@@ -28,7 +28,7 @@ const isUnspaced = (code: number): boolean =>
 /** Latin-1's signs, general punctuation, arrows, and drawings. */
 const isSign = (code: number): boolean => (code < 0xc0 && code !== 0xaa && code !== 0xba) || code >> 12 === 2;
 
-function classOf(code: number): number {
+function classify(code: number): number {
   if (code <= 32 || code === 0xa0) return SPACE;
   if (code < 0x80) {
     const letter = code | 32;
@@ -38,30 +38,35 @@ function classOf(code: number): number {
   return isSign(code) || isUnspaced(code) ? SIGN : LETTER;
 }
 
+/** Most of what is asked, answered before. */
+const COMMON = Uint8Array.from({ length: 0x250 }, (_, code) => classify(code));
+const classOf = (code: number): number => (code < 0x250 ? COMMON[code]! : classify(code));
+
 /** What a word weighs in a comparison: signs little, long words more, a character that is a word by itself (COMMENTS 3)
  *  as three letters. */
-export function weightOf(word: string): number {
-  if (word.length > 1) return Math.min(word.length, 8);
-  return word.charCodeAt(0) < 0x2e80 ? 1 : 3;
+export function weightAt(text: string, start: number, end: number): number {
+  if (end - start > 1) return Math.min(end - start, 8);
+  return text.charCodeAt(start) < 0x2e80 ? 1 : 3;
 }
+export const weightOf = (word: string): number => weightAt(word, 0, word.length);
 
-function wordEnd(text: string, at: number, to: number): number {
-  const kind = classOf(text.charCodeAt(at));
+function wordEnd(text: string, at: number, to: number, kind: number): number {
   if (kind === PAIR) return Math.min(at + 2, to);
   let end = at + 1;
   if (kind === LETTER) while (end < to && classOf(text.charCodeAt(end)) === LETTER) end++;
   return end;
 }
 
-/** The words of `text` from `from` to `to`, each with the number that `numberOf` gives it. */
-export function wordsOf(text: string, numberOf: (word: string) => number, from = 0, to = text.length): Words {
+/** The words of `text`, each with the number that `numberOf` gives it. */
+export function wordsOf(text: string, numberOf: (word: string) => number): Words {
   const [starts, ends, ids]: [number[], number[], number[]] = [[], [], []];
-  for (let at = from; at < to;) {
-    if (classOf(text.charCodeAt(at)) === SPACE) {
+  for (let at = 0; at < text.length;) {
+    const kind = classOf(text.charCodeAt(at));
+    if (kind === SPACE) {
       at++;
       continue;
     }
-    const end = wordEnd(text, at, to);
+    const end = wordEnd(text, at, text.length, kind);
     starts.push(at);
     ends.push(end);
     ids.push(numberOf(text.slice(at, end)));

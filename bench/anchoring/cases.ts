@@ -11,7 +11,7 @@ import {
   type Word,
   wordsOf,
   type Laid,
-} from "./page-edits.ts";
+} from "./edits.ts";
 
 type SpanKind = "word" | "phrase" | "sentence" | "paragraph";
 /** `doubtful`, and not counted: between edited and gone, or gone while the page says the same elsewhere, as a heading and
@@ -32,6 +32,13 @@ export interface History {
   old: string;
   new: string;
   spans: Span[];
+}
+
+type Region = { start: number; end: number };
+/** Of two stretches, what they share of what both cover. */
+export function overlap(a: Region, b: Region): number {
+  const both = Math.min(a.end, b.end) - Math.max(a.start, b.start);
+  return both <= 0 ? 0 : both / (Math.max(a.end, b.end) - Math.min(a.start, b.start));
 }
 
 /** Words of a span, the least and one more than the most. */
@@ -56,7 +63,7 @@ function densest(places: readonly number[], weightOf: (place: number) => number,
 }
 
 /** What became of the old words `from` to `to`. `places`: an old word's number → its new one. */
-function fateOf(old: Laid, now: Laid, places: ReadonlyMap<number, number>, from: number, to: number) {
+function fateOf(old: Laid, now: Laid, places: Places, from: number, to: number): Told {
   const found = Array.from({ length: to - from }, (_, i) => places.get(from + i)).filter(
     (place) => place !== undefined,
   );
@@ -75,24 +82,30 @@ function fateOf(old: Laid, now: Laid, places: ReadonlyMap<number, number>, from:
 }
 
 /** Old words at which something was changed. */
-function editedAt(old: Laid, places: ReadonlyMap<number, number>): number[] {
+function editedAt(old: Laid, places: Places): number[] {
   return old.words.flatMap((_, at) => {
     const place = places.get(at);
     return place === undefined || (at > 0 && places.get(at - 1) !== place - 1) ? [at] : [];
   });
 }
 
-function spansOf(old: Laid, now: Laid, count: number, chance: Chance): Span[] {
+/** An old word's number → its new one. */
+type Places = ReadonlyMap<number, number>;
+
+function placesOf(old: Laid, now: Laid): Places {
   const numbers = new Map(old.starts.map((start, at) => [start, at]));
-  const places = new Map(
-    now.words.flatMap(({ from }, at) => (from === null ? [] : [[numbers.get(from)!, at] as const])),
-  );
-  const edits = editedAt(old, places);
+  return new Map(now.words.flatMap(({ from }, at) => (from === null ? [] : [[numbers.get(from)!, at] as const])));
+}
+
+/** `others`: other readings of what became of the words. Where one differs on a passage, it is doubtful. */
+export function spansOf(old: Laid, now: Laid, count: number, chance: Chance, others: readonly Laid[] = []): Span[] {
+  const readings = [now, ...others].map((laid) => placesOf(old, laid));
+  const edits = editedAt(old, readings[0]!);
   return Array.from({ length: count }, (_, n) => {
     const kind = KINDS[n % KINDS.length]!;
     const near = n % (2 * KINDS.length) < KINDS.length && edits.length > 0;
     const around = near ? pick(chance, edits) : below(chance, old.words.length);
-    return spanAt(old, now, places, kind, ...reachOf(old, kind, around, chance));
+    return spanAt(old, now, readings, kind, ...reachOf(old, kind, around, chance));
   }).filter((span) => span !== null);
 }
 
@@ -113,21 +126,25 @@ function reachOf(old: Laid, kind: SpanKind, around: number, chance: Chance): [fr
 function spanAt(
   old: Laid,
   now: Laid,
-  places: ReadonlyMap<number, number>,
+  [places, ...others]: readonly Places[],
   kind: SpanKind,
   from: number,
   behind: number,
 ): Span | null {
   let [first, to] = [from, behind];
-  while (first < to && !/[\p{L}\p{N}]{2}|[\u2e80-\ua4cf]/u.test(old.words[first]!.text)) first++;
+  while (first < to && !/[\p{L}\p{N}]{2}|(?=\p{L})[\u2e80-\ua4cf]/u.test(old.words[first]!.text)) first++;
   while (to > first && !/[\p{L}\p{N}]/u.test(old.words[to - 1]!.text)) to--;
   if (first >= to) return null;
   const [start, end] = [old.starts[first]!, endOf(old, to - 1)];
   if (end - start > LONGEST) return null;
-  const fate = fateOf(old, now, places, first, to);
+  const fate = fateOf(old, now, places!, first, to);
   const said_again = to - first > 2 && fate.fate === "gone" && now.text.includes(old.text.slice(start, end));
-  return { kind, start, end, ...fate, ...(said_again && { fate: "doubtful" as const }) };
+  const is_unsure = others.some((other) => !isSame(fate, fateOf(old, now, other, first, to)));
+  return { kind, start, end, ...fate, ...((said_again || is_unsure) && { fate: "doubtful" as const }) };
 }
+
+type Told = Pick<Span, "fate" | "at">;
+const isSame = (a: Told, b: Told): boolean => (a.at && b.at ? overlap(a.at, b.at) >= 0.5 : !a.at === !b.at);
 
 export interface SourcePage {
   name: string;

@@ -45,6 +45,17 @@ describe("approved mode", () => {
     await gone(browser, "button", PIN);
     expect(await site.texts()).toEqual([]);
   });
+
+  test("what the owner says beneath a thread that waits asks for no decision of its own", async () => {
+    const site = await world.site(FILES, "approved");
+    await site.writeOn({ exact: PASSAGE }, "May I ask?");
+    await browser.visit(await site.ownerUrl());
+    await fill(browser, "textbox", "Reply", "You may");
+    await click(browser, "button", "Reply");
+    await panelShows(browser, "You may");
+    const offered = (await named(browser, "button")).filter((name) => /^(Approve|Reject)$/.test(name));
+    expect(offered).toEqual(["Approve", "Reject"]);
+  });
 });
 
 describe("the owner", () => {

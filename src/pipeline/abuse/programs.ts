@@ -49,9 +49,9 @@ export const programSignal = (why: string): Signal => ({
   fix: "Claim the site before it offers programs, or leave them out",
 });
 
-const BUILDS = /createObjectURL|msSave(?:OrOpen)?Blob/;
 const PROGRAM_NAME = /["'`][^"'`\s/\\?#*]{1,200}\.(?:exe|scr|iso|apk|hta|lnk)["'`]/i;
-const buildsProgram = (code: string): true | null => (BUILDS.test(code) && PROGRAM_NAME.test(code)) || null;
+const buildsProgram = (code: string): true | null =>
+  (code.includes("createObjectURL") && PROGRAM_NAME.test(code)) || null;
 
 /** What a page puts together itself, no filter on the way sees. */
 export const builtProgram: Look = ({ page, path, code }) => {

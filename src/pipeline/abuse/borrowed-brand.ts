@@ -57,11 +57,15 @@ function picturesOf({ pictures }: PageFacts, brands: readonly Brand[], budget: B
     budget.step();
     return { said: plainWords(picture.alt), host: picture.address && hostOf(picture.address), picture };
   });
-  const shown = brands.filter(({ name, domains }) => {
-    const word = plainWords(name);
-    return seen.some((one) => isSaid(one, word) || isBelow(one.host, domains));
-  });
-  return shown.length < ROW ? seen : [];
+  const words = brands.map(({ name }) => plainWords(name));
+  // One brand a picture: several of a house have the same hosts.
+  const brandOf = (one: Seen): number => {
+    budget.step();
+    return brands.findIndex(({ domains }, i) => isSaid(one, words[i]!) || isBelow(one.host, domains));
+  };
+  const shown = new Set(seen.map(brandOf));
+  shown.delete(-1);
+  return shown.size < ROW ? seen : [];
 }
 
 /** `apple-touch-icon.png` is what any site calls its icon for a phone's home screen. */
@@ -78,6 +82,7 @@ export const borrowedBrand: Look = ({ page, own, brands, budget }) => {
   });
   const site = own.slug === null ? `x.${own.sites_domain}` : `${own.slug}.${own.sites_domain}`;
   const brand = brands.find((one) => {
+    budget.check();
     if (isBelow(site.replace(/:\d+$/, ""), one.domains)) return false;
     const word = plainWords(one.name);
     return (

@@ -35,11 +35,15 @@ interface Bracket {
   call: number;
 }
 
-const TAKERS: Record<string, Taker> = {
-  ...{ setTimeout: "timer", setInterval: "timer", requestAnimationFrame: "at once", queueMicrotask: "at once" },
-  ...{ requestIdleCallback: "at once", addEventListener: "event", attachEvent: "event", on: "event", one: "event" },
-  ...{ $: "at once", jQuery: "at once", ready: "at once", Promise: "at once", forEach: "at once", map: "at once" },
-};
+const TAKERS = new Map<string, Taker>(
+  (
+    [
+      ["timer", "setTimeout setInterval"],
+      ["event", "addEventListener attachEvent on one"],
+      ["at once", "requestAnimationFrame requestIdleCallback queueMicrotask $ jQuery ready Promise forEach map"],
+    ] as const
+  ).flatMap(([taker, names]) => names.split(" ").map((name) => [name, taker] as const)),
+);
 const EVENT = /^\s*"(\d+)"/;
 const OF_LOADING = /^(?:on)?(?:load|DOMContentLoaded|pageshow|readystatechange|error)$/;
 const LOADER = /^on(?:load|error|pageshow|readystatechange)$/;
@@ -128,7 +132,7 @@ export class Reader {
     const bracket = this.push(at + 1, this.within);
     if (word === "") bracket.taker = before === CLOSE_PAREN || before === CLOSE_BRACKET ? "none" : "group";
     else if (!BEFORE_BLOCK.test(word)) {
-      bracket.taker = Object.hasOwn(TAKERS, word) ? TAKERS[word]! : "none";
+      bracket.taker = TAKERS.get(word) ?? "none";
       if (this.wordBefore(from).word !== "function") bracket.call = this.call(word);
     }
   }

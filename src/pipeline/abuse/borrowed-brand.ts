@@ -57,11 +57,10 @@ function picturesOf({ pictures }: PageFacts, brands: readonly Brand[], budget: B
     budget.step();
     return { said: plainWords(picture.alt), host: picture.address && hostOf(picture.address), picture };
   });
-  const words = brands.map(({ name }) => plainWords(name));
   // One brand a picture: several of a house have the same hosts.
   const brandOf = (one: Seen): number => {
     budget.step();
-    return brands.findIndex(({ domains }, i) => isSaid(one, words[i]!) || isBelow(one.host, domains));
+    return brands.findIndex(({ word, domains }) => isSaid(one, word) || isBelow(one.host, domains));
   };
   const shown = new Set(seen.map(brandOf));
   shown.delete(-1);
@@ -84,7 +83,7 @@ export const borrowedBrand: Look = ({ page, own, brands, budget }) => {
   const brand = brands.find((one) => {
     budget.check();
     if (isBelow(site.replace(/:\d+$/, ""), one.domains)) return false;
-    const word = plainWords(one.name);
+    const { word } = one;
     return (
       entitled(title, parts, word) ||
       icons.some(([said, host]) => isBelow(host, one.domains) || said.includes(word)) ||

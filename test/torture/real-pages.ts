@@ -54,11 +54,12 @@ async function unpacked(spec: string, room: string): Promise<string[]> {
 
 /** The pages of one folder, and as much of the rest as an upload may hold. */
 function siteOf(folder: string, pages: readonly string[], paths: readonly string[]): Sources {
-  const site: Sources = {};
+  const read = (path: string) => new Uint8Array(readFileSync(join(folder, path)));
+  const site: Sources = Object.fromEntries(pages.map((path) => [path, read(path)]));
   let left = MOST_BYTES;
-  for (const path of [...pages, ...paths.filter((one) => BESIDE.test(one))]) {
-    const bytes = new Uint8Array(readFileSync(join(folder, path)));
-    if ((left -= bytes.length) < 0 || Object.keys(site).length === MOST_FILES) break;
+  for (const path of paths.filter((one) => BESIDE.test(one)).slice(0, MOST_FILES)) {
+    const bytes = read(path);
+    if ((left -= bytes.length) < 0) break;
     site[path] = bytes;
   }
   return site;

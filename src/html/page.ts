@@ -63,11 +63,14 @@ function partOf(
 }
 
 /** The number for the kind of the current token; null where it is no part. */
-function kindOf({ kind, is }: Tokenizer): number | null {
+function kindOf({ kind, is, cdata }: Tokenizer): number | null {
   if (kind === "open") return FIRST_OPEN + OPEN.indexOf(is);
   if (kind === "close") return is === "drawing" ? CLOSE_OF_DRAWING : CLOSE;
-  return kind === "text" ? TEXT : null;
+  return kind === "text" || (kind === "comment" && cdata) ? TEXT : null;
 }
+
+/** `<![CDATA[` and `]]>`. */
+const [CDATA_BEGINS, CDATA_ENDS] = [9, 3];
 
 /** Where a part that is told by its text, or by its name, begins. */
 const startOf = ({ from }: Tokenizer, kind: number): number =>
@@ -77,8 +80,10 @@ const startOf = ({ from }: Tokenizer, kind: number): number =>
 function partAt(text: string, token: Tokenizer, places: Places | null): Part | null {
   const kind = kindOf(token);
   if (kind === null) return null;
-  const from = startOf(token, kind);
-  const { name, inside, to, raw_end } = token;
+  const section = token.kind === "comment";
+  const from = section ? token.from + CDATA_BEGINS : startOf(token, kind);
+  const to = section && token.closer === "" ? token.to - CDATA_ENDS : token.to;
+  const { name, inside, raw_end } = token;
   places?.add(kind, from, inside, to, raw_end);
   return partOf(text, name, kind, from, inside, to, raw_end);
 }

@@ -34,6 +34,8 @@ export class Tokenizer {
   raw_end = -1;
   /** What ends a comment; empty where it did end. */
   closer = "";
+  /** Of a comment: it is a CDATA section, whose content is text. */
+  cdata = false;
 
   constructor(
     private readonly html: string,
@@ -99,8 +101,9 @@ export class Tokenizer {
     const { html, from } = this;
     const { foreign, xml } = this.namespaces.inside();
     this.kind = "comment";
+    this.cdata = foreign && html.startsWith("<![CDATA[", from);
     if (sign === BANG && html.startsWith("--", from + 2)) return this.comment(from + 4);
-    if (foreign && html.startsWith("<![CDATA[", from)) return this.upTo("]]>", from + 9);
+    if (this.cdata) return this.upTo("]]>", from + 9);
     return this.upTo(xml && sign === QUESTION ? "?>" : ">", from + 2);
   }
 

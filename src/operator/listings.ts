@@ -79,7 +79,7 @@ const reports: Command = {
   arguments: [],
   options: OPTIONS,
   summary: "list what visitors reported, and the sites in quarantine, newest last",
-  more: "A site answers reports at POST /_svc/report. `state` is what the site is now. A site is in quarantine while its pages look suspicious: no form on them leaves the site until `clear`.",
+  more: "A site answers reports at POST /_svc/report. `state` is what the site is now. A site is in quarantine while its pages look suspicious: they load from and send to nothing but the site until `clear`.",
   async run({ switches, open, print, note }) {
     const operations = open();
     const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));

@@ -81,7 +81,7 @@ export const TAKEDOWN: readonly Command[] = [
     "clear",
     {},
     {
-      summary: "end a site's quarantine: its forms work again",
+      summary: "end a site's quarantine: its pages may load and send again",
       more: "What it has now does not bring the quarantine back; other suspicious content does. `reports` lists the sites in quarantine.",
       done: "is cleared: its pages are served like any other's.",
       already: "was not in quarantine.",

@@ -31,9 +31,16 @@ h1{font-size:1.75rem}h1+p{margin-top:-4px}.mono{line-height:1}.button{justify-se
 
 /** `contact`: whom to ask where the operator refused. */
 export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
-  if (!wantsHtml(request)) return errorJson(refusal, exchange);
+  if (!wantsHtml(request)) return asJson(refusal, exchange);
   const text = pageText(request, refusal, exchange, contact);
-  return answerText(text, exchange, { ...HTML_HEADERS, ...refusal.headers }, refusal.status);
+  return answerText(text, exchange, { ...refusal.headers, ...HTML_HEADERS }, refusal.status);
+}
+
+/** A page of the site may frame it, and run code there: a text, too, is a page then. */
+function asJson(refusal: Refusal, exchange: Exchange): Response {
+  const answer = errorJson(refusal, exchange);
+  answer.headers.set("content-security-policy", "default-src 'none'");
+  return answer;
 }
 
 /** On a site that is there, what was asked for and the way to its start page. */

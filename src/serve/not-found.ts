@@ -6,7 +6,7 @@ import type { Bodies } from "./bodies.ts";
 import { fromDisk } from "./from-disk.ts";
 import type { Body, Form } from "./kept.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
-import { type Policy, robotsHeader } from "./policy.ts";
+import { type Policy, policyHeaders } from "./policy.ts";
 import { left } from "./respond.ts";
 
 interface Parts {
@@ -47,7 +47,6 @@ const initWith = (page: Body, { coding }: Form, policy: Policy) => ({
     "content-type": page.file.media_type,
     vary: "Accept-Encoding",
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
-    ...robotsHeader(policy),
-    ...(policy.csp === null ? {} : { "content-security-policy": policy.csp }),
+    ...policyHeaders(policy),
   }),
 });

@@ -8,7 +8,8 @@ export interface Policy {
   readonly robots: string | null;
   /** A 304 cannot take a header away: a page cached as `noindex` before the claim needs to be told otherwise. */
   readonly robots_unchanged: string;
-  /** Of pages: in quarantine no form leaves the site. */
+  /** In quarantine: nothing that a page loads or sends leaves the site, but for a step elsewhere. On every answer, for what
+   *  a frame or a worker makes of a text has the policy of that text alone. */
   readonly csp: string | null;
   /** For a 304: once the site is cleared, an empty one takes the place of the one that the browser keeps. */
   readonly csp_unchanged: string | null;
@@ -24,7 +25,8 @@ const OWNED: Base = { cache_control: LIVE, robots: null, robots_unchanged: "all"
 const STORED_VERSION: Base = { cache_control: "public, max-age=3600", robots: NOINDEX, robots_unchanged: NOINDEX };
 const BASES = [ANONYMOUS, OWNED, STORED_VERSION];
 
-const QUARANTINE = "form-action 'self'";
+/** With the form alone stopped, fetch, beacon, picture, script, style, font and prefetch deliver what was typed. */
+const QUARANTINE = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'";
 const policies = (from: number, csp: string | null, csp_unchanged: string | null): Policy[] =>
   BASES.map((base, i) => ({ ...base, index: from + i, csp, csp_unchanged }));
 
@@ -38,6 +40,20 @@ export function policyOf(site: Site, version_host: boolean): Policy {
   return (site.cleared_version_no === null ? ORDINARY : CLEARED)[base]!;
 }
 
+const CSP = "content-security-policy";
+
 /** For the headers of answers that are made one by one. */
-export const robotsHeader = (policy: Policy): Record<string, string> =>
-  policy.robots === null ? {} : { "x-robots-tag": policy.robots };
+export const policyHeaders = ({ robots, csp }: Policy): Record<string, string> => ({
+  ...(robots !== null && { "x-robots-tag": robots }),
+  ...(csp !== null && { [CSP]: csp }),
+});
+
+/** What the service itself answers on a site's host: a page that frames it may run code there. */
+export function confine({ quarantine }: Site, response: Response): Response {
+  if (quarantine !== null && !response.headers.has(CSP)) response.headers.set(CSP, QUARANTINE);
+  return response;
+}
+
+/** A service worker makes pages that have no header, and stays: a site in quarantine gets none. */
+export const isForbiddenWorker = (request: Request, { csp }: Policy): boolean =>
+  csp !== null && request.headers.get("service-worker") === "script";

@@ -2,7 +2,6 @@
 import type { Coding } from "../http/negotiate.ts";
 import type { Budget } from "./budget.ts";
 import type { FileAnswer, Form } from "./kept.ts";
-import { isMarkup } from "../media-types.ts";
 import type { Policy } from "./policy.ts";
 
 /** What the first response takes is in its form's cost. Of one file there may be as many others as there are ways to
@@ -45,7 +44,7 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   headers.set("accept-ranges", coding === "identity" ? "bytes" : "none");
   if (namedByBun(media_type)) headers.set("content-disposition", "inline");
   if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
-  if (policy.csp !== null && isMarkup(media_type)) headers.set("content-security-policy", policy.csp);
+  if (policy.csp !== null) headers.set("content-security-policy", policy.csp);
   return headers;
 }
 
@@ -55,9 +54,7 @@ const namedByBun = (media_type: string): boolean => /^(?:application|model)\//.t
 function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);
   headers.set("x-robots-tag", policy.robots_unchanged);
-  if (policy.csp_unchanged !== null && isMarkup(answer.body.file.media_type)) {
-    headers.set("content-security-policy", policy.csp_unchanged);
-  }
+  if (policy.csp_unchanged !== null) headers.set("content-security-policy", policy.csp_unchanged);
   return headers;
 }
 

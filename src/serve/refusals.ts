@@ -1,6 +1,7 @@
-/** What serving refuses, each with the sentence that a visitor reads. On a site that is there, `x-robots-tag` holds too. */
+/** What serving refuses, each with the sentence that a visitor reads. On a site that is there, its
+ *  policy holds too. */
 import { Refusal } from "../errors.ts";
-import { type Policy, robotsHeader } from "./policy.ts";
+import { type Policy, policyHeaders } from "./policy.ts";
 
 export const unknownHost = () =>
   new Refusal("unknown_host", "No site has this address. Check the spelling, or deploy one with: svc <folder>");
@@ -26,14 +27,21 @@ export const notFound = (policy: Policy) =>
     "not_found",
     "The site has no page at this address. Check the spelling: letter case counts.",
     {},
-    robotsHeader(policy),
+    policyHeaders(policy),
+  );
+export const noWorker = (policy: Policy) =>
+  new Refusal(
+    "not_found",
+    "A site in quarantine has no service worker. Ask whoever runs this server to look at the site.",
+    {},
+    policyHeaders(policy),
   );
 export const methodNotAllowed = (policy: Policy) =>
   new Refusal(
     "method_not_allowed",
     "A site's pages are read with GET or HEAD.",
     {},
-    { allow: "GET, HEAD", ...robotsHeader(policy) },
+    { allow: "GET, HEAD", ...policyHeaders(policy) },
   );
 
 export const preconditionFailed = (policy: Policy): Refusal =>
@@ -41,7 +49,7 @@ export const preconditionFailed = (policy: Policy): Refusal =>
     "precondition_failed",
     "The page is not the one that If-Match names: it has changed since. Ask without If-Match.",
     {},
-    robotsHeader(policy),
+    policyHeaders(policy),
   );
 
 export const rangeNotSatisfiable = (size: number, policy: Policy): Refusal =>
@@ -49,5 +57,5 @@ export const rangeNotSatisfiable = (size: number, policy: Policy): Refusal =>
     "range_not_satisfiable",
     `The file has ${size} bytes: ask for a range that begins before its end.`,
     { size },
-    { "content-range": `bytes */${size}`, ...robotsHeader(policy) },
+    { "content-range": `bytes */${size}`, ...policyHeaders(policy) },
   );

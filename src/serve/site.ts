@@ -14,8 +14,8 @@ import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer
 import { createManifests, type Manifests } from "./manifests.ts";
 import { createLocate, type Hosted, type Locate, type SiteHost } from "./locate.ts";
 import { ownNotFound } from "./not-found.ts";
-import { type Policy, robotsHeader } from "./policy.ts";
-import { methodNotAllowed, notFound, unknownVersion } from "./refusals.ts";
+import { isForbiddenWorker, type Policy, policyHeaders } from "./policy.ts";
+import { methodNotAllowed, notFound, noWorker, unknownVersion } from "./refusals.ts";
 import { createRespond, type Respond } from "./respond.ts";
 import { createRows } from "./rows.ts";
 import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
@@ -84,6 +84,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const found = shortcuts.find(request.url, host);
     if (found === undefined || !holds(found, request, parts)) return null;
     const { answer, policy } = found;
+    if (isForbiddenWorker(request, policy)) return null;
     answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
     return ownNotFound(serving, request, answer.page!, policy, exchange);
@@ -123,6 +124,7 @@ function answerFrom(
   serving: Serving,
 ): Response | Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(hosted.policy);
+  if (isForbiddenWorker(request, hosted.policy)) throw noWorker(hosted.policy);
   const answer = serving.answerFor(hosted.version, pathOf(request.url));
   if (!(answer instanceof Promise)) return send(hosted, answer, request, exchange, serving);
   return answer.then((read) => send(hosted, read, request, exchange, serving));
@@ -180,7 +182,7 @@ function redirect(request: Request, { location }: RedirectAnswer, policy: Policy
       location: location + queryOf(request.url),
       "cache-control": policy.cache_control,
       "x-content-type-options": "nosniff",
-      ...robotsHeader(policy),
+      ...policyHeaders(policy),
     },
   });
 }

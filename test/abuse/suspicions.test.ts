@@ -105,7 +105,7 @@ describe("what is suspicious is warned of", () => {
     [
       "long escapes and no menu",
       `<script>document.write(unescape("${"%3C".repeat(200)}"));document.addEventListener("contextmenu", e => { e.preventDefault() })</script>`,
-      "hidden_code",
+      "hidden_page hidden_code",
     ],
     ["hidden code alone", `<script>eval(atob("YQ=="))</script>`, "pass"],
     ["a program behind a link", `<a href="https://files.example/setup.exe?x">Download</a>`, "program_download"],

@@ -141,6 +141,10 @@ export class TestServer {
   quarantine(site: Site): void {
     this.set("quarantine", '["x"]', site);
   }
+  /** Ends a quarantine. */
+  clear(site: Site): void {
+    this.set("quarantine", null, site);
+  }
   /** As a claim does. */
   giveAway({ site_id }: Site): void {
     this.write("update sites set owner_account_id = 'acct_x', expires_at = null where site_id = ?", site_id);

@@ -62,6 +62,21 @@ const ATTACKS: Record<string, () => Upload> = {
   "20,000 fields with much to say": () => page(nineMB(`<input placeholder="${"aB1 ".repeat(125)}">`)),
   "400,000 icons beside a password": () => page(`<input type=password>${nineMB("<link rel=icon href=a>")}`),
   "500,000 moves of a script": () => page(`<script>${many(500_000, (i) => `location='${i}'`)}</script>`),
+  "a script of open parentheses": () => page(`<script>${nineMB("f(")}`),
+  "a script of blocks": () => page(`<script>${nineMB("x(){")}`),
+  "a script of arrows": () => page(`<script>${nineMB("a=>")}`),
+  "a script of arrows and lines": () => page(`<script>${nineMB("a=>0\n\n\n")}`),
+  "a script of functions that call each other": () =>
+    page(`<script>${many(300_000, (i) => `function f${i}(){f${i + 1}()}`)}f0()`),
+  "a script of strings in pieces": () => page(`<input type=password><script>x=${nineMB(`"a"+`)}"b"`),
+  "a script of constants": () => page(`<input type=password><script>${many(400_000, (i) => `a${i}="//b";`)}`),
+  "a script of calls": () => page(`<input type=password><script>${many(400_000, (i) => `fetch("//h${i}.example");`)}`),
+  "300,000 event attributes": () => page(many(200_000, (i) => `<b onload="location='//a${i}.example'">`)),
+  "300 KB of Base64 in Base64": () =>
+    page(`<script>document.write(atob("${btoa(btoa(btoa(btoa("<p>".repeat(100_000)))))}"))`),
+  "100,000 hidden pages": () =>
+    page(`<script>atob;${many(60_000, (i) => `"${btoa(`<p>${String(i).padStart(90)}`)}";`)}`),
+  "400,000 pictures of brands": () => page(`<input type=password>${"<img alt=x src=//a.example/>".repeat(49_000)}`),
   "20 bases for 19,000 buttons": () =>
     page(
       `${many(20, (i) => `<base href="/${"a/".repeat(4000)}${i}/">`)}<form id=f action=x></form>` +

@@ -1,15 +1,44 @@
 /** A page that asks for a password and shows itself as somebody else. */
+import type { Budget } from "../budget.ts";
 import { type Brand, isBelow } from "./brands.ts";
-import type { Picture } from "./facts.ts";
-import { typeOf } from "./fields.ts";
+import type { PageFacts, Picture } from "./facts.ts";
+import { asksForPassword } from "./fields.ts";
 import type { Look } from "./signal.ts";
 import { hostOf } from "./destinations.ts";
 import { plainWords } from "./words.ts";
 import { attributesOf } from "../../html/attributes.ts";
 
-/** A picture that stands for the page: none on a button, or in a link that names or leads to the brand. `said`: its
- *  alternative text. */
-function isLogo(said: string, { inside }: Picture, word: string, { domains }: Brand): boolean {
+/** Of a page's title: where a part of it ends. */
+const PART = /\s[-‐‑‒]+\s|[–—―|¦:·•»«›‹]|\s[/~]\s/;
+/** What stands right before and right behind a brand that the page signs its visitors in to. */
+const BEFORE =
+  / (?:sign|log) ?(?:in|on)(?: (?:in ?)?to| at| on)?(?: (?:your|my|the))? $| (?:account|verify|verification)(?: (?:your|my))? $| (?:anmelden|einloggen)(?: bei)? $| (?:connexion|connecter)(?: [aà])? $/;
+const BEHIND =
+  /^ (?:s )?(?:(?:sign|log) ?(?:in|on)|accounts?|verify|verification|anmelden|anmeldung|einloggen|konto|connexion|compte|cuenta|conta) /;
+
+/** Whether a title calls the page by the brand: a part of its own, with one word more at most, or what one signs in to. */
+function entitled(title: string, parts: readonly string[], word: string): boolean {
+  const size = word.split(" ").length;
+  if (parts.some((part) => part.includes(word) && part.split(" ").length <= size + 1)) return true;
+  for (let at = title.indexOf(word); at >= 0; at = title.indexOf(word, at + 1)) {
+    if (BEFORE.test(title.slice(Math.max(0, at - 60), at + 1)) || BEHIND.test(title.slice(at + word.length - 1)))
+      return true;
+  }
+  return false;
+}
+
+/** What is seen of a picture. */
+interface Seen {
+  said: string;
+  host: string;
+  picture: Picture;
+}
+
+const isSaid = ({ said }: Seen, word: string): boolean => said.includes(word);
+
+/** A picture that stands for the page: none on a button, or in a link that names or leads to the brand. */
+function isLogo({ said, host, picture: { inside } }: Seen, word: string, { domains }: Brand): boolean {
+  if (inside === null && isBelow(host, domains)) return true;
   const at = said.indexOf(word);
   if (at < 0 || /^ .*(?:with|using|via|mit|avec|con|com|met) $/.test(said.slice(0, at + 1))) return false;
   if (inside === null) return true;
@@ -19,28 +48,46 @@ function isLogo(said: string, { inside }: Picture, word: string, { domains }: Br
   );
 }
 
+/** A row of logos is no disguise. */
+const ROW = 3;
+
+/** The pictures that may stand for the page: none where they are of several brands. */
+function picturesOf({ pictures }: PageFacts, brands: readonly Brand[], budget: Budget): Seen[] {
+  const seen = pictures.map((picture) => {
+    budget.step();
+    return { said: plainWords(picture.alt), host: picture.address && hostOf(picture.address), picture };
+  });
+  // One brand a picture: several of a house have the same hosts.
+  const brandOf = (one: Seen): number => {
+    budget.step();
+    return brands.findIndex(({ word, domains }) => isSaid(one, word) || isBelow(one.host, domains));
+  };
+  const shown = new Set(seen.map(brandOf));
+  shown.delete(-1);
+  return shown.size < ROW ? seen : [];
+}
+
 /** `apple-touch-icon.png` is what any site calls its icon for a phone's home screen. */
 const ICON_OF_ANY_SITE = / apple (?=touch|icon|splash|startup|launch)/g;
 
 export const borrowedBrand: Look = ({ page, own, brands, budget }) => {
-  if (!page.controls.some((control) => typeOf(control) === "password")) return null;
+  if (!asksForPassword(page)) return null;
   const title = plainWords(page.title);
-  const pictures = page.pictures.map((picture) => {
-    budget.step();
-    return [plainWords(picture.alt), picture] as const;
-  });
+  const parts = page.title.slice(0, 2000).split(PART).map(plainWords);
+  const pictures = picturesOf(page, brands, budget);
   const icons = page.icons.map((address) => {
     budget.step();
     return [plainWords(address.slice(-200)).replace(ICON_OF_ANY_SITE, " "), hostOf(address)] as const;
   });
   const site = own.slug === null ? `x.${own.sites_domain}` : `${own.slug}.${own.sites_domain}`;
   const brand = brands.find((one) => {
+    budget.check();
     if (isBelow(site.replace(/:\d+$/, ""), one.domains)) return false;
-    const word = plainWords(one.name);
+    const { word } = one;
     return (
-      title.includes(word) ||
+      entitled(title, parts, word) ||
       icons.some(([said, host]) => isBelow(host, one.domains) || said.includes(word)) ||
-      pictures.some(([said, picture]) => isLogo(said, picture, word, one))
+      pictures.some((seen) => isLogo(seen, word, one))
     );
   });
   if (!brand) return null;

@@ -1,8 +1,11 @@
 /** Brands that phishing pages pass themselves off as. The list is the operator's: DATA/brands.txt. */
+import { plainWords } from "./words.ts";
 
 export interface Brand {
   /** As people write it. */
   name: string;
+  /** As it is looked for in plain words. */
+  word: string;
   /** Its own domains: there, and below them, it may call itself so. */
   domains: readonly string[];
 }
@@ -17,7 +20,7 @@ export function parseBrands(text: string): Brand[] {
         ?.toLowerCase()
         .split(/\s+/)
         .filter((domain) => /^[\w-]+(?:\.[\w-]+)+$/.test(domain)) ?? [];
-    return name && domains.length > 0 ? [{ name, domains }] : [];
+    return name && domains.length > 0 ? [{ name, word: plainWords(name), domains }] : [];
   });
 }
 

@@ -5,6 +5,8 @@ export interface Form {
   id: string | null;
   /** As written; null without one. */
   action: string | null;
+  /** Its attributes as written. */
+  written: string;
 }
 
 export interface Control {
@@ -31,10 +33,23 @@ export interface Pressable {
 export interface Picture {
   /** Its alternative text. */
   alt: string;
+  /** As written; empty where it names no host, or nobody sees it. */
+  address: string;
   inside: Pressable | null;
 }
 
+/** A frame, or what stands in for one. */
+export interface Frame {
+  address: string | null;
+  page: string | null;
+  /** For whoever has scripts off. */
+  noscript: boolean;
+}
+
 export interface PageFacts {
+  /** Only whoever has scripts off sees it. */
+  noscript: boolean;
+  /** Those that may be the first one. */
   bases: string[];
   forms: Form[];
   controls: Control[];
@@ -49,18 +64,22 @@ export interface PageFacts {
   refreshes: string[];
   /** Code in the page: script elements. */
   code: string[];
+  /** Those of them that a browser runs: no data, no import map. */
+  runs: string[];
+  /** What event attributes run. */
+  handlers: { name: string; code: string }[];
   /** Addresses of scripts. */
   scripts: string[];
   /** Attributes that run or name something: what an element does when it is pressed, what it keeps for a script. */
   events: string[];
   /** Pages in the page: what frames show, by address or as they are. */
-  frames: { address: string | null; page: string | null }[];
+  frames: Frame[];
 }
 
 /** Thrown where a page is built to be unreadable: the message completes "… cannot be checked: ". */
 export class Unreadable extends Error {}
 
-/** No honest page comes near. A browser takes the first base and ignores a form in a form. */
+/** No honest page comes near. */
 export const MOST = {
   bases: 20,
   /** Each address of the page is resolved against it. */
@@ -71,7 +90,11 @@ export const MOST = {
   pictures: 50_000,
 };
 
-export const emptyFacts = (): PageFacts => ({
+/** Characters of visible text under which a page only passes visitors on (PIPELINE 3). */
+export const LITTLE_TEXT = 400;
+
+export const emptyFacts = (noscript = false): PageFacts => ({
+  noscript,
   bases: [],
   forms: [],
   controls: [],
@@ -83,6 +106,8 @@ export const emptyFacts = (): PageFacts => ({
   links: [],
   refreshes: [],
   code: [],
+  runs: [],
+  handlers: [],
   scripts: [],
   events: [],
   frames: [],

@@ -1,7 +1,7 @@
 /** What the fields of a page ask for. */
 import { decodeEntities } from "../../html/entities.ts";
 import type { Control, PageFacts } from "./facts.ts";
-import { type Risk, risksIn, risksInAutocomplete, risksInName } from "./words.ts";
+import { isProgramKey, type Risk, risksIn, risksInAutocomplete, risksInName } from "./words.ts";
 
 /** Nobody types a secret into these. */
 const NOT_TYPED = new Set(
@@ -12,26 +12,44 @@ const NOT_TYPED = new Set(
 export const typeOf = ({ name, attributes }: Control): string =>
   name === "textarea" ? "textarea" : decodeEntities(attributes.get("type") ?? "").toLowerCase();
 
-const isTyped = (control: Control): boolean => control.name !== "button" && !NOT_TYPED.has(typeOf(control));
+export const isTyped = (control: Control): boolean => control.name !== "button" && !NOT_TYPED.has(typeOf(control));
 
 export const isSubmit = (control: Control): boolean => {
   const type = typeOf(control);
   return control.name === "button" ? type !== "reset" && type !== "button" : type === "submit" || type === "image";
 };
 
+/** What is said of a field where it stands: its own words, then its labels'. */
+export function saidOf({ attributes, labels }: Control, byId: PageFacts["labels"]): string[] {
+  const given = (name: string) => decodeEntities(attributes.get(name) ?? "");
+  return [
+    given("name"),
+    given("id"),
+    given("placeholder"),
+    given("aria-label"),
+    ...labels,
+    byId.get(given("id")) ?? "",
+  ];
+}
+
 export function risksOf(control: Control, labels: PageFacts["labels"]): Risk[] {
   if (!isTyped(control)) return [];
   const given = (name: string) => decodeEntities(control.attributes.get(name) ?? "");
-  if (typeOf(control) === "password") return ["password"];
+  const [name = "", id = "", ...words] = saidOf(control, labels);
+  const hidden = typeOf(control) === "password";
   // A text field whose letters are shown as dots is a password field in disguise.
-  if (/text-security\s*:\s*(?!none)/i.test(given("style"))) return ["password"];
-  const said = [given("placeholder"), given("aria-label"), ...control.labels, labels.get(given("id")) ?? ""];
-  const asked = said.flatMap(risksIn);
+  if (hidden || /text-security\s*:\s*(?!none)/i.test(given("style"))) {
+    return isProgramKey([name, id, ...words]) ? [] : ["password"];
+  }
+  const asked = words.flatMap(risksIn);
   return [
     ...risksInAutocomplete(given("autocomplete")),
-    ...risksInName(given("name")),
-    ...risksInName(given("id")),
+    ...risksInName(name),
+    ...risksInName(id),
     // Nobody types a password into a text area, but many are told there to send none.
     ...(control.name === "textarea" ? asked.filter((risk) => risk === "seed") : asked),
   ];
 }
+
+export const asksForPassword = ({ controls }: PageFacts): boolean =>
+  controls.some(({ risks }) => risks.includes("password"));

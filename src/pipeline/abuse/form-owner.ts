@@ -1,6 +1,6 @@
 /** Which forms a field belongs to by its place, as browsers see it: the form that is open, and where its end tag came while
- *  other elements in it were open, still that form, for what follows lies inside it. Where a form in a form makes it
- *  doubtful, a field belongs to each. */
+ *  other elements in it were open, still that form, for what follows lies inside it. A form in an open form is none. Where
+ *  that is doubtful (in a select some browsers drop a form's tag, a template takes each), a field belongs to each. */
 import { type Form, MOST, Unreadable } from "./facts.ts";
 import { IMPLIED_END, VOID } from "../../html/foreign.ts";
 
@@ -10,6 +10,8 @@ interface OpenForm {
   from: number;
   /** Its end tag has come. */
   ended: boolean;
+  /** Every browser sees it. */
+  sure: boolean;
 }
 
 /** A template has forms of its own. */
@@ -17,7 +19,11 @@ interface Scope {
   forms: OpenForm[];
   /** Names of elements that are open, from the first open form on. */
   stack: string[];
+  selects: number;
+  tables: number;
 }
+
+const emptyScope = (): Scope => ({ forms: [], stack: [], selects: 0, tables: 0 });
 
 /** These end by themselves, or are opened again behind an element that ended too early. */
 const FORMATTING = new Set("a b big code em font i nobr s small span strike strong tt u label button".split(" "));
@@ -39,7 +45,7 @@ function closeElement(name: string, at: Scope): void {
 }
 
 export class FormOwners {
-  private readonly scopes: Scope[] = [{ forms: [], stack: [] }];
+  private readonly scopes: Scope[] = [emptyScope()];
 
   /** `nested`: XML, where elements end where they say. */
   constructor(private readonly nested: boolean) {}
@@ -48,26 +54,43 @@ export class FormOwners {
     return this.scopes.at(-1)!;
   }
 
-  form(form: Form): void {
-    const { forms, stack } = this.scope;
-    if (forms.push({ form, from: stack.length, ended: false }) > MOST.open_forms) {
+  /** Whether what is read next stands in the page where its tag does, and for every browser: a table puts it before
+   *  itself, a template keeps it to itself. */
+  get sure(): boolean {
+    const { selects, tables } = this.scope;
+    return !this.nested && this.scopes.length === 1 && selects === 0 && tables === 0;
+  }
+
+  /** False: browsers drop its tag. */
+  form(form: Form): boolean {
+    const { forms, stack, selects } = this.scope;
+    const alone = !this.nested && this.scopes.length === 1;
+    if (alone && forms.some(({ ended, sure }) => sure && !ended)) return false;
+    if (forms.push({ form, from: stack.length, ended: false, sure: alone && selects === 0 }) > MOST.open_forms) {
       throw new Unreadable("it nests too many forms");
     }
+    return true;
   }
 
   open(name: string): void {
-    if (name === "template" && this.scopes.push({ forms: [], stack: [] }) > MOST.templates) {
+    if (name === "template" && this.scopes.push(emptyScope()) > MOST.templates) {
       throw new Unreadable("it nests too many templates");
     }
-    const { forms, stack } = this.scope;
+    const { scope } = this;
+    const { forms, stack } = scope;
+    if (name === "select") scope.selects++;
+    else if (name === "table") scope.tables++;
     if (forms.length > 0 && name !== "form" && !VOID.has(name) && !IMPLIED_END.has(name) && stack.length < DEEPEST) {
       stack.push(name);
     }
   }
 
   close(name: string): void {
-    if (name === "form") this.endForm(this.scope);
-    else if (name !== "template") closeElement(name, this.scope);
+    const { scope } = this;
+    if (name === "select") scope.selects = Math.max(0, scope.selects - 1);
+    else if (name === "table") scope.tables = Math.max(0, scope.tables - 1);
+    if (name === "form") this.endForm(scope);
+    else if (name !== "template") closeElement(name, scope);
     else if (this.scopes.length > 1) this.scopes.pop();
   }
 

@@ -81,7 +81,7 @@ function judgePage(
 ): void {
   budget.check();
   const sent = secretsSent(page, path, site, budget);
-  const reason = foreignForm(sent) ?? leak(page, path, site, code, budget);
+  const reason = foreignForm(sent) ?? leak(page, path, code);
   if (reason !== null) throw rejected(path, reason, site);
   for (const warning of localForms(sent, path)) local.set(warning.message, warning);
   const judged: Judged = { path, page, code, own: site, brands, anonymous: site.anonymous, budget };

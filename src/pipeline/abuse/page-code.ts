@@ -3,7 +3,7 @@
 import type { Budget } from "../budget.ts";
 import type { Files } from "../../types.ts";
 import type { PageFacts } from "./facts.ts";
-import { codeAt } from "./readings.ts";
+import { codeAt } from "./own-code.ts";
 import { baseOf, type OwnHost } from "../../html/addresses.ts";
 import { basesOf, ownFile } from "./destinations.ts";
 import { decodeScript } from "../../html/decode.ts";
@@ -47,6 +47,13 @@ export class PageCode {
     if (inFiles.size === 0) return null;
     for (const file of this.loadedBy(page, path)) if (inFiles.has(file)) return inFiles.get(file)!;
     return null;
+  }
+
+  /** What the probe says of each file of the upload that the page loads. */
+  inFiles<Found>(page: PageFacts, path: string, probe: Probe<Found>): Found[] {
+    const found = this.resultsOf(probe);
+    if (found.size === 0) return [];
+    return [...this.loadedBy(page, path)].flatMap((file) => found.get(file) ?? []);
   }
 
   private read(path: string): string {

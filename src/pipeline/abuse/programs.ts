@@ -1,4 +1,5 @@
-/** Programs for download: what an anonymous site has no name to stand for. */
+/** Programs for download: what an anonymous site has no name to stand for, and what a page puts together itself. */
+import { LITTLE_TEXT } from "./facts.ts";
 import type { Look, Signal } from "./signal.ts";
 import { type Address, addressOf } from "../../html/addresses.ts";
 import { basesOf, destination } from "./destinations.ts";
@@ -26,8 +27,9 @@ function pathOf(address: Address): string {
   return decodePercent(path) ?? path;
 }
 
+/** A page that does not say what it offers: a manual may link to anybody's installer. */
 export const program: Look = ({ page, path, own, anonymous, budget }) => {
-  if (!anonymous) return null;
+  if (!anonymous || page.text.length >= LITTLE_TEXT) return null;
   const [base = ""] = basesOf(page.bases, path).slice(-1);
   let address: string | null = null;
   for (const { written } of page.links) {
@@ -46,3 +48,17 @@ export const programSignal = (why: string): Signal => ({
   why,
   fix: "Claim the site before it offers programs, or leave them out",
 });
+
+const PROGRAM_NAME = /["'`][^"'`\s/\\?#*]{1,200}\.(?:exe|scr|iso|apk|hta|lnk)["'`]/i;
+const buildsProgram = (code: string): true | null =>
+  (code.includes("createObjectURL") && PROGRAM_NAME.test(code)) || null;
+
+/** What a page puts together itself, no filter on the way sees. */
+export const builtProgram: Look = ({ page, path, code }) => {
+  if (code.find(page, path, buildsProgram) === null) return null;
+  return {
+    name: "built_program",
+    why: "puts a program together and has visitors save it",
+    fix: "Link to the program where it is published",
+  };
+};

@@ -3,13 +3,14 @@
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../types.ts";
 import type { Budget } from "../budget.ts";
-import { decodePercent } from "../../percent.ts";
 import { isMarkup, isXml } from "../../media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
 import { type Page, partsOf } from "../../html/page.ts";
 import type { Pages } from "../../html/kept-pages.ts";
-import { type PageFacts, Unreadable } from "./facts.ts";
+import { type Frame, type PageFacts, Unreadable } from "./facts.ts";
+import { hiddenPages } from "./hidden-pages.ts";
+import { inAddress } from "./own-code.ts";
 import { readPage } from "./page.ts";
 import { xmlText } from "../../html/xml-text.ts";
 
@@ -36,30 +37,37 @@ function xmlTexts(bytes: Bytes): string[] {
   return [text, utf16(bytes) ?? byteForByte(bytes)];
 }
 
-/** A page in a `data:` address; null for all else. */
-function inAddress(address: string): { type: string; text: string } | null {
-  const from = /^[\s\0]*data:/i.exec(address)?.[0].length;
-  const comma = from === undefined ? -1 : address.indexOf(",", from);
-  const [head, data] = [address.slice(from, comma), address.slice(comma + 1)];
-  if (comma < 0 || data === "") return null;
-  const [type] = /^[\w.+/-]*/.exec(head)!;
-  const plain = decodePercent(data.replace(/[\t\n\r]/g, ""));
-  if (plain === null) return { type, text: data };
-  const text = /;\s*base64\s*$/i.test(head) ? Buffer.from(plain, "base64").toString() : plain;
-  return { type: type || "text/plain", text };
+/** A page in a page. `written`: by a script, into the page itself. */
+interface Inner {
+  text: string;
+  is_xml: boolean;
+  noscript: boolean;
+  written: boolean;
 }
-
-/** The code of a script at a `data:` address. */
-export const codeAt = (address: string): string | null => inAddress(address)?.text ?? null;
-
-type Frame = PageFacts["frames"][number];
 
 /** The texts of a frame that are pages. */
-function pagesIn({ address, page }: Frame): { text: string; is_xml: boolean }[] {
+function pagesIn({ address, page, noscript }: Frame): Inner[] {
   const data = address === null ? null : inAddress(address);
-  const own = page === null ? [] : [{ text: page, is_xml: false }];
-  return data && isMarkup(data.type) ? [...own, { text: data.text, is_xml: isXml(data.type) }] : own;
+  const own = page === null ? [] : [{ text: page, is_xml: false, noscript, written: false }];
+  if (!data || !isMarkup(data.type)) return own;
+  return [...own, { text: data.text, is_xml: isXml(data.type), noscript, written: false }];
 }
+
+function* innerPages(page: PageFacts): Generator<Inner> {
+  for (const frame of page.frames) yield* pagesIn(frame);
+  for (const text of hiddenPages(page)) yield { text, is_xml: false, noscript: page.noscript, written: true };
+}
+
+/** What a script writes into a page is judged with the rest of that. */
+const writtenInto = (page: PageFacts, around: PageFacts): PageFacts => ({
+  ...page,
+  title: page.title || around.title,
+  code: [...page.code, ...around.code],
+  runs: [...page.runs, ...around.runs],
+  handlers: [...page.handlers, ...around.handlers],
+  scripts: [...page.scripts, ...around.scripts],
+  events: [...page.events, ...around.events],
+});
 
 /** The readings of one file, one after the other. */
 class Reader {
@@ -83,19 +91,25 @@ class Reader {
     }
   }
 
-  /** `around`: a page in a page has its bases. What is there twice is read once. */
-  *withFrames(pages: Iterable<PageFacts>, around: readonly string[], depth: number): Generator<PageFacts> {
+  /** `around`: a page in a page has its bases; `into`: the page that a script writes this one into. What is there twice is
+   *  read once. */
+  *withFrames(
+    pages: Iterable<PageFacts>,
+    around: readonly string[],
+    depth: number,
+    into: PageFacts | null,
+  ): Generator<PageFacts> {
     for (const page of pages) {
       const whole = around.length === 0 ? page : { ...page, bases: [...around, ...page.bases] };
-      yield whole;
+      yield into === null ? whole : writtenInto(whole, into);
       const bases = this.known(JSON.stringify(whole.bases));
-      for (const { text, is_xml } of page.frames.values().flatMap(pagesIn)) {
+      for (const inner of innerPages(page)) {
         if (depth === DEEPEST) throw new Unreadable("it nests too many frames");
         this.budget.step();
-        const key = `${bases} ${is_xml} ${text}`;
+        const key = `${bases} ${inner.is_xml} ${inner.noscript} ${inner.written} ${inner.text}`;
         if (this.seen.has(key)) continue;
         this.seen.add(key);
-        yield* this.withFrames(this.frame(text, is_xml), whole.bases, depth + 1);
+        yield* this.withFrames(this.frame(inner), whole.bases, depth + 1, inner.written ? whole : null);
       }
     }
   }
@@ -110,26 +124,26 @@ class Reader {
     if (page.doubtful) yield* this.otherReadings(page.text);
   }
 
-  private *html(text: string): Generator<PageFacts> {
+  private *html(text: string, noscript = false): Generator<PageFacts> {
     const browser = asBrowser();
-    yield readPage(partsOf(text, browser), this.budget);
-    if (browser.doubtful) yield* this.otherReadings(text);
+    yield readPage(partsOf(text, browser), this.budget, false, noscript);
+    if (browser.doubtful) yield* this.otherReadings(text, noscript);
   }
 
   /** The other ways in which a page may be mended whose tags do not nest. */
-  private *otherReadings(text: string): Generator<PageFacts> {
+  private *otherReadings(text: string, noscript = false): Generator<PageFacts> {
     for (const namespaces of [asBrowser(false), allHtml(), plainAfterDrawing()])
-      yield readPage(partsOf(text, namespaces), this.budget);
+      yield readPage(partsOf(text, namespaces), this.budget, false, noscript);
   }
 
-  private *xml(source: string): Generator<PageFacts> {
+  private *xml(source: string, noscript = false): Generator<PageFacts> {
     const text = xmlText(source);
     if (text === null) throw new Unreadable("its document type makes markup of its own");
-    yield readPage(partsOf(text, xml()), this.budget, true);
+    yield readPage(partsOf(text, xml()), this.budget, true, noscript);
   }
 
-  private *frame(text: string, is_xml: boolean): Generator<PageFacts> {
-    for (const page of is_xml ? this.xml(text) : this.html(text)) {
+  private *frame({ text, is_xml, noscript }: Inner): Generator<PageFacts> {
+    for (const page of is_xml ? this.xml(text, noscript) : this.html(text, noscript)) {
       this.left -= text.length;
       if (this.left < 0) throw new Unreadable("its frames hold too much");
       yield page;
@@ -140,5 +154,5 @@ class Reader {
 /** Throws `Unreadable`, and `Spent`. */
 export function readings(bytes: Bytes, media_type: string, pages: Pages, budget: Budget): Iterable<PageFacts> {
   const reader = new Reader(bytes.length, budget);
-  return reader.withFrames(reader.file(bytes, media_type, pages), [], 1);
+  return reader.withFrames(reader.file(bytes, media_type, pages), [], 1, null);
 }

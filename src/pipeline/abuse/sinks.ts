@@ -1,9 +1,6 @@
 /** Reject 2: a page that asks for a password or a recovery phrase and knows a bot or a webhook to hand it to. */
-import type { Budget } from "../budget.ts";
 import type { PageCode } from "./page-code.ts";
 import type { PageFacts } from "./facts.ts";
-import { baseOf, type OwnHost } from "../../html/addresses.ts";
-import { destinationOf } from "./destinations.ts";
 import { RISK_NAMES } from "./words.ts";
 
 /** What of an address shows in Base64, at each of the three places that it can begin at. */
@@ -53,14 +50,8 @@ function sinkIn(code: string): string | null {
 }
 
 /** The reason to refuse the page; null where there is none. */
-export function leak(page: PageFacts, path: string, own: OwnHost, code: PageCode, budget: Budget): string | null {
+export function leak(page: PageFacts, path: string, code: PageCode): string | null {
   const risk = page.controls.flatMap(({ risks }) => risks).find((one) => one === "password" || one === "seed");
-  if (!risk) return null;
-  const mails = page.forms.some(({ action }) => {
-    budget.step();
-    return action && destinationOf(action, [baseOf(path)], own).kind === "mail";
-  });
-  if (mails) return `it asks for ${RISK_NAMES[risk]} and has a form that sends by e-mail`;
-  const sink = code.find(page, path, sinkIn);
-  return sink === null ? null : `it asks for ${RISK_NAMES[risk]} and has the address of ${sink}`;
+  const sink = risk && code.find(page, path, sinkIn);
+  return risk && sink ? `it asks for ${RISK_NAMES[risk]} and has the address of ${sink}` : null;
 }

@@ -116,6 +116,29 @@ export const risksInAutocomplete = (tokens: string): Risk[] =>
     .split(/\s+/)
     .flatMap((token) => (Object.hasOwn(AUTOCOMPLETE, token) ? [AUTOCOMPLETE[token]!] : []));
 
+/** Keys that programs have: who types one signs in nowhere. */
+const PROGRAM_KEY =
+  / (?:api|app|application|access|auth|authentication|authorization|bearer|bot|client|webhook|deploy|publishable|license|licence|subscription|personal access|secret access|open ?ai|anthropic|claude|gemini|groq|mistral|deepseek|open router|openrouter|cohere|hugging ?face|hf|replicate|eleven ?labs|git ?hub|git ?lab|slack|discord|telegram|notion|map ?box|stripe) (?:api )?(?:secret )?(?:key|token|secret)s? | apikey | api secret | pat | (?:access|auth|bot|api)token /;
+/** Tokens that a program has too, where nothing else is said. */
+const ONLY_A_TOKEN = /^ (?:(?:your|the|enter|paste|my) )*token(?: here)? $/;
+const PERSONS_SECRET =
+  / (?:pass ?words?|pass ?phrase|passwd|pwd|pass ?code|pass|pin|pin ?code|contrase[ñn]a|mot de passe|passwort|kennwort|senha|wachtwoord|seed|mnemonic|(?:recovery|secret|seed|backup) (?:recovery )?(?:phrase|words?)|private ?keys?|key ?store|wallets?|otp|one time) /;
+
+/** Whether `said` (a field's name, id, label, placeholder) is about a program's key and about no secret of a person. */
+export function isProgramKey(said: readonly string[]): boolean {
+  const told = said.filter((one) => one !== "").map(wordsOf);
+  if (told.some((one) => PERSONS_SECRET.test(one))) return false;
+  return told.some((one) => PROGRAM_KEY.test(one) || ONLY_A_TOKEN.test(one));
+}
+
+/** What opens a wallet, where a field asks for it. */
+export const asksForWalletKey = (said: readonly string[]): boolean =>
+  said.some((one) => / (?:private ?keys?|key ?store(?: json| file)?) /.test(wordsOf(one)));
+
+/** Where a page speaks of wallets. */
+export const WALLET =
+  /\bwallets?\b|metamask|\bledger\b|\btrezor\b|phantom|ethereum|bitcoin|solana|\bcrypto|\bweb3\b|mnemonic|(?:seed|recovery) phrase|\bkeystore\b|\bNFTs?\b/gi;
+
 /** Where a page speaks of the words that open a wallet. */
 export const RECOVERY_PHRASE =
   /(?:recovery|seed|secret|mnemonic|backup)\s+(?:recovery\s+)?(?:phrase|words)|seedphrase|(?:12|24|twelve|twenty-?four)[ -]words?\s+(?:phrase|mnemonic)|mnemonic phrase/gi;

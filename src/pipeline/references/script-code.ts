@@ -4,10 +4,11 @@
 export interface ScriptCode {
   /** Each literal as `"n"`; a template as its literal parts and the code between them, joined by `+`. */
   code: string;
-  /** What stood there, by number. Empty where it is too long to be an address. */
+  /** What stood there, by number. Empty where it is longer than was asked for. */
   literals: readonly string[];
 }
 
+/** No address is longer. */
 const LONGEST_LITERAL = 8192;
 const [QUOTE, APOSTROPHE, BACKTICK, SLASH, BACKSLASH, STAR, NEWLINE, DOLLAR] = [34, 39, 96, 47, 92, 42, 10, 36];
 const [OPEN_PAREN, CLOSE_PAREN, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [40, 41, 91, 93, 123, 125];
@@ -45,7 +46,10 @@ class Lexer {
   /** Characters looked at in vain for the end of a regular expression: bounded, or hostile input were quadratic. */
   private wasted = 0;
 
-  constructor(private readonly source: string) {}
+  constructor(
+    private readonly source: string,
+    private readonly longest: number,
+  ) {}
 
   /** Index of the last character before `at` that is neither white space nor comment. */
   private previous(at: number): number {
@@ -60,7 +64,7 @@ class Lexer {
   }
 
   private literal(from: number, to: number): string {
-    const value = to - from > LONGEST_LITERAL ? "" : unescape(this.source.slice(from, to));
+    const value = to - from > this.longest ? "" : unescape(this.source.slice(from, to));
     return `"${this.literals.push(value) - 1}"`;
   }
 
@@ -172,4 +176,6 @@ class Lexer {
   }
 }
 
-export const scriptCode = (source: string): ScriptCode => new Lexer(source).run();
+/** `longest`: characters of the longest literal that is wanted. */
+export const scriptCode = (source: string, longest: number = LONGEST_LITERAL): ScriptCode =>
+  new Lexer(source, longest).run();

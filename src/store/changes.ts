@@ -63,6 +63,8 @@ export interface Publish {
   bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
+  /** A browser shall look at the version. */
+  renders?: boolean;
 }
 
 export interface Published {

@@ -13,9 +13,21 @@ import schema6 from "./schema-6.sql" with { type: "text" };
 import schema7 from "./schema-7.sql" with { type: "text" };
 import schema8 from "./schema-8.sql" with { type: "text" };
 import schema9 from "./schema-9.sql" with { type: "text" };
+import schema10 from "./schema-10.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
-const STEPS: readonly string[] = [schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9];
+const STEPS: readonly string[] = [
+  schema1,
+  schema2,
+  schema3,
+  schema4,
+  schema5,
+  schema6,
+  schema7,
+  schema8,
+  schema9,
+  schema10,
+];
 
 const PRAGMAS = [
   "busy_timeout = 5000", // first: another process may hold the file for the moment in which the next one needs it

@@ -1,20 +1,13 @@
 /** Looks at what waits, one page after the other. Where there is no browser, or none that runs, each is told so. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../errors.ts";
 import type { RenderOutcome, Renders, RenderSeen, RenderTask } from "../store/renders.ts";
 import type { Bytes, Site } from "../types.ts";
-import { findChromium } from "./find.ts";
-import {
-  type Chromium,
-  type FromRender,
-  MOST_PICTURE_BYTES,
-  type Pictures,
-  type RenderJob,
-  type ToRender,
-} from "./job.ts";
+import { keepingBrowser } from "./find.ts";
+import { type FromRender, MOST_PICTURE_BYTES, type Pictures, type RenderJob, type ToRender } from "./job.ts";
 import { judge } from "./judge.ts";
-import { type PageProcess, startPageProcess } from "./page-process.ts";
+import { PageGivenUp, type PageProcess, startPageProcess } from "./page-process.ts";
 
 export interface Looked {
   site_id: string;
@@ -87,56 +80,62 @@ function outcomeOf(said: FromRender, { receipt }: RenderTask, hasRoom: boolean):
   };
 }
 
-export function createEngine(options: Options): Engine {
-  const { data_dir, chrome, renders, siteOf, addressOf, hasRoom, say, clock } = options;
-  let running: PageProcess | null = null;
-  let browser: Promise<Chromium> | undefined;
-
-  async function run(make: (folder: string) => ToRender): Promise<FromRender> {
-    const folder = mkdtempSync(join(data_dir, "tmp", "render-"));
+/** What a killed browser still writes goes a moment later; what is left then goes with the next start. */
+async function remove(folder: string): Promise<void> {
+  for (let left = 20; left > 0; left--) {
     try {
-      running = startPageProcess(make(folder));
-      return await running.done;
-    } finally {
-      running = null;
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+      return rmSync(folder, { recursive: true, force: true });
+    } catch {
+      await Bun.sleep(50);
     }
   }
-  async function troubleWith(chromium: Chromium): Promise<string | null> {
-    const said = await run((folder) => ({ try: { ...chromium, folder } })).catch((error: Error) => ({
-      trouble: error.message,
-    }));
-    return "trouble" in said ? said.trouble : "it gave no answer";
-  }
-  /** Once a start: with its sandbox, else without. */
-  async function findBrowser(): Promise<Chromium> {
-    const program = findChromium(chrome);
-    const safe = { program, sandbox: true };
-    const why = await troubleWith(safe);
-    if (why === null) return safe;
-    const trouble = await troubleWith({ program, sandbox: false });
-    if (trouble !== null) throw new Error(`${program} does not run: ${lastLine(trouble)}`);
-    say(
-      `${program} runs without its sandbox, which this kernel or user does not allow it: see docs/self-hosting.md (${lastLine(why)})`,
-    );
-    return { program, sandbox: false };
-  }
-  const theBrowser = (): Promise<Chromium> =>
-    (browser ??= findBrowser().catch((error: Error) => {
-      say(`there are no receipts of a browser: ${error.message}`);
-      throw error;
-    }));
+}
+
+/** Runs one process after the other, each with a folder of its own. */
+function running(data_dir: string) {
+  let last: PageProcess | null = null;
+  const tmp = join(data_dir, "tmp");
+  return {
+    async run(make: (folder: string) => ToRender): Promise<FromRender> {
+      mkdirSync(tmp, { recursive: true, mode: 0o700 }); // where somebody took it away
+      const folder = mkdtempSync(join(tmp, "render-"));
+      try {
+        last = startPageProcess(make(folder));
+        return await last.done;
+      } finally {
+        last = null;
+        await remove(folder);
+      }
+    },
+    kill: () => last?.kill(),
+  };
+}
+
+const toldOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked => {
+  const { site_id, slug, version_id } = task;
+  const { status, reason, warnings } = outcome;
+  return { site_id, slug, version_id, status, reason, warnings: warnings.map(({ code }) => code), ms };
+};
+
+export function createEngine(options: Options): Engine {
+  const { data_dir, chrome, renders, siteOf, addressOf, hasRoom, say, clock } = options;
+  const { run, kill } = running(data_dir);
+  const theBrowser = keepingBrowser({ chrome, run, say });
+  let stopped = false;
 
   async function lookAt(task: RenderTask): Promise<RenderOutcome> {
     if (task.tries > MOST_TRIES) return failed("The page was given up: the engine ended on it twice.");
     const site = await siteOf(task.site_id);
     if (site === null || site.disabled_reason !== null) return failed("The site is not served.");
+    const chromium = await theBrowser().catch(() => null);
+    if (chromium === null) return failed("The server has no browser that runs: its log says why.");
     try {
-      const chromium = await theBrowser();
       const said = await run((folder) => ({ look: { ...chromium, folder, ...addressOf(task) } }));
       return outcomeOf(said, task, hasRoom());
     } catch (error) {
-      return failed((error as Error).message);
+      if (error instanceof PageGivenUp) return failed(error.message);
+      say(`${task.site_id} ${task.version_id} could not be looked at: ${(error as Error).message}`);
+      return failed("The browser could not be started: the server's log says why.");
     }
   }
   return {
@@ -146,13 +145,14 @@ export function createEngine(options: Options): Engine {
       if (task === null) return null;
       const began = clock();
       const outcome = await lookAt(task);
+      if (stopped) return null; // it waits for the next start
       await settled(renders, task, outcome);
-      const { site_id, slug, version_id } = task;
-      const { status, reason, warnings } = outcome;
-      const codes = warnings.map(({ code }) => code);
-      return { site_id, slug, version_id, status, reason, warnings: codes, ms: clock() - began };
+      return toldOf(task, outcome, clock() - began);
     },
-    stop: () => running?.kill(),
+    stop() {
+      stopped = true;
+      kill();
+    },
   };
 }
 
@@ -165,10 +165,3 @@ async function settled(renders: Renders, task: RenderTask, outcome: RenderOutcom
     await renders.settle(task, { ...outcome, pictures: NO_PICTURES });
   }
 }
-
-const lastLine = (text: string): string =>
-  text
-    .split("\n")
-    .at(-1)!
-    .replace(/^\[[^\]]*\] ?/, "")
-    .slice(0, 300);

@@ -34,7 +34,7 @@ export interface PageError {
   line: number | null;
 }
 
-export interface FailedRequest {
+interface FailedRequest {
   url: string;
   method: string;
   /** Null where no answer came. */

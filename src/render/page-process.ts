@@ -7,7 +7,7 @@ import { every } from "../every.ts";
 import type { FromRender, ToRender } from "./job.ts";
 
 export const RENDER_COMMAND = "__render";
-export const renderCommand = (): string[] => ownCommand(RENDER_COMMAND, new URL("./entry.ts", import.meta.url));
+const renderCommand = (): string[] => ownCommand(RENDER_COMMAND, new URL("./entry.ts", import.meta.url));
 
 const MOST_MS = 20_000;
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -37,8 +37,13 @@ function memoryIfOf(group: number, pid: string): number {
   }
 }
 
+/** It was ended, or died: a sentence for the site's owner. */
+export class PageGivenUp extends Error {
+  override readonly name = "PageGivenUp";
+}
+
 export interface PageProcess {
-  /** Rejects with a sentence where it was ended or died. */
+  /** Rejects with `PageGivenUp`. */
   done: Promise<FromRender>;
   kill(): void;
 }
@@ -50,11 +55,11 @@ const died = "The browser that looked at the page crashed.";
 /** Throws where the machine gives no process. */
 export function startPageProcess(message: ToRender, command = renderCommand()): PageProcess {
   const answer = Promise.withResolvers<FromRender>();
-  const heard = { message: answer.resolve, died: () => answer.reject(new Error(died)) };
+  const heard = { message: answer.resolve, died: () => answer.reject(new PageGivenUp(died)) };
   const child: Child<ToRender> = startChild<ToRender, FromRender>(command, heard, { group: true });
   child.send(message);
   const giveUp = (why: string) => {
-    answer.reject(new Error(why));
+    answer.reject(new PageGivenUp(why));
     child.kill();
   };
   const late = setTimeout(giveUp, MOST_MS, tooLong);

@@ -132,8 +132,9 @@ export interface AskedSites extends AskedPage {
 
 export interface OwnedSite {
   site: Site;
-  /** `warned`: how many warnings its deploy was told; 0 where that was not kept. */
-  live: Pick<Version, "title" | "created_at"> & { warned: number };
+  /** `warned`: how many warnings its deploy was told; 0 where that was not kept. `seen_warned`: how many a browser's look
+   *  added. `pictured`: whether it took a picture. */
+  live: Pick<Version, "title" | "created_at"> & { warned: number; seen_warned: number; pictured: boolean };
 }
 
 export interface Ownership {

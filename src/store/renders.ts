@@ -2,7 +2,7 @@
 import type { Bytes } from "../types.ts";
 import type { Receipt, Stored } from "./serving.ts";
 
-export type RenderStatus = "pending" | "done" | "failed";
+type RenderStatus = "pending" | "done" | "failed";
 
 /** What the lint could not see. Shaped like a receipt's warning. */
 export interface RenderWarning {

@@ -6,7 +6,7 @@ import { selfSigned } from "./certificate.ts";
 import { ownHosts } from "./own-hosts.ts";
 import { createUpstream } from "./upstream.ts";
 
-export interface Gate {
+interface Gate {
   port: number;
   /** Whether an address is one that the gate leads to. */
   isOwn(url: URL): boolean;

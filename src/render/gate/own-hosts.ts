@@ -1,6 +1,6 @@
 /** Which hosts are the site's own, and where the server has them. */
 
-export interface Target {
+interface Target {
   /** Host and port of the site's URL: shown to the page, answered with the version that is looked at. */
   host: string;
   version_host: string;

@@ -57,24 +57,23 @@ export function createTargets(connection: () => Connection) {
   return {
     heard: ({ method, params, sessionId }: Event) => handlers[method]?.(params, sessionId),
     async open(): Promise<Page & { session: string }> {
-      const { send } = connection();
-      const { browserContextId } = await send<{ browserContextId: string }>("Target.createBrowserContext");
-      quiet("Browser.setDownloadBehavior", { behavior: "deny", browserContextId });
-      const { targetId } = await send<{ targetId: string }>("Target.createTarget", {
-        url: "about:blank",
-        browserContextId,
-      });
-      page = targetId;
-      const { sessionId } = await send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
-      tellAll(quiet, sessionId);
-      quiet("Target.setAutoAttach", ATTACH);
-      return {
-        session: sessionId,
-        crashed: crash.promise,
-        send: (method, params) => connection().send(method, params, sessionId),
-      };
+      const session = await openPage(connection(), quiet, (targetId) => void (page = targetId));
+      return { session, crashed: crash.promise, send: (method, params) => connection().send(method, params, session) };
     },
   };
+}
+
+/** In a context that leaves nothing on the disk. Says its session. */
+async function openPage({ send }: Connection, quiet: Quiet, named: (targetId: string) => void): Promise<string> {
+  const { browserContextId } = await send<{ browserContextId: string }>("Target.createBrowserContext");
+  quiet("Browser.setDownloadBehavior", { behavior: "deny", browserContextId });
+  const url = "about:blank";
+  const { targetId } = await send<{ targetId: string }>("Target.createTarget", { url, browserContextId });
+  named(targetId);
+  const { sessionId } = await send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
+  tellAll(quiet, sessionId);
+  quiet("Target.setAutoAttach", ATTACH);
+  return sessionId;
 }
 
 /** What a frame that goes elsewhere is told: to stay where it is. An error page of the browser's would take its place. */

@@ -3,6 +3,7 @@ import type { ConsoleEntry, PageError, SeenRequest } from "../job.ts";
 import { MOST_ENTRIES } from "../job.ts";
 import type { Event, Params } from "../protocol/connection.ts";
 import { kept, keptUrl } from "../texts.ts";
+import { type Asking, watchRequests } from "./requests.ts";
 
 export interface Watch {
   console: ConsoleEntry[];
@@ -16,22 +17,11 @@ export interface Watch {
   refuse(request: { url: string; method: string; kind: string }): void;
 }
 
-interface Options {
-  isOwn(url: URL): boolean;
-  now(): number;
+interface Options extends Asking {
   /** Nothing more of it is kept: the session may stop telling. */
   enough(domain: "Runtime" | "Network", sessionId: string | undefined): void;
 }
 
-interface Sent {
-  url: string;
-  method: string;
-  kind: string;
-}
-
-/** Past it nobody looks at requests any more. */
-const MOST_REQUESTS = 3000;
-export const ELSEWHERE = "Refused: the render engine opens no host but the site's own.";
 const LEVELS: Readonly<Record<string, ConsoleEntry["level"]>> = {
   error: "error",
   assert: "error",
@@ -60,9 +50,6 @@ const placeOf = (frame: Frame | undefined) => ({
   line: typeof frame?.lineNumber === "number" ? frame.lineNumber + 1 : null,
 });
 
-const parsed = (url: string): URL | null => URL.parse(url);
-const isNetwork = (url: string): boolean => /^(https?|wss?):/i.test(url);
-
 function consoleEntry({ type, args, stackTrace }: Params): ConsoleEntry {
   const text = (args as Remote[]).slice(0, 20).map((arg) => textOf(arg).slice(0, 1000));
   const frames = (stackTrace as { callFrames?: Frame[] } | undefined)?.callFrames;
@@ -78,63 +65,6 @@ function pageError({ exceptionDetails }: Params): PageError {
   const what = exception === undefined ? text : `${text} ${textOf(exception)}`.replace(/^Uncaught (?=Uncaught)/, "");
   const first = what.split("\n    at ")[0]!;
   return { text: kept(first), ...placeOf(url ? { url, lineNumber } : stackTrace?.callFrames?.[0]) };
-}
-
-/** The failures among what is asked. */
-function watchRequests({ isOwn, now, enough }: Options, failed: SeenRequest[]) {
-  const sent = new Map<string, Sent>();
-  const waiting = new Set<string>();
-  let asked = 0;
-  let changed = now();
-
-  const keep = (request: Sent, status: number | null, reason: string, elsewhere: boolean): void => {
-    const { url, method, kind } = request;
-    if (failed.length >= MOST_ENTRIES || failed.some((one) => one.url === keptUrl(url) && one.status === status))
-      return;
-    failed.push({ url: keptUrl(url), method: kept(method, 20), status, reason: kept(reason), kind, elsewhere });
-  };
-  const goesElsewhere = (url: string): boolean => {
-    const target = parsed(url);
-    return target === null || !isOwn(target);
-  };
-  const done = (id: string): void => {
-    waiting.delete(id);
-    changed = now();
-  };
-  const handlers: Readonly<Record<string, (params: Params, sessionId: string | undefined) => void>> = {
-    "Network.requestWillBeSent"({ requestId, request, type }, sessionId) {
-      const { url, method } = request as { url: string; method: string };
-      if (!isNetwork(url)) return;
-      if (++asked > MOST_REQUESTS) return enough("Network", sessionId);
-      const id = String(requestId);
-      sent.set(id, { url, method, kind: String(type ?? "Other") });
-      if (goesElsewhere(url)) return keep(sent.get(id)!, null, ELSEWHERE, true);
-      waiting.add(id);
-      changed = now();
-    },
-    "Network.webSocketCreated"({ requestId, url }) {
-      sent.set(String(requestId), { url: String(url), method: "GET", kind: "WebSocket" });
-      if (goesElsewhere(String(url))) keep(sent.get(String(requestId))!, null, ELSEWHERE, true);
-    },
-    "Network.webSocketFrameError"({ requestId, errorMessage }) {
-      const request = sent.get(String(requestId));
-      if (request && !goesElsewhere(request.url)) keep(request, null, String(errorMessage), false);
-    },
-    "Network.responseReceived"({ requestId, response }) {
-      const { status, statusText } = response as { status: number; statusText: string };
-      const request = sent.get(String(requestId));
-      if (!request || status < 400 || goesElsewhere(request.url)) return;
-      keep(request, status, statusText || `The server answered ${status}.`, false);
-    },
-    "Network.loadingFinished": ({ requestId }) => done(String(requestId)),
-    "Network.loadingFailed"({ requestId, errorText, canceled, blockedReason }) {
-      done(String(requestId));
-      const request = sent.get(String(requestId));
-      if (!request || canceled === true || goesElsewhere(request.url)) return;
-      keep(request, null, blockedReason ? `${errorText} (${blockedReason})` : String(errorText), false);
-    },
-  };
-  return { handlers, keep, open: () => waiting.size, last_change: () => changed };
 }
 
 export function createWatch(options: Options): Watch {
@@ -170,6 +100,6 @@ export function createWatch(options: Options): Watch {
     open: requests.open,
     last_change: requests.last_change,
     heard: ({ method, params, sessionId }) => handlers[method]?.(params, sessionId),
-    refuse: (request) => requests.keep(request, null, ELSEWHERE, true),
+    refuse: requests.refuse,
   };
 }

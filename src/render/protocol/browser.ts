@@ -6,7 +6,7 @@ import type { Chromium } from "../job.ts";
 import { type Connection, type Event, openConnection } from "./connection.ts";
 import { switchesFor } from "./switches.ts";
 
-export interface Browser extends Connection {
+interface Browser extends Connection {
   /** What it last complained of, for whoever reads why it did not start. */
   complaint(): string;
 }

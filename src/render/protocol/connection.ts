@@ -30,7 +30,7 @@ interface Message {
 }
 
 /** Cuts a stream at its NULs. What is too long is handed over by its beginning alone. */
-export function messagesOf(heard: (message: Buffer, whole: boolean) => void): (chunk: Uint8Array) => void {
+function messagesOf(heard: (message: Buffer, whole: boolean) => void): (chunk: Uint8Array) => void {
   let parts: Buffer[] = [];
   let size = 0;
   const keep = (part: Buffer) => {

@@ -103,7 +103,7 @@ function* rendersOf(site_id: string): Op<ReadonlyMap<string, RenderBrief>> {
   return new Map((yield* all.all(site_id)).map((row) => [row.version_id, briefOf(row)]));
 }
 
-export const renderReader = (db: Db): Pick<Renders, "of" | "ofSite" | "picture" | "waiting"> => ({
+const renderReader = (db: Db): Pick<Renders, "of" | "ofSite" | "picture" | "waiting"> => ({
   of: (site_id, version_id) => db.read(renderOf(site_id, version_id)),
   ofSite: (site_id) => db.read(rendersOf(site_id)),
   picture: (site_id, version_id, size) => db.read(picture.get(site_id, version_id, size)),

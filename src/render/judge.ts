@@ -10,6 +10,7 @@ const MOST_OF_A_CODE = 5;
 const IMPLIED = /^\/(favicon\.ico|robots\.txt|apple-touch-icon[\w-]*\.png)$/;
 const NOT_MISSED: ReadonlySet<string> = new Set([
   "Ping",
+  "ServiceWorker",
   "Preflight",
   "Prefetch",
   "CSPViolationReport",

@@ -16,8 +16,8 @@ interface Gate {
 const LOOPBACK = "127.0.0.1";
 const MOST_HEAD = 16 * 1024;
 const CONNECT = /^CONNECT ([^\s/]{1,300}) HTTP\/1\.[01]\r\n/;
+const ABSOLUTE = /^[A-Z]{3,10} http:\/\/([^\s/?#]{1,300})[^\s]* HTTP\/1\.[01]\r\n/;
 const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n";
-const FORBIDDEN = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 function splice(client: Socket, port: number, first: Uint8Array | null): void {
   const inner = connect(port, LOOPBACK, () => {
@@ -34,8 +34,19 @@ function splice(client: Socket, port: number, first: Uint8Array | null): void {
   }
 }
 
-/** Hears a connection's first words: a tunnel to an own host, or plain requests, each of which names its host. */
-function greet(client: Socket, portFor: (host: string | null) => number | null): void {
+/** Where a connection wants to go: a tunnel, or a request in the form that proxies are asked in (RFC 9112, 3.2.2). */
+function wanted(head: string): { host: string; tunnel: boolean } | null {
+  const tunnel = CONNECT.exec(head)?.[1];
+  if (tunnel !== undefined) return { host: tunnel, tunnel: true };
+  const host = ABSOLUTE.exec(head)?.[1];
+  return host === undefined ? null : { host, tunnel: false };
+}
+
+type PortFor = (host: string, tunnel: boolean) => number | null;
+
+/** Hears a connection's first words. What leads elsewhere is cut off, as if nobody were there; each plain request has a
+ *  connection of its own, so that none comes in behind another. */
+function greet(client: Socket, portFor: PortFor): void {
   let head = Buffer.alloc(0);
   const heard = (chunk: Buffer): void => {
     head = Buffer.concat([head, chunk]);
@@ -43,15 +54,20 @@ function greet(client: Socket, portFor: (host: string | null) => number | null):
     if (end === -1 && head.length < MOST_HEAD) return;
     client.off("data", heard);
     client.pause();
-    const host = CONNECT.exec(head.toString("latin1", 0, MOST_HEAD))?.[1];
-    const port = portFor(host ?? null);
-    if (port === null || end === -1) return void client.end(FORBIDDEN);
-    if (host === undefined) return splice(client, port, head);
+    const goal = end === -1 ? null : wanted(head.toString("latin1", 0, end + 4));
+    const port = goal && portFor(goal.host, goal.tunnel);
+    if (goal === null || port === null) return void client.destroy();
+    if (!goal.tunnel) return splice(client, port, head);
     client.write(ESTABLISHED);
     splice(client, port, head.subarray(end + 4));
   };
   client.on("data", heard);
   client.on("error", () => client.destroy());
+}
+
+function closing(answer: Response): Response {
+  answer.headers.set("connection", "close");
+  return answer;
 }
 
 /** Resolves with its port. */
@@ -68,12 +84,12 @@ export async function openGate({ url, version_host, server }: Pick<RenderJob, "u
   const hostOf = ownHosts({ host, version_host }, secure ? "443" : "80");
   const fetch = createUpstream({ server, hostOf });
   const tls = secure ? selfSigned([hostname, version_host.replace(/:\d+$/, "")]) : undefined;
-  const inner = Bun.serve({ hostname: LOOPBACK, port: 0, development: false, fetch });
+  const once = async (request: Request) => closing(await fetch(request));
+  const inner = Bun.serve({ hostname: LOOPBACK, port: 0, development: false, fetch: once });
   const coded = tls && Bun.serve({ hostname: LOOPBACK, port: 0, development: false, fetch, tls });
   const innerPort = inner.port!;
   const tunnelPort = coded?.port ?? innerPort;
-  const portFor = (tunnel: string | null) =>
-    tunnel === null ? innerPort : hostOf(tunnel) === null ? null : tunnelPort;
+  const portFor: PortFor = (asked, tunnel) => (hostOf(asked) === null ? null : tunnel ? tunnelPort : innerPort);
   const front = createServer((client) => greet(client, portFor));
   const gate: Gate = {
     port: await listening(front),

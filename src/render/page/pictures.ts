@@ -4,10 +4,14 @@ import { MOST_PICTURE_BYTES, type Pictures } from "../job.ts";
 import type { Page } from "./targets.ts";
 import { isOneColour } from "./one-colour.ts";
 
+interface Size {
+  width: number;
+  height: number;
+}
+
 const DESKTOP = { width: 1280, height: 800, deviceScaleFactor: 1, mobile: false };
 const PHONE = { width: 390, height: 844, deviceScaleFactor: 1, mobile: true };
-/** A page that is noise takes the last. */
-const QUALITIES = [80, 60, 40, 20, 5];
+const QUALITIES = [80, 50, 20];
 /** For what hangs on the size to be drawn anew. */
 const REDRAW_MS = 250;
 
@@ -18,13 +22,24 @@ async function capture(page: Page, options: Readonly<Record<string, unknown>>): 
   return bytesOf(data);
 }
 
-/** Null where no quality makes it small enough. */
-async function smallPicture(page: Page): Promise<Bytes | null> {
+/** Of a page that is noise: its colours are left. */
+async function blurred(picture: Bytes, { width, height }: Size): Promise<Bytes | null> {
+  const small = await new Bun.Image(picture)
+    .resize(width >> 2, height >> 2)
+    .png()
+    .bytes();
+  const bytes = await new Bun.Image(small).resize(width, height).webp({ quality: 20 }).bytes();
+  return bytes.length <= MOST_PICTURE_BYTES ? new Uint8Array(bytes) : null;
+}
+
+/** Null where nothing makes it small enough. */
+async function smallPicture(page: Page, size: Size): Promise<Bytes | null> {
+  let picture: Bytes | null = null;
   for (const quality of QUALITIES) {
-    const picture = await capture(page, { format: "webp", quality });
+    picture = await capture(page, { format: "webp", quality });
     if (picture.length <= MOST_PICTURE_BYTES) return picture;
   }
-  return null;
+  return picture && blurred(picture, size).catch(() => null);
 }
 
 export const showDesktop = (page: Page): Promise<unknown> => page.send("Emulation.setDeviceMetricsOverride", DESKTOP);
@@ -33,8 +48,8 @@ export const showDesktop = (page: Page): Promise<unknown> => page.send("Emulatio
 export const looksBlank = async (page: Page): Promise<boolean> => isOneColour(await capture(page, { format: "png" }));
 
 export async function takePictures(page: Page): Promise<Pictures> {
-  const desktop = await smallPicture(page);
+  const desktop = await smallPicture(page, DESKTOP);
   await page.send("Emulation.setDeviceMetricsOverride", PHONE);
   await Bun.sleep(REDRAW_MS);
-  return { desktop, phone: await smallPicture(page) };
+  return { desktop, phone: await smallPicture(page, PHONE) };
 }

@@ -66,8 +66,10 @@ function sending({ isOwn, now, enough }: Asking, failed: SeenRequest[]) {
 
 const requestEvents = ({ begin, wait, done, of, keep }: ReturnType<typeof sending>): Handlers => ({
   "Network.requestWillBeSent"({ requestId, request, type }, sessionId) {
-    const { url, method } = request as { url: string; method: string };
-    if (isNetwork(url) && begin(requestId, { url, method, kind: String(type ?? "Other") }, sessionId)) wait(requestId);
+    const { url, method, headers } = request as { url: string; method: string; headers?: Record<string, string> };
+    const is_worker = headers?.["Service-Worker"] === "script";
+    const kind = is_worker ? "ServiceWorker" : String(type ?? "Other");
+    if (isNetwork(url) && begin(requestId, { url, method, kind }, sessionId)) wait(requestId);
   },
   "Network.responseReceived"({ requestId, response }) {
     const { status, statusText } = response as { status: number; statusText: string };

@@ -84,6 +84,7 @@ export function openConnection(to: number, from: number, heard: (event: Event) =
     async send<T = Params>(method: string, params: Params = {}, sessionId?: string): Promise<T> {
       if (closed !== null) throw new Error(closed);
       const answer = Promise.withResolvers<Params>();
+      answer.promise.catch(() => {}); // where it cannot even be asked, nobody waits for it
       waiting.set(++last, answer);
       await writeAll(to, Buffer.from(`${JSON.stringify({ id: last, method, params, sessionId })}\0`));
       return (await answer.promise) as T;

@@ -2,8 +2,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Home, json } from "../kit/cli.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
-import { removeFolder } from "../kit/process.ts";
-import { dirname } from "node:path";
 import { page, PATIENCE_MS, script, startRenderer } from "./rendering.ts";
 
 setDefaultTimeout(2 * PATIENCE_MS);
@@ -94,15 +92,15 @@ describe("CONTRACT 8: svc open", () => {
 
   test("--screenshot fetches the picture", async () => {
     await home.write("pictured", { "index.html": SOUND });
+    // Where it is put: below the home that goes with this test.
+    const env = { TMPDIR: await home.write("temporary", {}) };
     await home.run(["pictured", "--wait"]);
-    const { code, out } = await home.run(["open", "pictured", "--screenshot"]);
-    expect(code).toBe(0);
-    const path = out.trimEnd();
-    expect(Buffer.from(await Bun.file(path).bytes()).toString("latin1", 8, 12)).toBe("WEBP");
-    await removeFolder(dirname(path));
-    const ran = json(await home.run(["open", "pictured", "--screenshot", "--json"]));
-    expect(ran).toMatchObject({ ok: true, opened: false, screenshot: expect.stringMatching(/\.webp$/) });
-    await removeFolder(dirname(String(ran["screenshot"])));
+    const { code, out } = await home.run(["open", "pictured", "--screenshot"], { env });
+    expect([code, out.startsWith(home.path("temporary"))]).toEqual([0, true]);
+    expect(Buffer.from(await Bun.file(out.trimEnd()).bytes()).toString("latin1", 8, 12)).toBe("WEBP");
+    const { screenshot, ...ran } = json(await home.run(["open", "pictured", "--screenshot", "--json"], { env }));
+    expect(ran).toEqual({ ok: true, url: expect.stringMatching(/^http:/), opened: false });
+    expect(screenshot).toMatch(/\.webp$/);
   });
 
   test("--screenshot says where there is none", async () => {

@@ -22,6 +22,8 @@ const WORKS: ReadonlySet<string> = new Set(["Script", "Fetch", "XHR", "WebSocket
 const BESIDES =
   /service ?worker|Failed to fetch|NetworkError|Load failed|NotAllowedError|AbortError|ResizeObserver loop|allocation failed|out of memory/i;
 
+/** As the upload has it. */
+const fileAt = (address: string): string => (address === "/" ? "index.html" : address.slice(1));
 const pathOf = (url: string): string | null => URL.parse(url)?.pathname ?? null;
 
 function fileOf(path: string): string {
@@ -46,28 +48,33 @@ function failedRequests(seen: Seen, receipt: Receipt | null): RenderWarning[] {
     const path = pathOf(request.url);
     if (path !== null && !IMPLIED.test(path) && !told(receipt, path) && !paths.has(path)) paths.set(path, request);
   }
-  return [...paths].map(([path, { kind, status, reason }]) => ({
-    code: "failed_request",
-    message: `The page asks for ${path} (${kind.toLowerCase()}), and ${status === null ? `it fails: ${reason}` : `the answer is ${status}`}.`,
-    path: path.slice(1),
-    fix_recipe: `Add ${path.slice(1) || "it"} to the deploy, or change the script that asks for it.`,
-  }));
+  return [...paths].map(([address, { kind, status, reason }]) => {
+    const path = fileAt(address);
+    const how = status === null ? `it fails: ${reason}` : `the answer is ${status}`;
+    return {
+      code: "failed_request",
+      message: `The page asks for ${path} (${kind.toLowerCase()}), and ${how}.`,
+      path,
+      fix_recipe: `Add ${path} to the deploy, or change the script that asks for it.`,
+    };
+  });
 }
 
 const placeOf = ({ url, line }: PageError): string => {
   const path = url === null ? null : pathOf(url);
-  return path === null ? "" : ` (${path}${line === null ? "" : `:${line}`})`;
+  return path === null ? "" : ` (${fileAt(path)}${line === null ? "" : `:${line}`})`;
 };
 
 function scriptErrors(seen: Seen): RenderWarning[] {
   const errors = new Map(seen.errors.filter(({ text }) => !BESIDES.test(text)).map((one) => [one.text, one]));
   return [...errors.values()].map((error) => {
-    const path = error.url === null ? null : pathOf(error.url)?.slice(1);
-    const where = path ? `in ${path}` : "in the page's script";
+    const address = error.url === null ? null : pathOf(error.url);
+    const path = address === null ? null : fileAt(address);
+    const where = path === null ? "in the page's script" : `in ${path}`;
     return {
       code: "script_error",
-      message: `A script of the page fails when it loads: ${error.text.slice(0, 300)}${placeOf(error)}`,
-      ...(path && { path }),
+      message: `A script of the page fails when it loads: ${error.text.replace(/\s+/g, " ").slice(0, 300)}${placeOf(error)}`,
+      ...(path !== null && { path }),
       fix_recipe: `Open the page with the browser's console, and mend what throws ${where}.`,
     };
   });

@@ -14,12 +14,12 @@ function findChromium(named: string | null): string {
   );
 }
 
-const lastLine = (text: string): string =>
-  text
-    .split("\n")
-    .at(-1)!
-    .replace(/^\[[^\]]*\] ?/, "")
-    .slice(0, 300);
+/** Of what the browser complained of: the sandbox where it is that, else what came last. */
+function complaintOf(text: string): string {
+  const lines = text.trim().split("\n");
+  const line = lines.find((one) => /sandbox/i.test(one)) ?? lines.at(-1)!;
+  return line.replace(/^\[[^\]]*\] ?/, "").slice(0, 300);
+}
 
 interface Trying {
   /** SVC_CHROME. */
@@ -41,9 +41,11 @@ export function keepingBrowser({ chrome, run, say }: Trying): () => Promise<Chro
     const why = await troubleWith({ program, sandbox: true });
     if (why === null) return { program, sandbox: true };
     const trouble = await troubleWith({ program, sandbox: false });
-    if (trouble !== null) throw new Error(`${program} does not run: ${lastLine(trouble)}`);
+    if (trouble !== null) throw new Error(`${program} does not run: ${complaintOf(trouble)}`);
     const at = 'see "Receipts of a browser" in docs/self-hosting.md';
-    say(`${program} runs without its sandbox, which this user or kernel does not allow it (${lastLine(why)}): ${at}`);
+    say(
+      `${program} runs without its sandbox, which this user or kernel does not allow it (${complaintOf(why)}): ${at}`,
+    );
     return { program, sandbox: false };
   }
   let found: Promise<Chromium> | undefined;

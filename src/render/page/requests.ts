@@ -19,6 +19,8 @@ interface Sent {
 /** Past it nobody looks at requests any more. */
 const MOST_REQUESTS = 3000;
 const ELSEWHERE = "Refused: the render engine opens no host but the site's own.";
+/** Asked by some browsers for themselves, wherever no page names another. */
+const isImplied = ({ url, kind }: Sent): boolean => kind === "Other" && URL.parse(url)?.pathname === "/favicon.ico";
 const isNetwork = (url: string): boolean => /^(https?|wss?):/i.test(url);
 
 type Handlers = Readonly<Record<string, (params: Params, sessionId: string | undefined) => void>>;
@@ -47,6 +49,7 @@ function sending({ isOwn, now, enough }: Asking, failed: SeenRequest[]) {
     begin(id: unknown, request: Sent, sessionId: string | undefined): boolean {
       if (++asked > MOST_REQUESTS) enough("Network", sessionId);
       const target = URL.parse(request.url);
+      if (isImplied(request)) return false;
       if (target === null || !isOwn(target)) return (refuse(request), false);
       sent.set(String(id), request);
       return true;

@@ -21,6 +21,8 @@ interface Start extends Chromium {
 const MOST_MEMORY_KB = 512 * 1024;
 const STDERR_KEPT = 4000;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** A desktop's and the machine's own: nothing of them is the browser's. */
+const NO_BUSES = { DBUS_SESSION_BUS_ADDRESS: "disabled:", DBUS_SYSTEM_BUS_ADDRESS: "disabled:" };
 const LIMITED = `ulimit -c 0; ulimit -d ${MOST_MEMORY_KB} 2>/dev/null; exec "$0" "$@"`;
 
 /** A container has 64 MB of it. */
@@ -47,7 +49,7 @@ export function startBrowser({ program, sandbox, folder, gate, heard }: Start): 
   const switches = switchesFor({ sandbox, profile, gate, shared_memory: hasSharedMemory() });
   const child = Bun.spawn(["/bin/sh", "-c", LIMITED, program, ...switches], {
     cwd: folder,
-    env: { HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder, PATH, LC_ALL: "C.UTF-8" },
+    env: { HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder, PATH, LC_ALL: "C.UTF-8", ...NO_BUSES },
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
   });
   let said = "";

@@ -24,6 +24,14 @@ const BESIDES =
 
 /** As the upload has it. */
 const fileAt = (address: string): string => (address === "/" ? "index.html" : address.slice(1));
+/** Answers that are the engine's own, or a busy server's. */
+const NOT_THE_PAGES: ReadonlySet<number> = new Set([429, 502, 503]);
+
+/** Without an answer: what a policy blocked, or a socket that met something else. Whatever else breaks off may be of the
+ *  bounds that the page has here. */
+const isFault = ({ status, reason }: SeenRequest): boolean =>
+  status === null ? /handshake|\(.+\)$/.test(reason) : !NOT_THE_PAGES.has(status);
+
 const pathOf = (url: string): string | null => URL.parse(url)?.pathname ?? null;
 
 function fileOf(path: string): string {
@@ -42,7 +50,7 @@ function told(receipt: Receipt | null, path: string): boolean {
 }
 
 function failedRequests(seen: Seen, receipt: Receipt | null): RenderWarning[] {
-  const wrong = seen.failed_requests.filter(({ elsewhere, kind }) => !elsewhere && !NOT_MISSED.has(kind));
+  const wrong = seen.failed_requests.filter((one) => !one.elsewhere && !NOT_MISSED.has(one.kind) && isFault(one));
   const paths = new Map<string, SeenRequest>();
   for (const request of wrong) {
     const path = pathOf(request.url);

@@ -99,6 +99,10 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     ["text that comes a second late", script("setTimeout(() => document.body.append('Late'), 1500)")],
     ["a canvas", `<canvas id=c></canvas>${script("c.getContext('2d').fillRect(0,0,99,99)")}`],
     ["an error that is caught", `Text${script("try { nope() } catch {}; fetch('/').catch(() => {})")}`],
+    [
+      "more requests than the engine passes on",
+      `Text${script("(async () => { for (let i = 0; i < 60; i++) await Promise.all(Array.from({ length: 50 }, (_, n) => fetch('/?' + i + '.' + n))) })()")}`,
+    ],
     ["a service worker that is not there", `Text${script("navigator.serviceWorker.register('/s' + 'w.js')")}`],
   ])(
     "and there is none for %s",

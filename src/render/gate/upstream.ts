@@ -4,6 +4,7 @@
 const MOST_REQUESTS = 2000;
 const MOST_BYTES = 128 * 1024 * 1024;
 const AT_ONCE = 12;
+const LARGE = 4 * 1024 * 1024;
 
 /** What the server's answer may hang on. Nothing that a proxy would set: the page must not choose its address. */
 const HEADERS = [
@@ -58,9 +59,12 @@ export function createUpstream({ server, hostOf }: Options): (request: Request) 
     } as BunFetchRequestInit);
     const headers = new Headers(answer.headers);
     for (const name of HOP) headers.delete(name);
-    const body = await answer.arrayBuffer();
-    bytes += body.byteLength;
-    return new Response(request.method === "HEAD" ? null : body, { status: answer.status, headers });
+    const size = Number(answer.headers.get("content-length") ?? 0);
+    bytes += size;
+    if (request.method === "HEAD") return new Response(null, { status: answer.status, headers });
+    // A large file passes through; small ones are read at once, which frees their place for the next.
+    const body = size > LARGE ? answer.body : await answer.arrayBuffer();
+    return new Response(body, { status: answer.status, headers });
   }
 
   return async (request) => {

@@ -46,6 +46,8 @@ const parts = (): ReturnType<typeof open> =>
     throw error;
   }));
 let stopping = false;
+/** The order that is under way. */
+let working: Promise<void> = Promise.resolve();
 
 async function lookAtAll(): Promise<void> {
   const { store, engine } = await parts();
@@ -60,12 +62,11 @@ async function stop(): Promise<void> {
   stopping = true;
   const ready = await opened?.catch(() => undefined);
   ready?.engine.stop();
+  await working;
   reply("stopped");
 }
 
-self.onmessage = async ({ data }: MessageEvent<RenderOrder>) => {
-  if (data === "stop") return stop();
-  told = { now: data.now, at: performance.now() };
+async function work(): Promise<void> {
   try {
     await lookAtAll();
     reply({ done: true, error: null });
@@ -73,4 +74,10 @@ self.onmessage = async ({ data }: MessageEvent<RenderOrder>) => {
     const message = error instanceof Error ? error.message : String(error);
     reply(isCommitUnknown(error) ? { fatal: message } : { done: true, error: message });
   }
+}
+
+self.onmessage = ({ data }: MessageEvent<RenderOrder>) => {
+  if (data === "stop") return stop();
+  told = { now: data.now, at: performance.now() };
+  working = work();
 };

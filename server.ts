@@ -4,6 +4,8 @@ import packageJson from "./package.json" with { type: "json" };
 import { askedFor, type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
 import { CODING_COMMAND } from "./src/coding/coding-process.ts";
 import { serveCodings } from "./src/coding/worker.ts";
+import { RENDER_COMMAND } from "./src/render/page-process.ts";
+import { serveRenders } from "./src/render/worker.ts";
 import { DEPLOY_COMMAND } from "./src/deploy/program.ts";
 import { serveDeploys } from "./src/deploy/worker.ts";
 import { commandsHelp, runOperator } from "./src/operator/commands.ts";
@@ -77,6 +79,7 @@ async function serve(config: Config): Promise<void> {
 async function main(argv: string[]): Promise<void> {
   if (argv[0] === DEPLOY_COMMAND) return serveDeploys();
   if (argv[0] === CODING_COMMAND) return serveCodings();
+  if (argv[0] === RENDER_COMMAND) return serveRenders();
   if (argv[0] === WORKER_COMMAND) {
     process.on("SIGUSR2", recoverAtOnce);
     return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);

@@ -12,6 +12,7 @@ const PROGRAMS = {
     "server.ts",
     "src/pipeline/markdown/thread.ts",
     "src/server/locate-thread.ts",
+    "src/server/rendering/thread.ts",
     "src/server/sweep-thread.ts",
     "src/server/webhook-thread.ts",
     "src/store/writer-thread.ts",

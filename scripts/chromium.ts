@@ -9,7 +9,7 @@ const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-s
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 /** Unpacked once; in node_modules, so that neither git nor `bun check` sees it. Another name for other content. */
-const UNPACKED = join(TOOLS, "node_modules", ".chromium-2");
+const UNPACKED = join(TOOLS, "node_modules", ".chromium-3");
 const LAUNCHER = join(UNPACKED, "launch");
 /** Its fonts. */
 export const CHROMIUM_FONTS = join(UNPACKED, "fonts");
@@ -53,6 +53,7 @@ async function unpack(): Promise<void> {
   await writeFile(join(fresh, "fonts.conf"), FONTS);
   await writeFile(join(fresh, "launch"), LAUNCH);
   await chmod(join(fresh, "launch"), 0o755);
+  await chmod(join(fresh, "chromium"), 0o755); // whoever is not root has a sandbox
   await rename(fresh, UNPACKED).catch(() => rm(fresh, { recursive: true }));
 }
 

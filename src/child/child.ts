@@ -70,7 +70,7 @@ async function death(child: Process): Promise<ProcessDied> {
   );
 }
 
-type Ears = Required<Pick<Bun.SpawnOptions.OptionsObject<"ignore", "ignore", "pipe">, "ipc" | "onExit">>;
+type Ears = Required<Pick<Bun.SpawnOptions.OptionsObject<"ignore", "ignore", "pipe">, "ipc" | "onExit" | "detached">>;
 
 function spawn(command: readonly string[], ears: Ears): Process {
   try {
@@ -87,18 +87,31 @@ function spawn(command: readonly string[], ears: Ears): Process {
   }
 }
 
-/** Throws where the machine gives no process. */
-export function startChild<To, From>(command: readonly string[], heard: Heard<From>): Child<To> {
+/** Ends the child, and with a group of its own whatever it started. */
+function end(child: Process, group: boolean): void {
+  try {
+    if (group) process.kill(-child.pid, "SIGKILL");
+  } catch {} // nothing is left of it
+  child.kill("SIGKILL");
+}
+
+/** Throws where the machine gives no process. `group`: it leads a process group, which ends with it. */
+export function startChild<To, From>(
+  command: readonly string[],
+  heard: Heard<From>,
+  { group = false } = {},
+): Child<To> {
   let alive = true;
-  const child = spawn(command, { ipc: heard.message, onExit: () => void (alive = false) });
+  const child = spawn(command, { ipc: heard.message, onExit: () => void (alive = false), detached: group });
   // Heard once: each job's own listener would be kept, with its answer, for as long as the process lives.
   void death(child).then((error) => {
     alive = false; // who hears of it may be told before `onExit` is
+    if (group) end(child, group);
     heard.died(error);
   });
   function kill(): void {
     alive = false;
-    child.kill("SIGKILL");
+    end(child, group);
   }
   function send(message: To | "close"): void {
     try {

@@ -47,10 +47,14 @@ export interface DeployResult {
   warnings: { code: string; message: string; path?: string; fix_recipe: string }[];
   render: {
     status: "pending" | "done" | "failed";
+    /** Why the page could not be seen. */
+    reason?: string;
     screenshot_key?: string;
     console: unknown[];
     failed_requests: unknown[];
     dom_summary: unknown;
+    /** What the deploy's own warnings could not know. */
+    warnings?: { code: string; message: string; path?: string; fix_recipe: string }[];
   };
 }
 

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { COMMENT_SETTINGS } from "./comments.ts";
 import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
+import { RENDER_SETTINGS } from "./render.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
 import { duration, filled, integer, oneOf, type Setting } from "./setting.ts";
 
@@ -181,6 +182,7 @@ export const SETTINGS = {
     allowed: "pow or off",
     parse: oneOf("pow", "off"),
   }),
+  ...RENDER_SETTINGS,
   ...COMMENT_SETTINGS,
   ...QUOTA_SETTINGS,
   ...RATE_SETTINGS,
@@ -197,6 +199,7 @@ type Optional =
   | "max_connections"
   | "metrics_token"
   | "webhooks_allow"
+  | "chrome"
   | "contact";
 
 /** Durations in milliseconds. What has no default is null where it is not set. */

@@ -20,6 +20,8 @@ export interface DeployJob extends Upload {
   bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
+  /** A browser shall look at the version. */
+  renders?: boolean;
 }
 
 /** A dry run: all of a deploy up to the point where something would be stored. */

@@ -106,10 +106,10 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
   const version = buildFrom(job, progress);
   const store = await connect(job.data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
-  const { target, tokens, bounds, spa_override } = job;
+  const { target, tokens, bounds, spa_override, renders } = job;
   const published = await publishing(() => {
     progress("publishing");
-    return store.publish({ target, tokens, bounds, spa_override, version });
+    return store.publish({ target, tokens, bounds, spa_override, renders, version });
   });
   const moved = target.kind === "existing" && published.changed;
   const carried = moved ? await carryPublished(store, target.site_id) : { review: [] };

@@ -62,6 +62,9 @@ export const SERIES: readonly Series[] = [
   ...series("counter", "svc_webhooks_delivered_total", "Webhooks that their receiver took."),
   ...series("counter", "svc_webhooks_failed_total", "Tries of webhooks that failed and are made again."),
   ...series("counter", "svc_webhooks_given_up_total", "Webhooks whose last try failed: the log says why."),
+  ...series("counter", "svc_renders_done_total", "Versions that the render engine saw to their end."),
+  ...series("counter", "svc_renders_failed_total", "Versions that it could not see: the log says why."),
+  ...series("gauge", "svc_renders_waiting", "Versions that wait for it."),
   ...series(
     "counter",
     "svc_refusals_total",
@@ -92,6 +95,9 @@ export type Figure =
   | "svc_webhooks_delivered_total"
   | "svc_webhooks_failed_total"
   | "svc_webhooks_given_up_total"
+  | "svc_renders_done_total"
+  | "svc_renders_failed_total"
+  | "svc_renders_waiting"
   | "svc_blobs_missing"
   | "svc_database_missing";
 

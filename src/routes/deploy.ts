@@ -13,6 +13,7 @@ import { refuseUnproved } from "./challenge.ts";
 import { noteDeployed, noteSite } from "./deploy-facts.ts";
 import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./deploy-request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
+import { renderOf } from "./renders.ts";
 import { nextActions, reviewComments } from "./next-actions.ts";
 import { limitAccount, limitClient } from "../http/rate-limit.ts";
 import { siteUrl } from "../http/hosts.ts";
@@ -57,6 +58,7 @@ async function publishNew(ctx: Ctx, owner: SignedInCaller | null, made: NewSite,
     ...from,
     site: siteContext(parts, { slug: null, anonymous: !owner }),
     spa_override: made.spa_override,
+    renders: parts.config.render !== "off",
     tokens: [
       ...(manage_token ? [tokenOf("manage", manage_token)] : []),
       ...(claim_token ? [tokenOf("claim", claim_token)] : []),
@@ -134,6 +136,7 @@ async function publishVersion(
   const deployed = await parts.pool.deploy({
     ...uploadFor(ctx, update, zip),
     spa_override,
+    renders: parts.config.render !== "off",
     tokens: fresh ? [tokenOf("manage", fresh)] : [],
     target: { kind: "existing", site_id: update.site.site_id, by: update.by },
   });
@@ -175,7 +178,7 @@ const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | 
   ...site,
 });
 
-function deployResult(
+async function deployResult(
   { parts }: Ctx,
   deployed: Deployed,
   { manage_token, claim_token }: { manage_token: string | undefined; claim_token?: string | undefined },
@@ -197,6 +200,6 @@ function deployResult(
     next_actions: [...nextActions(base_url, site, claim_url), ...reviewComments(siteUrl(parts.config, slug), deployed)],
     healed,
     warnings,
-    render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
+    render: await renderOf(parts, site, version_id),
   };
 }

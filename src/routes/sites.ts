@@ -9,6 +9,7 @@ import { customerOf, networkOf } from "../http/client-address.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { accountHolder, managedSite } from "./caller.ts";
 import { limitOf, PAGE } from "./paging.ts";
+import { rendersOf } from "./renders.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
@@ -29,14 +30,24 @@ export async function readRecord(
   const { config, store, now } = parts;
   const { versions, more } = await store.versions.list(site.site_id, page);
   const live = await store.versions.get(site.site_id, site.live_version_id);
-  if (live !== null) return { ...siteRecord(config, site, live, versions, now()), ...(more && { more }) };
+  if (live !== null) {
+    const renders = await rendersOf(parts, site);
+    return { ...siteRecord(config, site, { live, versions, renders }, now()), ...(more && { more }) };
+  }
   // A deploy went live since the row was read, and the version that was left is removed already.
   const again = await store.sites.byId(site.site_id);
   if (again === null) throw unknownSite();
   return readRecord(parts, again, page);
 }
 
-function siteRecord(config: Config, site: Site, live: Version, versions: Version[], now: number) {
+interface Stored {
+  live: Version;
+  versions: Version[];
+  /** Null while no engine is on. */
+  renders: Awaited<ReturnType<typeof rendersOf>>;
+}
+
+function siteRecord(config: Config, site: Site, { live, versions, renders }: Stored, now: number) {
   const { site_id, slug, label, expires_at, owner_account_id, created_at, live_version_id } = site;
   return {
     site_id,
@@ -56,7 +67,9 @@ function siteRecord(config: Config, site: Site, live: Version, versions: Version
       created_at,
       files,
       bytes,
+      ...(renders && { render: renders.ofVersion(version_id) }),
     })),
+    ...(renders && { render: renders.render }),
   };
 }
 

@@ -18,6 +18,7 @@ import { COMMENTS } from "./comments.ts";
 import { createSite, redeploy } from "./deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
 import { changePassword } from "./own-password.ts";
+import { readScreenshot } from "./renders.ts";
 import { readSite, revokeTokens, rollback } from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
@@ -38,6 +39,7 @@ export const TABLE: readonly Route[] = [
   ["POST", "/sites/:id/deploys", redeploy],
   ["POST", "/sites/:id/rollback", rollback],
   ["GET", "/sites/:id", readSite],
+  ["GET", "/sites/:id/screenshots/:version_id", readScreenshot],
   ["POST", "/sites/:id/claim", claim],
   ["DELETE", "/sites/:id/manage-tokens", revokeTokens],
   ["POST", "/account/bulk-attach", bulkAttach],

@@ -25,6 +25,7 @@ import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
 import { listenPatiently } from "./port.ts";
 import { logStart } from "./start-line.ts";
+import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
 import { startWebhooks } from "./webhooking.ts";
 import type { Site } from "../types.ts";
@@ -193,9 +194,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);
     const webhooks = startWebhooks(service.config, options.now, service.fatal);
+    const rendering = startRendering(service.config, options.now, service.fatal);
     return {
       ...service,
       async stop() {
+        await rendering.stop();
         await webhooks.stop();
         await sweeping.stop();
         await service.stop();

@@ -7,6 +7,7 @@ import { listenPatiently } from "./port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
 import { logStart } from "./start-line.ts";
+import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
 import { startWebhooks } from "./webhooking.ts";
 
@@ -108,9 +109,11 @@ export async function supervise(configured: Config, env: Env, now: () => number)
   const log = createLog(config.log, now);
   const sweeping = startSweeping(config, now, endForRecovery);
   const webhooks = startWebhooks(config, now, endForRecovery);
+  const rendering = startRendering(config, now, endForRecovery);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();
+    await rendering.stop();
     await webhooks.stop();
     await sweeping.stop();
     await log.close();

@@ -63,6 +63,8 @@ export interface Publish {
   bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
+  /** A browser shall look at the version. */
+  renders?: boolean;
 }
 
 export interface Published {
@@ -130,8 +132,9 @@ export interface AskedSites extends AskedPage {
 
 export interface OwnedSite {
   site: Site;
-  /** `warned`: how many warnings its deploy was told; 0 where that was not kept. */
-  live: Pick<Version, "title" | "created_at"> & { warned: number };
+  /** `warned`: how many warnings its deploy was told; 0 where that was not kept. `seen_warned`: how many a browser's look
+   *  added. `pictured`: whether it took a picture. */
+  live: Pick<Version, "title" | "created_at"> & { warned: number; seen_warned: number; pictured: boolean };
 }
 
 export interface Ownership {

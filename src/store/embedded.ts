@@ -13,6 +13,7 @@ import type {
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
 import type { Notes } from "./notes.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Renders } from "./renders.ts";
 import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
 import { verifyTurn } from "./backup/verify.ts";
@@ -31,6 +32,7 @@ import { outbox } from "./sql/notes/outbox.ts";
 import { ownershipStore } from "./sql/ownership.ts";
 import { publisher } from "./sql/publish.ts";
 import { admit } from "./sql/quotas.ts";
+import { renderStore } from "./sql/renders/index.ts";
 import { reportStore } from "./sql/reports.ts";
 import { rollbacker } from "./sql/rollback.ts";
 import { rememberServerAddress } from "./sql/server-address.ts";
@@ -51,6 +53,8 @@ export interface Store extends ServingStore {
   notes: Notes;
   /** For the one process that delivers. */
   outbox: Outbox;
+  /** Taking and settling is for the one process that looks. */
+  renders: Renders;
   publish(publish: Publish): Promise<Published>;
   /** Throws `quota_exceeded` where `publish` would for want of room in a quota. */
   admit(site: Charged, version: Admitted, bounds: Bounds): Promise<void>;
@@ -96,6 +100,7 @@ export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {
     ownership: ownershipStore(parts),
     notes: { ...noteStore(parts), ...(announces && announcing(parts)) },
     outbox: outbox(parts),
+    renders: renderStore(parts),
     blobs: readBlobs(data_dir),
     publish: publisher(parts),
     admit: (site, version, bounds) => db.read(admit(site, version, bounds, parts.now())),

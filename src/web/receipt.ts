@@ -15,17 +15,19 @@ const MOST_OPEN = 6;
 const marked = (text: string, path: string): Html[] =>
   mentions(text, path).map((piece, i) => (i % 2 === 1 ? html`<code dir="auto">${piece}</code>` : html`${piece}`));
 
+type Told = Pick<Warning, "message" | "path" | "fix_recipe">;
+
 /** A message with its file. */
-function told({ message, path }: Pick<Warning, "message" | "path">): Html {
+function told({ message, path }: Pick<Told, "message" | "path">): Html {
   if (path === undefined) return html`${message}`;
   const pieces = marked(message, path);
   return pieces.length > 1 ? html`${pieces}` : html`<code dir="auto">${path}</code>: ${message}`;
 }
 
-const recipe = ({ fix_recipe, path }: Warning): Html =>
+const recipe = ({ fix_recipe, path }: Told): Html =>
   html`To do: ${path === undefined ? fix_recipe : marked(fix_recipe, path)}`;
 
-const group = (warnings: readonly Warning[]): Html =>
+const group = (warnings: readonly Told[]): Html =>
   html`<li class="item">
     ${icon("warning")}
     <div>
@@ -36,10 +38,14 @@ const group = (warnings: readonly Warning[]): Html =>
 
 type Notes = NonNullable<Receipt["notes"]>;
 
+/** Grouped by what is to be done. */
+export const warningGroups = (warnings: readonly Told[]): Html[] =>
+  [...Map.groupBy(warnings, ({ fix_recipe }) => fix_recipe).values()].map(group);
+
 /** `live`: false where nobody sees the site for now. */
 function warned({ warnings, left_out = 0 }: Notes, live: boolean): Html | false {
   if (warnings.length === 0) return false;
-  const groups = [...Map.groupBy(warnings, ({ fix_recipe }) => fix_recipe).values()].map(group);
+  const groups = warningGroups(warnings);
   const [open, folded] = [groups.slice(0, MOST_OPEN), groups.slice(MOST_OPEN)];
   return html`<div class="part warn-part">
     <div class="said">

@@ -100,6 +100,13 @@ export const rows: Row[] = [
   },
   { title: "GET /sites/:id", method: "GET", path: ({ own }) => `/sites/${own.site_id}`, expected: managed },
   {
+    // No engine is on: whoever may read the site learns that there is no picture.
+    title: "GET /sites/:id/screenshots/:version_id",
+    method: "GET",
+    path: ({ own }) => `/sites/${own.site_id}/screenshots/${own.version_id}`,
+    expected: { ...managed, "M own": 404, "S owner": 404 },
+  },
+  {
     title: "GET /sites/:id of an anonymous site",
     method: "GET",
     path: ({ claimable }) => `/sites/${claimable.site_id}`,

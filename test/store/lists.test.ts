@@ -57,7 +57,13 @@ describe("ownership.page", () => {
     expect(figures).toEqual({ page: 1, pages: 1, matching: 9, total: 9 });
     const [newest] = rows;
     expect(newest!.site).toEqual((await server.running.store.sites.byId(made.wide!.site_id))!);
-    expect(newest!.live).toEqual({ title: "ﬁne print", created_at: newest!.site.deployed_at, warned: 0 });
+    expect(newest!.live).toEqual({
+      title: "ﬁne print",
+      created_at: newest!.site.deployed_at,
+      warned: 0,
+      seen_warned: 0,
+      pictured: false,
+    });
     expect(rows.every(({ site }) => site.owner_account_id === ann.account_id)).toBeTrue();
   });
 

@@ -128,7 +128,7 @@ async function listsWork({ running: { store } }: TestServer): Promise<void> {
   const { rows, total } = await store.ownership.page("acct_x", { q: "", sort: "deployed", page: 1, per_page: 50 });
   expect([total, rows.map(({ site, live }) => [site.slug, site.deployed_at, live])]).toEqual([
     1,
-    [["old-comet-bbbb", AT, { title: "A title", created_at: AT, warned: 0 }]],
+    [["old-comet-bbbb", AT, { title: "A title", created_at: AT, warned: 0, seen_warned: 0, pictured: false }]],
   ]);
 }
 

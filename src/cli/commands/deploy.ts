@@ -9,6 +9,7 @@ import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, linkKey, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { tellExpiry, tellReceipt } from "./receipt.ts";
+import { thenWait } from "./wait.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { askWithProof } from "../service/proof.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
@@ -71,10 +72,16 @@ export function tellContent({ terminal }: Context, { source, files, bytes, secre
   if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
 }
 
-function tell(context: Context, given: Given, content: Content, result: DeployResult, elapsed_ms: number): void {
+interface Outcome {
+  content: Content;
+  result: DeployResult;
+  elapsed_ms: number;
+}
+
+function tell(context: Context, given: Given, { content, result, elapsed_ms }: Outcome, more: object): void {
   const { terminal } = context;
   if (given.json) {
-    terminal.json(deployJson(result, content, elapsed_ms));
+    terminal.json({ ...deployJson(result, content, elapsed_ms), ...more });
     return tellReceipt(terminal, result);
   }
   terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);
@@ -107,7 +114,10 @@ export async function deploy(context: Context, given: Given): Promise<void> {
   const started = context.now();
   const { content, result } = await upload<DeployResult>(context, given, "/sites");
   const before = link(context, given.argument, result);
-  tell(context, given, content, result, context.now() - started);
+  const outcome = { content, result, elapsed_ms: context.now() - started };
+  const { site_id, version_id, manage_token: token } = result;
+  const deployed = { server: context.server, credential: { token, from: "this deploy" }, site_id, version_id };
+  await thenWait(context, given, deployed, (more) => tell(context, given, outcome, more));
   if (before !== undefined && !given.json) {
     context.terminal.say(dim(text`  This is a new site. The one before stays at ${before.url}\n`));
   }

@@ -7,6 +7,8 @@ import { TARGETS, type SkillTarget } from "../skill/targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
 
+const WAIT_FLAG: Flag = { name: "wait", help: "wait until the server's browser has seen it, 60 s at most" };
+
 const targetFlag = ({ name, file, sign }: SkillTarget): Flag => ({
   name,
   help: `${file} (${sign === null ? "always" : "if detected"})`,
@@ -22,7 +24,12 @@ export const COMMANDS: readonly Command[] = [
       "public/ and _site/ that has an index.html is deployed. A .svcignore in the folder leaves",
       "files out, with the syntax of a .gitignore.",
     ],
-    flags: [DRY_RUN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" }],
+    flags: [
+      DRY_RUN_FLAG,
+      WAIT_FLAG,
+      JSON_FLAG,
+      { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" },
+    ],
     run: (...call) => import("./deploy.ts").then(({ deploy }) => deploy(...call)),
   },
   {
@@ -36,10 +43,25 @@ export const COMMANDS: readonly Command[] = [
       { name: "spa", help: "answer unknown paths with index.html, whatever was detected" },
       { name: "no-spa", help: "answer unknown paths with 404, whatever was detected" },
       DRY_RUN_FLAG,
+      WAIT_FLAG,
       JSON_FLAG,
       { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" },
     ],
     run: (...call) => import("./update.ts").then(({ update }) => update(...call)),
+  },
+  {
+    name: "open",
+    argument: "[path]",
+    summary: "Open the linked site in a browser",
+    details: ["Prints its URL, and opens it where a person sits in front of this machine."],
+    flags: [
+      SITE_FLAG,
+      TOKEN_FLAG,
+      { name: "screenshot", help: "fetch and open the picture that the server's browser took of it" },
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
+    run: (...call) => import("./open.ts").then(({ open }) => open(...call)),
   },
   {
     name: "versions",

@@ -11,6 +11,7 @@ import { usage } from "../failure.ts";
 import { liesAt, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { tellExpiry, tellReceipt } from "./receipt.ts";
+import { thenWait } from "./wait.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import {
   chooseSite,
@@ -90,17 +91,19 @@ interface Outcome {
   result: ReturnType<typeof unchanged> | DeployResult;
   changed: boolean;
   elapsed_ms: number;
+  /** Of `--json`. */
+  more: object;
 }
 
 function tell(context: Context, given: Given, opened: OpenedSite, content: Content, outcome: Outcome): void {
   const { terminal } = context;
-  const { result, changed, elapsed_ms } = outcome;
+  const { result, changed, elapsed_ms, more } = outcome;
   const claim_token = result.owner_account_id === undefined ? opened.link?.claim_token : null;
   if (!changed) terminal.say(text`  ${green("✓")} No changes (already live)`);
   if (given.has("spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with index.html`);
   if (given.has("no-spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with 404`);
   if (given.json) {
-    terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed });
+    terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed, ...more });
     return tellReceipt(terminal, result);
   }
   if (changed) terminal.say(text`\n  ${green("✓")} Updated in ${seconds(elapsed_ms)}`);
@@ -144,5 +147,9 @@ export async function update(context: Context, given: Given): Promise<void> {
   });
   touchLink(context, opened, result);
   const changed = result.version_id !== opened.record.live_version_id;
-  tell(context, given, opened, content, { result, changed, elapsed_ms: context.now() - started });
+  const elapsed_ms = context.now() - started;
+  const deployed = { ...opened, version_id: result.version_id };
+  await thenWait(context, given, deployed, (more) =>
+    tell(context, given, opened, content, { result, changed, elapsed_ms, more }),
+  );
 }

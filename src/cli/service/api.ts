@@ -142,6 +142,21 @@ function refusal(server: Server, call: ApiCall, response: Response, body: unknow
   return new ApiFailure(status, code, parts.join(" "));
 }
 
+/** The bytes of a success; at most so many are read. */
+export async function askBytes(server: Server, call: ApiCall, most: number): Promise<Uint8Array> {
+  const response = await send(server, call);
+  if (!response.ok) throw refusal(server, call, response, await response.json().catch(() => null));
+  const broken = (error: unknown): never => {
+    throw unreachable(server, error);
+  };
+  const bytes = await response.bytes().catch(broken);
+  if (bytes.length <= most) return bytes;
+  throw new Failure(
+    "unexpected_answer",
+    `${server.origin} sent ${bytes.length} bytes where at most ${most} were expected.`,
+  );
+}
+
 /** Resolves to the body of a success, `{}` where it has none; every other outcome throws a Failure with a sentence. */
 export async function ask<Answer>(server: Server, call: ApiCall): Promise<Answer> {
   const response = await send(server, call);

@@ -10,10 +10,21 @@ export interface Limits {
   anonymous_ttl_ms: number;
 }
 
+/** What a browser saw of a version (CONTRACT 9). */
+export interface Render {
+  version_id: string;
+  status: "pending" | "done" | "failed";
+  reason?: string;
+  warnings?: DeployResult["warnings"];
+  dom_summary: { title?: string } | null;
+}
+
 export interface VersionRow {
   version_id: string;
   title: string | null;
   created_at: string;
+  /** Only where the server has a browser that looks. */
+  render?: Pick<Render, "status"> & { warnings: DeployResult["warnings"] };
 }
 
 export interface DryRun extends Pick<DeployResult, "version_id" | "healed" | "warnings"> {
@@ -34,6 +45,8 @@ export interface SiteRecord {
   versions: VersionRow[];
   /** Older ones are left. */
   more?: boolean;
+  /** Of the live version, where the server has a browser that looks. */
+  render?: Render;
 }
 
 export interface RolledBack {

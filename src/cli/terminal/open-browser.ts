@@ -16,11 +16,18 @@ export function browserCommand(env: Env, platform: string = process.platform): s
 
 /** Whether a browser was asked to open the URL. */
 export async function openBrowser(url: string, env: Env, terminal: Terminal): Promise<boolean> {
-  const command = terminal.interactive ? browserCommand(env) : null;
   const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (command === null || !isWeb) return false;
+  return isWeb && launch(new URL(url).href, env, terminal);
+}
+
+/** The same of a file that svc wrote, by whatever shows such files. */
+export const openFile = (path: string, env: Env, terminal: Terminal): Promise<boolean> => launch(path, env, terminal);
+
+async function launch(what: string, env: Env, terminal: Terminal): Promise<boolean> {
+  const command = terminal.interactive ? browserCommand(env) : null;
+  if (command === null) return false;
   const [program, ...args] = command as [string, ...string[]];
-  const child = spawn(program, [...args, new URL(url).href], { stdio: "ignore", detached: true });
+  const child = spawn(program, [...args, what], { stdio: "ignore", detached: true });
   child.unref();
   return new Promise((resolve) => {
     child.once("error", () => resolve(false));

@@ -37,6 +37,8 @@ const LEAVE_OUT = [
   "delete from holds",
   "delete from files where version_no in (select version_no from versions join leftovers using (site_id))",
   "delete from receipts where version_no in (select version_no from versions join leftovers using (site_id))",
+  "delete from pictures where version_no in (select version_no from versions join leftovers using (site_id))",
+  "delete from renders where version_no in (select version_no from versions join leftovers using (site_id))",
   "delete from versions where site_id in (select site_id from leftovers)",
   "delete from leftovers",
 ];

@@ -34,8 +34,10 @@ async function conditionOf(path: string, sha256: string): Promise<Condition> {
 const lossesBy = statement<Omit<Loss, "live"> & { live: number }>(
   `select sites.site_id as site_id, slug, version_id, path,
      case when live_version_id = version_id then 1 else 0 end as live
-   from files join versions using (version_no) join sites on sites.site_id = versions.site_id
-   where blob_no = ? order by live desc, slug, version_no desc, path`,
+   from (select blob_no, version_no, path from files where blob_no = ?1
+     union all select blob_no, version_no, 'screenshot ' || size from pictures where blob_no = ?1) as named
+   join versions using (version_no) join sites on sites.site_id = versions.site_id
+   order by live desc, slug, version_no desc, path`,
 );
 
 function setAside(data_dir: string, sha256: string): void {

@@ -9,9 +9,12 @@ export interface BlobRow {
   bytes: number;
 }
 
+/** Of a row of `blobs`: a file of a version, or a picture of one. */
+export const NAMED = `(exists (select 1 from files where files.blob_no = blobs.blob_no)
+   or exists (select 1 from pictures where pictures.blob_no = blobs.blob_no))`;
+
 const named = statement<BlobRow>(
-  `select blob_no, sha256, bytes from blobs where blob_no > ?
-   and exists (select 1 from files where files.blob_no = blobs.blob_no) order by blob_no limit ?`,
+  `select blob_no, sha256, bytes from blobs where blob_no > ? and ${NAMED} order by blob_no limit ?`,
 );
 const namedByLive = statement<BlobRow>(
   `select blob_no, sha256, bytes from blobs where blob_no > ? and exists (

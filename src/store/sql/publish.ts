@@ -9,6 +9,7 @@ import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idemp
 import type { BlobPlace, Parts } from "./parts.ts";
 import { writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
+import { askRender } from "./renders/queue.ts";
 import { addedBy, admit, countVersion, keepNewest, refuseOverQuota } from "./quotas.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
 import { addTokens, moveLive, noteTokenUse, siteById } from "./sites.ts";
@@ -89,7 +90,7 @@ const siteToBe = ({ site_id, owner, network }: NewSite) => ({
 
 /** W6: all of a deploy that must be true together. */
 function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published> {
-  const { target, version, tokens, spa_override } = publish;
+  const { target, version, tokens, spa_override, renders = false } = publish;
   const at = new Date(now).toISOString();
   const { version_id } = version;
   const { site, repeated } = yield* siteFor(target, version_id, now);
@@ -102,6 +103,7 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   if (!stored && !repeated) yield* addNew(site, publish, now);
   const changed = !repeated && (target.kind === "new" || site.live_version_id !== version_id);
   if (changed) yield* moveLive(site_id, version_id);
+  if (renders && !repeated) yield* askRender(site_id, version_id, now);
   if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);
   if (!repeated) yield* quarantine(site, version_id, version.suspicions);
   yield* addTokens(site_id, tokens, at, holderOf(target));

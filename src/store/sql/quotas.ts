@@ -152,7 +152,8 @@ const onlyHere = (sum: string, and = ""): string =>
 const heldBy = statement<Sizes>(
   `select ${onlyHere("bytes", "and made = 0")} as uploaded, ${onlyHere(BLOCKS_SQL)} +
      (select coalesce(sum(${ROW_SQL}), 0) from files where version_no = ?1) +
-     (select coalesce(sum(${RECEIPT_SQL}), 0) from receipts where version_no = ?1) as disk`,
+     (select coalesce(sum(${RECEIPT_SQL}), 0) from receipts where version_no = ?1) +
+     (select coalesce(sum(disk), 0) from renders where version_no = ?1) as disk`,
 );
 const removeFiles = statement("delete from files where version_no = ?");
 const removeVersion = statement("delete from versions where version_no = ?");
@@ -217,6 +218,8 @@ const RECOUNTED = `select slug, stored_bytes, stored_disk, stored_versions,
     ) + (select coalesce(sum(${ROW_SQL}), 0) from versions join files using (version_no)
       where versions.site_id = sites.site_id)
       + (select coalesce(sum(${RECEIPT_SQL}), 0) from versions join receipts using (version_no)
+      where versions.site_id = sites.site_id)
+      + (select coalesce(sum(disk), 0) from versions join renders using (version_no)
       where versions.site_id = sites.site_id) as disk
   from sites`;
 

@@ -4,6 +4,7 @@ import { type Op, statement } from "./db.ts";
 import { forgetOldLogins } from "./device-logins.ts";
 import { makingRoom } from "./frame.ts";
 import { isHeld } from "./holds.ts";
+import { NAMED } from "./named-blobs.ts";
 import { removeSomeComments } from "./notes/gone.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
 import { forgetOldSessions } from "./sessions.ts";
@@ -57,6 +58,7 @@ const removeFiles = statement(
 );
 // Before its version, which would take it along uncounted.
 const removeReceipt = statement("delete from receipts where version_no = ?");
+const removeRender = statement("delete from renders where version_no = ?");
 const removeVersion = statement("delete from versions where version_no = ?");
 const allRemoved = statement("delete from leftovers where site_id = ?");
 
@@ -73,6 +75,7 @@ function* removeLeftovers(): Op<boolean> {
     else {
       room -= (yield* removeFiles.run(version.version_no, room)).changes;
       if (room > 0) room -= (yield* removeReceipt.run(version.version_no)).changes;
+      if (room > 0) room -= (yield* removeRender.run(version.version_no)).changes;
       if (room > 0) yield* removeVersion.do(version.version_no);
     }
   }
@@ -111,8 +114,7 @@ export async function refuseOldClock({ db, now }: Pick<Parts, "db" | "now">): Pr
 }
 
 const usedBetween = statement<{ sha256: string }>(
-  `select sha256 from blobs where sha256 >= ? and sha256 < ?
-   and exists (select 1 from files where files.blob_no = blobs.blob_no)`,
+  `select sha256 from blobs where sha256 >= ? and sha256 < ? and ${NAMED}`,
 );
 
 /** The blobs that versions name of those whose hash begins so. */
@@ -144,7 +146,7 @@ export async function refuseIfMostAreUnknown({ db }: Pick<Parts, "db">, candidat
   }
 }
 
-const used = statement("select 1 from blobs join files using (blob_no) where sha256 = ? limit 1");
+const used = statement(`select 1 from blobs where sha256 = ? and ${NAMED}`);
 const forgetBlob = statement("delete from blobs where sha256 = ?");
 
 /** G2: `removeFile` runs while the write lock is held, so that no deploy can commit a reference in between. */

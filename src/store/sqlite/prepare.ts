@@ -54,7 +54,8 @@ function lock(data_dir: string): Database {
 
 /** Removes the files that a deploy before this start did not finish: no blob has their names. */
 function clearTemporary(data_dir: string): void {
-  for (const name of readdirSync(join(data_dir, "tmp"))) rmSync(join(data_dir, "tmp", name), { force: true });
+  for (const name of readdirSync(join(data_dir, "tmp")))
+    rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
 }
 
 /** Returns what removes the shared pages. */

@@ -35,6 +35,9 @@ function refuseForeign(data_dir: string): void {
 const IS_BLOB = /^[0-9a-f]{64}$/;
 const IS_BLOB_FOLDER = /^[0-9a-f]{2}$/;
 
+/** Of a browser that looked at a page when the server was killed. */
+const IS_RENDER_FOLDER = /^render-[A-Za-z0-9]{6}$/;
+
 const DATABASES = ["db", "rates.db"].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]);
 const FILES = [...DATABASES, "lock.db", "secrets", "brands.txt", "ballast"];
 const FOLDERS = ["blobs", "tmp", "quarantine"];
@@ -45,7 +48,7 @@ function refuseStrangeKinds(data_dir: string): void {
   };
   for (const name of FILES) if (seen(join(data_dir, name))?.isFile() === false) refuse(name, "no file", "one");
   for (const name of FOLDERS) if (seen(join(data_dir, name))?.isDirectory() === false) refuse(name, "no folder", "one");
-  for (const name of namesIn(join(data_dir, "tmp"))) {
+  for (const name of namesIn(join(data_dir, "tmp")).filter((one) => !IS_RENDER_FOLDER.test(one))) {
     if (seen(join(data_dir, "tmp", name))?.isDirectory()) refuse(`tmp/${name}`, "a folder", "files");
   }
   for (const name of namesIn(join(data_dir, "blobs")).filter((one) => IS_BLOB_FOLDER.test(one))) {

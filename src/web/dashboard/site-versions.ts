@@ -1,6 +1,7 @@
 /** The list "Versions" of a site's page: each can be opened, compared and made live again. */
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
+import type { RenderBrief } from "../../store/renders.ts";
 import type { ListPage } from "../../store/serving.ts";
 import type { Site, Version } from "../../types.ts";
 import { humanSize } from "../../units.ts";
@@ -10,6 +11,7 @@ import { count } from "../wording/amounts.ts";
 import { ago, titled } from "../words.ts";
 import { pathOfSite } from "./own.ts";
 import { hrefOf, pageField, pagesNav } from "./pages.ts";
+import { looks, thumbnail } from "./seen.ts";
 
 /** Of a page. */
 export const VERSIONS_SHOWN = 20;
@@ -29,13 +31,22 @@ const makeLive = (version_id: string): Html =>
     attributes: html`name="version_id" value="${version_id}"`,
   });
 
-function row(ctx: SignedIn, site: Site, version: Listed, may_change: boolean): Html {
+type Seen = ReadonlyMap<string, RenderBrief>;
+
+/** `seen`: null where no browser looks. */
+function row(ctx: SignedIn, { site, may_change, seen }: Versions & { seen: Seen | null }, version: Listed): Html {
   const { version_id, title, created_at, files, bytes, live } = version;
   const changes = hrefOf(`${pathOfSite(site.site_id)}/changes`, { to: version_id });
   const quiet = { kind: "quiet", small: true } as const;
+  const render = seen?.get(version_id);
+  const warned = render?.warnings.length ?? 0;
   return html`<li>
+    ${seen && thumbnail(site.site_id, version_id, render?.pictured ?? false)}
     <div>
-      <p class="titled"><span class="name cut">${titled(title)}</span> ${live && badge("Live", "live")}</p>
+      <p class="titled">
+        <span class="name cut">${titled(title)}</span> ${live && badge("Live", "live")}
+        ${warned > 0 && badge(count(warned, "warning"), "warn")}
+      </p>
       <p class="sub">
         <code>${version_id}</code> · ${ago(created_at, ctx.parts.now())} · ${count(files, "file")}, ${humanSize(bytes)}
       </p>
@@ -59,15 +70,17 @@ interface Versions {
   may_change: boolean;
 }
 
-export function versionsSection(ctx: SignedIn, { site, versions, csrf, may_change }: Versions): Html {
-  const { rows, page, pages } = versions;
+export async function versionsSection(ctx: SignedIn, asked: Versions): Promise<Html> {
+  const { site, csrf } = asked;
+  const { rows, page, pages } = asked.versions;
+  const seen = looks(ctx) ? await ctx.parts.store.renders.ofSite(site.site_id) : null;
   const path = pathOfSite(site.site_id);
   return html`<section aria-labelledby="versions">
     <h2 id="versions">Versions</h2>
     <form method="post" action="${path}/rollback">
       ${csrfField(csrf)}
-      <ul class="rows card ver" role="list" aria-label="Versions">
-        ${rows.map((version) => row(ctx, site, version, may_change))}
+      <ul class="rows card ver${seen && " pictured"}" role="list" aria-label="Versions">
+        ${rows.map((version) => row(ctx, { ...asked, seen }, version))}
       </ul>
     </form>
     ${pagesNav(page, pages, (to) => hrefOf(path, { page: pageField(to) }))}

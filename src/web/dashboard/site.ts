@@ -12,6 +12,7 @@ import { commentsCard } from "./comments/card.ts";
 import { newVersionSection } from "./new-version.ts";
 import { nameOf, ownSite } from "./own.ts";
 import { pageOf } from "./pages.ts";
+import { seenSection } from "./seen.ts";
 import { zoneHead } from "../zone.ts";
 import { deleteSection, heldNotice, settingsSection, siteHead } from "./site-sections.ts";
 import { VERSIONS_SHOWN, versionsSection } from "./site-versions.ts";
@@ -61,9 +62,9 @@ export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Pr
   const body = html`${siteHead(ctx, site)} ${alertBox(in_zone ? undefined : refused?.refusal)} ${heldNotice(ctx, site)}
     <div class="two">
       <div class="stack">
-        ${await liveReceipt(ctx, site, done)}
+        ${await liveReceipt(ctx, site, done)} ${await seenSection(ctx, site)}
         ${may_change && newVersionSection(ctx, site, in_zone ? refused.refusal : undefined)}
-        ${versionsSection(ctx, { site, versions: shown, csrf, may_change })}
+        ${await versionsSection(ctx, { site, versions: shown, csrf, may_change })}
       </div>
       <div class="side">
         ${settingsSection({ site, live, csrf, refusal: refused?.refusal, sent: refused?.sent })}

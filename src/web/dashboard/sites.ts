@@ -13,6 +13,7 @@ import { count, figure } from "../wording/amounts.ts";
 import { ago, theirs, titled } from "../words.ts";
 import { nameOf, pathOfSite } from "./own.ts";
 import { hrefOf, pageField, pageOf, pagesNav } from "./pages.ts";
+import { looks, thumbnail } from "./seen.ts";
 import { STATE_BADGES } from "./state-badges.ts";
 
 const PER_PAGE = 50;
@@ -61,18 +62,20 @@ function rowBadge(state: SiteState, warned: number): Html | null {
   return warned > 0 ? badge(count(warned, "warning"), "warn") : null;
 }
 
-function row({ parts }: SignedIn, { site, live }: OwnedSite): Html {
+function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
+  const { parts } = ctx;
   const [now, name, url] = [parts.now(), nameOf(site), siteUrl(parts.config, site.slug)];
   return html`<li>
     <label class="pick"
       ><input type="checkbox" name="site" value="${site.site_id}" aria-label="Select ${name}"
     /></label>
+    ${looks(ctx) && thumbnail(site.site_id, site.live_version_id, live.pictured)}
     <div>
       <a class="name cut" href="${pathOfSite(site.site_id)}" dir="auto">${name}</a>
       <p class="sub">${siteLink(url, new URL(url).host)} · ${titled(live.title)}</p>
     </div>
     <div class="facts-of">
-      ${rowBadge(siteState(site, now), live.warned)}
+      ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))}
       <p class="when">
         <span>Deployed ${ago(live.created_at, now)}</span> <span>Made ${ago(site.created_at, now)}</span>
       </p>
@@ -100,7 +103,7 @@ type Found = Awaited<ReturnType<SignedIn["parts"]["store"]["ownership"]["page"]>
 const list = (ctx: SignedIn, filter: Filter, { rows, page, pages }: Found): Html =>
   html`<form action="/dashboard/delete" data-select>
     ${Object.entries(fieldsOf(filter, page)).map(([name, value]) => value !== "" && hiddenField(name, value))}
-    <div class="card sites">
+    <div class="card sites${looks(ctx) && " pictured"}">
       <div class="all" data-select-all></div>
       <ul class="rows" role="list" aria-label="Sites">
         ${rows.map((one) => row(ctx, one))}

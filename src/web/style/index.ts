@@ -14,6 +14,7 @@ import lists from "./lists.css" with { type: "text" };
 import manual from "./manual.css" with { type: "text" };
 import receipt from "./receipt.css" with { type: "text" };
 import dashboard from "./dashboard.css" with { type: "text" };
+import seen from "./seen.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
 const FILES = [
@@ -28,6 +29,7 @@ const FILES = [
   zone,
   receipt,
   dashboard,
+  seen,
   comments,
   manual,
   turn,

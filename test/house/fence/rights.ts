@@ -5,9 +5,17 @@ import { codeOf, importsOf, type Sources } from "./source.ts";
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
-const INTERFACE = ["serving", "changes", "people", "upkeep", "notes", "note-nouns", "outbox", "refusals"].map(
-  (name) => `src/store/${name}.ts`,
-);
+const INTERFACE = [
+  "serving",
+  "changes",
+  "people",
+  "upkeep",
+  "notes",
+  "note-nouns",
+  "outbox",
+  "renders",
+  "refusals",
+].map((name) => `src/store/${name}.ts`);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "pipeline"];
 const CLIENT = [
@@ -47,7 +55,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   deploy: [VOCABULARY, "child", "pipeline", "src/comments/carry.ts", ...STORE],
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "http", ...STORE],
-  render: [VOCABULARY, "http", ...STORE],
+  render: [VOCABULARY, "child", "http", ...STORE],
   routes: [VOCABULARY, "config", "metrics", "http", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "html", "http", "routes", "comments", "web/wording", ...STORE],
   "web/wording": ["src/units.ts", "src/visible.ts"],
@@ -134,6 +142,7 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
         "child",
         "deploy",
         "operator",
+        "render",
         "server",
         "server.ts",
         "src/log.ts",
@@ -146,7 +155,7 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
     (path) => !within(path, ["pipeline", "html", "store"]),
   ],
   // On a serving process's threads the runtime's codings spoil its memory (docs/decisions/service.md).
-  [/^node:zlib$/, (path) => within(path, ["coding", "pipeline/archive", "src/http/coded-text.ts"])],
+  [/^node:zlib$/, (path) => within(path, ["coding", "pipeline/archive", "render/page", "src/http/coded-text.ts"])],
   [/^node:/, (path) => !within(path, BROWSER)],
 ];
 
@@ -170,6 +179,7 @@ const TIMED: Where = [
   "coding",
   "deploy",
   "client",
+  "render",
   "serve",
   "src/store/sqlite/driver.ts",
   "src/pipeline/markdown/clock.ts",
@@ -178,9 +188,9 @@ const TIMED: Where = [
 
 /** Globals → where they may stand. */
 const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
-  ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store"]],
+  ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store", "src/render/protocol/connection.ts"]],
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
-  ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "routes", "web", "server", "client"]],
+  ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "render/gate", "routes", "web", "server", "client"]],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],

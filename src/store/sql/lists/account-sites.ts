@@ -29,11 +29,20 @@ function* idsOf(account_id: string, sort: SiteOrder, offset: number, count: numb
 
 const count = statement<{ n: number }>("select count(*) as n from sites where owner_account_id = ?");
 
-type Row = Site & { live_title: string | null; live_created_at: string; live_warned: number };
+type Row = Site & {
+  live_title: string | null;
+  live_created_at: string;
+  live_warned: number;
+  live_seen_warned: number;
+  live_pictured: number;
+};
 const row = statement<Row>(
-  `select sites.*, title as live_title, versions.created_at as live_created_at, coalesce(warned, 0) as live_warned
+  `select sites.*, title as live_title, versions.created_at as live_created_at, coalesce(receipts.warned, 0) as live_warned,
+     coalesce(renders.warned, 0) as live_seen_warned,
+     exists (select 1 from pictures where pictures.version_no = versions.version_no and size = 'desktop') as live_pictured
    from sites join versions on versions.site_id = sites.site_id and version_id = live_version_id
      left join receipts on receipts.version_no = versions.version_no
+     left join renders on renders.version_no = versions.version_no
    where sites.site_id = ?`,
 );
 
@@ -43,8 +52,9 @@ function* rowsOf(found: readonly Named[]): Op<OwnedSite[]> {
   for (const { site_id } of found) {
     const known = yield* row.get(site_id);
     if (known === null) continue;
-    const { live_title, live_created_at, live_warned, ...site } = known;
-    rows.push({ site, live: { title: live_title, created_at: live_created_at, warned: live_warned } });
+    const { live_title, live_created_at, live_warned, live_seen_warned, live_pictured, ...site } = known;
+    const [title, created_at, pictured] = [live_title, live_created_at, live_pictured === 1];
+    rows.push({ site, live: { title, created_at, warned: live_warned, seen_warned: live_seen_warned, pictured } });
   }
   return rows;
 }

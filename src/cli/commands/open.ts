@@ -1,0 +1,42 @@
+/** `svc open`: the linked site, or how the server's browser saw it, in front of a person. */
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { askBytes } from "../service/api.ts";
+import type { Context, Given } from "../command.ts";
+import { openBrowser, openFile } from "../terminal/open-browser.ts";
+import { type ChosenSite, chooseSite, openSite, touchLink } from "./chosen-site.ts";
+
+/** Two hundred kilobytes are the most that a server keeps. */
+const MOST_BYTES = 1 << 20;
+
+/** A link has the URL: then the server is not asked. */
+async function urlOf(context: Context, site: ChosenSite): Promise<string> {
+  return site.link === null ? (await openSite(context, site, 1)).record.url : site.link.url;
+}
+
+/** Saved where a viewer can read it; says the path. */
+async function fetchScreenshot(context: Context, site: ChosenSite): Promise<{ url: string; path: string }> {
+  const opened = await openSite(context, site, 1);
+  const { server, credential, record, site_id } = opened;
+  touchLink(context, opened, record);
+  const from = `/sites/${site_id}/screenshots/${record.live_version_id}`;
+  const bytes = await askBytes(server, { method: "GET", path: from, credential, repeatable: true }, MOST_BYTES);
+  const path = join(await mkdtemp(join(tmpdir(), "svc-")), `${record.live_version_id}.webp`);
+  await writeFile(path, bytes, { mode: 0o600 });
+  return { url: record.url, path };
+}
+
+export async function open(context: Context, given: Given): Promise<void> {
+  const { env, terminal } = context;
+  const site = chooseSite(context, given, given.argument);
+  if (!given.has("screenshot")) {
+    const url = await urlOf(context, site);
+    const opened = await openBrowser(url, env, terminal);
+    return given.json ? terminal.json({ ok: true, url, opened }) : terminal.result(url);
+  }
+  const { url, path } = await fetchScreenshot(context, site);
+  const opened = await openFile(path, env, terminal);
+  if (given.json) return terminal.json({ ok: true, url, opened, screenshot: path });
+  terminal.result(path);
+}

@@ -1,0 +1,61 @@
+/** `--wait`: what a browser of the server's saw of the version, where it has one. A deploy that is live is done, whatever
+ *  comes of this. */
+import { setTimeout as pause } from "node:timers/promises";
+import { ask } from "../service/api.ts";
+import type { Context, Given } from "../command.ts";
+import type { Credential, Server } from "../saved/state.ts";
+import type { Render, SiteRecord } from "../service/wire.ts";
+import { whileSpinning } from "../terminal/spinner.ts";
+import { dim, green, text, yellow } from "../terminal/text.ts";
+import { sayWithMark } from "../terminal/with-mark.ts";
+import { tellReceipt } from "./receipt.ts";
+
+interface Deployed {
+  server: Server;
+  credential: Credential;
+  site_id: string;
+  version_id: string;
+}
+
+const MOST_MS = 60_000;
+const LOOK_MS = 500;
+
+/** Null: the server has no browser that looks. A receipt that does not come in time is pending. */
+async function receiptOf({ server, credential, site_id, version_id }: Deployed, now: () => number) {
+  const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true } as const;
+  for (const end = now() + MOST_MS; ; await pause(LOOK_MS)) {
+    const { render } = await ask<SiteRecord>(server, call);
+    if (render === undefined) return null;
+    // A newer version may be live by now: then nobody looks at this one any more.
+    if (render.status !== "pending" || render.version_id !== version_id || now() >= end) return render;
+  }
+}
+
+function tellRender({ terminal }: Context, render: Render | null | undefined): void {
+  if (render === undefined) return sayWithMark(terminal, yellow("!"), "The server did not say what its browser saw.");
+  if (render === null) return terminal.say(dim("  This server has no render engine: there is nothing to wait for."));
+  const { status, reason, warnings = [], dom_summary } = render;
+  if (status === "pending") return terminal.say(dim("  The server's browser has not looked at it yet."));
+  if (status === "failed") {
+    sayWithMark(terminal, yellow("!"), `The server's browser could not see it: ${reason ?? "it does not say why."}`);
+  } else if (warnings.length === 0) {
+    const title = dom_summary?.title ? text` “${dom_summary.title}”` : text``;
+    terminal.say(text`  ${green("✓")} A browser opened it${title}, and nothing failed.\n`);
+  }
+  tellReceipt(terminal, { healed: [], warnings });
+}
+
+/** `tell` prints the deploy: with `--json` once all is known, else at once, for the URL is what a person wants first. */
+export async function thenWait(
+  context: Context,
+  given: Given,
+  deployed: Deployed,
+  tell: (more: { render?: Render }) => void,
+): Promise<void> {
+  if (!given.has("wait")) return tell({});
+  if (!given.json) tell({});
+  const wait = () => receiptOf(deployed, context.now).catch(() => undefined);
+  const render = await whileSpinning(context.terminal, wait, "Waiting for the server's browser");
+  if (given.json) tell(render ? { render } : {});
+  tellRender(context, render);
+}

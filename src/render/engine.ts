@@ -1,0 +1,167 @@
+/** Looks at what waits, one page after the other. Where there is no browser, or none that runs, each is told so. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Refusal } from "../errors.ts";
+import type { RenderOutcome, Renders, RenderSeen, RenderTask } from "../store/renders.ts";
+import type { Bytes, Site } from "../types.ts";
+import { keepingBrowser } from "./find.ts";
+import { type FromRender, MOST_PICTURE_BYTES, type Pictures, type RenderJob, type ToRender } from "./job.ts";
+import { judge } from "./judge.ts";
+import { PageGivenUp, type PageProcess, startPageProcess } from "./page-process.ts";
+
+export interface Looked {
+  site_id: string;
+  slug: string;
+  version_id: string;
+  status: RenderOutcome["status"];
+  reason: string | null;
+  warnings: string[];
+  ms: number;
+}
+
+interface Options {
+  data_dir: string;
+  /** SVC_CHROME. */
+  chrome: string | null;
+  renders: Renders;
+  siteOf(site_id: string): Promise<Site | null>;
+  /** Of the version's addresses. */
+  addressOf(task: RenderTask): Pick<RenderJob, "url" | "version_host" | "server">;
+  hasRoom(): boolean;
+  /** What whoever runs the server should know of the browser, once. */
+  say(sentence: string): void;
+  clock(): number;
+}
+
+export interface Engine {
+  /** Looks at the next one; null where none waits. */
+  turn(): Promise<Looked | null>;
+  stop(): void;
+}
+
+/** A page that ended the engine itself so often is not tried again. */
+const MOST_TRIES = 2;
+const NOTHING: RenderSeen = { console: [], failed_requests: [], dom_summary: null };
+const NO_PICTURES: Pictures = { desktop: null, phone: null };
+
+const failed = (reason: string): RenderOutcome => ({
+  status: "failed",
+  reason,
+  seen: NOTHING,
+  warnings: [],
+  pictures: NO_PICTURES,
+});
+
+/** What the browser hands over is served from the API's host: a WebP (RFC 9649) of bounded size, or nothing. */
+function soundPicture(bytes: Bytes | null): Bytes | null {
+  if (bytes === null || bytes.length > MOST_PICTURE_BYTES) return null;
+  const text = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString("latin1");
+  return text(0, 4) === "RIFF" && text(8, 12) === "WEBP" ? bytes : null;
+}
+
+function outcomeOf(said: FromRender, { receipt }: RenderTask, hasRoom: boolean): RenderOutcome {
+  if (!("seen" in said)) return failed("The browser gave no answer.");
+  const { seen } = said;
+  const { console, dom_summary, reason, pictures } = seen;
+  const failed_requests = seen.failed_requests.map(({ url, method, status, reason }) => ({
+    url,
+    method,
+    status,
+    reason,
+  }));
+  const desktop = hasRoom ? soundPicture(pictures.desktop) : null;
+  const phone = hasRoom ? soundPicture(pictures.phone) : null;
+  return {
+    status: reason === null ? "done" : "failed",
+    reason,
+    seen: { console, failed_requests, dom_summary },
+    warnings: judge(seen, receipt),
+    pictures: { desktop, phone },
+  };
+}
+
+/** What a killed browser still writes goes a moment later; what is left then goes with the next start. */
+async function remove(folder: string): Promise<void> {
+  for (let left = 20; left > 0; left--) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch {
+      await Bun.sleep(50);
+    }
+  }
+}
+
+/** Runs one process after the other, each with a folder of its own. */
+function running(data_dir: string) {
+  let last: PageProcess | null = null;
+  const tmp = join(data_dir, "tmp");
+  return {
+    async run(make: (folder: string) => ToRender): Promise<FromRender> {
+      mkdirSync(tmp, { recursive: true, mode: 0o700 }); // where somebody took it away
+      const folder = mkdtempSync(join(tmp, "render-"));
+      try {
+        last = startPageProcess(make(folder));
+        return await last.done;
+      } finally {
+        last = null;
+        await remove(folder);
+      }
+    },
+    kill: () => last?.kill(),
+  };
+}
+
+const toldOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked => {
+  const { site_id, slug, version_id } = task;
+  const { status, reason, warnings } = outcome;
+  return { site_id, slug, version_id, status, reason, warnings: warnings.map(({ code }) => code), ms };
+};
+
+export function createEngine(options: Options): Engine {
+  const { data_dir, chrome, renders, siteOf, addressOf, hasRoom, say, clock } = options;
+  const { run, kill } = running(data_dir);
+  const theBrowser = keepingBrowser({ chrome, run, say });
+  let stopped = false;
+
+  async function lookAt(task: RenderTask): Promise<RenderOutcome> {
+    if (task.tries > MOST_TRIES) return failed("The page was given up: the engine ended on it twice.");
+    const site = await siteOf(task.site_id);
+    if (site === null || site.disabled_reason !== null) return failed("The site is not served.");
+    const chromium = await theBrowser().catch(() => null);
+    if (chromium === null) return failed("The server has no browser that runs: its log says why.");
+    try {
+      const said = await run((folder) => ({ look: { ...chromium, folder, ...addressOf(task) } }));
+      return outcomeOf(said, task, hasRoom());
+    } catch (error) {
+      if (error instanceof PageGivenUp) return failed(error.message);
+      say(`${task.site_id} ${task.version_id} could not be looked at: ${(error as Error).message}`);
+      return failed("The browser could not be started: the server's log says why.");
+    }
+  }
+  return {
+    async turn() {
+      void theBrowser().catch(() => {}); // what is wrong with it is told at the start
+      const task = await renders.take();
+      if (task === null) return null;
+      const began = clock();
+      const outcome = await lookAt(task);
+      if (stopped) return null; // it waits for the next start
+      await settled(renders, task, outcome);
+      return toldOf(task, outcome, clock() - began);
+    },
+    stop() {
+      stopped = true;
+      kill();
+    },
+  };
+}
+
+/** A disk that has no room for pictures may have some for words. */
+async function settled(renders: Renders, task: RenderTask, outcome: RenderOutcome): Promise<void> {
+  try {
+    await renders.settle(task, outcome);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    await renders.settle(task, { ...outcome, pictures: NO_PICTURES });
+  }
+}

@@ -1,0 +1,92 @@
+/** What goes into the process that looks at a page, and what comes out: plain data. */
+import type { Bytes } from "../types.ts";
+
+/** How the browser is started. */
+export interface Chromium {
+  /** Path of the program. */
+  program: string;
+  /** Off only where the kernel allows none: what a page breaks out into is then the server's own user. */
+  sandbox: boolean;
+}
+
+export interface RenderJob extends Chromium {
+  /** An empty folder for the browser alone, removed by whoever gave the job. */
+  folder: string;
+  /** The site's start page, as visitors have it. */
+  url: string;
+  /** Host and port under which the server has this very version. */
+  version_host: string;
+  /** Where the server listens: `http://127.0.0.1:8787`. */
+  server: string;
+}
+
+export interface ConsoleEntry {
+  level: "log" | "info" | "warning" | "error" | "debug";
+  text: string;
+  url: string | null;
+  line: number | null;
+}
+
+/** An uncaught error. */
+export interface PageError {
+  text: string;
+  url: string | null;
+  line: number | null;
+}
+
+interface FailedRequest {
+  url: string;
+  method: string;
+  /** Null where no answer came. */
+  status: number | null;
+  reason: string;
+}
+
+/** What a failed request was for. `elsewhere`: it went to another host, which the engine asks nothing. */
+export interface SeenRequest extends FailedRequest {
+  kind: string;
+  elsewhere: boolean;
+}
+
+export interface DomSummary {
+  title: string;
+  /** The first of them. */
+  headings: string[];
+  links: number;
+  images: number;
+  /** Characters of what a visitor can read. */
+  text_length: number;
+}
+
+export interface Pictures {
+  desktop: Bytes | null;
+  phone: Bytes | null;
+}
+
+export interface Seen {
+  console: ConsoleEntry[];
+  errors: PageError[];
+  failed_requests: SeenRequest[];
+  /** Null where the page was not seen to its end. */
+  dom_summary: DomSummary | null;
+  /** Nothing to read, and every pixel alike. */
+  blank: boolean;
+  pictures: Pictures;
+  /** Why the page was not seen to its end; null where it was. */
+  reason: string | null;
+}
+
+export interface Tried {
+  /** Null where the browser ran; else why not. */
+  trouble: string | null;
+}
+
+export type ToRender = { look: RenderJob } | { try: Chromium & { folder: string } };
+export type FromRender = { seen: Seen } | Tried;
+
+/** WebP bytes of one picture. */
+export const MOST_PICTURE_BYTES = 200 * 1024;
+/** Of each list. */
+export const MOST_ENTRIES = 50;
+/** Characters of each text. */
+export const LONGEST_TEXT = 500;

@@ -1,0 +1,117 @@
+/** What of a page is worth a warning: what failed in the browser, and what the lint did not say already. */
+import type { RenderWarning } from "../store/renders.ts";
+import type { Receipt } from "../store/serving.ts";
+import type { PageError, Seen, SeenRequest } from "./job.ts";
+
+/** Of one code; the last says how many more. */
+const MOST_OF_A_CODE = 5;
+
+/** Browsers ask for these by themselves, or scripts on the chance that they are there. */
+const IMPLIED = /^\/(favicon\.ico|robots\.txt|apple-touch-icon[\w-]*\.png)$/;
+const NOT_MISSED: ReadonlySet<string> = new Set([
+  "Ping",
+  "ServiceWorker",
+  "Preflight",
+  "Prefetch",
+  "CSPViolationReport",
+  "SignedExchange",
+]);
+/** Where one of these is refused because it went elsewhere, the page does not have what it has for a visitor. */
+const WORKS: ReadonlySet<string> = new Set(["Script", "Fetch", "XHR", "WebSocket", "EventSource", "Document", "Other"]);
+/** Failures of what a page may go without, and those of the bounds that it has here alone. */
+const BESIDES =
+  /service ?worker|Failed to fetch|NetworkError|Load failed|NotAllowedError|AbortError|ResizeObserver loop|allocation failed|out of memory/i;
+
+/** As the upload has it. */
+const fileAt = (address: string): string => (address === "/" ? "index.html" : address.slice(1));
+/** Answers that are the engine's own, or a busy server's. */
+const NOT_THE_PAGES: ReadonlySet<number> = new Set([429, 502, 503]);
+
+/** Without an answer: what a policy blocked, or a socket that met something else. Whatever else breaks off may be of the
+ *  bounds that the page has here. */
+const isFault = ({ status, reason }: SeenRequest): boolean =>
+  status === null ? /handshake|\(.+\)$/.test(reason) : !NOT_THE_PAGES.has(status);
+
+const pathOf = (url: string): string | null => URL.parse(url)?.pathname ?? null;
+
+function fileOf(path: string): string {
+  const last = path.slice(path.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}
+
+/** Whether the deploy's receipt names the file. Where it left some out, nobody knows. */
+function told(receipt: Receipt | null, path: string): boolean {
+  const file = fileOf(path) || path;
+  return receipt !== null && receipt.warnings.some(({ message }) => message.includes(file));
+}
+
+function failedRequests(seen: Seen, receipt: Receipt | null): RenderWarning[] {
+  const wrong = seen.failed_requests.filter((one) => !one.elsewhere && !NOT_MISSED.has(one.kind) && isFault(one));
+  const paths = new Map<string, SeenRequest>();
+  for (const request of wrong) {
+    const path = pathOf(request.url);
+    if (path !== null && !IMPLIED.test(path) && !told(receipt, path) && !paths.has(path)) paths.set(path, request);
+  }
+  return [...paths].map(([address, { kind, status, reason }]) => {
+    const path = fileAt(address);
+    const how = status === null ? `it fails: ${reason}` : `the answer is ${status}`;
+    return {
+      code: "failed_request",
+      message: `The page asks for ${path} (${kind.toLowerCase()}), and ${how}.`,
+      path,
+      fix_recipe: `Add ${path} to the deploy, or change the script that asks for it.`,
+    };
+  });
+}
+
+const placeOf = ({ url, line }: PageError): string => {
+  const path = url === null ? null : pathOf(url);
+  return path === null ? "" : ` (${fileAt(path)}${line === null ? "" : `:${line}`})`;
+};
+
+function scriptErrors(seen: Seen): RenderWarning[] {
+  const errors = new Map(seen.errors.filter(({ text }) => !BESIDES.test(text)).map((one) => [one.text, one]));
+  return [...errors.values()].map((error) => {
+    const address = error.url === null ? null : pathOf(error.url);
+    const path = address === null ? null : fileAt(address);
+    const where = path === null ? "in the page's script" : `in ${path}`;
+    return {
+      code: "script_error",
+      message: `A script of the page fails when it loads: ${error.text.replace(/\s+/g, " ").slice(0, 300)}${placeOf(error)}`,
+      ...(path !== null && { path }),
+      fix_recipe: `Open the page with the browser's console, and mend what throws ${where}.`,
+    };
+  });
+}
+
+const BLANK: RenderWarning = {
+  code: "blank_page",
+  message: "The start page shows nothing: no text, and one colour alone.",
+  path: "index.html",
+  fix_recipe:
+    "Open the site and look at the browser's console: make index.html load the scripts that fill it, then deploy again.",
+};
+
+function bounded(warnings: RenderWarning[]): RenderWarning[] {
+  if (warnings.length <= MOST_OF_A_CODE) return warnings;
+  const shown = warnings.slice(0, MOST_OF_A_CODE);
+  const last = shown.at(-1)!;
+  return shown.with(-1, {
+    ...last,
+    message: `${last.message} And ${warnings.length - MOST_OF_A_CODE} more like this.`,
+  });
+}
+
+/** `receipt`: what the deploy of the version was told. */
+export function judge(seen: Seen, receipt: Receipt | null): RenderWarning[] {
+  const lacks = seen.failed_requests.some(({ elsewhere, kind }) => elsewhere && WORKS.has(kind));
+  return [
+    ...(lacks ? [] : bounded(scriptErrors(seen))),
+    ...bounded(failedRequests(seen, receipt)),
+    ...(seen.blank && !lacks ? [BLANK] : []),
+  ];
+}

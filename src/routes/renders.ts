@@ -1,0 +1,83 @@
+/** What a browser saw of versions (CONTRACT 9), where the engine is on. */
+import type { RenderBrief, RenderSeen } from "../store/renders.ts";
+import { unknownVersion } from "../store/refusals.ts";
+import type { Site } from "../types.ts";
+import { Refusal } from "../errors.ts";
+import { managedSite } from "./caller.ts";
+import type { ApiParts, Ctx } from "./context.ts";
+
+type Parts = Pick<ApiParts, "config" | "store">;
+
+const isOn = ({ config }: Parts): boolean => config.render !== "off";
+
+/** Of a deploy that was answered just now, and wherever the engine is off. */
+const PENDING = { status: "pending", console: [], failed_requests: [], dom_summary: null } as const;
+
+/** A version that was deployed while the engine was off. */
+const UNSEEN = {
+  ...PENDING,
+  status: "failed",
+  reason: "The version was deployed while no render engine was on.",
+} as const;
+
+function shown({ version_id, status, reason, warnings, pictured, ...seen }: RenderBrief & RenderSeen) {
+  const { console, failed_requests, dom_summary } = seen;
+  return {
+    status,
+    ...(reason !== null && { reason }),
+    ...(pictured && { screenshot_key: version_id }),
+    console,
+    failed_requests,
+    dom_summary,
+    warnings,
+  };
+}
+
+/** `render` of a deploy's result. */
+export async function renderOf(parts: Parts, site: Pick<Site, "site_id">, version_id: string) {
+  const render = isOn(parts) ? await parts.store.renders.of(site.site_id, version_id) : null;
+  return render === null ? PENDING : shown(render);
+}
+
+const briefly = (render: RenderBrief | undefined) =>
+  render === undefined ? { status: UNSEEN.status, warnings: [] } : { status: render.status, warnings: render.warnings };
+
+/** What the record of a site says: of the live version all, of each the warnings. */
+export async function rendersOf(parts: Parts, site: Pick<Site, "site_id" | "live_version_id">) {
+  if (!isOn(parts)) return null;
+  const [live, all] = await Promise.all([
+    parts.store.renders.of(site.site_id, site.live_version_id),
+    parts.store.renders.ofSite(site.site_id),
+  ]);
+  const render = { version_id: site.live_version_id, ...(live === null ? { ...UNSEEN, warnings: [] } : shown(live)) };
+  return { render, ofVersion: (version_id: string) => briefly(all.get(version_id)) };
+}
+
+/** What was seen never changes under an address, but who may see it does. */
+const HEADERS = {
+  "content-type": "image/webp",
+  "cache-control": "private, max-age=3600",
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+const noPicture = (): Refusal =>
+  new Refusal(
+    "not_found",
+    "There is no screenshot of this version: the render engine has not looked at it, or could not.",
+  );
+
+/** `GET /sites/:id/screenshots/:version_id`, `?size=phone`. */
+export async function readScreenshot({ caller, params, query, parts }: Ctx): Promise<Response> {
+  const { store } = parts;
+  const { site } = await managedSite(caller, params.id!, store, parts.now());
+  const size = query.get("size") ?? "desktop";
+  if (size !== "desktop" && size !== "phone") {
+    throw new Refusal("invalid_input", "`size` must be desktop or phone.");
+  }
+  if ((await store.versions.get(site.site_id, params.version_id!)) === null) throw unknownVersion();
+  const picture = await store.renders.picture(site.site_id, params.version_id!, size);
+  if (picture === null) throw noPicture();
+  return new Response(await store.blobs.read(picture), { headers: { ...HEADERS, etag: `"${picture.sha256}"` } });
+}

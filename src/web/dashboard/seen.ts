@@ -1,0 +1,91 @@
+/** What a browser saw of versions, where the server has one that looks (CONTRACT 9). */
+import { html, type Html } from "../../html/template.ts";
+import type { RenderBrief, RenderSeen } from "../../store/renders.ts";
+import type { Site } from "../../types.ts";
+import { icon } from "../icons.ts";
+import { warningGroups } from "../receipt.ts";
+import type { SignedIn } from "../who.ts";
+import { count } from "../wording/amounts.ts";
+
+type Seen = RenderBrief & RenderSeen;
+
+export const looks = ({ parts }: Pick<SignedIn, "parts">): boolean => parts.config.render !== "off";
+
+const screenshotPath = (site_id: string, version_id: string): string => `/sites/${site_id}/screenshots/${version_id}`;
+
+/** In a row, beside what says its name: nothing that has to be heard. */
+export const thumbnail = (site_id: string, version_id: string, pictured: boolean): Html =>
+  pictured
+    ? html`<img
+        class="shot"
+        src="${screenshotPath(site_id, version_id)}"
+        alt=""
+        width="96"
+        height="60"
+        loading="lazy"
+      />`
+    : html`<span class="shot"></span>`;
+
+const shot = (site_id: string, { version_id }: Seen, size: string, words: string): Html =>
+  html`<img
+    src="${screenshotPath(site_id, version_id)}${size === "phone" && "?size=phone"}"
+    alt="${words}"
+    width="${size === "phone" ? 390 : 1280}"
+    height="${size === "phone" ? 844 : 800}"
+    loading="lazy"
+  />`;
+
+const pictures = (site_id: string, seen: Seen): Html =>
+  html`<p class="shots">
+    ${shot(site_id, seen, "desktop", "The start page in a window of 1280 by 800")}
+    ${shot(site_id, seen, "phone", "The start page on a phone")}
+  </p>`;
+
+/** A list that is folded; nothing where it is empty. */
+const folded = (summary: string, entries: readonly Html[]): Html | false =>
+  entries.length > 0 &&
+  html`<details>
+    <summary>${summary}</summary>
+    <ul class="said-lines" role="list">
+      ${entries.map((entry) => html`<li>${entry}</li>`)}
+    </ul>
+  </details>`;
+
+const details = ({ console: lines, failed_requests }: Seen): Html =>
+  html`${folded(
+    `${count(failed_requests.length, "request")} failed`,
+    failed_requests.map(
+      ({ method, url, status, reason }) =>
+        html`<code dir="auto">${method} ${url}</code> ${status === null ? reason : `${status}`}`,
+    ),
+  )}
+  ${folded(
+    `${count(lines.length, "line")} on the console`,
+    lines.map(({ level, text }) => html`<b>${level}</b> <code dir="auto">${text}</code>`),
+  )}`;
+
+function verdict({ status, reason, warnings }: Seen): Html {
+  if (status === "pending") return html`<p class="dim small">A browser will look at this version in a moment.</p>`;
+  if (status === "failed") return html`<p class="dim small">A browser could not see this version. ${reason}</p>`;
+  return warnings.length === 0
+    ? html`<p class="dim small">A browser opened the start page, and nothing failed.</p>`
+    : html`<p class="dim small">A browser opened the start page, and found what the deploy could not know.</p>`;
+}
+
+/** Of the live version; nothing where no browser looks, or where it never was asked to. */
+export async function seenSection(ctx: SignedIn, { site_id, live_version_id }: Site): Promise<Html | false> {
+  const seen = looks(ctx) ? await ctx.parts.store.renders.of(site_id, live_version_id) : null;
+  if (seen === null) return false;
+  return html`<section class="card seen" aria-labelledby="seen">
+    <h2 id="seen">In a browser</h2>
+    ${verdict(seen)} ${seen.pictured && pictures(site_id, seen)}
+    ${
+      seen.warnings.length > 0 &&
+      html`<h3>${icon("warning")} ${count(seen.warnings.length, "warning")}</h3>
+        <ul class="items" role="list">
+          ${warningGroups(seen.warnings)}
+        </ul>`
+    }
+    ${details(seen)}
+  </section>`;
+}

@@ -1,0 +1,56 @@
+/** A server with the render engine on, and what it says of a deploy once it has looked. */
+import { chromiumPath } from "../../scripts/chromium.ts";
+import { type Contents, type DeployResult, type Setting, startServer, type TestServer } from "../kit/server.ts";
+
+export const PATIENCE_MS = 60_000;
+
+export interface Render {
+  version_id: string;
+  status: "pending" | "done" | "failed";
+  reason?: string;
+  screenshot_key?: string;
+  console: { level: string; text: string; url: string | null; line: number | null }[];
+  failed_requests: { url: string; method: string; status: number | null; reason: string }[];
+  dom_summary: { title: string; headings: string[]; links: number; images: number; text_length: number } | null;
+  warnings: { code: string; message: string; path?: string; fix_recipe: string }[];
+}
+
+export interface SiteRecord {
+  live_version_id: string;
+  versions: { version_id: string; render?: Pick<Render, "status" | "warnings"> }[];
+  render?: Render;
+}
+
+type Managed = Pick<DeployResult, "site_id" | "manage_token">;
+
+export const authorized = ({ manage_token }: Pick<Managed, "manage_token">) => ({
+  headers: { authorization: `Bearer ${manage_token}` },
+});
+
+export const startRenderer = async (...settings: Setting[]): Promise<TestServer> =>
+  startServer({ SVC_RENDER: "chrome", SVC_CHROME: await chromiumPath() }, ...settings);
+
+export async function recordOf(server: TestServer, site: Managed): Promise<SiteRecord> {
+  const answer = await server.api(`/sites/${site.site_id}`, authorized(site));
+  if (answer.status !== 200) throw new Error(`GET /sites/:id was answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as SiteRecord;
+}
+
+/** Of the live version, once it has been looked at. */
+export async function seen(server: TestServer, site: Managed): Promise<Render> {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await Bun.sleep(50)) {
+    const { render } = await recordOf(server, site);
+    if (render !== undefined && render.status !== "pending") return render;
+  }
+  throw new Error("nobody looked at the version");
+}
+
+/** Deploys a site and waits until it was looked at. */
+export async function look(server: TestServer, files: Contents | string): Promise<Render & { site: DeployResult }> {
+  const site = await server.deploy(typeof files === "string" ? { "index.html": files } : files);
+  return { ...(await seen(server, site)), site };
+}
+
+export const page = (body: string, head = ""): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>${head}</head><body>${body}</body></html>`;
+export const script = (code: string): string => `<script>${code}</script>`;

@@ -38,7 +38,9 @@ export function docs(
     made: [...draft.made].toSorted(),
     page,
     article: (path) => /<article>\n([^]*)<\/article>/.exec(page(path))![1]!.trim(),
-    warnings: draft.warnings.map(({ code, path, message }) => `${code} ${path}: ${message}`),
+    warnings: [...draft.warnings, ...(draft.findings ?? [])].map(
+      ({ code, path, message }) => `${code} ${path}: ${message}`,
+    ),
   };
 }
 

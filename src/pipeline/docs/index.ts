@@ -6,18 +6,18 @@ import turn from "../../html/turn.css" with { type: "text" };
 import looks from "./style.css" with { type: "text" };
 import script from "./script.js.txt" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
-import type { Bytes, Draft, Healed, Progress, Warning } from "../../types.ts";
+import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../types.ts";
 import { languageOf } from "./language.ts";
 import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./site.ts";
 import { overview } from "./overview.ts";
-import { docsPage } from "./page.ts";
+import { docsPage, docsText } from "./page.ts";
 import { type Plan, planDocs, type PlannedPage } from "./plan.ts";
 import type { DocsPage } from "./tree.ts";
 import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../markdown/words.ts";
 import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
 import type { Rendered } from "../markdown/render.ts";
 import { readSource, type Source } from "../markdown/source.ts";
-import { markdownWarnings } from "./warnings.ts";
+import { brokenLink, tooComplex } from "./warnings.ts";
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
@@ -106,25 +106,39 @@ function bodyOf({ page, source, bodies }: Work, folder: string): string {
   return rendered.titled ? rendered.html : `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${rendered.html}`;
 }
 
-/** Path → page, for every place a page stands at. */
-function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<[string, string]> {
+interface Made {
+  path: string;
+  page: string;
+  /** Of it, what its author wrote. */
+  written: string;
+}
+
+/** For every place a page stands at. */
+function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<Made> {
   const places = new Map<string, Place>();
   const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
   for (const work of works) {
     // An index and its page of the same name are the same bytes, made once.
-    const made = new Map<string, string>();
+    const made = new Map<string, Omit<Made, "path">>();
     for (const path of work.planned.paths) {
       const folder = folderOf(path);
-      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), at(folder));
-      made.set(folder, page);
-      yield [path, page];
+      const body = bodyOf(work, folder);
+      const both = made.getOrInsertComputed(folder, () => ({
+        page: docsPage(site, work.page, body, at(folder)),
+        written: docsText(site, work.page, body),
+      }));
+      yield { path, ...both };
     }
   }
   for (const page of overviews) {
     const place = at(page.address);
     const list = overview(site.tree, page.address, place.url, site.answers);
     const body = `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${list}`;
-    yield [`${page.address}index.html`, docsPage(site, page, body, place)];
+    yield {
+      path: `${page.address}index.html`,
+      page: docsPage(site, page, body, place),
+      written: docsText(site, page, ""),
+    };
   }
 }
 
@@ -145,11 +159,14 @@ function healedBy(works: readonly Work[]): Healed[] {
   ];
 }
 
-function warningsOf(works: readonly Work[]): Warning[] {
-  return markdownWarnings(
-    works.map(({ source, bodies }) => ({ path: source.path, rendered: [...bodies.values()][0] ?? null })),
-  );
-}
+/** At one of the places where it stands: elsewhere it is the same text. */
+const renderedOf = ({ bodies }: Work): Rendered | null => [...bodies.values()][0] ?? null;
+
+const tooComplexOf = (works: readonly Work[]): Warning[] =>
+  works.filter((work) => renderedOf(work) === null).map(({ source }) => tooComplex(source.path));
+
+const brokenLinksOf = (works: readonly Work[]): Finding[] =>
+  works.flatMap((work) => (renderedOf(work)?.broken ?? []).map((link) => brokenLink(work.source.path, link)));
 
 const encode = (text: string): Bytes => new TextEncoder().encode(text);
 
@@ -165,7 +182,11 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const root = pages.find(({ address }) => address === "")!;
   const site = docsSite(root.title, pages, draft.files);
   const made = new Map<string, Bytes>();
-  for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
+  const written = new Map<string, Bytes>();
+  for (const { path, page, written: text } of pagesOf(site, works, overviews)) {
+    made.set(path, encode(page));
+    written.set(path, encode(text));
+  }
   made.set(`${site.assets}style.css`, encode(STYLE));
   made.set(`${site.assets}script.js`, encode(SCRIPT));
   made.set(`${site.assets}search.json`, encode(searchIndex(site)));
@@ -174,6 +195,8 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
     files: new Map([...draft.files, ...made]),
     made: new Set([...draft.made, ...made.keys()]),
     healed: [...draft.healed, ...healedBy(works)],
-    warnings: [...draft.warnings, ...warningsOf(works)],
+    warnings: [...draft.warnings, ...tooComplexOf(works)],
+    findings: brokenLinksOf(works),
+    written,
   };
 }

@@ -14,14 +14,20 @@ const icon = (path: string): string =>
 const MENU = icon("M3 5h14M3 10h14M3 15h14");
 const LIST = icon("M3 5h1M7 5h10M3 10h1M7 10h10M3 15h1M7 15h10");
 
+const titleElement = (site: DocsSite, { title }: DocsPage): string =>
+  `<title>${escape(title === site.name ? title : `${title} · ${site.name}`)}</title>`;
+
+/** Of a page, what its author wrote: nothing of the frame. */
+export const docsText = (site: DocsSite, page: DocsPage, body: string): string =>
+  `<!doctype html>\n${titleElement(site, page)}\n${body}`;
+
 function head(site: DocsSite, page: DocsPage, { url }: Place): string {
-  const title = page.title === site.name ? page.title : `${page.title} · ${site.name}`;
   const favicon = site.icon === null ? "" : `<link rel="icon" href="${site.icon ? escape(url(site.icon)) : ICON}">\n`;
   const description = page.excerpt && `<meta name="description" content="${escape(page.excerpt)}">\n`;
   return `<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escape(title)}</title>
+${titleElement(site, page)}
 ${description}${favicon}<link rel="stylesheet" href="${url(`${site.assets}style.css`)}">
 <script src="${url(`${site.assets}script.js`)}" defer></script>`;
 }

@@ -11,13 +11,13 @@ import { languageOf } from "./language.ts";
 import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./site.ts";
 import { overview } from "./overview.ts";
 import { docsPage, docsText } from "./page.ts";
-import { type Plan, planDocs, type PlannedPage } from "./plan.ts";
+import { firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
 import type { DocsPage } from "./tree.ts";
 import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../markdown/words.ts";
 import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
 import type { Rendered } from "../markdown/render.ts";
 import { readSource, type Source } from "../markdown/source.ts";
-import { brokenLink, tooComplex } from "./warnings.ts";
+import { brokenLink, tooComplex, unbuiltMdx } from "./warnings.ts";
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
@@ -44,16 +44,25 @@ const headingLine = (text: string): string | undefined => /^# +(\S.*)$/m.exec(te
 
 const isIndex = ({ address }: PlannedPage): boolean => address === "" || address.endsWith("/");
 
-function titleOf({ front, path, text }: Source, rendered: Rendered | null): string {
-  const heading = rendered ? rendered.title : headingLine(text);
-  return shortTitle(front.title ?? "") || shortTitle(heading ?? "") || fileInWords(path);
+/** What a page without a title of its own is called: a folder's index by its folder. */
+function nameFor({ address, source }: PlannedPage, { front }: Source, stripped: string | null): string {
+  if (!isIndexName(source) || !(address === "" || address.endsWith("/"))) return fileInWords(source);
+  return (address === "" && shortTitle(front.hero ?? "")) || folderInWords(address, stripped);
 }
 
-function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null): DocsPage {
+const folderInWords = (folder: string, stripped: string | null): string =>
+  inWords(folder === "" ? (stripped ?? "Documentation") : nameOf(folder.slice(0, -1)));
+
+function titleOf(planned: PlannedPage, source: Source, rendered: Rendered | null, stripped: string | null): string {
+  const heading = rendered ? rendered.title : headingLine(source.text);
+  return shortTitle(source.front.title ?? "") || shortTitle(heading ?? "") || nameFor(planned, source, stripped);
+}
+
+function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null, stripped: string | null): DocsPage {
   return {
     source: source.path,
     address: planned.address,
-    title: titleOf(source, rendered),
+    title: titleOf(planned, source, rendered, stripped),
     order: source.front.order,
     excerpt: rendered?.excerpt ?? "",
     headings: rendered?.headings ?? [],
@@ -74,7 +83,7 @@ function renderAll(plan: Plan, draft: Draft, progress: Progress, limits: TimeLim
   const rendered = renderWithin(jobs, targets, progress, limits).values();
   const works = read.map(({ planned, source, folders }) => {
     const bodies = new Map(folders.map((folder) => [folder, rendered.next().value ?? null]));
-    return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!) };
+    return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!, draft.stripped_folder) };
   });
   return withoutBanners(works);
 }
@@ -95,15 +104,18 @@ function withoutBanners(works: readonly Work[]): Work[] {
 }
 
 function overviewPage(folder: string, stripped: string | null): DocsPage {
-  const name = folder === "" ? (stripped ?? "Documentation") : nameOf(folder.slice(0, -1));
   const language = { lang: "en", dir: "ltr" } as const;
-  return { source: null, address: folder, title: inWords(name), order: null, excerpt: "", headings: [], language };
+  const title = folderInWords(folder, stripped);
+  return { source: null, address: folder, title, order: null, excerpt: "", headings: [], language };
 }
 
-function bodyOf({ page, source, bodies }: Work, folder: string): string {
+const titled = ({ title }: DocsPage, html: string): string => `<h1 dir="auto">${Bun.escapeHTML(title)}</h1>\n${html}`;
+
+function bodyOf({ page, source, bodies, planned }: Work, site: DocsSite, { folder, url }: Place): string {
   const rendered = bodies.get(folder);
   if (!rendered) return asSource(source.text);
-  return rendered.titled ? rendered.html : `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${rendered.html}`;
+  if (rendered.empty && isIndex(planned)) return titled(page, overview(site, page, url));
+  return rendered.titled ? rendered.html : titled(page, rendered.html);
 }
 
 interface Made {
@@ -122,18 +134,16 @@ function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly Do
     const made = new Map<string, Omit<Made, "path">>();
     for (const path of work.planned.paths) {
       const folder = folderOf(path);
-      const body = bodyOf(work, folder);
-      const both = made.getOrInsertComputed(folder, () => ({
-        page: docsPage(site, work.page, body, at(folder)),
-        written: docsText(site, work.page, body),
-      }));
+      const both = made.getOrInsertComputed(folder, () => {
+        const body = bodyOf(work, site, at(folder));
+        return { page: docsPage(site, work.page, body, at(folder)), written: docsText(site, work.page, body) };
+      });
       yield { path, ...both };
     }
   }
   for (const page of overviews) {
     const place = at(page.address);
-    const list = overview(site.tree, page.address, place.url, site.answers);
-    const body = `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${list}`;
+    const body = titled(page, overview(site, page, place.url));
     yield {
       path: `${page.address}index.html`,
       page: docsPage(site, page, body, place),
@@ -170,10 +180,15 @@ const brokenLinksOf = (works: readonly Work[]): Finding[] =>
 
 const encode = (text: string): Bytes => new TextEncoder().encode(text);
 
+function withMdxWarning(draft: Draft): Draft {
+  const path = firstMdx(draft.files);
+  return path === null ? draft : { ...draft, warnings: [...draft.warnings, unbuiltMdx(path)] };
+}
+
 export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: TimeLimits): Draft {
   if (draft.files.has("index.html")) return draft;
   const plan = planDocs(draft.files);
-  if (!plan) return draft;
+  if (!plan) return withMdxWarning(draft);
   progress("rendering Markdown");
   const works = renderAll(plan, draft, progress, limits);
   progress("making pages of Markdown");

@@ -12,6 +12,15 @@ export function tooComplex(path: string): Warning {
   };
 }
 
+export function unbuiltMdx(path: string): Warning {
+  return {
+    code: "unbuilt_source",
+    message: `${show(path)} is MDX, which no browser can show: only a build makes pages of it.`,
+    path,
+    fix_recipe: `Build the project (npm run build) and deploy the folder that the build makes, or rename ${show(path)} and its like to .md if they are plain Markdown.`,
+  };
+}
+
 /** Worded when it is shown. */
 export const brokenLink = (path: string, { target, found }: BrokenLink): Finding => ({
   code: found === null ? "broken_link" : "case_mismatch",

@@ -42,7 +42,7 @@ describe("the index", () => {
 
   test("every Markdown file becomes a page at the same path with .html; other files stay as they are", () => {
     const site = docs({ "README.md": "# R", "a/b.md": "# B", "a/c.markdown": "# C", "logo.png": "p", "x.txt": "t" });
-    expect(pages(site.made)).toEqual(["README.html", "a/b.html", "a/c.html", "a/index.html", "index.html"]);
+    expect(pages(site.made)).toEqual(["404.html", "README.html", "a/b.html", "a/c.html", "a/index.html", "index.html"]);
     expect(site.page("x.txt")).toBe("t");
     expect(site.page("README.md")).toBe("# R");
   });
@@ -65,7 +65,7 @@ describe("the index", () => {
 
   test("a lone page in a folder is the index of both, and its links and pictures hold at either place", () => {
     const site = docs({ "n/report.md": "![p](p.png) [s](sub/x.txt) [self](report.md) [r](/n/p.png)", "n/p.png": "p" });
-    expect(pages(site.made)).toEqual(["index.html", "n/index.html", "n/report.html"]);
+    expect(pages(site.made)).toEqual(["404.html", "index.html", "n/index.html", "n/report.html"]);
     expect(site.article()).toContain('src="n/p.png"');
     expect(site.article()).toContain('href="n/sub/x.txt"');
     expect(site.article("n/report.html")).toContain('src="p.png"');

@@ -46,6 +46,9 @@ const isPage = ([path, content]: [string, string | Uint8Array]): boolean =>
   !/oauth2-redirect\.html$/.test(path) &&
   (typeof content !== "string" || /<(?:!doctype|html|head|title|\?xml)/i.test(content));
 
+/** The file came, and the browser would not run it. */
+const NOT_RUN = /^error: (?:Failed to load module script|Refused to execute script)/;
+
 /** What another host would have given may be missed by the page's own scripts: no test leaves this machine. */
 function ownFailures(failures: readonly string[], site: string): string[] {
   const lacks = failures.some((failure) => /^(?:\d{3}|net::\S+) /.test(failure) && !concernsSite(failure, site));
@@ -54,12 +57,13 @@ function ownFailures(failures: readonly string[], site: string): string[] {
 
 export async function seen(browser: Browser, site: string, files: Contents, visits: Visits = {}): Promise<string[]> {
   const { most = MOST_PAGES, besides = [] } = visits;
-  const all = Object.entries(files).filter(isPage);
-  const pages = all.filter(([path], i) => i < most || besides.includes(path));
+  const all = Object.entries(files).filter(isPage).slice(0, most);
+  const named = Object.entries(files).filter(([path]) => /\.x?html?$/i.test(path) && besides.includes(path));
+  const pages = [...all, ...named];
   const found: string[] = [];
   for (const path of new Set(["/", ...pages.map(([path]) => `/${path}`).filter((path) => path !== "/index.html")])) {
-    const { failures } = await browser.visit(site + path.split("/").map(encodeURIComponent).join("/"));
-    found.push(...ownFailures(failures, site));
+    const { failures, messages } = await browser.visit(site + path.split("/").map(encodeURIComponent).join("/"));
+    found.push(...ownFailures(failures, site), ...messages.filter((message) => NOT_RUN.test(message)));
     const [blank, links] = await browser.evaluate<[boolean, string[]]>(LOOK);
     if (blank) found.push(`blank ${path}`);
     found.push(...(await brokenLinks(links, site)));

@@ -11,7 +11,7 @@ import { SITES } from "./parts/site-list.ts";
 /** What no load shows. */
 const BY_HAND = new Set(["possible_secret", "server_code", "huge_asset", "mixed_content", "missing_title"]);
 /** Errors of a page's own code are left out: here half of them are what it misses of other hosts, or of a graphics card. */
-const LOADS = /^(?:\d{3}|net::\S+|link) /;
+const LOADS = /^(?:\d{3}|net::\S+|link|error:) /;
 /** They tell what was done, and nothing of what loads. */
 const NO_FAULT =
   /^(?:secret_file_dropped|case_collision|reserved_path|name_encoding_guessed|windows_unsafe_name|index_elsewhere|not_judged|markdown_too_complex|suspicious_content)$/;

@@ -8,7 +8,9 @@ import script from "./script.js.txt" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
 import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../types.ts";
 import { languageOf } from "./language.ts";
-import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./site.ts";
+import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
+import { searchIndex } from "./search-index.ts";
+import { themed } from "./theme.ts";
 import { overview } from "./overview.ts";
 import { docsPage, docsText } from "./page.ts";
 import { firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
@@ -23,7 +25,7 @@ import { brokenLink, tooComplex, unbuiltMdx } from "./warnings.ts";
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
 
 /** Every page of svc stands on the same ground: what a docs site looks like comes behind it. */
-const STYLE = compactCss(tokens + ground + turn + looks);
+const STYLE = compactCss(themed(tokens + ground + turn + looks));
 
 /** One Markdown file with all that is made of it. */
 interface Work {
@@ -66,6 +68,7 @@ function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null,
     order: source.front.order,
     excerpt: rendered?.excerpt ?? "",
     headings: rendered?.headings ?? [],
+    sections: rendered?.sections ?? [],
     language: languageOf(source.text),
   };
 }
@@ -103,10 +106,22 @@ function withoutBanners(works: readonly Work[]): Work[] {
   });
 }
 
+/** A page that nobody wrote. */
+const NOBODYS = {
+  source: null,
+  order: null,
+  excerpt: "",
+  headings: [],
+  sections: [],
+  language: { lang: "en", dir: "ltr" },
+} as const;
+
+const MISSING: DocsPage = { ...NOBODYS, address: "404.html", title: "Page not found" };
+const MISSING_TEXT = "<p>There is no page at this address. Look for it in the list of pages, or search.</p>\n";
+
 function overviewPage(folder: string, stripped: string | null): DocsPage {
-  const language = { lang: "en", dir: "ltr" } as const;
   const title = folderInWords(folder, stripped);
-  return { source: null, address: folder, title, order: null, excerpt: "", headings: [], language };
+  return { ...NOBODYS, address: folder, title };
 }
 
 const titled = ({ title }: DocsPage, html: string): string => `<h1 dir="auto">${Bun.escapeHTML(title)}</h1>\n${html}`;
@@ -197,6 +212,9 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const root = pages.find(({ address }) => address === "")!;
   const site = docsSite(root.title, pages, draft.files);
   const made = new Map<string, Bytes>();
+  if (!draft.files.has(MISSING.address)) {
+    made.set(MISSING.address, encode(docsPage(site, MISSING, titled(MISSING, MISSING_TEXT), placeAnywhere())));
+  }
   const written = new Map<string, Bytes>();
   for (const { path, page, written: text } of pagesOf(site, works, overviews)) {
     made.set(path, encode(page));
@@ -212,6 +230,6 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
     healed: [...draft.healed, ...healedBy(works)],
     warnings: [...draft.warnings, ...tooComplexOf(works)],
     findings: brokenLinksOf(works),
-    written,
+    written: new Map([...written, [MISSING.address, new Uint8Array()]]),
   };
 }

@@ -39,7 +39,7 @@ export function alertOf({ tokens }: Tokens.Blockquote): Alert | null {
   const line = FIRST_LINE.exec(first.raw);
   const kind = line && KINDS.get(line[1]!.toUpperCase());
   if (!kind) return null;
-  const [whole, mark, words] = line as unknown as [string, string, string];
+  const [whole, mark = "", words = ""] = line;
   const before = whole.indexOf(words, mark.length + 3);
   const [head, inside] = cut((first as Tokens.Paragraph).tokens, whole.length);
   const [, title] = cut(cut(head, before + words.length)[0], before);

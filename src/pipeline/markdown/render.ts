@@ -9,6 +9,7 @@ import { withEmoji } from "./emoji.ts";
 import { createFootnotes } from "./footnotes.ts";
 import { highlight } from "./highlight.ts";
 import { partsOf } from "../../html/page.ts";
+import { childrenOf, sectionsOf } from "./sections.ts";
 import { plainText, spelledText } from "./text.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
@@ -34,6 +35,8 @@ export interface Rendered {
   empty: boolean;
   /** Text of the first paragraph that has any. */
   excerpt: string;
+  /** What it says before its first heading, then below each; a line a paragraph. */
+  sections: string[];
   broken: readonly BrokenLink[];
 }
 
@@ -113,13 +116,6 @@ function* rawHtml(tokens: readonly Token[]): Generator<string> {
   }
 }
 
-function childrenOf(token: Token): readonly Token[] {
-  if (token.type === "list") return (token as Tokens.List).items;
-  if (token.type !== "table") return ("tokens" in token && token.tokens) || [];
-  const { header, rows } = token as Tokens.Table;
-  return [...header, ...rows.flat()].flatMap((each) => each.tokens);
-}
-
 function* idsIn(html: string): Generator<string> {
   for (const part of partsOf(html)) {
     const id = part.kind === "open" ? attributesOf(part.attributes).get("id") : undefined;
@@ -179,7 +175,8 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const banner = heading === undefined && title !== null;
   const excerpt = firstParagraph(tokens);
   const empty = excerpt === "" && headings.length === 0 && showsNothing(body);
-  return { html: body + notes, headings, title, banner, titled, empty, excerpt, broken: broken() };
+  const sections = sectionsOf(tokens);
+  return { html: body + notes, headings, title, banner, titled, empty, excerpt, sections, broken: broken() };
 }
 
 function firstParagraph(tokens: readonly Token[]): string {

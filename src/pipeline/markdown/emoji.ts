@@ -15,7 +15,10 @@ function read(): ReadonlyMap<string, string> {
 /** Between letters or digits a colon is a colon: `10:100:20`. */
 const SHORTCODE = /(?<![\p{L}\p{N}]):([a-z\d_+-]{1,50}):(?![\p{L}\p{N}])/gu;
 
+/** Whether a text may have any. */
+export const hasEmoji = (text: string): boolean => /:[a-z\d_+-]+:/.test(text);
+
 export function withEmoji(text: string): string {
-  if (!text.includes(":")) return text;
+  if (!text.includes(":") || text.indexOf(":") === text.lastIndexOf(":")) return text;
   return text.replace(SHORTCODE, (written, name: string) => (known ??= read()).get(name) ?? written);
 }

@@ -5,7 +5,7 @@ import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { type Anchors, createAnchors, splitOwnId } from "./anchors.ts";
 import { containers, hasContainers } from "./containers.ts";
-import { withEmoji } from "./emoji.ts";
+import { hasEmoji, withEmoji } from "./emoji.ts";
 import { createFootnotes } from "./footnotes.ts";
 import { highlight } from "./highlight.ts";
 import { partsOf } from "../../html/page.ts";
@@ -67,13 +67,9 @@ const checkBox = ({ checked }: Tokens.Checkbox): string =>
 /** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
 function renderer(headings: Heading[], anchors: Anchors, rewrite: Rewrite): RendererObject {
   return {
-    text(token) {
-      token.text = withEmoji(token.text);
-      return false; // `marked` does the rest
-    },
     link(token) {
       token.href = rewrite("a", { name: "href", value: token.href }, []) ?? token.href;
-      return false;
+      return false; // `marked` does the rest
     },
     image(token) {
       token.href = rewrite("img", { name: "src", value: token.href }, []) ?? token.href;
@@ -106,6 +102,14 @@ function renderer(headings: Heading[], anchors: Anchors, rewrite: Rewrite): Rend
     checkbox: checkBox,
   };
 }
+
+/** Asked of every word: only texts that may have emoji pay for it. */
+const EMOJI: RendererObject = {
+  text(token) {
+    token.text = withEmoji(token.text);
+    return false;
+  },
+};
 
 /** The author's own HTML. A stack instead of `marked`'s walk, whose time is the square of the depth. */
 function* rawHtml(tokens: readonly Token[]): Generator<string> {
@@ -159,6 +163,7 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const marked = new Marked({ renderer: renderer(headings, createAnchors(ids), ours) });
   // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
   if (text.includes("[^")) marked.use(footnotes.extension);
+  if (hasEmoji(text)) marked.use({ renderer: EMOJI });
   if (hasContainers(text)) marked.use({ extensions: [containers] });
   const tokens = marked.lexer(text);
   for (const html of rawHtml(tokens)) {

@@ -14,11 +14,10 @@ export function childrenOf(token: Token): readonly Token[] {
 const WORDS = new Set(["paragraph", "text"]);
 
 /** Without the mark that makes a quotation an alert. */
-const oneLine = (text: string): string =>
-  text
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/^\[![a-z]{3,9}\] ?/i, "");
+function oneLine(text: string): string {
+  const line = /\s\s|[\n\t]/.test(text) ? text.replace(/\s+/g, " ") : text;
+  return (line.startsWith("[!") ? line.replace(/^\[![a-z]{3,9}\] ?/i, "") : line).trim();
+}
 
 /** A text before the first heading, and one for each heading; paragraphs are lines. With a stack: quotations may be nested
  *  as deep as their text is long. */

@@ -11,7 +11,9 @@ export const plainText = (tokens: readonly Token[]): string => withEmoji(spelled
 
 /** With emoji by their names, as anchors have them. */
 export function spelledText(tokens: readonly Token[]): string {
-  return tokens.map(spelled).join("");
+  let text = "";
+  for (const token of tokens) text += spelled(token);
+  return text;
 }
 
 function spelled(token: Token): string {
@@ -19,5 +21,5 @@ function spelled(token: Token): string {
   if (token.type === "br") return " ";
   if ("tokens" in token && token.tokens) return spelledText(token.tokens);
   const text = "text" in token ? String(token.text) : "";
-  return token.type === "text" ? decodeEntities(text) : text;
+  return token.type === "text" && text.includes("&") ? decodeEntities(text) : text;
 }

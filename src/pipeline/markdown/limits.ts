@@ -26,7 +26,7 @@ const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
 /** A thread is there in 30 ms; a machine that needs this long has other troubles. */
 const START_MS = 5000;
 /** The deploy has ten seconds on the clock: past this many, slow pages cost it no more of them. */
-const PATIENCE_MS = 6000;
+const PATIENCE_MS = 4000;
 
 interface Run {
   /** The next page; null when it took longer than `ms` of work, or `clock` on the clock. */
@@ -102,6 +102,53 @@ function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
   };
 }
 
+/** The texts of a deploy, and what became of them. */
+interface Rendering {
+  jobs: readonly RenderJob[];
+  targets: LinkTargets;
+  progress: Progress;
+  pages: (Rendered | null)[];
+  /** Milliseconds of work for all that is still to come. */
+  left: number;
+  /** The clock counts too: two texts were given up, or slow ones have their second try. */
+  hurried: boolean;
+  elapsed: ReturnType<typeof stopwatch>;
+}
+
+/** On the clock: an honest upload on a busy machine has all the time that it works. */
+const patience = ({ hurried, elapsed }: Rendering): number => (hurried ? PATIENCE_MS - elapsed().clock_ms : Infinity);
+
+/** Whether the text made it. */
+function renderNext(all: Rendering, run: Run, i: number, share: number): boolean {
+  const clock = patience(all);
+  if (clock <= 0) all.left = 0;
+  const ms = Math.min(share, all.left);
+  all.progress(RENDERING, all.jobs[i]!.source);
+  const reply = ms > 0 ? run.next(ms, clock) : null;
+  all.left -= reply?.cpu_ms ?? ms;
+  all.pages[i] = reply?.rendered ?? null;
+  return reply !== null;
+}
+
+/** Gives each page at most `share`; tells those that need more. */
+function runThrough(all: Rendering, order: readonly number[], share: number): number[] {
+  const slow: number[] = [];
+  for (let rest = order; rest.length > 0 && all.left > 0;) {
+    const run = startRun(
+      rest.map((i) => all.jobs[i]!),
+      all.targets,
+    );
+    const stopped = rest.findIndex((i) => !renderNext(all, run, i, share));
+    run.end(stopped < 0);
+    if (stopped < 0) break;
+    all.progress(GIVING_UP, all.jobs[rest[stopped]!]!.source);
+    slow.push(rest[stopped]!);
+    all.hurried ||= slow.length > 1;
+    rest = rest.slice(stopped + 1);
+  }
+  return slow;
+}
+
 /** Pages in the order of `jobs`; null for one that did not make it. Short texts go first, and each gets its share; those
  *  that need more come last, one after the other, with all that is left: a slow text takes the time of no other. A thread
  *  that had to be ended is followed by a fresh one. */
@@ -111,37 +158,10 @@ export function renderWithin(
   progress: Progress,
   limits: TimeLimits = TIME_LIMITS,
 ): (Rendered | null)[] {
-  const pages: (Rendered | null)[] = jobs.map(() => null);
-  let left = limits.deploy;
-  const elapsed = stopwatch();
-
-  /** Gives each page at most `share`, and all together until `clock`; tells those that need more. */
-  function runThrough(order: readonly number[], share: number, clock: number): number[] {
-    const slow: number[] = [];
-    for (let at = 0; at < order.length && left > 0;) {
-      const rest = order.slice(at);
-      const run = startRun(
-        rest.map((i) => jobs[i]!),
-        targets,
-      );
-      const stopped = rest.find((i) => {
-        at++;
-        progress(RENDERING, jobs[i]!.source);
-        const ms = Math.min(share, left);
-        const reply = ms > 0 ? run.next(ms, clock - elapsed().clock_ms) : null;
-        left -= reply?.cpu_ms ?? ms;
-        pages[i] = reply?.rendered ?? null;
-        return reply === null;
-      });
-      run.end(stopped === undefined);
-      if (stopped === undefined) break;
-      progress(GIVING_UP, jobs[stopped]!.source);
-      slow.push(stopped);
-    }
-    return slow;
-  }
-
+  const pages = jobs.map(() => null);
+  const all: Rendering = { jobs, targets, progress, pages, left: limits.deploy, hurried: false, elapsed: stopwatch() };
   const by_length = jobs.map((_, i) => i).toSorted((a, b) => jobs[a]!.text.length - jobs[b]!.text.length);
-  runThrough(runThrough(by_length, limits.page, Infinity), Infinity, PATIENCE_MS);
-  return pages;
+  const slow = runThrough(all, by_length, limits.page);
+  runThrough({ ...all, hurried: true }, slow, Infinity);
+  return all.pages;
 }

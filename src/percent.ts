@@ -9,9 +9,10 @@ export function decodePercent(text: string): string | null {
   }
 }
 
-/** The name that a path means, decoded once. */
+/** The name that a path means, decoded once. A run of slashes is one (CONTRACT 6). */
 export function decodePath(path: string): string | null {
-  const name = decodePercent(path);
+  const decoded = decodePercent(path);
+  const name = decoded !== null && decoded.includes("//") ? decoded.replace(/\/{2,}/g, "/") : decoded;
   return name !== null && /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
 }
 

@@ -24,7 +24,7 @@ const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_e
 /** No name in a site is longer (CONTRACT 4.1), so a longer path needs no walk up its folders. */
 const LONGEST_NAME = 512;
 
-/** `path` is percent-encoded, as the request has it. Throws `invalid_path`. */
+/** `path` is percent-encoded, as the request has it. A run of slashes is one. Throws `invalid_path`. */
 export function resolve<File>(files: Named<File>, path: string): Resolution<File> {
   const name = decode(path).slice(1);
   if (isNeverServed(name)) return { kind: "unmatched", fallback: false, page: null };
@@ -55,13 +55,16 @@ function found<File>(files: Named<File>, name: string): Resolution<File> | null 
   return file === undefined ? null : { kind: "file", file };
 }
 
-/** No name starts with a slash, so a path that does (`//evil.example/x`) never gets here as a redirect. */
+/** With one slash at its beginning: `//evil.example` would be another host. */
 const folder = <File>(files: Named<File>, name: string, path: string): Resolution<File> | null =>
-  files.has(`${name}/index.html`) ? { kind: "redirect", location: `${path}/` } : null;
+  files.has(`${name}/index.html`) ? { kind: "redirect", location: `${path.replace(/(?:\/|%2f){2,}/gi, "/")}/` } : null;
 
 const unmatched = <File>(files: Named<File>, name: string): Resolution<File> => ({
   kind: "unmatched",
-  fallback: mayBeRoute(files, name),
+  // Whoever has no page for routes never asks: it may cost a look at every name.
+  get fallback() {
+    return mayBeRoute(files, name);
+  },
   page: nearestPage(files, name),
 });
 

@@ -27,6 +27,8 @@ export interface SiteContext {
    *  in ten million deploys). */
   name?: string;
   anonymous: boolean;
+  /** What its owner says of unknown paths; null or left out: as is detected. */
+  spa_override?: 0 | 1 | null | undefined;
 }
 
 type HealedCode =
@@ -79,6 +81,16 @@ export interface Warning {
   fix_recipe: string;
 }
 
+/** A warning in the making. Its getters word it when it is shown: a hostile upload has a hundred thousand. */
+export interface Finding extends Warning {
+  /** The file to change. */
+  path: string;
+  /** What it names, as written. */
+  target: string;
+  /** What is wrong there, where files may name it in different ways: the file that is missing. */
+  cause?: string;
+}
+
 /** Told at each stage and file, so that a deadline can say where a deploy hung.
  *  `stage` is a word or two for a person: "unpacking", "listing". */
 export type Progress = (stage: string, file?: string) => void;
@@ -93,6 +105,10 @@ export interface Draft {
   readonly stripped_folder: string | null;
   readonly healed: readonly Healed[];
   readonly warnings: readonly Warning[];
+  /** Of links, told with the lint's. */
+  readonly findings?: readonly Finding[];
+  /** Of a file that the service made: what of it somebody wrote. The service's own frame is not judged. */
+  readonly written?: ReadonlyMap<string, Bytes>;
 }
 
 export type SpaRule =

@@ -67,7 +67,7 @@ export function addressOf(address: string, base: string, own: OwnHost | null = n
 
 /** The file of the site that an address names; null: none. */
 export const fileAt = (address: Address): string | null =>
-  address.kind === "own" ? decodePath(address.path.slice(1)) : null;
+  address.kind === "own" ? (decodePath(address.path)?.slice(1) ?? null) : null;
 
 /** What addresses are resolved against behind a `<base>` with this address; null where it has none that can be read. */
 export const movedBase = (address: string, base: string): string | null => URL.parse(address, base)?.href ?? null;

@@ -46,5 +46,6 @@ export function ensureIndex(draft: Draft, progress: Progress, name?: string): Dr
   }
   const message = `A list of the files answers /, for there is no ${INDEX}.`;
   const healed: Healed = { code: "index_generated", message, path: INDEX };
-  return withIndex(draft, listing(draft, name), healed, indexElsewhere(draft.files));
+  const made = withIndex(draft, listing(draft, name), healed, indexElsewhere(draft.files));
+  return { ...made, written: new Map([...(draft.written ?? []), [INDEX, new Uint8Array()]]) };
 }

@@ -10,6 +10,7 @@ import { ingest } from "./archive/index.ts";
 import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
+import { asWritten } from "./written.ts";
 import { detectSpa } from "./spa/index.ts";
 import { createBudget } from "./budget.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
@@ -25,6 +26,10 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
   return { files: own.length, bytes: own.reduce((sum, [, content]) => sum + content.length, 0) };
 }
 
+/** As its owner has it: links are judged by that. */
+const asOwned = <Spa extends { enabled: boolean }>(spa: Spa, { spa_override }: SiteContext): Spa =>
+  spa_override == null ? spa : { ...spa, enabled: spa_override === 1 };
+
 /** `cpu`: milliseconds of processor time that were spent so far, for the limit of judging; without it there is none. */
 export function build(
   zip: Uint8Array,
@@ -37,7 +42,7 @@ export function build(
   const whole = ensureIndex(renderMarkdownSite(upload, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
-  const draft = scanAbuse(whole, site, progress, pages, budget);
+  const draft = scanAbuse(asWritten(whole), site, progress, pages, budget);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
   const { spa, healed } = detectSpa(draft.files, pages, budget);
@@ -47,9 +52,9 @@ export function build(
     title,
     spa,
     ...uploaded(draft),
-    ...describe(draft, hashes, progress),
+    ...describe(whole, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: lint(draft, spa, progress, pages, budget).warnings,
+    warnings: lint(draft, asOwned(spa, site), progress, pages, budget).warnings,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

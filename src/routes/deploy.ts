@@ -56,7 +56,7 @@ async function publishNew(ctx: Ctx, owner: SignedInCaller | null, made: NewSite,
   const deployed = await parts.pool.deploy({
     zip: made.zip,
     ...from,
-    site: siteContext(parts, { slug: null, anonymous: !owner }),
+    site: siteContext(parts, { slug: null, anonymous: !owner, spa_override: made.spa_override }),
     spa_override: made.spa_override,
     renders: parts.config.render !== "off",
     tokens: [
@@ -90,7 +90,7 @@ export async function createSite(ctx: Ctx) {
   const zip = await readUpload(ctx, owner !== null);
   if (!rehearsal) return publishNew(ctx, owner, { zip, key_hash, spa_override });
   const charged = newSiteOf(owner, owner ? null : networkKey(ctx));
-  const site = siteContext(parts, { slug: null, anonymous: !owner });
+  const site = siteContext(parts, { slug: null, anonymous: !owner, spa_override });
   const upload = { zip, ...whereFrom(client_address()), site };
   return dryRun(parts, { ...upload, against: null, charged, bounds: boundsOf(parts.config) }, spa_override ?? null);
 }
@@ -119,10 +119,14 @@ async function siteToUpdate(ctx: Ctx) {
 type Update = Awaited<ReturnType<typeof siteToUpdate>>;
 
 /** What a version's upload is judged with and for. */
-const uploadFor = ({ parts, client_address }: Ctx, { site, owned }: Update, zip: Bytes) => ({
+const uploadFor = (
+  { parts, client_address }: Ctx,
+  { site, owned }: Update,
+  { zip, spa_override = site.spa_override }: Pick<NewSite, "zip" | "spa_override">,
+) => ({
   zip,
   ...whereFrom(client_address()),
-  site: siteContext(parts, { slug: site.slug, anonymous: !owned }),
+  site: siteContext(parts, { slug: site.slug, anonymous: !owned, spa_override }),
   bounds: boundsOf(parts.config),
 });
 
@@ -134,7 +138,7 @@ async function publishVersion(
 ): Promise<Deployed> {
   const { parts } = ctx;
   const deployed = await parts.pool.deploy({
-    ...uploadFor(ctx, update, zip),
+    ...uploadFor(ctx, update, { zip, spa_override }),
     spa_override,
     renders: parts.config.render !== "off",
     tokens: fresh ? [tokenOf("manage", fresh)] : [],
@@ -156,7 +160,7 @@ export async function redeploy(ctx: Ctx) {
   if (rehearsal) {
     const against = { site_id: site.site_id, version_id: site.live_version_id };
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { ...uploadFor(ctx, update, zip), against, charged: site }, setting);
+    return dryRun(parts, { ...uploadFor(ctx, update, { zip, spa_override }), against, charged: site }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
@@ -172,7 +176,7 @@ export async function redeployByForm(ctx: Ctx): Promise<Deployed> {
 }
 
 /** What the upload is judged with beside its files. */
-const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | "anonymous">) => ({
+const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | "anonymous" | "spa_override">) => ({
   sites_domain: config.sites_domain,
   contact: config.contact,
   ...site,

@@ -1,6 +1,7 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
 import { resolve } from "../resolve.ts";
 import { isHtml } from "../media-types.ts";
+import { decodePath } from "../percent.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
@@ -51,7 +52,7 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string, manifest:
     },
   };
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
-    const body = bodies.of(version, file);
+    const body = bodies.of(version, file, shell && isBelowRoot(path) ? "deep" : "itself");
     const etag = etagOf(version, path);
     const link = isHtml(file.media_type)
       ? linkOf(version, manifest, shell ? pageOfRoute(path, file) : pageOfFile(file))
@@ -61,9 +62,12 @@ function workOut(bodies: Bodies, version: LoadedVersion, path: string, manifest:
   if (resolution.kind === "file") return fileAnswer(resolution.file, false);
   if (resolution.kind === "redirect") return { ...resolution, ...kept };
   const shell = resolution.fallback ? fallbackDocument(version, manifest) : undefined;
-  const page = resolution.page && bodies.of(version, resolution.page, true);
+  const page = resolution.page && bodies.of(version, resolution.page, "missing");
   return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
 }
+
+/** Relative addresses of a page there lead elsewhere than at the root. */
+const isBelowRoot = (path: string): boolean => decodePath(path)!.includes("/", 1);
 
 function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string): string {
   return dress === "" ? `"${version_id}:${path}"` : `"${version_id}+${dress}:${path}"`;

@@ -11,8 +11,16 @@ import type { Body, Content, Form, Inserted, LoadedVersion } from "./kept.ts";
  *  up to twice as much (bench/bodies.ts). Slow readers of either hold nothing. */
 const FROM_DISK = 1024 * 1024;
 
-/** `missing`: as the body of a 404, which nobody comments on (COMMENTS, ruling 15). */
-export type BodyOf = (version: LoadedVersion, file: StoredFile, missing?: boolean) => Body;
+/** A file is sent as itself; as the body of a 404, which nobody comments on (COMMENTS, ruling 15); or as the shell of an
+ *  app below the root, where relative addresses would lead astray (PIPELINE 2). */
+type SentAs = "itself" | "missing" | "deep";
+export type BodyOf = (version: LoadedVersion, file: StoredFile, as?: SentAs) => Body;
+
+/** What kept bodies are called by: no name of a file has a NUL. */
+function keyOf({ path }: StoredFile, dress: string, as: SentAs): string {
+  if (as === "deep") return `\0/${path}`;
+  return as === "missing" && dress !== "" ? `\0${path}` : path;
+}
 
 /** Content that nothing refers to any more is forgotten: no version names it, and none of its forms is kept. */
 export function createContents(): BodyOf {
@@ -21,32 +29,33 @@ export function createContents(): BodyOf {
     if (shared.get(sha256)?.deref() === undefined) shared.delete(sha256);
   });
 
-  function contentOf({ version, dress }: LoadedVersion, file: StoredFile, missing: boolean): Content {
-    if (isHtml(file.media_type)) return newContent(file, version, dress !== "" && !missing);
+  function contentOf({ version, dress }: LoadedVersion, file: StoredFile, as: SentAs): Content {
+    if (isHtml(file.media_type)) return newContent(file, version, dress !== "" && as !== "missing", as === "deep");
     const known = shared.get(file.sha256)?.deref();
     if (known !== undefined) return known;
-    const content = newContent(file, null, false);
+    const content = newContent(file, null, false, false);
     shared.set(file.sha256, new WeakRef(content));
     gone.register(content, file.sha256);
     return content;
   }
 
-  return (version, file, missing = false) => {
-    const key = missing && version.dress !== "" ? `\0${file.path}` : file.path;
+  return (version, file, as = "itself") => {
+    const key = keyOf(file, version.dress, as);
     const known = version.bodies.get(key);
     if (known !== undefined) return known;
-    const body = { file, coded: isCoded(file.media_type), content: contentOf(version, file, missing) };
+    const body = { file, coded: isCoded(file.media_type), content: contentOf(version, file, as) };
     version.bodies.set(key, body);
     return body;
   };
 }
 
-function newContent(stored: StoredFile, page_of: Version | null, commented: boolean): Content {
+function newContent(stored: StoredFile, page_of: Version | null, commented: boolean, deep: boolean): Content {
   const from_disk = stored.bytes >= FROM_DISK;
   const content: Content = {
     stored,
     page_of,
     commented,
+    deep,
     from_disk,
     forms: { br: undefined, zstd: undefined, gzip: undefined, identity: undefined },
   };

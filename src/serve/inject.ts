@@ -3,6 +3,7 @@ import { html, scriptJson } from "../html/template.ts";
 import type { Bytes, Version } from "../types.ts";
 import { headEnd } from "../html/head-end.ts";
 import { headStart } from "../html/head-start.ts";
+import { needsBase } from "../html/relative.ts";
 import type { Content, Inserted } from "./kept.ts";
 
 function attribution({ site_id, version_id }: Pick<Version, "site_id" | "version_id">): Bytes {
@@ -25,16 +26,20 @@ export const LOOKED_THROUGH = 256 << 10;
  *  it (COMMENTS 4). */
 const COMMENTS = new TextEncoder().encode('<script src="/_svc/c.js" async></script>');
 
+const AT_ROOT = new TextEncoder().encode('<base href="/">');
+
 /** What goes where into a page, by its beginning; nothing where it takes none. */
 export function insertedIn(
   beginning: Bytes,
-  { page_of, commented }: Pick<Content, "page_of" | "commented">,
+  { page_of, commented, deep }: Pick<Content, "page_of" | "commented" | "deep">,
 ): Inserted[] {
   if (page_of === null || isUtf16(beginning)) return [];
   const { buffer, byteOffset, byteLength } = beginning;
   const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1", 0, LOOKED_THROUGH);
   const last = { at: headEnd(text), bytes: attribution(page_of) };
-  return commented ? [{ at: headStart(text), bytes: COMMENTS }, last] : [last];
+  const first = [...(deep && needsBase(text) ? [AT_ROOT] : []), ...(commented ? [COMMENTS] : [])];
+  const at = first.length > 0 ? headStart(text) : 0;
+  return [...first.map((bytes) => ({ at, bytes })), last];
 }
 
 /** The page with all of it, in parts. All other bytes stay as they are, whatever their encoding. */

@@ -22,7 +22,7 @@ export interface LoadedVersion extends Kept {
   readonly dress: string;
   /** Null once it was pushed out: what was answered before needs it no more. */
   manifest: KeptManifest | null;
-  /** By path of the file; of the site's own 404 pages behind a NUL, which no name has. */
+  /** By path of the file; of the site's own 404 pages, and of shells below the root, behind a NUL, which no name has. */
   readonly bodies: Map<string, Body>;
   /** By path of the request. */
   readonly answers: Map<string, Answer>;
@@ -82,6 +82,8 @@ export interface Content {
   readonly page_of: Version | null;
   /** Of a page: whether the comments' script is in it. */
   readonly commented: boolean;
+  /** Of a page: whether it goes out below the root, where it may need a `<base>`. */
+  readonly deep: boolean;
   /** Too large for memory as it is: identity goes out from the disk. */
   readonly from_disk: boolean;
   readonly forms: Record<Coding, Form | undefined>;

@@ -136,22 +136,53 @@ const search = async (words: string): Promise<string[]> => {
 };
 
 describe("search", () => {
+  const TITLES = `[...document.querySelectorAll(".found:not([hidden]) a b")].map((b) => b.textContent)`;
+  const MARKS = `[...document.querySelectorAll(".found:not([hidden]) mark")].map((mark) => mark.textContent)`;
   test.each<[string, string[]]>([
-    ["twelfths", ["The rule of twelfths\nTides"]],
-    ["FIRST call", ["The first call\nRadio"]],
-    ["radio mean", ["Words that mean one thing\nRadio"]],
+    ["twelfths", ["The rule of twelfths"]],
+    ["FIRST call", ["The first call"]],
+    ["radio mean", ["Words that mean one thing"]],
+    ["mussels", ["Tides"]],
     ["zzzz", []],
   ])(
     "%s",
-    async (words, hits) => {
+    async (words, first) => {
       await screen(1280);
       await browser.visit(`${url}/club/house`);
-      expect(await search(words)).toEqual(hits);
+      const hits = await search(words);
+      expect((await browser.evaluate<string[]>(TITLES)).slice(0, 1)).toEqual(first);
       const count = await browser.evaluate<string>(`document.querySelector("${STATUS}").textContent`);
-      expect(count).toBe(hits.length === 0 ? "Nothing found" : `${hits.length} found`);
+      expect(count).toBe(first.length === 0 ? "Nothing found" : `${hits.length} found`);
     },
     60_000,
   );
+  test("matches are marked, in titles and in what is shown of the text", async () => {
+    await screen(1280);
+    await browser.visit(`${url}/club/house`);
+    await search("MUSSELS harbour");
+    const marks = await browser.evaluate<string[]>(MARKS);
+    expect(marks).toContain("mussels");
+    expect(marks.every((mark) => /^(?:mussels|harbour)$/i.test(mark))).toBe(true);
+    expect(await browser.evaluate<string>(`document.querySelector(".found a p").textContent`)).toContain(
+      "mussels and the odd anchor",
+    );
+  }, 60_000);
+  test("its index is loaded at the first key, not before; Ctrl+K opens it like /", async () => {
+    const loaded = `performance.getEntriesByType("resource").some(({ name }) => name.endsWith("search.json"))`;
+    await browser.visit(`${url}/club/house`);
+    await browser.evaluate(`document.activeElement.blur()`);
+    await browser.cdp("Input.dispatchKeyEvent", {
+      type: "rawKeyDown",
+      key: "k",
+      code: "KeyK",
+      modifiers: 2,
+      windowsVirtualKeyCode: 75,
+    });
+    expect(await browser.evaluate<string>("document.activeElement.type")).toBe("search");
+    expect(await browser.evaluate<boolean>(loaded)).toBe(false);
+    await search("t");
+    expect(await browser.evaluate<boolean>(loaded)).toBe(true);
+  }, 60_000);
   test("by keyboard: / to the field, arrows through what was found, Enter opens, Escape closes", async () => {
     await browser.visit(`${url}/club/house`);
     await press("/", "Slash", "/");
@@ -240,6 +271,24 @@ test("without a script the page is whole: text, pages, contents; only search and
   for (const part of ["The harbour dries", "Your first sail", "On this page", "Previous"]) expect(text).toContain(part);
   expect(text).not.toContain("Copy");
   expect(await browser.evaluate<boolean>(`document.querySelector("search").checkVisibility()`)).toBe(false);
+}, 60_000);
+
+test("a switch turns the colours, on every page from then on", async () => {
+  const paper = () => browser.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  const [light, dark] = ["rgb(255, 255, 255)", "rgb(20, 24, 26)"];
+  await media("", "light");
+  await browser.visit(url);
+  expect(await paper()).toBe(light);
+  await browser.evaluate(`document.querySelector(".theme").click()`);
+  expect(await paper()).toBe(dark);
+  expect(await browser.evaluate<string>(`document.querySelector(".theme").ariaPressed`)).toBe("true");
+  await browser.visit(`${url}/club/house`);
+  expect(await paper()).toBe(dark);
+  await media("", "dark");
+  await browser.evaluate(`document.querySelector(".theme").click()`);
+  expect(await paper()).toBe(light);
+  await browser.evaluate("localStorage.clear()");
+  await media("");
 }, 60_000);
 
 test("dark where the reader's machine is dark", async () => {

@@ -1,7 +1,7 @@
 /** A Markdown site straight out of the pipeline, for the many small rules. */
 import { renderMarkdownSite } from "../../src/pipeline/docs/index.ts";
 import type { TimeLimits } from "../../src/pipeline/markdown/limits.ts";
-import type { Bytes, Draft } from "../../src/types.ts";
+import type { Bytes, Draft, Progress } from "../../src/types.ts";
 
 export interface DocsSite {
   draft: Draft;
@@ -18,7 +18,7 @@ const bytes = (content: string | Uint8Array): Bytes =>
 
 export function docs(
   files: Record<string, string | Uint8Array>,
-  options: { stripped?: string; limits?: TimeLimits } = {},
+  options: { stripped?: string; limits?: TimeLimits; progress?: Progress } = {},
 ): DocsSite {
   const upload: Draft = {
     files: new Map(Object.entries(files).map(([path, content]) => [path, bytes(content)])),
@@ -27,7 +27,7 @@ export function docs(
     healed: [],
     warnings: [],
   };
-  const draft = renderMarkdownSite(upload, () => {}, options.limits);
+  const draft = renderMarkdownSite(upload, options.progress ?? (() => {}), options.limits);
   const page = (path = "index.html") => {
     const content = draft.files.get(path);
     if (!content) throw new Error(`there is no ${path} among ${[...draft.files.keys()].join(" ")}`);
@@ -38,7 +38,9 @@ export function docs(
     made: [...draft.made].toSorted(),
     page,
     article: (path) => /<article>\n([^]*)<\/article>/.exec(page(path))![1]!.trim(),
-    warnings: draft.warnings.map(({ code, path, message }) => `${code} ${path}: ${message}`),
+    warnings: [...draft.warnings, ...(draft.findings ?? [])].map(
+      ({ code, path, message }) => `${code} ${path}: ${message}`,
+    ),
   };
 }
 

@@ -70,13 +70,38 @@ describe("headings get GitHub's anchors", () => {
     ["Übung & 日本語_x", "übung--日本語_x"],
     ["a  b - c", "a--b---c"],
     ["[Linked](x.html) text", "linked-text"],
-    ["![logo](x.png) Name", "name"],
+    ["![logo](x.png) Name", "-name"],
+    ["![x](b) 1.1 Use", "-11-use"],
+    ["Name ![logo](x.png)", "name-"],
+    ["Contributors ✨", "contributors-"],
+    [":rocket: Start", "rocket-start"],
+    ["[![Build](b.svg)](ci.html) Tool :+1:", "-tool-1"],
     ["A &amp; B &lt;c&gt;", "a--b-c"],
     ["Emoji 🎉 here", "emoji--here"],
     ["<b>Raw</b> tags", "raw-tags"],
     ["!!!", "section"],
   ])("## %s → #%s", (heading, id) => {
     expect(rendered(`## ${heading}`)).toStartWith(`<h2 id="${id}">`);
+  });
+  test.each([
+    ["Setup {#install}", "install", "Setup"],
+    ["Setup { #install }", "install", "Setup"],
+    ["Setup {: #install}", "install", "Setup"],
+    ["Setup {#install .wide data-x=1}", "install", "Setup"],
+    ["A *b* `c` {#über_2.x:y}", "über_2.x:y", "A <em>b</em> <code>c</code>"],
+    ["Setup `{#no}`", "setup-no", "Setup <code>{#no}</code>"],
+    ["Setup {#no} more", "setup-no-more", "Setup {#no} more"],
+    ["Set {1, 2}", "set-1-2", "Set {1, 2}"],
+    ["Setup {.wide}", "setup-wide", "Setup {.wide}"],
+  ])("PIPELINE 1: ## %s has the id %s", (heading, id, shown) => {
+    expect(rendered(`## ${heading}`)).toStartWith(`<h2 id="${id}">${shown}<a class="anchor" href="#${id}"`);
+  });
+  test("an id of its own does not show in the contents, the search or the title, and is there once", () => {
+    const site = docs({ "a.md": "# Top {#top}\n\n## One {#x}\n\n## Two {#x}\n", "b.md": "# B" });
+    expect(site.page("a.html")).toContain("<title>Top ·");
+    expect(site.page("a.html")).toContain('<a href="#x"><bdi>One</bdi></a>');
+    expect(site.article("a.html")).toContain('<h2 id="x-1">');
+    expect(site.page("_docs/search.json")).not.toContain("{#");
   });
   test("repeated ones get -1, -2, and never meet one that is called so", () => {
     const ids = [...rendered("## A\n## A\n## A-1\n## A").matchAll(/<h2 id="([^"]+)"/g)].map((match) => match[1]!);
@@ -132,9 +157,91 @@ describe("alerts", () => {
   test.each([
     ["in small letters too", "> [!note]\n> x", '<div class="alert note"'],
     ["an unknown kind is a quotation", "> [!HINT]\n> x", "<blockquote>\n<p>[!HINT]"],
-    ["text behind the mark: a quotation", "> [!NOTE] x", "<blockquote>\n<p>[!NOTE] x"],
+    [
+      "words on the line are its title",
+      "> [!NOTE] Mind *this*\n> x",
+      '<p class="alert-title">Mind <em>this</em></p>\n<p>x</p>\n</div>',
+    ],
+    ["words alone", "> [!NOTE] x", '<p class="alert-title">x</p>\n</div>'],
     ["alone", "> [!NOTE]", '<p class="alert-title">Note</p>\n</div>'],
   ])("%s", (_, markdown, html) => expect(rendered(markdown)).toContain(html));
+});
+
+describe("PIPELINE 1: notes as VitePress, Docusaurus and MkDocs write them", () => {
+  const note = (look: string, title: string, inside: string) =>
+    `<div class="alert ${look}" role="note">\n<p class="alert-title">${title}</p>\n${inside}\n</div>`;
+  test.each([
+    ["::: tip\nUse **it**.\n:::", note("tip", "Tip", "<p>Use <strong>it</strong>.</p>")],
+    [":::note Mind *this*\n\nx\n\n:::", note("note", "Mind <em>this</em>", "<p>x</p>")],
+    [":::info[In brackets]\nx\n:::", note("note", "In brackets", "<p>x</p>")],
+    ['::: warning {title="Named"}\nx\n:::', note("warning", "Named", "<p>x</p>")],
+    ["::: danger STOP\nx\n:::\nafter", `${note("caution", "STOP", "<p>x</p>")}\n<p>after</p>`],
+    ["before\n::: tip\nx\n:::", `<p>before</p>\n${note("tip", "Tip", "<p>x</p>")}`],
+    ["::: details Why?\nx\n:::", '<details class="alert note">\n<summary>Why?</summary>\n<p>x</p>\n</details>'],
+    ["::: details Why? {open}\nx\n:::", '<details class="alert note" open>\n<summary>Why?</summary>'],
+    ["::: tip\n```\n:::\n```\n:::", "<code>:::\n</code>"],
+    ["::: tip\n- a\n  - b\n:::", "<li>b</li>"],
+    [":::: note Outer\n::: tip Inner\nx\n:::\n::::", note("note", "Outer", note("tip", "Inner", "<p>x</p>"))],
+    ["::: tip\nx", note("tip", "Tip", "<p>x</p>")],
+    ["::: code-group\n\n```sh [npm]\nnpm i\n```\n\n:::", '<div class="code" data-language="sh">'],
+    [
+      '!!! note "Phasellus *x*"\n\n    Text\n\n    - a\n\nafter',
+      note("note", "Phasellus <em>x</em>", "<p>Text</p>\n<ul>\n<li>a</li>\n</ul>"),
+    ],
+    ["!!! danger\n    x", note("caution", "Danger", "<p>x</p>")],
+    ["!!! custom-kind\n    x", note("note", "Custom kind", "<p>x</p>")],
+    ['!!! tip inline end ""\n    x', '<div class="alert tip" role="note">\n<p>x</p>\n</div>'],
+    ['??? question "Why"\n    x', '<details class="alert important">\n<summary>Why</summary>\n<p>x</p>\n</details>'],
+    ["???+ note\n    x", '<details class="alert note" open>\n<summary>Note</summary>'],
+  ])("%j", (markdown, html) => expect(rendered(markdown)).toContain(html));
+  test.each([
+    ["::: spoiler\nx\n:::", "<p>::: spoiler"],
+    ["`::: tip`", "<code>::: tip</code>"],
+    ["```\n::: tip\n:::\n```", "<code>::: tip\n:::\n</code>"],
+    ["Wow!!! note that", "<p>Wow!!! note that</p>"],
+    ["a ::: b", "<p>a ::: b</p>"],
+  ])("%j is text", (markdown, html) => expect(rendered(markdown)).toContain(html));
+  test("footnotes, links and anchors work in them", () => {
+    const html = rendered("::: tip\n## In {#here}\n\n[r](README.md) x[^1]\n:::\n\n[^1]: y");
+    expect(html).toContain('<h2 id="here">In');
+    expect(html).toContain('<section class="footnotes"');
+  });
+});
+
+describe("PIPELINE 1: emoji shortcodes of GitHub's list", () => {
+  test.each([
+    [":rocket: and :+1:", "<p>🚀 and 👍</p>"],
+    ["**:tada:** [:bug:](x)", '<strong>🎉</strong> <a href="x">🐛</a>'],
+    [":us: :e-mail: :1234:", "🇺🇸 📧 🔢"],
+    [":no_such_emoji_here:", ":no_such_emoji_here:"],
+    ["10:100:20 a:b:c", "10:100:20 a:b:c"],
+    ["`:rocket:`", "<code>:rocket:</code>"],
+    ["\\:rocket:", ":rocket:"],
+    ["```\n:rocket:\n```", "<code>:rocket:\n</code>"],
+  ])("%s", (markdown, html) => expect(rendered(markdown)).toContain(html));
+  test("in headings, titles and contents too", () => {
+    const site = docs({ "a.md": "# :rocket: Go\n\n## :bug: One\n\n## Two\n\n:wave: text", "b.md": "# B" });
+    expect(site.page("a.html")).toContain("<title>🚀 Go ·");
+    expect(site.page("a.html")).toContain('<a href="#bug-one"><bdi>🐛 One</bdi></a>');
+    expect(site.page("a.html")).toContain('<meta name="description" content="👋 text">');
+  });
+});
+
+describe("PIPELINE 1: leading imports of MDX do not show", () => {
+  test.each([
+    ['import Tabs from "@theme/Tabs";\n\nText', "Text"],
+    ["import { A, B as C } from './x'\nimport * as D from \"d\"\n\nText", "Text"],
+    ["import {\n  A,\n  B,\n} from './x';\nText", "Text"],
+    ["import type { A } from './x';\nText", "Text"],
+    ["---\ntitle: T\n---\n\nimport A from './a.js'\n\nText", "Text"],
+    ["import duties from abroad rose.", "import duties from abroad rose."],
+    ["Text\n\nimport A from './a.js'", "Text"],
+  ])("%j", (markdown, text) => {
+    const article = docs({ "a.md": markdown, "b.md": "" }).article("a.html");
+    expect(article).toContain(text);
+    expect(article.includes("./")).toBe(markdown.startsWith("Text"));
+    expect(article).not.toContain("@theme");
+  });
 });
 
 describe("what raw HTML leaves open is closed at the end of its text, and nothing of the page around it", () => {

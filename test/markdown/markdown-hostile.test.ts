@@ -5,7 +5,7 @@ import { docs } from "../kit/markdown-site.ts";
 
 /** Of these tests alone: many times what an honest page takes on a slow machine, and a small part of what a hostile one
  *  would take on a quick one. */
-const LIMITS: TimeLimits = { deploy: 20_000, page: 1000 };
+const LIMITS: TimeLimits = { deploy: 3000, page: 1000 };
 
 /** Each takes `marked` seconds, most of them a time that grows with the square of its length, or makes it throw. */
 const HOSTILE: Record<string, string> = {
@@ -61,6 +61,37 @@ test("where marked throws, the rest is rendered all the same", () => {
   expect(complex(site.warnings)).toHaveLength(2);
   expect(site.article("z.html")).toContain("<p>Long.");
 }, 60_000);
+
+describe("PIPELINE 1: rendering counts processor time, and slow pages come last", () => {
+  const long = (title: string, lines: number) =>
+    `# ${title}\n\n${Array.from({ length: lines }, (_, i) => `- **${i}** \`fix\`: [#${i}](https://x.example/${i}), *thanks*`).join("\n")}\n`;
+
+  test("a page that needs more than its share gets all that is left, behind the others", () => {
+    const order: string[] = [];
+    const upload = docs(
+      { "slow.md": long("Slow", 3000), "b.md": "# B", "zz.md": long("Zed", 4000) },
+      {
+        limits: { deploy: 30_000, page: 1 },
+        progress: (stage, file) => void (stage === "rendering Markdown" && file && order.push(file)),
+      },
+    );
+    expect(upload.warnings).toEqual([]);
+    expect(upload.article("slow.html")).toContain("<strong>2999</strong>");
+    expect(order).toEqual(["b.md", "slow.md", "zz.md", "slow.md", "zz.md"]);
+  }, 60_000);
+
+  test("a machine that is busy with other things takes no time from a long changelog", async () => {
+    const busy = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", "for(;;);"]));
+    try {
+      const text = long("Changelog", 9000);
+      expect(text.length).toBeGreaterThan(500_000);
+      expect(docs({ "CHANGELOG.md": text, "b.md": "# B" }).warnings).toEqual([]);
+    } finally {
+      for (const one of busy) one.kill();
+      await Promise.all(busy.map(({ exited }) => exited));
+    }
+  }, 60_000);
+});
 
 describe("any bytes make a site", () => {
   test.each<[why: string, content: string | Uint8Array]>([

@@ -42,7 +42,7 @@ describe("the index", () => {
 
   test("every Markdown file becomes a page at the same path with .html; other files stay as they are", () => {
     const site = docs({ "README.md": "# R", "a/b.md": "# B", "a/c.markdown": "# C", "logo.png": "p", "x.txt": "t" });
-    expect(pages(site.made)).toEqual(["README.html", "a/b.html", "a/c.html", "a/index.html", "index.html"]);
+    expect(pages(site.made)).toEqual(["404.html", "README.html", "a/b.html", "a/c.html", "a/index.html", "index.html"]);
     expect(site.page("x.txt")).toBe("t");
     expect(site.page("README.md")).toBe("# R");
   });
@@ -65,7 +65,7 @@ describe("the index", () => {
 
   test("a lone page in a folder is the index of both, and its links and pictures hold at either place", () => {
     const site = docs({ "n/report.md": "![p](p.png) [s](sub/x.txt) [self](report.md) [r](/n/p.png)", "n/p.png": "p" });
-    expect(pages(site.made)).toEqual(["index.html", "n/index.html", "n/report.html"]);
+    expect(pages(site.made)).toEqual(["404.html", "index.html", "n/index.html", "n/report.html"]);
     expect(site.article()).toContain('src="n/p.png"');
     expect(site.article()).toContain('href="n/sub/x.txt"');
     expect(site.article("n/report.html")).toContain('src="p.png"');
@@ -147,6 +147,63 @@ describe("a page's title", () => {
     expect(site.page("b.html")).toContain("&lt;script&gt;alert(1)");
     expect(site.page("b.html")).not.toContain("<script>alert");
   });
+});
+
+describe("PIPELINE 1: an index page without a heading is named by its folder", () => {
+  test.each<[why: string, files: Record<string, string>, path: string, title: string]>([
+    ["the root as its overview is", { "index.md": "Text" }, "index.html", "My docs"],
+    [
+      "the root by hero.name",
+      { "index.md": "---\nlayout: home\nhero:\n  name: Vite Press\n  text: x\n---\n" },
+      "index.html",
+      "Vite Press",
+    ],
+    ["hero.name in quotes", { "index.md": '---\nhero:\n  tagline: y\n  name: "A: B"\n---\n' }, "index.html", "A: B"],
+    [
+      "a folder by its name",
+      { "README.md": "# R", "api_guide/README.md": "Text" },
+      "api_guide/index.html",
+      "Api guide · R",
+    ],
+    ["a heading counts first", { "index.md": "---\nhero:\n  name: N\n---\n# H" }, "index.html", "H"],
+    ["a title counts first", { "index.md": "---\ntitle: T\nhero:\n  name: N\n---\n" }, "index.html", "T"],
+  ])("%s", (_, files, path, title) => {
+    expect(titleOf(docs({ ...files, "z.md": "# Z" }, { stripped: "my-docs" }).page(path))).toBe(title);
+  });
+  test("a lone page that is called otherwise keeps its name", () => {
+    expect(titleOf(docs({ "field-notes.md": "Text" }, { stripped: "my-docs" }).page())).toBe("Field notes");
+  });
+});
+
+describe("PIPELINE 1: an index page without text shows the overview", () => {
+  test.each([
+    ["all front matter", "---\nlayout: home\nhero:\n  name: Kites\nfeatures:\n  - title: Fast\n---\n"],
+    ["an import and a script", 'import X from "./x"\n\n<script setup>\nlet a = 1\n</script>\n\n<X />\n'],
+    ["a comment", "<!-- later -->"],
+  ])("%s", (_, text) => {
+    const article = docs({ "index.md": text, "guide/a.md": "# Guide\n\nFirst words.", "b.md": "# Bee" }).article();
+    expect(article).toContain('<a href="guide/a.html" dir="auto">Guide</a><p dir="auto">First words.</p>');
+    expect(article).toContain('<a href="b.html" dir="auto">Bee</a>');
+    expect(article).toStartWith("<h1");
+    expect(article).not.toContain('href="./"');
+  });
+  test.each(["Text", "![A](a.png)", "# H", '<img src="a.png">'])("%s shows itself", (text) => {
+    expect(docs({ "index.md": text, "b.md": "# Bee" }).article()).not.toContain("overview");
+  });
+});
+
+describe("PIPELINE 1: an upload whose only pages are .mdx", () => {
+  const codes = (files: Record<string, string>) => docs(files).warnings.map((one) => one.split(":", 1)[0]!);
+  test("gives unbuilt_source at the first of them, with what to do", () => {
+    const { draft } = docs({ "docs/b.mdx": "# B", "docs/a.mdx": "# A", "x.png": "" });
+    expect(draft.warnings).toMatchObject([{ code: "unbuilt_source", path: "docs/a.mdx" }]);
+    expect(draft.warnings[0]!.fix_recipe).toMatch(/^Build .*rename docs\/a\.mdx .*\.md /);
+  });
+  test.each<[string, Record<string, string>]>([
+    ["beside Markdown", { "a.mdx": "# A", "b.md": "# B" }],
+    ["beside a page", { "a.mdx": "# A", "b.html": "<h1>B</h1>" }],
+    ["none at all", { "a.txt": "x" }],
+  ])("%s: nothing", (_, files) => expect(codes(files)).toEqual([]));
 });
 
 describe("front matter never shows", () => {

@@ -36,7 +36,7 @@ describe("scripts", () => {
   test.each<[code: string, urls: string[]]>([
     [`fetch("a.json"); window.fetch('b.json', {cache: "no-store"})`, ["a.json", "b.json"]],
     [`fetch("/api", {method: "POST"}); fetch("/x/" + id); cache.fetch("a"); prefetch("b")`, []],
-    [`new Worker("a.js"); navigator.serviceWorker.register('/sw.js'); plugins.register("x.js")`, ["a.js", "/sw.js"]],
+    [`new Worker("a.js"); navigator.serviceWorker.register('/sw.js'); plugins.register("x.js")`, ["a.js"]],
     [`x.open("GET", "a.json"); x.open("POST", "b.json"); window.open("c.html", "d")`, ["a.json"]],
   ])("%j asks for %j", (code, urls) => {
     expect(
@@ -44,6 +44,13 @@ describe("scripts", () => {
         .by_page.map(({ url }) => url)
         .toSorted(),
     ).toEqual(urls.toSorted());
+  });
+
+  test("service workers are told apart, for not all of them are missed", () => {
+    const { service_workers } = scriptReferences(
+      "navigator.serviceWorker.register('/sw.js'); plugins.register('x.js')",
+    );
+    expect(service_workers).toEqual([{ url: "/sw.js", use: "worker" }]);
   });
 
   test.each<[code: string, urls: string[]]>([

@@ -3,6 +3,12 @@ import type { Browser } from "../browser/chromium.ts";
 import type { Contents } from "./parts.ts";
 
 const MOST_PAGES = 12;
+
+interface Visits {
+  most?: number;
+  /** Files that are opened too if they are pages, however many others there are. */
+  besides?: readonly string[];
+}
 /** What a page shows without a letter of text. */
 const DRAWN = "img, picture, svg, canvas, video, audio, iframe, object, embed, input";
 const LOOK = `[
@@ -40,12 +46,24 @@ const isPage = ([path, content]: [string, string | Uint8Array]): boolean =>
   !/oauth2-redirect\.html$/.test(path) &&
   (typeof content !== "string" || /<(?:!doctype|html|head|title|\?xml)/i.test(content));
 
-export async function seen(browser: Browser, site: string, files: Contents): Promise<string[]> {
-  const pages = Object.entries(files).filter(isPage).slice(0, MOST_PAGES);
+/** The file came, and the browser would not run it. */
+const NOT_RUN = /^error: (?:Failed to load module script|Refused to execute script)/;
+
+/** What another host would have given may be missed by the page's own scripts: no test leaves this machine. */
+function ownFailures(failures: readonly string[], site: string): string[] {
+  const lacks = failures.some((failure) => /^(?:\d{3}|net::\S+) /.test(failure) && !concernsSite(failure, site));
+  return failures.filter((failure) => concernsSite(failure, site) && !(lacks && !/^(?:\d{3}|net::\S+) /.test(failure)));
+}
+
+export async function seen(browser: Browser, site: string, files: Contents, visits: Visits = {}): Promise<string[]> {
+  const { most = MOST_PAGES, besides = [] } = visits;
+  const all = Object.entries(files).filter(isPage).slice(0, most);
+  const named = Object.entries(files).filter(([path]) => /\.x?html?$/i.test(path) && besides.includes(path));
+  const pages = [...all, ...named];
   const found: string[] = [];
   for (const path of new Set(["/", ...pages.map(([path]) => `/${path}`).filter((path) => path !== "/index.html")])) {
-    const { failures } = await browser.visit(site + path.split("/").map(encodeURIComponent).join("/"));
-    found.push(...failures.filter((failure) => concernsSite(failure, site)));
+    const { failures, messages } = await browser.visit(site + path.split("/").map(encodeURIComponent).join("/"));
+    found.push(...ownFailures(failures, site), ...messages.filter((message) => NOT_RUN.test(message)));
     const [blank, links] = await browser.evaluate<[boolean, string[]]>(LOOK);
     if (blank) found.push(`blank ${path}`);
     found.push(...(await brokenLinks(links, site)));

@@ -80,6 +80,56 @@ describe("H32: the shell of a single-page app answers navigations", () => {
   });
 });
 
+describe('PIPELINE 2: below the root a shell whose addresses are relative is served with <base href="/">', () => {
+  const shell = (head: string, body = "") =>
+    `<!doctype html><html><head><title>App</title>${head}</head><body><div id="root"></div>${body}</body></html>`;
+  const app = (index: string) => ({ "index.html": index, "app.js": "history.pushState(1,'','/x')", "assets/a.js": "" });
+  const BASE = '<head><base href="/">';
+  const page = async (index: string, path: string, files = {}) => {
+    const { slug } = await server.deploy({ ...app(index), ...files });
+    return (await server.site(slug, path, { headers: { "sec-fetch-dest": "document" } })).text();
+  };
+
+  test.each([
+    ["a script", shell('<script type="module" src="./assets/a.js"></script>')],
+    ["a script without ./", shell('<script defer src="app.js"></script>')],
+    [
+      "a stylesheet, and a script at the root",
+      shell('<link rel="stylesheet" href="a.css"><script src="/app.js"></script>'),
+    ],
+    [
+      "an import in the page",
+      shell("", '<script type="module">import("./assets/a.js")</script><script src="/app.js"></script>'),
+    ],
+    ["a base without an address", shell('<base target="_top"><script src="app.js"></script>')],
+  ])("%s", async (_, index) => {
+    expect(await page(index, "/users/7")).toContain(BASE);
+    expect(await page(index, "/users/")).toContain(BASE);
+    expect(await page(index, "/users")).not.toContain("<base href");
+    expect(await page(index, "/")).not.toContain("<base href");
+  });
+  test.each([
+    ["addresses at the root", shell('<script src="/app.js"></script><a name="x" href="#x"></a>')],
+    ["a base of its own", shell('<base href="/"><script src="app.js"></script>')],
+    ["other hosts alone", shell('<script src="https://x.example/a.js"></script><script src="/app.js"></script>')],
+  ])("none for %s", async (_, index) => {
+    expect((await page(index, "/users/7")).match(/<base/g)?.length ?? 0).toBe(index.split("<base").length - 1);
+  });
+  test("200.html is a shell like any", async () => {
+    const index = shell('<script src="app.js"></script>');
+    expect(await page("<h1>Home</h1>", "/a/b", { "200.html": index })).toContain(BASE);
+  });
+  test("it comes before the script of comments, and leads a large page too", async () => {
+    const large = shell('<script src="app.js"></script>', `<!--${"x".repeat(2 << 20)}-->`);
+    const site = await server.deploy(app(large));
+    const got = await server.site(site.slug, "/users/7");
+    const text = await got.text();
+    expect(text).toContain(BASE);
+    expect(text).toEndWith("</body></html>");
+    expect((await server.site(site.slug, "/users")).headers.get("etag")).not.toBe(got.headers.get("etag"));
+  });
+});
+
 describe("H33: a site's own 404.html, the nearest up the path, is the body of its 404s", () => {
   test.each([
     ["/nowhere", "root has no such page"],
@@ -87,7 +137,7 @@ describe("H33: a site's own 404.html, the nearest up the path, is the body of it
     ["/docs/a/b/c", "docs have no such page"],
     ["/docs/a/", "docs have no such page"],
     ["/docsx/a", "root has no such page"],
-    ["//docs/a", "root has no such page"],
+    ["//docs/a", "docs have no such page"],
     [`/${"a/".repeat(5_000)}`, "root has no such page"],
   ])("%.40s", async (path, body) => {
     const answer = await get("pages", path);

@@ -117,18 +117,17 @@ describe("H28: a folder has a slash at its end", () => {
 });
 
 test.each([
-  "//evil.com",
-  "//evil.com/docs",
-  "///evil.com/docs",
-  "/\\evil.com/docs",
-  "/%2fevil.com/docs",
-  "/%2f%2fevil.com/docs",
-  "/docs//deep",
-  "//docs",
-])("H29: %s never leads to another host", async (path) => {
+  ["//evil.com", null],
+  ["//evil.com/docs", "/evil.com/docs/"],
+  ["///evil.com/docs", "/evil.com/docs/"],
+  ["/\\evil.com/docs", "/evil.com/docs/"],
+  ["/%2fevil.com/docs", "/evil.com/docs/"],
+  ["/%2f%2fevil.com/docs", "/evil.com/docs/"],
+  ["/docs//deep", "/docs/deep/"],
+  ["//docs", "/docs/"],
+])("H29: %s never leads to another host: a run of slashes is one", async (path, location) => {
   const answer = await get("plain", path);
-  expect(answer.status).toBe(404);
-  expect(answer.headers.has("location")).toBe(false);
+  expect([answer.status, answer.headers.get("location")]).toEqual([location === null ? 404 : 308, location]);
 });
 
 test.each([

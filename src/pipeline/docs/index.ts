@@ -6,24 +6,26 @@ import turn from "../../html/turn.css" with { type: "text" };
 import looks from "./style.css" with { type: "text" };
 import script from "./script.js.txt" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
-import type { Bytes, Draft, Healed, Progress, Warning } from "../../types.ts";
+import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../types.ts";
 import { languageOf } from "./language.ts";
-import { docsSite, type DocsSite, type Place, placeAt, searchIndex } from "./site.ts";
+import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
+import { searchIndex } from "./search-index.ts";
+import { themed } from "./theme.ts";
 import { overview } from "./overview.ts";
-import { docsPage } from "./page.ts";
-import { type Plan, planDocs, type PlannedPage } from "./plan.ts";
+import { docsPage, docsText } from "./page.ts";
+import { firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
 import type { DocsPage } from "./tree.ts";
 import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../markdown/words.ts";
 import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
 import type { Rendered } from "../markdown/render.ts";
 import { readSource, type Source } from "../markdown/source.ts";
-import { markdownWarnings } from "./warnings.ts";
+import { brokenLink, tooComplex, unbuiltMdx } from "./warnings.ts";
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
 
 /** Every page of svc stands on the same ground: what a docs site looks like comes behind it. */
-const STYLE = compactCss(tokens + ground + turn + looks);
+const STYLE = compactCss(themed(tokens + ground + turn + looks));
 
 /** One Markdown file with all that is made of it. */
 interface Work {
@@ -44,19 +46,29 @@ const headingLine = (text: string): string | undefined => /^# +(\S.*)$/m.exec(te
 
 const isIndex = ({ address }: PlannedPage): boolean => address === "" || address.endsWith("/");
 
-function titleOf({ front, path, text }: Source, rendered: Rendered | null): string {
-  const heading = rendered ? rendered.title : headingLine(text);
-  return shortTitle(front.title ?? "") || shortTitle(heading ?? "") || fileInWords(path);
+/** What a page without a title of its own is called: a folder's index by its folder. */
+function nameFor({ address, source }: PlannedPage, { front }: Source, stripped: string | null): string {
+  if (!isIndexName(source) || !(address === "" || address.endsWith("/"))) return fileInWords(source);
+  return (address === "" && shortTitle(front.hero ?? "")) || folderInWords(address, stripped);
 }
 
-function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null): DocsPage {
+const folderInWords = (folder: string, stripped: string | null): string =>
+  inWords(folder === "" ? (stripped ?? "Documentation") : nameOf(folder.slice(0, -1)));
+
+function titleOf(planned: PlannedPage, source: Source, rendered: Rendered | null, stripped: string | null): string {
+  const heading = rendered ? rendered.title : headingLine(source.text);
+  return shortTitle(source.front.title ?? "") || shortTitle(heading ?? "") || nameFor(planned, source, stripped);
+}
+
+function pageOf(planned: PlannedPage, source: Source, rendered: Rendered | null, stripped: string | null): DocsPage {
   return {
     source: source.path,
     address: planned.address,
-    title: titleOf(source, rendered),
+    title: titleOf(planned, source, rendered, stripped),
     order: source.front.order,
     excerpt: rendered?.excerpt ?? "",
     headings: rendered?.headings ?? [],
+    sections: rendered?.sections ?? [],
     language: languageOf(source.text),
   };
 }
@@ -74,7 +86,7 @@ function renderAll(plan: Plan, draft: Draft, progress: Progress, limits: TimeLim
   const rendered = renderWithin(jobs, targets, progress, limits).values();
   const works = read.map(({ planned, source, folders }) => {
     const bodies = new Map(folders.map((folder) => [folder, rendered.next().value ?? null]));
-    return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!) };
+    return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!, draft.stripped_folder) };
   });
   return withoutBanners(works);
 }
@@ -94,37 +106,64 @@ function withoutBanners(works: readonly Work[]): Work[] {
   });
 }
 
+/** A page that nobody wrote. */
+const NOBODYS = {
+  source: null,
+  order: null,
+  excerpt: "",
+  headings: [],
+  sections: [],
+  language: { lang: "en", dir: "ltr" },
+} as const;
+
+const MISSING: DocsPage = { ...NOBODYS, address: "404.html", title: "Page not found" };
+const MISSING_TEXT = "<p>There is no page at this address. Look for it in the list of pages, or search.</p>\n";
+
 function overviewPage(folder: string, stripped: string | null): DocsPage {
-  const name = folder === "" ? (stripped ?? "Documentation") : nameOf(folder.slice(0, -1));
-  const language = { lang: "en", dir: "ltr" } as const;
-  return { source: null, address: folder, title: inWords(name), order: null, excerpt: "", headings: [], language };
+  const title = folderInWords(folder, stripped);
+  return { ...NOBODYS, address: folder, title };
 }
 
-function bodyOf({ page, source, bodies }: Work, folder: string): string {
+const titled = ({ title }: DocsPage, html: string): string => `<h1 dir="auto">${Bun.escapeHTML(title)}</h1>\n${html}`;
+
+function bodyOf({ page, source, bodies, planned }: Work, site: DocsSite, { folder, url }: Place): string {
   const rendered = bodies.get(folder);
   if (!rendered) return asSource(source.text);
-  return rendered.titled ? rendered.html : `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${rendered.html}`;
+  if (rendered.empty && isIndex(planned)) return titled(page, overview(site, page, url));
+  return rendered.titled ? rendered.html : titled(page, rendered.html);
 }
 
-/** Path → page, for every place a page stands at. */
-function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<[string, string]> {
+interface Made {
+  path: string;
+  page: string;
+  /** Of it, what its author wrote. */
+  written: string;
+}
+
+/** For every place a page stands at. */
+function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<Made> {
   const places = new Map<string, Place>();
   const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
   for (const work of works) {
     // An index and its page of the same name are the same bytes, made once.
-    const made = new Map<string, string>();
+    const made = new Map<string, Omit<Made, "path">>();
     for (const path of work.planned.paths) {
       const folder = folderOf(path);
-      const page = made.get(folder) ?? docsPage(site, work.page, bodyOf(work, folder), at(folder));
-      made.set(folder, page);
-      yield [path, page];
+      const both = made.getOrInsertComputed(folder, () => {
+        const body = bodyOf(work, site, at(folder));
+        return { page: docsPage(site, work.page, body, at(folder)), written: docsText(site, work.page, body) };
+      });
+      yield { path, ...both };
     }
   }
   for (const page of overviews) {
     const place = at(page.address);
-    const list = overview(site.tree, page.address, place.url, site.answers);
-    const body = `<h1 dir="auto">${Bun.escapeHTML(page.title)}</h1>\n${list}`;
-    yield [`${page.address}index.html`, docsPage(site, page, body, place)];
+    const body = titled(page, overview(site, page, place.url));
+    yield {
+      path: `${page.address}index.html`,
+      page: docsPage(site, page, body, place),
+      written: docsText(site, page, ""),
+    };
   }
 }
 
@@ -145,18 +184,26 @@ function healedBy(works: readonly Work[]): Healed[] {
   ];
 }
 
-function warningsOf(works: readonly Work[]): Warning[] {
-  return markdownWarnings(
-    works.map(({ source, bodies }) => ({ path: source.path, rendered: [...bodies.values()][0] ?? null })),
-  );
-}
+/** At one of the places where it stands: elsewhere it is the same text. */
+const renderedOf = ({ bodies }: Work): Rendered | null => [...bodies.values()][0] ?? null;
+
+const tooComplexOf = (works: readonly Work[]): Warning[] =>
+  works.filter((work) => renderedOf(work) === null).map(({ source }) => tooComplex(source.path));
+
+const brokenLinksOf = (works: readonly Work[]): Finding[] =>
+  works.flatMap((work) => (renderedOf(work)?.broken ?? []).map((link) => brokenLink(work.source.path, link)));
 
 const encode = (text: string): Bytes => new TextEncoder().encode(text);
+
+function withMdxWarning(draft: Draft): Draft {
+  const path = firstMdx(draft.files);
+  return path === null ? draft : { ...draft, warnings: [...draft.warnings, unbuiltMdx(path)] };
+}
 
 export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: TimeLimits): Draft {
   if (draft.files.has("index.html")) return draft;
   const plan = planDocs(draft.files);
-  if (!plan) return draft;
+  if (!plan) return withMdxWarning(draft);
   progress("rendering Markdown");
   const works = renderAll(plan, draft, progress, limits);
   progress("making pages of Markdown");
@@ -165,7 +212,14 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const root = pages.find(({ address }) => address === "")!;
   const site = docsSite(root.title, pages, draft.files);
   const made = new Map<string, Bytes>();
-  for (const [path, page] of pagesOf(site, works, overviews)) made.set(path, encode(page));
+  if (!draft.files.has(MISSING.address)) {
+    made.set(MISSING.address, encode(docsPage(site, MISSING, titled(MISSING, MISSING_TEXT), placeAnywhere())));
+  }
+  const written = new Map<string, Bytes>();
+  for (const { path, page, written: text } of pagesOf(site, works, overviews)) {
+    made.set(path, encode(page));
+    written.set(path, encode(text));
+  }
   made.set(`${site.assets}style.css`, encode(STYLE));
   made.set(`${site.assets}script.js`, encode(SCRIPT));
   made.set(`${site.assets}search.json`, encode(searchIndex(site)));
@@ -174,6 +228,8 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
     files: new Map([...draft.files, ...made]),
     made: new Set([...draft.made, ...made.keys()]),
     healed: [...draft.healed, ...healedBy(works)],
-    warnings: [...draft.warnings, ...warningsOf(works)],
+    warnings: [...draft.warnings, ...tooComplexOf(works)],
+    findings: brokenLinksOf(works),
+    written: new Map([...written, [MISSING.address, new Uint8Array()]]),
   };
 }

@@ -15,12 +15,36 @@ const bdi = (text: string): string => `<bdi>${escape(text)}</bdi>`;
 
 const costOf = ({ title, address }: DocsPage): number => title.length + 3 * address.length + 80;
 
+/** What holds for all pages of a site is worked out once: each page of thousands asks for it. */
+interface Whole {
+  cost: number;
+  /** Page → its place. */
+  places: ReadonlyMap<DocsPage, number>;
+  /** Without overviews of folders, which are signposts, no stations on the way. */
+  stations: readonly DocsPage[];
+  stops: ReadonlyMap<DocsPage, number>;
+}
+
+const known = new WeakMap<readonly DocsPage[], Whole>();
+const placesOf = (pages: readonly DocsPage[]): ReadonlyMap<DocsPage, number> =>
+  new Map(pages.map((page, i) => [page, i]));
+
+function wholeOf(pages: readonly DocsPage[]): Whole {
+  const found = known.get(pages);
+  if (found) return found;
+  const stations = pages.filter(({ source, address }) => source !== null || address === "");
+  const cost = pages.reduce((sum, page) => sum + costOf(page), 0);
+  const whole = { cost, places: placesOf(pages), stations, stops: placesOf(stations) };
+  known.set(pages, whole);
+  return whole;
+}
+
 /** All pages, or as many around the current one as there is room for. */
 function shownPages(pages: readonly DocsPage[], current: DocsPage): ReadonlySet<DocsPage> {
-  const total = pages.reduce((sum, page) => sum + costOf(page), 0);
-  if (total <= LONGEST) return new Set(pages);
+  const { cost, places } = wholeOf(pages);
+  if (cost <= LONGEST) return new Set(pages);
   const shown = new Set([current]);
-  const middle = Math.max(0, pages.indexOf(current));
+  const middle = places.get(current) ?? 0;
   for (let [room, step] = [LONGEST, 1]; step < pages.length; step++) {
     for (const page of [pages[middle - step], pages[middle + step]]) {
       room -= page ? costOf(page) : 0;
@@ -93,12 +117,11 @@ export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): st
   return `<nav class="trail" aria-label="Folders"><ol>${links.join("")}</ol></nav>`;
 }
 
-/** Overviews of folders are signposts, no stations on the way. */
 export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): string {
-  const pages = site.pages.filter(({ source, address }) => source !== null || address === "");
-  const at = pages.indexOf(page);
+  const { stations: pages, stops } = wholeOf(site.pages);
+  const at = stops.get(page) ?? NaN;
   const one = (other: DocsPage | undefined, rel: string, label: string): string =>
-    other && at >= 0
+    other
       ? `<a rel="${rel}" href="${escape(url(other.address))}"><span>${label}</span> <b>${bdi(other.title)}</b></a>`
       : "";
   const links = one(pages[at - 1], "prev", "Previous") + one(pages[at + 1], "next", "Next");

@@ -1,4 +1,5 @@
 /** The page of a folder whose index nobody wrote: every page in it and below it, with its first words. */
+import type { DocsSite } from "./site.ts";
 import { type DocsPage, flatten, type Folder, isFolder } from "./tree.ts";
 import { folderOf } from "../markdown/words.ts";
 
@@ -32,13 +33,10 @@ function folderIn(tree: Folder, path: string): Folder {
   return tree.path === path || !next ? tree : folderIn(next, path);
 }
 
-export function overview(
-  tree: Folder,
-  path: string,
-  url: (address: string) => string,
-  answers: (folder: string) => boolean,
-): string {
-  const pages = flatten(folderIn(tree, path)).filter(({ source }) => source !== null);
+/** `page`: the folder's index, which says nothing itself. */
+export function overview({ tree, answers }: DocsSite, page: DocsPage, url: (address: string) => string): string {
+  const path = page.address;
+  const pages = flatten(folderIn(tree, path)).filter((other) => other.source !== null && other !== page);
   const by_folder = Map.groupBy(pages, ({ address }) => folderOf(address));
   let [html, shown] = ["", 0];
   for (const [folder, inside] of by_folder) {

@@ -1,6 +1,7 @@
 /** The frame around a page's text. Its own ids have a colon, which no anchor of a heading has. */
 import { contents, neighbours, pageList, trail } from "./nav.ts";
 import type { DocsSite, Place } from "./site.ts";
+import { THEME_SCRIPT } from "./theme.ts";
 import type { DocsPage } from "./tree.ts";
 
 const escape = Bun.escapeHTML;
@@ -14,24 +15,34 @@ const icon = (path: string): string =>
 const MENU = icon("M3 5h14M3 10h14M3 15h14");
 const LIST = icon("M3 5h1M7 5h10M3 10h1M7 10h10M3 15h1M7 15h10");
 
+const titleElement = (site: DocsSite, { title }: DocsPage): string =>
+  `<title>${escape(title === site.name ? title : `${title} · ${site.name}`)}</title>`;
+
+/** Of a page, what its author wrote: nothing of the frame. */
+export const docsText = (site: DocsSite, page: DocsPage, body: string): string =>
+  `<!doctype html>\n${titleElement(site, page)}\n${body}`;
+
 function head(site: DocsSite, page: DocsPage, { url }: Place): string {
-  const title = page.title === site.name ? page.title : `${page.title} · ${site.name}`;
   const favicon = site.icon === null ? "" : `<link rel="icon" href="${site.icon ? escape(url(site.icon)) : ICON}">\n`;
   const description = page.excerpt && `<meta name="description" content="${escape(page.excerpt)}">\n`;
   return `<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escape(title)}</title>
-${description}${favicon}<link rel="stylesheet" href="${url(`${site.assets}style.css`)}">
+${titleElement(site, page)}
+${description}${favicon}<script>${THEME_SCRIPT}</script>
+<link rel="stylesheet" href="${url(`${site.assets}style.css`)}">
 <script src="${url(`${site.assets}script.js`)}" defer></script>`;
 }
 
 /** A hidden form: the script that answers it shows it. */
 const SEARCH = `<search hidden>
-<input type="search" placeholder="Search" aria-label="Search titles and headings" autocomplete="off" spellcheck="false">
+<input type="search" placeholder="Search" aria-label="Search this site" aria-keyshortcuts="/ Control+K" autocomplete="off" spellcheck="false">
 <kbd aria-hidden="true">/</kbd>
 <div class="found" hidden><p role="status"></p><ul></ul></div>
 </search>`;
+
+/** Hidden as the search is. */
+const THEME = `<button class="theme" hidden aria-label="Dark colours" aria-pressed="false">${icon("M10 2v2M10 16v2M2 10h2M16 10h2M4.3 4.3l1.5 1.5M14.2 14.2l1.5 1.5M4.3 15.7l1.5-1.5M14.2 5.8l1.5-1.5M13 10a3 3 0 1 1-6 0 3 3 0 0 1 6 0z")}</button>`;
 
 /** `popover`: on a narrow screen the lists open over the page, without a script; on a wide one they stand beside it. */
 function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home: string): string {
@@ -41,6 +52,7 @@ function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home:
 ${parts.pages ? pages : ""}
 <a class="brand" href="${escape(home)}"><bdi>${escape(site.name)}</bdi></a>
 ${SEARCH}
+${THEME}
 ${parts.contents ? contents_button : ""}
 </header>`;
 }

@@ -24,6 +24,9 @@ const INDEX_NAMES = ["index.md", "index.markdown", "readme.md", "readme.markdown
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+/** Whether a file is called as a folder's index is. */
+export const isIndexName = (path: string): boolean => INDEX_NAMES.includes(nameOf(path).toLowerCase());
+
 /** Lower is better; the name in lower case before others. */
 function indexRank(path: string): number {
   const name = nameOf(path);
@@ -51,6 +54,13 @@ function ownPages(sources: readonly string[]): Map<string, string> {
     if (!owners.has(own)) owners.set(own, source);
   }
   return owners;
+}
+
+/** The first page of an upload whose only pages are MDX, which a build turns into some; null for any other upload. */
+export function firstMdx(files: Files): string | null {
+  const names = [...files.keys()];
+  if (names.some((path) => /\.(?:md|markdown|x?html?)$/i.test(path))) return null;
+  return names.filter((path) => /[^/]\.mdx$/i.test(path)).toSorted(byText)[0] ?? null;
 }
 
 /** Null where there is no Markdown, or every file of it has an uploaded page already. */

@@ -1,4 +1,5 @@
 /** What every page of a docs site shares. */
+import { encodePath } from "../../percent.ts";
 import { relativeUrl } from "../markdown/links.ts";
 import { type DocsPage, docsTree, flatten, type Folder } from "./tree.ts";
 import type { Files } from "../../types.ts";
@@ -45,20 +46,15 @@ export interface Place {
   links: Map<DocsPage, string>;
 }
 
+/** For a page that answers at any path: its URLs begin at the root. */
+export const placeAnywhere = (): Place => ({
+  folder: "",
+  url: (address) => `/${encodePath(address)}`,
+  links: new Map(),
+});
+
 export function placeAt(folder: string): Place {
   const urls = new Map<string, string>();
   const url = (address: string) => urls.getOrInsertComputed(address, () => relativeUrl(folder, address));
   return { folder, url, links: new Map() };
 }
-
-/** The script says the rest: titles and headings, with addresses from the site's root. */
-export const searchIndex = ({ pages }: DocsSite): string =>
-  JSON.stringify(
-    pages
-      .filter(({ source }) => source !== null)
-      .map(({ title, address, headings }) => [
-        title,
-        relativeUrl("", address),
-        headings.filter(({ depth, text }) => depth > 1 && text !== "").map(({ text, id }) => [text, id]),
-      ]),
-  );

@@ -12,6 +12,8 @@ export interface DocsPage {
   order: number | null;
   excerpt: string;
   headings: readonly Heading[];
+  /** What stands before the first heading, then below each. */
+  sections: readonly string[];
   language: Language;
 }
 

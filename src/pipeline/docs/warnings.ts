@@ -1,13 +1,9 @@
 /** What a Markdown site cannot put right by itself: links to files that are not there, texts that take too long. */
-import type { Warning } from "../../types.ts";
+import type { Finding, Warning } from "../../types.ts";
 import type { BrokenLink } from "../markdown/links.ts";
-import type { Rendered } from "../markdown/render.ts";
 import { show } from "../show.ts";
 
-/** More than anyone reads; the last entry says how many there are besides. */
-const MOST_LINKS = 100;
-
-function tooComplex(path: string): Warning {
+export function tooComplex(path: string): Warning {
   return {
     code: "markdown_too_complex",
     message: `${show(path)} could not be rendered in time, so its page shows its source.`,
@@ -16,22 +12,26 @@ function tooComplex(path: string): Warning {
   };
 }
 
-function brokenLink(path: string, { target, found }: BrokenLink): Warning {
-  const [file, missing] = [show(path), show(target)];
-  if (found === null) {
-    const fix_recipe = `Add ${missing} to the upload, or change the link in ${file}.`;
-    return { code: "broken_link", message: `${file} links to ${missing}, which is not there.`, path, fix_recipe };
-  }
-  const message = `${file} links to ${missing}, but the file is called ${show(found)}.`;
-  return { code: "case_mismatch", message, path, fix_recipe: `Write ${show(found)} in the link in ${file}.` };
+export function unbuiltMdx(path: string): Warning {
+  return {
+    code: "unbuilt_source",
+    message: `${show(path)} is MDX, which no browser can show: only a build makes pages of it.`,
+    path,
+    fix_recipe: `Build the project (npm run build) and deploy the folder that the build makes, or rename ${show(path)} and its like to .md if they are plain Markdown.`,
+  };
 }
 
-export function markdownWarnings(pages: readonly { path: string; rendered: Rendered | null }[]): Warning[] {
-  const complex = pages.filter(({ rendered }) => !rendered).map(({ path }) => tooComplex(path));
-  const links = pages.flatMap(({ path, rendered }) => (rendered?.broken ?? []).map((link) => brokenLink(path, link)));
-  const more = links.length - MOST_LINKS;
-  if (more <= 0) return [...complex, ...links];
-  const last = links[MOST_LINKS - 1]!;
-  const message = `${last.message} ${more} more links lead nowhere.`;
-  return [...complex, ...links.slice(0, MOST_LINKS - 1), { ...last, message }];
-}
+/** Worded when it is shown. */
+export const brokenLink = (path: string, { target, found }: BrokenLink): Finding => ({
+  code: found === null ? "broken_link" : "case_mismatch",
+  path,
+  target,
+  get message() {
+    const link = `${show(path)} links to ${show(target)}`;
+    return found === null ? `${link}, which is not there.` : `${link}, but the file is called ${show(found)}.`;
+  },
+  get fix_recipe() {
+    if (found === null) return `Add ${show(target)} to the upload, or change the link in ${show(path)}.`;
+    return `Write ${show(found)} in the link in ${show(path)}.`;
+  },
+});

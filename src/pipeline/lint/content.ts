@@ -1,8 +1,8 @@
 /** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
-import type { Draft, Files, Progress } from "../../types.ts";
+import type { Draft, Files, Finding, Progress } from "../../types.ts";
 import { humanSize } from "../../units.ts";
-import type { Finding } from "./findings.ts";
-import type { PageFile, Walk } from "./walk.ts";
+import type { PageFile } from "./origins.ts";
+import type { Walk } from "./walk.ts";
 import { findSecrets } from "./secrets.ts";
 import { show } from "../show.ts";
 import type { Pages } from "../../html/kept-pages.ts";
@@ -41,6 +41,7 @@ export const lintSecrets = (draft: Draft, progress: Progress): Finding[] =>
         code: "possible_secret",
         path,
         target: hint,
+        cause: `${path}: ${hint}`, // the same beginning in another file is another secret
         message: `${show(path)} holds what looks like ${kind} (${hint}…), and everybody can read it there.`,
         fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)}, and revoke it where it was issued if it was ever online.`,
       }));

@@ -1,16 +1,6 @@
 /** What the lint says: one sentence of what is wrong, one of what to do. Names out of the upload are made safe to show. */
-import type { WarningCode } from "../../types.ts";
+import type { Finding, WarningCode } from "../../types.ts";
 import { show } from "../show.ts";
-
-export interface Finding {
-  code: WarningCode;
-  /** The file to change. */
-  path: string;
-  /** What it names: one entry for each file and target. */
-  target: string;
-  message: string;
-  fix_recipe: string;
-}
 
 type Say = (path: string, target: string) => Finding;
 
@@ -83,11 +73,13 @@ export const missingAsset = (path: string, target: string, name: string): Findin
     (file, url) => `${file} loads "${url}", and no file answers at ${show(name)}.`,
     (file, url) => `Add the file ${show(name)} to what you deploy, or change "${url}" in ${file} to one that is there.`,
   )(path, target);
-export const brokenLink = (path: string, target: string, name: string): Finding =>
+/** `routed`: the index runs a router in the browser, whose routes are no files. */
+export const brokenLink = (path: string, target: string, name: string, routed: boolean): Finding =>
   say(
     "broken_link",
     (file, url) => `${file} links to "${url}", and nothing answers at ${show(name)}.`,
-    (file, url) => `Add the page ${show(name)} to what you deploy, or change "${url}" in ${file} to one that is there.`,
+    (file, url) =>
+      `Add the page ${show(name)} to what you deploy, or change "${url}" in ${file} to one that is there${routed ? `, or deploy with svc update --spa if it is a route of your app` : ""}.`,
   )(path, target);
 /** A file must not be added there: it would never be served, or it would take the place of the comments' feed. */
 export const keptPath = (path: string, target: string, link: boolean): Finding =>

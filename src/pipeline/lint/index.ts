@@ -1,34 +1,19 @@
 /** The receipt's warnings (PIPELINE 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
  *  load ask for (walk), 3 what of it nothing answers (judge), 4 what files tell by themselves (content), 5 one entry for
- *  each file and target, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
+ *  each file and target, few for each cause, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import { isNeverServed } from "../../reserved-paths.ts";
-import type { Draft, Progress, SpaRule, Warning, WarningCode } from "../../types.ts";
-import type { Finding } from "./findings.ts";
+import type { Draft, Finding, Progress, SpaRule, Warning } from "../../types.ts";
+import { fewOf } from "./causes.ts";
 import { Judge } from "./judge.ts";
 import { lintContent, lintSecrets } from "./content.ts";
-import { type PageFile, Walk } from "./walk.ts";
+import type { PageFile } from "./origins.ts";
+import { Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
 import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
 import { show } from "../show.ts";
 
 const MOST = 100;
-
-const GRAVEST_FIRST: readonly WarningCode[] = [
-  "possible_secret",
-  "unbuilt_source",
-  "template_placeholder",
-  "wrong_base_path",
-  "case_mismatch",
-  "missing_asset",
-  "server_code",
-  "localhost_url",
-  "private_network_url",
-  "mixed_content",
-  "broken_link",
-  "huge_asset",
-  "missing_title",
-];
 
 const IS_PAGE = /\.(?:html?|xhtml|xht|shtml)$/i;
 
@@ -51,15 +36,6 @@ function markdownOf(files: Draft["files"], path: string): string | null {
   const names = [path.replace(IS_PAGE, ""), `${folder}README`, `${folder}readme`, `${folder}Readme`];
   const sources = names.flatMap((name) => [`${name}.md`, `${name}.markdown`]);
   return sources.slice(0, path === `${folder}index.html` ? undefined : 2).find((name) => files.has(name)) ?? null;
-}
-
-function distinct(findings: readonly Finding[]): Finding[] {
-  const first = new Map<string, Finding>();
-  for (const finding of findings) {
-    const key = `${finding.path}\0${finding.target}`;
-    if (!first.has(key)) first.set(key, finding);
-  }
-  return [...first.values()].toSorted((a, b) => GRAVEST_FIRST.indexOf(a.code) - GRAVEST_FIRST.indexOf(b.code));
 }
 
 /** What was found until then is told all the same. */
@@ -100,16 +76,16 @@ export function lint(
   const pages = pagesOf(draft);
   const judge = new Judge(siteNames(files, spa, budget), elsewhere, budget);
   const walked = new Walk(files, read, judge, follow);
-  const found: Finding[] = [];
+  const found: Finding[] = [...(draft.findings ?? [])];
   const left: Warning[] = [];
   try {
     found.push(...lintSecrets(draft, follow));
     walked.run(pages);
-    found.push(...judge.findings(), ...lintContent(draft, pages, read, walked));
+    found.push(...judge.findings(walked.routed), ...lintContent(draft, pages, read, walked));
   } catch (error) {
     if (!(error instanceof Spent)) throw error;
     found.push(...judge.found);
     left.push(notJudged(at));
   }
-  return { ...draft, warnings: [...warnings, ...left, ...shownOf(distinct(found))] };
+  return { ...draft, warnings: [...warnings, ...left, ...shownOf(fewOf(found))] };
 }

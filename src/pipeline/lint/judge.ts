@@ -4,8 +4,8 @@ import { type Address, addressOf, isOfHost } from "../../html/addresses.ts";
 import type { Budget } from "../budget.ts";
 import { decodePath } from "../../percent.ts";
 import { reservedFor } from "../../reserved-paths.ts";
+import type { Finding } from "../../types.ts";
 import * as says from "./findings.ts";
-import type { Finding } from "./findings.ts";
 import { judgeBasePath } from "./base-path.ts";
 import type { Reference, Use } from "../references/reference.ts";
 import type { SiteNames } from "./site-names.ts";
@@ -14,7 +14,7 @@ import { isScript, type Origin, type Unanswered } from "./unanswered.ts";
 /** Only where the address is no valid percent-encoding: `%A4BER%20` is a word with an umlaut. */
 const PERCENT_PLACEHOLDER = /%[A-Z][A-Z\d_]{2,60}%/;
 const PLACEHOLDER =
-  /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|<%[^%]{0,200}%>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
+  /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|\[%[^%]{0,200}%\]|<%[^%]{0,200}%>|<<<[^<>]{1,200}>>>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
 /** What browsers load over https alone on an https page. */
 const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "web_manifest"]);
 const OVER_HTTP = new Set(["http:", "ws:"]);
@@ -46,12 +46,21 @@ function pageNamed(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1).includes(".") ? name : `${name}.html`;
 }
 
-function judgeMissing(names: SiteNames, { url, use, origin: { file }, path, name, may_exist }: Unanswered): Finding {
+const isRoute = (name: string): boolean => !name.slice(name.lastIndexOf("/") + 1).includes(".");
+
+/** Files may name it in different ways. */
+const causedBy = (finding: Finding, { name }: Unanswered): Finding =>
+  name === null ? finding : Object.assign(finding, { cause: name });
+
+/** `routed`: the index runs a router in the browser. */
+function judgeMissing(names: SiteNames, item: Unanswered, routed: boolean): Finding {
+  const { url, use, path, name, may_exist } = item;
+  const { file } = item.origin;
   const other = may_exist ? names.anyCase(path) : null;
   if (other !== null) return says.otherCase(file, url, other);
   if (name === null) return says.notEncoded(file, url);
   if (reservedFor(name) !== null) return says.keptPath(file, url, use === "link");
-  if (use === "link") return says.brokenLink(file, url, pageNamed(name));
+  if (use === "link") return says.brokenLink(file, url, pageNamed(name), routed && isRoute(name));
   if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
   const ending = isScript(use) ? CODE_ENDINGS.find((each) => names.answer(path + each, false)) : undefined;
   return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);
@@ -89,7 +98,7 @@ export class Judge {
   /** The file that answers; null: none, or none of this site's business. */
   ask(reference: Reference, origin: Origin): string | null {
     this.budget.step();
-    const { url, use, earlier } = reference;
+    const { url, use, earlier, optional } = reference;
     const { file, bases } = origin;
     if (earlier?.some((other) => this.isThere(other, bases[0]!))) return null;
     const addresses = bases.map((base) => addressOf(url, base));
@@ -104,7 +113,7 @@ export class Judge {
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
     if (answer !== undefined) this.note(says.sourceLoaded(file, url));
-    else if (!addresses.some((one) => one.kind === "own" && this.names.service(one.path))) {
+    else if (!optional && !addresses.some((one) => one.kind === "own" && this.names.service(one.path))) {
       this.keep(reference, origin, first.path);
     }
     return null;
@@ -112,7 +121,7 @@ export class Judge {
 
   private keep(reference: Reference, origin: Origin, path: string): void {
     const may_exist = this.names.mayExist(path);
-    this.unanswered.push({ ...reference, origin, path, name: decodePath(path.slice(1)), may_exist });
+    this.unanswered.push({ ...reference, origin, path, name: decodePath(path)?.slice(1) ?? null, may_exist });
   }
 
   /** Source that is missing, or that only a bundler finds. */
@@ -128,16 +137,17 @@ export class Judge {
     const { url, origin, name } = item;
     const placeholder = PLACEHOLDER.test(url) || (name === null && PERCENT_PLACEHOLDER.test(url));
     if (placeholder && !origin.filled_in) this.note(says.placeholderLeft(origin.file, url));
-    else if (!placeholder && this.isUnbuilt(item)) this.note(says.sourceLoaded(origin.file, url));
+    else if (!placeholder && this.isUnbuilt(item)) this.note(causedBy(says.sourceLoaded(origin.file, url), item));
     else return placeholder;
     return true;
   }
 
-  findings(): Finding[] {
+  /** `routed`: the index runs a router in the browser. */
+  findings(routed: boolean): Finding[] {
     const { names, elsewhere } = this;
     const items = this.unanswered.filter((item) => !this.tellsItself(item));
     const unbuilt = this.found.some(({ code }) => code === "unbuilt_source" || code === "template_placeholder");
     const { findings, left } = judgeBasePath(names, items, { elsewhere, unbuilt });
-    return [...this.found, ...findings, ...left.map((item) => judgeMissing(names, item))];
+    return [...this.found, ...findings, ...left.map((item) => causedBy(judgeMissing(names, item, routed), item))];
   }
 }

@@ -70,8 +70,10 @@ function findToken(bytes: Buffer, { mark, token: whole }: TokenForm): string | n
 }
 
 const KEY = "PRIVATE KEY";
-/** Behind the head of a key: its body, with line breaks as they are or as JSON writes them. */
-const KEY_BODY = /^(?: BLOCK)?-----(?:\\[nr]|\s){1,4}(?:[A-Za-z0-9+/=]|\\[nr]|\s){120}/;
+/** Behind the head of a key: its body, with line breaks as they are or as JSON writes them. A short one (Ed25519, X25519)
+ *  is whole: the beginning of another, as manuals show it, is none. */
+const KEY_BODY =
+  /^(?: BLOCK)?-----(?:\\[nr]|\s){1,4}(?:(?:[A-Za-z0-9+/=]|\\[nr]|\s){120}|(?:[A-Za-z0-9+/=]|\\[nr]|\s){60,119}-----END )/;
 
 function holdsPrivateKey(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(KEY); at >= 0; at = bytes.indexOf(KEY, at + KEY.length)) {

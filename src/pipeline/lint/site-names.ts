@@ -73,11 +73,11 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
     },
     anyCase(path) {
       budget.step();
-      const name = decodePath(path.slice(1));
-      return name === null ? null : answerOf(lower, `/${encodePath(name.toLowerCase())}`, false, null);
+      const name = decodePath(path);
+      return name === null ? null : answerOf(lower, encodePath(name.toLowerCase()), false, null);
     },
     mayExist: (path) => last_names.has(lastName(path)),
     folder: (name) => folders.has(name),
-    service: (path) => isService(decodePath(path.slice(1)) ?? ""),
+    service: (path) => isService(decodePath(path)?.slice(1) ?? ""),
   };
 }

@@ -1,25 +1,20 @@
 /** Follows every page of a site to what it loads, and that to what it loads in turn, as a browser would: pages, then
  *  stylesheets and scripts, each once. What no page reaches is not judged. */
 import type { Files, Progress } from "../../types.ts";
-import { addressOf, baseOf, fileAt, movedBase, ROOT } from "../../html/addresses.ts";
+import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import type { Pages } from "../../html/kept-pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";
 import { mediaType } from "../../media-types.ts";
+import { folderOf, isOwnLink, originOf, type PageFile } from "./origins.ts";
 import { type PageReferences, pageReferences, type PageScript } from "../references/page.ts";
 import type { Reference } from "../references/reference.ts";
 import { scriptReferences, type ScriptReferences } from "../references/script.ts";
 import { styleReferences } from "../references/style.ts";
 import type { Origin } from "./unanswered.ts";
 import { webManifestReferences } from "../references/web-manifest.ts";
-
-export interface PageFile {
-  path: string;
-  /** The uploaded file to change: the service may have made `path` of it. */
-  source: string;
-}
 
 /** How a script runs. */
 interface Running {
@@ -42,7 +37,6 @@ const MOST_BASES = 8;
 /** Of files that load each other under ever new circumstances: far beyond any site, and a bound for hostile ones. */
 const MOST_VISITS = 20_000;
 const CODE = /^(?:text|application)\/(?:x-)?javascript|^application\/wasm/;
-const MARKDOWN = /\.(?:md|markdown)$/i;
 const NOT_LOADED = new Set<Reference["use"]>(["link", "film", "preview", "base"]);
 /** Everything else that a module imports is a name. */
 const IMPORT_ADDRESS = /^(?:\.{0,2}\/|(?:https?|data|blob):)/;
@@ -55,6 +49,8 @@ export class Walk {
   readonly actions = new Set<string>();
   /** A script gives the page its title. */
   sets_title = false;
+  /** A script that the index starts has a router. */
+  routed = false;
 
   private readonly sheets: string[] = [];
   private readonly scripts: (Running & { path: string })[] = [];
@@ -138,6 +134,7 @@ export class Walk {
     }
     for (const css of found.styles) this.readStyle(css, origin);
     for (const script of found.scripts) this.runScript(script, origin, running);
+    if (page.path === "index.html") this.routed = this.runsRouter(found, origin);
     for (const action of found.actions) this.noteAction(action, origin);
   }
 
@@ -151,10 +148,19 @@ export class Walk {
 
   private runScript({ url, code, module }: PageScript, origin: Origin, page: Running): void {
     const running: Running = { ...page, kind: module ? "module" : "classic" };
-    if (url === null) return this.readScript(scriptReferences(code), origin, running);
+    if (url === null) return this.readScript(scriptReferences(code), origin, running, true);
     const path = this.loadScript({ url, use: module ? "module" : "script" }, origin, running);
     if (path === null || module || !this.isCode(path)) return;
     if (this.read(path).is_module) this.judge.note(moduleAsScript(origin.file, url));
+  }
+
+  private runsRouter({ references, scripts }: PageReferences, origin: Origin): boolean {
+    if (scripts.some(({ url, code }) => url === null && code.includes("pushState"))) return true;
+    const modules = references.filter(({ use }) => use === "module");
+    return [...scripts, ...modules].some(({ url }) => {
+      const path = url === null ? null : fileAt(addressOf(url, origin.bases[0]!));
+      return path !== null && this.files.has(path) && this.isCode(path) && this.read(path).pushes_state;
+    });
   }
 
   private noteAction(action: string, origin: Origin): void {
@@ -172,15 +178,19 @@ export class Walk {
   }
 
   /** A script's own words. Addresses in `origin` are resolved against the script, or the page that it stands in. */
-  private readScript(read: ScriptReferences, origin: Origin, running: Running): void {
+  private readScript(read: ScriptReferences, origin: Origin, running: Running, inline: boolean): void {
     const { kind, page_bases } = running;
     const { file } = origin;
     this.sets_title ||= read.sets_title;
     if (kind === "classic" && read.required !== null) this.judge.note(nodeRequire(file, read.required));
     this.readImports(read, origin, running);
-    const worker: Running = { ...running, kind: "worker", page_bases: new Set(origin.bases) };
-    for (const reference of read.beside) this.loadScript(reference, origin, worker);
+    const beside: Running = { ...running, kind: "worker", page_bases: new Set(origin.bases) };
+    for (const reference of read.beside) this.loadScript(reference, origin, beside);
     this.by_page.push(...read.by_page.map((reference) => ({ reference, file, bases: page_bases })));
+    // Frameworks register one that only some of their sites have; whoever writes it into the page has it.
+    for (const worker of read.service_workers) {
+      this.by_page.push({ reference: { ...worker, optional: !inline }, file, bases: page_bases });
+    }
     for (const url of read.calls) this.judge.call(url, { file, bases: [...page_bases] });
   }
 
@@ -209,29 +219,7 @@ export class Walk {
       const beside = baseOf(next.path);
       // A worker has no page: it asks for everything beside itself.
       const page_bases = next.kind === "worker" ? new Set([beside]) : next.page_bases;
-      this.readScript(this.read(next.path), { file: next.path, bases: [beside] }, { ...next, page_bases });
+      this.readScript(this.read(next.path), { file: next.path, bases: [beside] }, { ...next, page_bases }, false);
     }
   }
-}
-
-/** The Markdown stage has judged the links between its files. */
-const isOwnLink = ({ source }: PageFile, { url, use }: Reference): boolean =>
-  use === "link" && MARKDOWN.test(source) && MARKDOWN.test(url.replace(/[?#].*/, ""));
-
-/** Pages of one folder resolve alike. */
-function folderOf(base: string): string {
-  const path = base.replace(/[?#].*/, "");
-  return path.slice(0, path.lastIndexOf("/") + 1);
-}
-
-function originOf({ path, source }: PageFile, found: PageReferences, judge: Judge): Origin {
-  const own = baseOf(path);
-  const origin = { file: source, bases: [own], filled_in: found.filled_in };
-  if (found.base !== null) {
-    judge.ask({ url: found.base, use: "base" }, origin);
-    const moved = movedBase(found.base, own);
-    return moved ? { ...origin, bases: [moved], moved: true } : origin;
-  }
-  // A part of a page stands in another: its addresses may be meant from there.
-  return found.whole || /(?:^|\/)index\.html$/.test(path) ? origin : { ...origin, bases: [own, ROOT] };
 }

@@ -4,9 +4,11 @@
 export interface FrontMatter {
   title: string | null;
   order: number | null;
+  /** `hero.name`, what VitePress calls the site by on its home page. */
+  hero: string | null;
 }
 
-const NONE: FrontMatter = { title: null, order: null };
+const NONE: FrontMatter = { title: null, order: null, hero: null };
 const OPENING = /^---[ \t]*\r?\n/;
 const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$(?![^]))/gm;
 const KEY = /^([A-Za-z_][\w-]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]+([^]*))?$/;
@@ -42,6 +44,15 @@ function value(first: string, lines: readonly string[]): string {
   return words === rest ? rest.join(" ") : scalar(words.join(" "));
 }
 
+/** One level deeper: the first of that name. */
+function memberOf(lines: readonly string[], name: string): string {
+  for (const line of lines) {
+    const [, key, first] = KEY.exec(line.trim()) ?? [];
+    if (key === name) return scalar(first ?? "");
+  }
+  return "";
+}
+
 /** A Map, never an object: `__proto__: x` is a key like any other. */
 function entries(block: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -52,6 +63,7 @@ function entries(block: string): Map<string, string> {
     let end = i + 1;
     while (end < lines.length && /^(?:[ \t]|$)/.test(lines[end]!)) end++;
     found.set(scalar(key), value(first ?? "", lines.slice(i + 1, end)));
+    if (key === "hero") found.set("hero.name", memberOf(lines.slice(i + 1, end), "name"));
     i = end - 1;
   }
   return found;
@@ -70,6 +82,10 @@ export function splitFrontMatter(text: string): { front: FrontMatter; body: stri
   const closing = CLOSING.exec(text);
   if (!closing) return { front: NONE, body: text };
   const said = entries(text.slice(opening, closing.index));
-  const front = { title: said.get("title") || null, order: numberIn(said.get("order")) };
+  const front = {
+    title: said.get("title") || null,
+    order: numberIn(said.get("order")),
+    hero: said.get("hero.name") || null,
+  };
   return { front, body: text.slice(closing.index + closing[0].length) };
 }

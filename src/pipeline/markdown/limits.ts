@@ -25,26 +25,43 @@ const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
 
 /** A thread is there in 30 ms; a machine that needs this long has other troubles. */
 const START_MS = 5000;
+/** The deploy has ten seconds on the clock: past this many, slow pages cost it no more of them. */
+const PATIENCE_MS = 4000;
 
 interface Run {
-  /** The next page; null when it took longer than `ms`. */
-  next(ms: number): ThreadReply | null;
+  /** The next page; null when it took longer than `ms` of work, or `clock` on the clock. */
+  next(ms: number, clock: number): ThreadReply | null;
   /** `clean`: every page has come, and the thread may be given another deploy. */
   end(clean: boolean): void;
 }
 
-/** Waits for the counter to move on from `seen`. Time is what this process worked, so that a page does not pay for a
- *  machine that works for others; past twice the time on the clock it is up in any case. */
-function waitFor(count: Int32Array, seen: number, ms: number): boolean {
+/** Threads that were ended in the middle of a text and may be at work still. */
+let runaways = 0;
+
+/** What the rendering thread has worked of what the process did: a runaway works no longer than the clock runs, and gets
+ *  no more of a busy machine than the thread itself. */
+const shareOf = ({ cpu_ms, clock_ms }: { cpu_ms: number; clock_ms: number }): number =>
+  Math.max(cpu_ms - runaways * clock_ms, cpu_ms / (1 + runaways));
+
+/** Waits for the counter to move on from `seen`. Time is what this process worked: a machine that works for others costs
+ *  no page its time. `clock`: milliseconds on the clock, in any case. */
+function waitFor(count: Int32Array, seen: number, ms: number, clock: number): boolean {
   const elapsed = stopwatch();
   const moved = () => Atomics.load(count, 0) !== seen;
   // Woken is not told: the call may be the one for what was heard already.
   for (let left = ms; left > 0 && !moved();) {
     if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") continue;
-    const { cpu_ms, clock_ms } = elapsed();
-    left = Math.min(ms - cpu_ms, 2 * ms - clock_ms);
+    const spent = elapsed();
+    left = Math.min(ms - shareOf(spent), clock - spent.clock_ms);
   }
   return moved();
+}
+
+/** A thread that does not start works nothing: this alone is told by the clock. */
+function waitForStart(count: Int32Array): boolean {
+  for (const elapsed = stopwatch(); Atomics.load(count, 0) === 0 && elapsed().clock_ms < START_MS;)
+    Atomics.wait(count, 0, 0, 100);
+  return Atomics.load(count, 0) !== 0;
 }
 
 /** From an earlier deploy of this process. */
@@ -57,58 +74,94 @@ function takeThread(): Worker {
   return worker;
 }
 
+async function endThread(thread: Worker): Promise<void> {
+  runaways++;
+  await thread.terminate();
+  runaways--;
+}
+
 function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
   const thread = takeThread();
   const said = new SharedArrayBuffer(4);
   const count = new Int32Array(said);
   const { port1, port2 } = new MessageChannel();
   thread.postMessage({ port: port2, said, jobs, targets } satisfies ThreadTask, [port2]);
-  if (!waitFor(count, 0, START_MS)) throw new Error("the thread that renders Markdown did not start");
+  if (!waitForStart(count)) throw new Error("the thread that renders Markdown did not start");
   let heard = 1;
   return {
-    next(ms) {
-      if (!waitFor(count, heard, ms)) return null;
+    next(ms, clock) {
+      if (!waitFor(count, heard, ms, clock)) return null;
       heard++;
       return receiveMessageOnPort(port1)!.message as ThreadReply;
     },
     end(clean) {
       port1.close();
       if (clean) warm = thread;
-      else void thread.terminate();
+      else void endThread(thread);
     },
   };
 }
 
-/** Pages in the order of `jobs`; null for one that did not make it. Short texts go first, so that a hostile one takes
- *  the time of none but those that are longer. A thread that had to be ended is followed by a fresh one. */
+/** The texts of a deploy, and what became of them. */
+interface Rendering {
+  jobs: readonly RenderJob[];
+  targets: LinkTargets;
+  progress: Progress;
+  pages: (Rendered | null)[];
+  /** Milliseconds of work for all that is still to come. */
+  left: number;
+  /** The clock counts too: two texts were given up, or slow ones have their second try. */
+  hurried: boolean;
+  elapsed: ReturnType<typeof stopwatch>;
+}
+
+/** On the clock: an honest upload on a busy machine has all the time that it works. */
+const patience = ({ hurried, elapsed }: Rendering): number => (hurried ? PATIENCE_MS - elapsed().clock_ms : Infinity);
+
+/** Whether the text made it. */
+function renderNext(all: Rendering, run: Run, i: number, share: number): boolean {
+  const clock = patience(all);
+  if (clock <= 0) all.left = 0;
+  const ms = Math.min(share, all.left);
+  all.progress(RENDERING, all.jobs[i]!.source);
+  const reply = ms > 0 ? run.next(ms, clock) : null;
+  all.left -= reply?.cpu_ms ?? ms;
+  all.pages[i] = reply?.rendered ?? null;
+  return reply !== null;
+}
+
+/** Gives each page at most `share`; tells those that need more. */
+function runThrough(all: Rendering, order: readonly number[], share: number): number[] {
+  const slow: number[] = [];
+  for (let rest = order; rest.length > 0 && all.left > 0;) {
+    const run = startRun(
+      rest.map((i) => all.jobs[i]!),
+      all.targets,
+    );
+    const stopped = rest.findIndex((i) => !renderNext(all, run, i, share));
+    run.end(stopped < 0);
+    if (stopped < 0) break;
+    all.progress(GIVING_UP, all.jobs[rest[stopped]!]!.source);
+    slow.push(rest[stopped]!);
+    all.hurried ||= slow.length > 1;
+    rest = rest.slice(stopped + 1);
+  }
+  return slow;
+}
+
+/** Pages in the order of `jobs`; null for one that did not make it. Short texts go first, and each gets its share; those
+ *  that need more come last, one after the other, with all that is left: a slow text takes the time of no other. A thread
+ *  that had to be ended is followed by a fresh one. */
 export function renderWithin(
   jobs: readonly RenderJob[],
   targets: LinkTargets,
   progress: Progress,
   limits: TimeLimits = TIME_LIMITS,
 ): (Rendered | null)[] {
-  const order = jobs.map((_, i) => i).toSorted((a, b) => jobs[a]!.text.length - jobs[b]!.text.length);
-  const pages: (Rendered | null)[] = jobs.map(() => null);
-  let left = limits.deploy;
-  for (let at = 0; at < order.length && left > 0;) {
-    const rest = order.slice(at);
-    const run = startRun(
-      rest.map((i) => jobs[i]!),
-      targets,
-    );
-    let done = 0;
-    for (const i of rest) {
-      if (left <= 0) break;
-      at++;
-      progress(RENDERING, jobs[i]!.source);
-      const reply = run.next(Math.min(limits.page, left));
-      left -= reply?.cpu_ms ?? limits.page;
-      pages[i] = reply?.rendered ?? null;
-      if (!reply) progress(GIVING_UP, jobs[i]!.source);
-      if (!reply) break;
-      done++;
-    }
-    run.end(done === rest.length);
-  }
-  return pages;
+  const pages = jobs.map(() => null);
+  const all: Rendering = { jobs, targets, progress, pages, left: limits.deploy, hurried: false, elapsed: stopwatch() };
+  const by_length = jobs.map((_, i) => i).toSorted((a, b) => jobs[a]!.text.length - jobs[b]!.text.length);
+  const slow = runThrough(all, by_length, limits.page);
+  runThrough({ ...all, hurried: true }, slow, Infinity);
+  return all.pages;
 }

@@ -52,10 +52,13 @@ function localUrl(url: string): Url | null {
   return { path: end < 0 ? url : url.slice(0, end), suffix: end < 0 ? "" : url.slice(end) };
 }
 
+/** One map for all pages of a deploy: a look at every file for each broken link would be their product. */
+const lower = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, string>>();
+
 function otherCase(files: ReadonlySet<string>, path: string): string | null {
-  const wanted = path.toLowerCase();
-  for (const file of files) if (file.length === path.length && file.toLowerCase() === wanted) return file;
-  return null;
+  const names = lower.get(files) ?? new Map([...files].toReversed().map((file) => [file.toLowerCase(), file]));
+  lower.set(files, names);
+  return names.get(path.toLowerCase()) ?? null;
 }
 
 /** Attributes that hold one URL. */

@@ -3,11 +3,14 @@ import { Marked, type RendererObject, type Token, type Tokens } from "marked";
 import { alertOf } from "./alerts.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { createAnchors } from "./anchors.ts";
+import { type Anchors, createAnchors, splitOwnId } from "./anchors.ts";
+import { containers, hasContainers } from "./containers.ts";
+import { hasEmoji, withEmoji } from "./emoji.ts";
 import { createFootnotes } from "./footnotes.ts";
 import { highlight } from "./highlight.ts";
 import { partsOf } from "../../html/page.ts";
-import { plainText } from "./text.ts";
+import { childrenOf, sectionsOf } from "./sections.ts";
+import { plainText, spelledText } from "./text.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
 import { excerptOf } from "./words.ts";
@@ -28,8 +31,12 @@ export interface Rendered {
   banner: boolean;
   /** It has a main heading of its own, with or without words. */
   titled: boolean;
+  /** It shows nothing: no text, no picture. */
+  empty: boolean;
   /** Text of the first paragraph that has any. */
   excerpt: string;
+  /** What it says before its first heading, then below each; a line a paragraph. */
+  sections: string[];
   broken: readonly BrokenLink[];
 }
 
@@ -58,7 +65,7 @@ const checkBox = ({ checked }: Tokens.Checkbox): string =>
   `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
 
 /** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
-function renderer(headings: Heading[], anchor: (text: string) => string, rewrite: Rewrite): RendererObject {
+function renderer(headings: Heading[], anchors: Anchors, rewrite: Rewrite): RendererObject {
   return {
     link(token) {
       token.href = rewrite("a", { name: "href", value: token.href }, []) ?? token.href;
@@ -68,9 +75,10 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
       token.href = rewrite("img", { name: "src", value: token.href }, []) ?? token.href;
       return false;
     },
-    heading({ tokens, depth }) {
+    heading({ tokens: all, depth }) {
+      const { id: own, tokens } = splitOwnId(all);
       const text = plainText(tokens).trim();
-      const id = anchor(text);
+      const id = own === null ? anchors.made(spelledText(tokens)) : anchors.given(own);
       headings.push({ depth, text, id });
       const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
@@ -79,7 +87,7 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
     blockquote(token) {
       const alert = alertOf(token);
       if (!alert) return `<blockquote>\n${this.parser.parse(token.tokens)}</blockquote>\n`;
-      const title = `<p class="alert-title">${alert.title}</p>\n`;
+      const title = `<p class="alert-title">${this.parser.parseInline(alert.title)}</p>\n`;
       return `<div class="alert ${alert.kind}" role="note">\n${title}${this.parser.parse(alert.tokens)}</div>\n`;
     },
     table({ header, rows }) {
@@ -95,6 +103,14 @@ function renderer(headings: Heading[], anchor: (text: string) => string, rewrite
   };
 }
 
+/** Asked of every word: only texts that may have emoji pay for it. */
+const EMOJI: RendererObject = {
+  text(token) {
+    token.text = withEmoji(token.text);
+    return false;
+  },
+};
+
 /** The author's own HTML. A stack instead of `marked`'s walk, whose time is the square of the depth. */
 function* rawHtml(tokens: readonly Token[]): Generator<string> {
   const left: Token[] = [...tokens];
@@ -102,13 +118,6 @@ function* rawHtml(tokens: readonly Token[]): Generator<string> {
     if (token.type === "html") yield token.raw;
     for (const inside of childrenOf(token)) left.push(inside);
   }
-}
-
-function childrenOf(token: Token): readonly Token[] {
-  if (token.type === "list") return (token as Tokens.List).items;
-  if (token.type !== "table") return ("tokens" in token && token.tokens) || [];
-  const { header, rows } = token as Tokens.Table;
-  return [...header, ...rows.flat()].flatMap((each) => each.tokens);
 }
 
 function* idsIn(html: string): Generator<string> {
@@ -133,6 +142,16 @@ function mainHeading(html: string): string | null {
   return words === null ? null : "";
 }
 
+/** What a page shows without a letter. */
+const SHOWN = new Set("img picture svg canvas video audio iframe object embed input hr".split(" "));
+
+function showsNothing(html: string): boolean {
+  for (const part of partsOf(html)) {
+    if (part.kind === "text" ? part.text.trim() !== "" : SHOWN.has(part.name)) return false;
+  }
+  return true;
+}
+
 export function renderMarkdown({ source, text, folder }: RenderJob, targets: LinkTargets): Rendered {
   const headings: Heading[] = [];
   const ids = new Set<string>();
@@ -144,6 +163,8 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const marked = new Marked({ renderer: renderer(headings, createAnchors(ids), ours) });
   // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
   if (text.includes("[^")) marked.use(footnotes.extension);
+  if (hasEmoji(text)) marked.use({ renderer: EMOJI });
+  if (hasContainers(text)) marked.use({ extensions: [containers] });
   const tokens = marked.lexer(text);
   for (const html of rawHtml(tokens)) {
     raw = true;
@@ -157,7 +178,10 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const title = main || null;
   const titled = main !== null;
   const banner = heading === undefined && title !== null;
-  return { html: body + notes, headings, title, banner, titled, excerpt: firstParagraph(tokens), broken: broken() };
+  const excerpt = firstParagraph(tokens);
+  const empty = excerpt === "" && headings.length === 0 && showsNothing(body);
+  const sections = sectionsOf(tokens);
+  return { html: body + notes, headings, title, banner, titled, empty, excerpt, sections, broken: broken() };
 }
 
 function firstParagraph(tokens: readonly Token[]): string {

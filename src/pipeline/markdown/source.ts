@@ -30,8 +30,18 @@ function decode(bytes: Uint8Array): { text: string; recoded: boolean } {
 /** Controls have no meaning in text and are errors in HTML. */
 const CONTROLS = /[\0-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
 
+/** `import X from "y"` and `import { A, B } from "y"`, which MDX has before its text. */
+const IMPORT =
+  /^\s{0,99}import\s{1,9}(?:type\s{1,9})?(?:[\w$*][\w$* ,]{0,200})?(?:\{[\w$\s,]{0,2000}\})?\s{0,9}from\s{0,9}(?:"[^"\n]{1,500}"|'[^'\n]{1,500}');?[ \t]{0,99}(?:\n|$)/;
+
+function withoutImports(text: string): string {
+  let at = 0;
+  for (let found = IMPORT.exec(text); found; found = IMPORT.exec(text.slice(at, at + 4000))) at += found[0].length;
+  return at === 0 ? text : text.slice(at);
+}
+
 export function readSource(path: string, bytes: Uint8Array): Source {
   const { text, recoded } = decode(bytes);
   const { front, body } = splitFrontMatter(text.replace(CONTROLS, "\ufffd"));
-  return { path, text: body.replace(/\r\n?/g, "\n"), front, recoded };
+  return { path, text: withoutImports(body.replace(/\r\n?/g, "\n")), front, recoded };
 }

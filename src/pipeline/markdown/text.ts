@@ -1,18 +1,25 @@
 /** What a run of Markdown says without its markup: for anchors, contents, excerpts. */
 import type { Token } from "marked";
 import { decodeEntities } from "../../html/entities.ts";
+import { withEmoji } from "./emoji.ts";
 
 /** A picture says nothing here: badges before a heading's words are no part of its anchor. */
 const SILENT = new Set(["html", "image", "checkbox", "footnote_reference"]);
 
-export function plainText(tokens: readonly Token[]): string {
-  return tokens.map(plain).join("");
+/** As a person reads it. */
+export const plainText = (tokens: readonly Token[]): string => withEmoji(spelledText(tokens));
+
+/** With emoji by their names, as anchors have them. */
+export function spelledText(tokens: readonly Token[]): string {
+  let text = "";
+  for (const token of tokens) text += spelled(token);
+  return text;
 }
 
-function plain(token: Token): string {
+function spelled(token: Token): string {
   if (SILENT.has(token.type)) return "";
   if (token.type === "br") return " ";
-  if ("tokens" in token && token.tokens) return plainText(token.tokens);
+  if ("tokens" in token && token.tokens) return spelledText(token.tokens);
   const text = "text" in token ? String(token.text) : "";
-  return token.type === "text" ? decodeEntities(text) : text;
+  return token.type === "text" && text.includes("&") ? decodeEntities(text) : text;
 }

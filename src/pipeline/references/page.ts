@@ -59,6 +59,9 @@ const CLASSIC = /^(?:|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/i;
 const COMPILED = /^text\/(?:babel|jsx|typescript|x-typescript|less|coffeescript)$/i;
 const ICON = /^(?:icon|apple-touch-icon(?:-precomposed)?|mask-icon|apple-touch-startup-image)$/;
 const PREVIEW = /^(?:og:image(?::url|:secure_url)?|twitter:image(?::src)?)$/i;
+const PLAYABLE = /\.(?:mp4|webm|mp3|m4a|wav)(?:[?#]|$)/i;
+/** Of a long list of sources the first few decide. */
+const MOST_PLAYABLE = 4;
 const PRELOADED: Record<string, Use> = {
   script: "script",
   style: "style",
@@ -103,11 +106,21 @@ class PageReader {
   filled_in = false;
   /** What the open video or audio does with its sources. */
   private film: Use = "film";
+  /** Its sources so far that every browser plays: one that is there is taken, and no other asked for. */
+  private playable: string[] = [];
 
   private add(url: string | undefined, use: Use): void {
     if (url === undefined || url.length > LONGEST_URL) return;
     const decoded = decodeEntities(url).trim();
     if (decoded !== "") this.references.push({ url: decoded, use });
+  }
+
+  private source(url: string | undefined): void {
+    if (url === undefined || url.length > LONGEST_URL) return;
+    const decoded = decodeEntities(url).trim();
+    if (decoded === "") return;
+    this.references.push({ url: decoded, use: this.film, earlier: [...this.playable] });
+    if (PLAYABLE.test(decoded) && this.playable.length < MOST_PLAYABLE) this.playable.push(decoded);
   }
 
   private script(found: Attributes, raw: string): void {
@@ -143,6 +156,7 @@ class PageReader {
       const url = found.get(attribute);
       if (url === undefined || (name === "iframe" && found.has("srcdoc"))) continue;
       if (attribute === "srcset") for (const candidate of candidates(url)) this.add(candidate, use);
+      else if (name === "source") this.source(url);
       else this.add(url, use === "film" ? this.film : use);
     }
   }
@@ -155,7 +169,10 @@ class PageReader {
     if (!styled && !READ.has(name)) return;
     const found = attributesOf(attributes);
     if (styled) this.styles.push(decodeEntities(found.get("style") ?? ""));
-    if (name === "video" || name === "audio") this.film = found.has("autoplay") ? "data" : "film";
+    if (name === "video" || name === "audio") {
+      this.film = found.has("autoplay") ? "data" : "film";
+      this.playable = [];
+    }
     if (name === "script") this.script(found, raw ?? "");
     else if (name === "link") this.link(found);
     else if (name === "meta") this.meta(found);

@@ -23,6 +23,8 @@ export interface Reference {
   use: Use;
   /** Of a list of which a browser takes the first: what stands before this one. */
   earlier?: readonly string[];
+  /** Followed where it is there; where not, nobody misses it. */
+  optional?: boolean;
 }
 
 /** Longer than any path that a file can have: no use to look at. */

@@ -10,6 +10,10 @@ export interface ScriptReferences {
   beside: readonly Reference[];
   /** Loaded from beside the page that runs it. */
   by_page: readonly Reference[];
+  /** Service workers that it registers: beside the page, too. */
+  service_workers: readonly Reference[];
+  /** Has what routers of pages have. */
+  pushes_state: boolean;
   /** Asked of an address that need not be a file: a method, or text joined to it. Only its host can be judged. */
   calls: readonly string[];
   /** Has `import` or `export` statements: no plain script. */
@@ -23,7 +27,7 @@ const sticky = (pattern: string): RegExp =>
   new RegExp(pattern.replaceAll(" ", "\\s{0,99}").replaceAll("LITERAL", '"(\\d+)"'), "y");
 
 const WORDS =
-  /\b(?:import|from|export|require|fetch|getJSON|getScript|open|WebSocket|EventSource|axios|baseURL|Worker|SharedWorker|register|importScripts|document\.title)\b/g;
+  /\b(?:import|from|export|require|fetch|getJSON|getScript|open|WebSocket|EventSource|axios|baseURL|Worker|SharedWorker|register|importScripts|document\.title|pushState)\b/g;
 
 /** Where each of these words begins. One pass for all: a search for each costs ten times as much. */
 function indexWords(code: string): ReadonlyMap<string, number[]> {
@@ -169,10 +173,9 @@ export function scriptReferences(source: string): ScriptReferences {
   return {
     imports,
     beside: named("worker", literals_of([...workers(BESIDE), ...uses(script, "importScripts", ARGUMENT)])),
-    by_page: [
-      ...named("worker", literals_of([...workers(ARGUMENT), ...serviceWorkers(script)])),
-      ...named("data", files),
-    ],
+    by_page: [...named("worker", literals_of(workers(ARGUMENT))), ...named("data", files)],
+    service_workers: named("worker", literals_of(serviceWorkers(script))),
+    pushes_state: script.words.has("pushState"),
     calls: [...new Set([...calls, ...callsByConstant(script)])],
     is_module: imports.some(({ dynamic }) => !dynamic) || exportsSomething(script),
     required: requiredBy(script, literal),

@@ -93,7 +93,7 @@ const LOADING = new Set(["script", "link", "base"]);
 
 /** The code that the page at `path` loads. Throws `Spent`. */
 export function loadedBy(page: Page, path: string, budget: Budget): Loaded {
-  let base = path;
+  let base: string | null = null;
   const entries = new Set<string>();
   const own = new Set<string>();
   const foreign: string[] = [];
@@ -102,12 +102,13 @@ export function loadedBy(page: Page, path: string, budget: Budget): Loaded {
     if (part.kind !== "open" || !LOADING.has(part.name)) continue;
     budget.step();
     if (part.name === "base") {
-      base = ownPath(attributesOf(part.attributes).get("href") ?? "", path) ?? base;
+      const href = attributesOf(part.attributes).get("href");
+      if (href !== undefined) base ??= ownPath(href, path); // of two the first counts
       continue;
     }
     const { addresses, runs } = codeIn(part);
     for (const address of addresses) {
-      const file = ownPath(address, base);
+      const file = ownPath(address, base ?? path);
       if (file === null) foreign.push(address);
       else if (file !== path) (runs ? entries : own).add(file);
     }

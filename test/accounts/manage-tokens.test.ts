@@ -59,6 +59,8 @@ const COMMENT_TABLES = [
 function asSchema6(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   for (const statement of [
+    "drop table pictures",
+    "drop table renders",
     ...COMMENT_TABLES.map((name) => `drop table ${name}`),
     "alter table sites drop column comments_changes",
     "drop table receipts",

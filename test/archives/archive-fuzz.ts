@@ -1,6 +1,7 @@
 /** Damaged archives by the thousand. Each must be refused, or be read as exactly the files of the honest one.
  *  `fuzzArchives(count)` is the long form, for whoever has the time. */
 import { readdirSync, readFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { Refusal } from "../../src/errors.ts";
@@ -100,8 +101,11 @@ function damage(zip: Uint8Array, roll: (limit: number) => number): Uint8Array {
 /** Of the files as a reader finds them that checks nothing: once in millions damage makes an honest archive of other
  *  files, the same letter of a name in both of its places. Null where it finds none. */
 function digestByOthers(zip: Uint8Array): string | null {
-  // fflate takes names for Latin-1 where they are not said to be UTF-8.
-  const named = (name: string) => (/[^\0-\xff]/.test(name) ? name : Buffer.from(name, "latin1").toString("utf8"));
+  // fflate takes names for Latin-1 where they are not said to be UTF-8; `é` that was said to be stands alone, which no UTF-8 does.
+  const named = (name: string) => {
+    const bytes = Buffer.from(name, "latin1");
+    return /[^\0-\xff]/.test(name) || !isUtf8(bytes) ? name : bytes.toString("utf8");
+  };
   try {
     const files = Object.entries(unzipSync(zip)).filter(([name]) => !name.endsWith("/"));
     return deployDigest(files.map(([name, bytes]) => [named(name), contentHash(bytes)]));

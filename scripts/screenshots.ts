@@ -194,7 +194,7 @@ const PICTURES: Readonly<Record<string, (world: World) => Promise<void>>> = {
       press();
     })`);
     await both(browser, "comments");
-    await sized(browser, 1000, 480); // a page of the manual has 40 KB with it
+    await sized(browser, 1280, 400); // a page of the manual has 40 KB with it
     await capture(browser, join(IMAGES, "comments.webp"), 25_000);
   },
 };

@@ -1,7 +1,7 @@
 /** What a browser saw of versions (CONTRACT 9), where the engine is on. */
 import type { RenderBrief, RenderSeen } from "../store/renders.ts";
 import { unknownVersion } from "../store/refusals.ts";
-import type { Site } from "../types.ts";
+import type { Site, Version } from "../types.ts";
 import { Refusal } from "../errors.ts";
 import { managedSite } from "./caller.ts";
 import type { ApiParts, Ctx } from "./context.ts";
@@ -42,12 +42,19 @@ export async function renderOf(parts: Parts, site: Pick<Site, "site_id">, versio
 const briefly = (render: RenderBrief | undefined) =>
   render === undefined ? { status: UNSEEN.status, warnings: [] } : { status: render.status, warnings: render.warnings };
 
-/** What the record of a site says: of the live version all, of each the warnings. */
-export async function rendersOf(parts: Parts, site: Pick<Site, "site_id" | "live_version_id">) {
+/** What the record of a site says: of the live version all, of those that are listed the warnings. */
+export async function rendersOf(
+  parts: Parts,
+  site: Pick<Site, "site_id" | "live_version_id">,
+  versions: readonly Pick<Version, "version_id">[],
+) {
   if (!isOn(parts)) return null;
   const [live, all] = await Promise.all([
     parts.store.renders.of(site.site_id, site.live_version_id),
-    parts.store.renders.ofSite(site.site_id),
+    parts.store.renders.ofVersions(
+      site.site_id,
+      versions.map(({ version_id }) => version_id),
+    ),
   ]);
   const render = { version_id: site.live_version_id, ...(live === null ? { ...UNSEEN, warnings: [] } : shown(live)) };
   return { render, ofVersion: (version_id: string) => briefly(all.get(version_id)) };

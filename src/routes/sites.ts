@@ -31,7 +31,7 @@ export async function readRecord(
   const { versions, more } = await store.versions.list(site.site_id, page);
   const live = await store.versions.get(site.site_id, site.live_version_id);
   if (live !== null) {
-    const renders = await rendersOf(parts, site);
+    const renders = await rendersOf(parts, site, versions);
     return { ...siteRecord(config, site, { live, versions, renders }, now()), ...(more && { more }) };
   }
   // A deploy went live since the row was read, and the version that was left is removed already.

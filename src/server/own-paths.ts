@@ -9,6 +9,7 @@ import { isService } from "../reserved-paths.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
+import { commentsOff } from "../store/refusals.ts";
 import { type CommentPaths, isCompanionPath, type OnSite } from "./comments.ts";
 
 type OwnPath = readonly [method: Method, path: string, handler: OnSite];
@@ -26,7 +27,10 @@ const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): r
   ["GET", WIDGET_PATH, (request, _, exchange) => answerWidget({ request, exchange, code })],
 ];
 
-/** Null where the path is the site's to answer. */
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
+
+/** Null where the path is the site's to answer. A page in quarantine may send what was typed into it nowhere: its owner
+ *  would read it in a comment, too. */
 export function createOwnPaths(handlers: Handlers) {
   const { comments, sites } = handlers;
   const match = matcher(tableOf(handlers));
@@ -51,6 +55,9 @@ export function createOwnPaths(handlers: Handlers) {
     if (!isService(path.slice(1))) return null;
     const find = handlerFor(path, request, host);
     if (find === null) return null;
-    return sites.shown(host).then(async (site) => confine(site, await find()(request, site, exchange)));
+    return sites.shown(host).then(async (site) => {
+      if (site.quarantine !== null && path.startsWith("/_svc/comments/") && !isRead(request)) throw commentsOff();
+      return confine(site, await find()(request, site, exchange));
+    });
   };
 }

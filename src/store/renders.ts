@@ -59,7 +59,7 @@ export interface Renders {
   waiting(): Promise<number>;
   /** Null: nobody asked for it. */
   of(site_id: string, version_id: string): Promise<(RenderBrief & RenderSeen) | null>;
-  /** By version_id, of all versions that the site has. */
-  ofSite(site_id: string): Promise<ReadonlyMap<string, RenderBrief>>;
+  /** By version_id: of a thousand versions the warnings alone have megabytes, so of those that are shown. */
+  ofVersions(site_id: string, version_ids: readonly string[]): Promise<ReadonlyMap<string, RenderBrief>>;
   picture(site_id: string, version_id: string, size: PictureSize): Promise<Stored | null>;
 }

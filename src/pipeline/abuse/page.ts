@@ -20,6 +20,8 @@ import { attributesOf, closesItself } from "../../html/attributes.ts";
 import type { Kind } from "../../html/foreign.ts";
 import type { Part } from "../../html/page.ts";
 
+/** Characters before a field that people read as what it is called. */
+const WORDS_BEFORE = 120;
 const RUNS = /(?:^|[\s/"'])on[a-z]{3,30}\s*=|javascript:/i;
 /** A link may lead to them; what else names them may send there. */
 const NAMES = /telegram|discord/i;
@@ -102,10 +104,12 @@ export function readPage(parts: Iterable<Part>, budget: Budget, nested = false, 
   endLabel(place);
   release(place);
   endScript(place);
+  const text = place.text.join(" ");
   for (const control of facts.controls) {
     budget.step();
-    control.risks = risksOf(control, facts.labels);
+    const before = decodeEntities(text.slice(Math.max(0, control.at - WORDS_BEFORE), control.at));
+    control.risks = risksOf(control, facts.labels, before);
   }
-  facts.text = decodeEntities(place.text.join(" "));
+  facts.text = decodeEntities(text);
   return facts;
 }

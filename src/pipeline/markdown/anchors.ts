@@ -30,6 +30,9 @@ export function createAnchors(used: Set<string>): Anchors {
   return { made: (text) => given(slug(text) || "section"), given };
 }
 
+/** The frame's own ids, and those of footnotes, have a colon behind these. */
+export const notTheFrames = (id: string): string => id.replace(/^(docs|fn|fnref):/, "$1-");
+
 /** `{#id}`, `{ #id .class }` or `{: #id}` at a heading's end. */
 const OWN_ID = /\{:?[ \t]{0,9}#([\p{L}\p{M}\p{N}_.:-]{1,200})(?:[ \t][^{}\n]{0,200})?\}[ \t]{0,99}$/u;
 

@@ -3,7 +3,7 @@ import { Marked, type RendererObject, type Token, type Tokens } from "marked";
 import { alertOf } from "./alerts.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { type Anchors, createAnchors, splitOwnId } from "./anchors.ts";
+import { type Anchors, createAnchors, splitOwnId, notTheFrames } from "./anchors.ts";
 import { containers, hasContainers } from "./containers.ts";
 import { hasEmoji, withEmoji } from "./emoji.ts";
 import { createFootnotes } from "./footnotes.ts";
@@ -78,7 +78,7 @@ function renderer(headings: Heading[], anchors: Anchors, rewrite: Rewrite): Rend
     heading({ tokens: all, depth }) {
       const { id: own, tokens } = splitOwnId(all);
       const text = plainText(tokens).trim();
-      const id = own === null ? anchors.made(spelledText(tokens)) : anchors.given(own);
+      const id = own === null ? anchors.made(spelledText(tokens)) : anchors.given(notTheFrames(own));
       headings.push({ depth, text, id });
       const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;

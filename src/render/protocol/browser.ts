@@ -3,7 +3,7 @@
 import { mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { Chromium } from "../job.ts";
-import { type Connection, type Event, openConnection } from "./connection.ts";
+import { type Connection, ENDED, type Event, openConnection } from "./connection.ts";
 import { switchesFor } from "./switches.ts";
 
 interface Browser extends Connection {
@@ -56,6 +56,6 @@ export function startBrowser({ program, sandbox, folder, gate, heard }: Start): 
   void keepLast(child.stderr, (text) => void (said = (said + text).slice(-STDERR_KEPT)));
   const [, , , to, from] = child.stdio as unknown as (number | null)[];
   const connection = openConnection(to!, from!, heard);
-  void child.exited.then(() => connection.close("The browser ended on the page."));
+  void child.exited.then(() => connection.close(ENDED));
   return { ...connection, complaint: () => said.trim() };
 }

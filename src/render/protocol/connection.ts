@@ -20,6 +20,8 @@ export interface Connection {
  *  of a whole page is under a tenth of this. */
 const MOST_MESSAGE = 8 * 1024 * 1024;
 
+export const ENDED = "The browser ended on the page.";
+
 interface Message {
   id?: number;
   method?: string;
@@ -78,7 +80,7 @@ export function openConnection(to: number, from: number, heard: (event: Event) =
     if (message.id !== undefined) return answered(message.id, message);
     heard({ method: message.method ?? "", params: message.params ?? {}, sessionId: message.sessionId });
   });
-  void read(from, take).then(() => close("The browser ended on the page."));
+  void read(from, take).then(() => close(ENDED));
 
   return {
     async send<T = Params>(method: string, params: Params = {}, sessionId?: string): Promise<T> {
@@ -86,7 +88,9 @@ export function openConnection(to: number, from: number, heard: (event: Event) =
       const answer = Promise.withResolvers<Params>();
       answer.promise.catch(() => {}); // where it cannot even be asked, nobody waits for it
       waiting.set(++last, answer);
-      await writeAll(to, Buffer.from(`${JSON.stringify({ id: last, method, params, sessionId })}\0`));
+      // A pipe that breaks has lost its reader.
+      const sent = writeAll(to, Buffer.from(`${JSON.stringify({ id: last, method, params, sessionId })}\0`));
+      await sent.catch(() => close(ENDED));
       return (await answer.promise) as T;
     },
     close,

@@ -73,7 +73,8 @@ interface Versions {
 export async function versionsSection(ctx: SignedIn, asked: Versions): Promise<Html> {
   const { site, csrf } = asked;
   const { rows, page, pages } = asked.versions;
-  const seen = looks(ctx) ? await ctx.parts.store.renders.ofSite(site.site_id) : null;
+  const ids = rows.map(({ version_id }) => version_id);
+  const seen = looks(ctx) ? await ctx.parts.store.renders.ofVersions(site.site_id, ids) : null;
   const path = pathOfSite(site.site_id);
   return html`<section aria-labelledby="versions">
     <h2 id="versions">Versions</h2>

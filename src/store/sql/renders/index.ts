@@ -76,7 +76,10 @@ const one = statement<Row & { seen: string | null }>(
   `select ${COLUMNS}, seen from versions join renders using (version_no)
    where versions.site_id = ? and version_id = ?`,
 );
-const all = statement<Row>(`select ${COLUMNS} from renders join versions using (version_no) where renders.site_id = ?`);
+const some = statement<Row>(
+  `select ${COLUMNS} from versions join renders using (version_no)
+   where versions.site_id = ? and version_id in (select value from json_each(?))`,
+);
 const picture = statement<Stored>(
   `select sha256, blobs.bytes as bytes, blob_no from versions join pictures using (version_no) join blobs using (blob_no)
    where site_id = ? and version_id = ? and size = ?`,
@@ -99,13 +102,14 @@ function* renderOf(site_id: string, version_id: string): Op<(RenderBrief & Rende
   return { ...briefOf(row), ...seen };
 }
 
-function* rendersOf(site_id: string): Op<ReadonlyMap<string, RenderBrief>> {
-  return new Map((yield* all.all(site_id)).map((row) => [row.version_id, briefOf(row)]));
+function* rendersOf(site_id: string, version_ids: readonly string[]): Op<ReadonlyMap<string, RenderBrief>> {
+  const rows = yield* some.all(site_id, JSON.stringify(version_ids));
+  return new Map(rows.map((row) => [row.version_id, briefOf(row)]));
 }
 
-const renderReader = (db: Db): Pick<Renders, "of" | "ofSite" | "picture" | "waiting"> => ({
+const renderReader = (db: Db): Pick<Renders, "of" | "ofVersions" | "picture" | "waiting"> => ({
   of: (site_id, version_id) => db.read(renderOf(site_id, version_id)),
-  ofSite: (site_id) => db.read(rendersOf(site_id)),
+  ofVersions: (site_id, version_ids) => db.read(rendersOf(site_id, version_ids)),
   picture: (site_id, version_id, size) => db.read(picture.get(site_id, version_id, size)),
   waiting: () => db.read(countWaiting()),
 });

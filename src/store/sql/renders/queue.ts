@@ -27,12 +27,14 @@ export function* askRender(site_id: string, version_id: string, now: number): Op
 const count = statement<{ n: number }>("select count(*) as n from renders where status = 'pending'");
 const giveUpOldest = statement(
   `update renders set status = 'failed', reason = 'Too many versions were waiting to be looked at.'
-   where version_no in (select version_no from renders where status = 'pending' order by asked_at, version_no limit ?)`,
+   where version_no in (
+     select version_no from renders join sites on sites.site_id = renders.site_id where status = 'pending'
+     order by owner_account_id is not null, asked_at, version_no limit ?)`,
 );
 const first = statement<Omit<RenderTask, "receipt">>(
   `select version_no, renders.site_id as site_id, slug, version_id, tries + 1 as tries
    from renders join versions using (version_no) join sites on sites.site_id = renders.site_id
-   where status = 'pending' order by asked_at, version_no limit 1`,
+   where status = 'pending' order by owner_account_id is null, asked_at, version_no limit 1`,
 );
 const begin = statement("update renders set tries = tries + 1 where version_no = ?");
 

@@ -81,16 +81,14 @@ export function openConnection(to: number, from: number, heard: (event: Event) =
     heard({ method: message.method ?? "", params: message.params ?? {}, sessionId: message.sessionId });
   });
   void read(from, take).then(() => close(ENDED));
-
   return {
     async send<T = Params>(method: string, params: Params = {}, sessionId?: string): Promise<T> {
       if (closed !== null) throw new Error(closed);
       const answer = Promise.withResolvers<Params>();
       answer.promise.catch(() => {}); // where it cannot even be asked, nobody waits for it
       waiting.set(++last, answer);
-      // A pipe that breaks has lost its reader.
-      const sent = writeAll(to, Buffer.from(`${JSON.stringify({ id: last, method, params, sessionId })}\0`));
-      await sent.catch(() => close(ENDED));
+      const text = `${JSON.stringify({ id: last, method, params, sessionId })}\0`;
+      await writeAll(to, Buffer.from(text)).catch(() => close(ENDED));
       return (await answer.promise) as T;
     },
     close,

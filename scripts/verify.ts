@@ -1,10 +1,8 @@
 /** `bun run verify [file…]`: installs what the tests need and runs the suite. Needs Node and nothing else. */
 import { availableParallelism } from "node:os";
 import { chromiumPath } from "./chromium.ts";
-import { bun, install, main, ROOT, say, step, TOOLS } from "./run.ts";
-
-/** Long, because browsers, servers and compiled binaries use the same cores as the tests. */
-const TIMEOUT_MS = 30_000;
+import { install, main, ROOT, say, step, StepFailed, TOOLS } from "./run.ts";
+import { runSuite, testFiles } from "./suite.ts";
 
 await main(async () => {
   await install("packages", ROOT);
@@ -12,7 +10,8 @@ await main(async () => {
   await step("types", ["check"]);
   const browser = await chromiumPath();
   say(`browser: ${browser}`);
-  const files = process.argv.slice(2);
-  const parallel = `--parallel=${Math.max(2, availableParallelism())}`;
-  return bun(["test", parallel, `--timeout=${TIMEOUT_MS}`, ...files], { env: { BUN_CHROME_PATH: browser } });
+  const words = process.argv.slice(2);
+  const files = await testFiles(words);
+  if (files.length === 0) throw new StepFailed(`No test file's path contains ${words.join(" or ")}.`);
+  return runSuite(files, Math.max(2, availableParallelism()), { BUN_CHROME_PATH: browser });
 });

@@ -1,0 +1,116 @@
+/**
+ * The suite, each file by a `bun test` of its own: one that the runtime ends takes no other with it. The runtime itself
+ * dies now and then (a fault of its memory, mostly in files that drive browsers): such a file runs once again and the
+ * end says so; what its servers did is judged by its tests as ever.
+ */
+import { closeSync, openSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT, say } from "./run.ts";
+
+/** Of a test, long, because browsers, servers and compiled binaries use the same cores as the tests. */
+const TEST_MS = 30_000;
+/** Of a file: what hangs in spite of that is ended and has failed. */
+const FILE_MS = 600_000;
+/** Where the long files are: they begin first, so that no lane stands still in the end. */
+const LONG = ["test/render/", "test/browser/", "test/receipts/", "test/store/", "test/comments/"];
+
+const COUNTS = ["pass", "skip", "todo", "fail"] as const;
+type Counts = Record<(typeof COUNTS)[number], number>;
+
+interface Outcome extends Counts {
+  file: string;
+  output: string;
+  seconds: number;
+  /** Why the runner ended before it had counted its tests; empty where it did count. */
+  died: string;
+}
+
+/** The test files whose path contains one of `words`, all without words; those that take longest first. */
+export async function testFiles(words: string[]): Promise<string[]> {
+  const found = new Bun.Glob("test/**/*.test.ts").scan({ cwd: ROOT });
+  const files = (await Array.fromAsync(found)).filter((file) => !file.includes("node_modules"));
+  const asked = words.map((word) => word.replace(/^\.\//, ""));
+  const chosen = files.filter((file) => asked.length === 0 || asked.some((word) => file.includes(word)));
+  const rank = (file: string): number => LONG.findIndex((folder) => file.startsWith(folder)) >>> 0;
+  return chosen.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+/** Runs `files` in `lanes` at a time and prints what failed and the counts; the exit code. */
+export async function runSuite(files: string[], lanes: number, env: Record<string, string>): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-suite-"));
+  const started = performance.now();
+  const outcomes: Outcome[] = [];
+  const again: string[] = [];
+  const waiting = [...files];
+  const lane = async (number: number): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const log = join(folder, `${number}.log`);
+      let outcome = await runFile(file, log, env);
+      if (outcome.died !== "") {
+        again.push(`${file} (${outcome.died})`);
+        say(outcome.output);
+        say(`${file}: the runner died (${outcome.died}); it runs once again.`);
+        outcome = await runFile(file, log, env);
+      }
+      outcomes.push(outcome);
+      show(outcome);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return summary(outcomes, again, (performance.now() - started) / 1000);
+}
+
+async function runFile(file: string, log: string, env: Record<string, string>): Promise<Outcome> {
+  const started = performance.now();
+  const output = openSync(log, "w");
+  const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, `./${file}`], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdin: "ignore",
+    stdout: output,
+    stderr: output,
+    timeout: FILE_MS,
+    killSignal: "SIGKILL",
+  });
+  await child.exited;
+  closeSync(output);
+  const text = await readFile(log, "utf8");
+  const counts = Object.fromEntries(COUNTS.map((word) => [word, counted(text, word)])) as Counts;
+  const seconds = (performance.now() - started) / 1000;
+  const died = /^Ran \d+ tests? across/m.test(text) ? "" : `${child.signalCode ?? child.exitCode}`;
+  const empty = COUNTS.every((word) => counts[word] === 0);
+  if ((died !== "" || child.exitCode !== 0 || empty) && counts.fail === 0) counts.fail = 1;
+  return { file, output: text, seconds, died, ...counts };
+}
+
+/** The runner's own summary: " 12 pass". */
+function counted(text: string, word: string): number {
+  const lines = [...text.matchAll(new RegExp(`^ *(\\d+) ${word}$`, "gm"))];
+  return Number(lines.at(-1)?.[1] ?? 0);
+}
+
+/** A line where all is well; else all that the file said. */
+function show({ file, fail, skip, todo, pass, seconds, output }: Outcome): void {
+  if (fail > 0) say(output);
+  const others = [fail && `${fail} failed`, skip && `${skip} skipped`, todo && `${todo} to do`].filter(Boolean);
+  say([`${fail > 0 ? "FAIL" : "ok"} ${file}: ${pass} passed`, ...others, `${seconds.toFixed(1)} s`].join(", "));
+}
+
+function summary(outcomes: Outcome[], again: string[], seconds: number): number {
+  const total = (word: keyof Counts): number => outcomes.reduce((sum, outcome) => sum + outcome[word], 0);
+  for (const { file, output } of outcomes.filter(({ fail }) => fail > 0)) {
+    say(`\n${file} failed:`);
+    for (const line of output.split("\n").filter((line) => /^(\(fail\)|error:)/.test(line))) say(`  ${line}`);
+  }
+  for (const file of again) say(`The runner died in ${file}; the file ran again and counts as it went then.`);
+  say("");
+  for (const word of COUNTS) if (word === "pass" || word === "fail" || total(word) > 0) say(` ${total(word)} ${word}`);
+  say(`Ran ${outcomes.length} files in ${seconds.toFixed(0)} s`);
+  return outcomes.length > 0 && total("fail") === 0 ? 0 : 1;
+}

@@ -13,5 +13,5 @@ await main(async () => {
   const words = process.argv.slice(2);
   const files = await testFiles(words);
   if (files.length === 0) throw new StepFailed(`No test file's path contains ${words.join(" or ")}.`);
-  return runSuite(files, Math.max(2, availableParallelism()), { BUN_CHROME_PATH: browser });
+  return runSuite(files, availableParallelism() + 1, { BUN_CHROME_PATH: browser });
 });

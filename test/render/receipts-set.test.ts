@@ -1,13 +1,13 @@
 /** CONTRACT 9: with the render engine on, what the lint cannot see is seen. Of the receipts' test set every broken site that
- *  the lint has nothing to say of is looked at, and of the sound ones each fourth; `bun run torture render-set` looks at all
- *  of them. docs/receipts.md has the figures. */
+ *  the lint has nothing to say of is looked at, and of the sound ones each fourth; `bun run torture render` looks at all of
+ *  them. docs/receipts.md has the figures. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BROKEN, SOUND } from "../receipts/index.ts";
 import { REAL } from "../receipts/real-builds.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { WHOLE } from "../kit/whole.ts";
 import { look, PATIENCE_MS, startRenderer } from "./rendering.ts";
 
-const WHOLE = process.env.SVC_TEST_WHOLE_SET === "1";
 const SITES = [...BROKEN, ...SOUND, ...REAL].filter(({ wrong }, i) => WHOLE || wrong !== null || i % 4 === 0);
 
 let server: TestServer;

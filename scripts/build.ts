@@ -1,8 +1,9 @@
-/** `bun run build`: dist/svc, dist/svc-server, dist/lib.js and dist/lib.d.ts for this machine.
- *  `--all`: both programs for every platform. `--only svc|svc-server|lib` and `--outdir DIR` narrow and move it. */
-import { copyFile, mkdir } from "node:fs/promises";
+/** `bun run build`: dist/svc and dist/svc-server for this machine, dist/cli.js, dist/lib.js and dist/lib.d.ts.
+ *  `--all`: both programs for every platform. `--only svc|svc-server|cli|lib` and `--outdir DIR` narrow and move it. */
+import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
+import { buildCli, buildLibrary } from "./release/portable.ts";
 import { main, ROOT, say, step, StepFailed } from "./run.ts";
 
 /** A thread is an entry of its own in the binary, by this very path (BUN 1). */
@@ -20,6 +21,9 @@ const PROGRAMS = {
 } as const;
 type Program = keyof typeof PROGRAMS;
 
+/** For Node and Bun, on any machine. */
+const PORTABLE = { cli: buildCli, lib: buildLibrary } as const;
+
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64", "windows-arm64"] as const;
 
 // A binary takes nothing from the folder it is started in: neither a .env nor a bunfig.toml with a preload.
@@ -34,45 +38,32 @@ const COMPILE = [
 ];
 
 /** The hosted service's URL for the CLI, where the build is for one. */
-const defines = (): string[] => {
-  const server = process.env["SVC_DEFAULT_SERVER"];
-  return server ? ["--define", `SVC_DEFAULT_SERVER=${JSON.stringify(server)}`] : [];
-};
+const hosted = process.env["SVC_DEFAULT_SERVER"];
+const define: Record<string, string> = hosted ? { SVC_DEFAULT_SERVER: JSON.stringify(hosted) } : {};
+const defines = Object.entries(define).flatMap(([name, value]) => ["--define", `${name}=${value}`]);
 
 async function compile(program: Program, outfile: string, platform: string | null): Promise<void> {
   const target = platform ? [`--target=bun-${platform}`] : [];
   await step(relative(ROOT, outfile), [
     "build",
     ...COMPILE,
-    ...defines(),
+    ...defines,
     ...target,
     `--outfile=${outfile}`,
     ...PROGRAMS[program],
   ]);
 }
 
-async function library(outdir: string): Promise<void> {
-  const outfile = join(outdir, "lib.js");
-  await step(relative(ROOT, outfile), [
-    "build",
-    "lib.ts",
-    "--target=node",
-    "--format=esm",
-    ...defines(),
-    `--outfile=${outfile}`,
-  ]);
-  await copyFile(join(ROOT, "types", "lib.d.ts"), join(outdir, "lib.d.ts"));
-}
-
 const isProgram = (name: string): name is Program => name in PROGRAMS;
+const isPortable = (name: string): name is keyof typeof PORTABLE => name in PORTABLE;
 
 await main(async () => {
   const { values } = parseArgs({
     options: { all: { type: "boolean" }, only: { type: "string", multiple: true }, outdir: { type: "string" } },
   });
-  const wanted = values.only ?? [...Object.keys(PROGRAMS), "lib"];
-  const unknown = wanted.find((name) => name !== "lib" && !isProgram(name));
-  if (unknown) throw new StepFailed(`--only ${unknown}: it must be svc, svc-server or lib.`);
+  const wanted = values.only ?? [...Object.keys(PROGRAMS), ...Object.keys(PORTABLE)];
+  const unknown = wanted.find((name) => !isProgram(name) && !isPortable(name));
+  if (unknown) throw new StepFailed(`--only ${unknown}: it must be svc, svc-server, cli or lib.`);
   const outdir = values.outdir ?? join(ROOT, "dist");
   await mkdir(outdir, { recursive: true });
   for (const program of wanted.filter(isProgram)) {
@@ -81,7 +72,7 @@ await main(async () => {
       await compile(program, join(outdir, name), platform);
     }
   }
-  if (wanted.includes("lib")) await library(outdir);
+  for (const name of wanted.filter(isPortable)) await PORTABLE[name](outdir, define);
   say(`built in ${outdir}`);
   return 0;
 });

@@ -215,20 +215,21 @@ describe("what never enters the repository", () => {
   });
 
   test("a package beside the four that the design allows", () => {
-    const { dependencies, devDependencies } = packageJson;
-    expect(Object.keys({ ...dependencies, ...devDependencies }).toSorted()).toEqual([
+    expect(Object.keys(packageJson.devDependencies).toSorted()).toEqual([
       "@types/bun",
       "bun-types",
       "fflate",
       "marked",
     ]);
+    // What the package needs is bundled (CONTRACT 8).
+    expect(packageJson).not.toHaveProperty("dependencies");
     expect(packageJson).not.toHaveProperty("peerDependencies");
     expect(packageJson).not.toHaveProperty("optionalDependencies");
   });
 
   test("a version that is not pinned", async () => {
     const tools = JSON.parse(await read("test/tools/package.json")) as { dependencies: Record<string, string> };
-    const all = { ...packageJson.dependencies, ...packageJson.devDependencies, ...tools.dependencies };
+    const all = { ...packageJson.devDependencies, ...tools.dependencies };
     expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
     expect(packageJson.packageManager).toBe("bun@1.4.5");
   });

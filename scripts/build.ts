@@ -1,8 +1,9 @@
 /** `bun run build`: dist/svc and dist/svc-server for this machine, dist/cli.js, dist/lib.js and dist/lib.d.ts.
- *  `--all`: both programs for every platform. `--only svc|svc-server|cli|lib` and `--outdir DIR` narrow and move it. */
+ *  `--all`: the archives of both programs for every platform, and what lies beside them (scripts/release). `--only svc|svc-server|cli|lib` and `--outdir DIR` narrow and move it. */
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
+import { release } from "./release/index.ts";
 import { buildCli, buildLibrary } from "./release/portable.ts";
 import { main, ROOT, say, step, StepFailed } from "./run.ts";
 
@@ -24,8 +25,6 @@ type Program = keyof typeof PROGRAMS;
 /** For Node and Bun, on any machine. */
 const PORTABLE = { cli: buildCli, lib: buildLibrary } as const;
 
-const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64", "windows-arm64"] as const;
-
 // A binary takes nothing from the folder it is started in: neither a .env nor a bunfig.toml with a preload.
 const COMPILE = [
   "--compile",
@@ -42,15 +41,15 @@ const hosted = process.env["SVC_DEFAULT_SERVER"];
 const define: Record<string, string> = hosted ? { SVC_DEFAULT_SERVER: JSON.stringify(hosted) } : {};
 const defines = Object.entries(define).flatMap(([name, value]) => ["--define", `${name}=${value}`]);
 
-async function compile(program: Program, outfile: string, platform: string | null): Promise<void> {
+async function compile(program: string, outfile: string, platform: string | null): Promise<void> {
   const target = platform ? [`--target=bun-${platform}`] : [];
-  await step(relative(ROOT, outfile), [
+  await step(platform ? `${program} for ${platform}` : relative(ROOT, outfile), [
     "build",
     ...COMPILE,
     ...defines,
     ...target,
     `--outfile=${outfile}`,
-    ...PROGRAMS[program],
+    ...PROGRAMS[program as Program],
   ]);
 }
 
@@ -66,12 +65,9 @@ await main(async () => {
   if (unknown) throw new StepFailed(`--only ${unknown}: it must be svc, svc-server, cli or lib.`);
   const outdir = values.outdir ?? join(ROOT, "dist");
   await mkdir(outdir, { recursive: true });
-  for (const program of wanted.filter(isProgram)) {
-    for (const platform of values.all ? PLATFORMS : [null]) {
-      const name = platform ? `${program}-${platform}` : program;
-      await compile(program, join(outdir, name), platform);
-    }
-  }
+  const programs = wanted.filter(isProgram);
+  if (values.all) await release(programs, outdir, compile);
+  else for (const program of programs) await compile(program, join(outdir, program), null);
   for (const name of wanted.filter(isPortable)) await PORTABLE[name](outdir, define);
   say(`built in ${outdir}`);
   return 0;

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join, relative, sep } from "node:path";
 import { quoted } from "../client/build-dir.ts";
+import { packageCall } from "./package-call.ts";
 import type { Env } from "./terminal/index.ts";
 
 interface Invocation {
@@ -40,8 +41,7 @@ function isProgram(file: string): boolean {
 /** The file that a shell starts by this name. */
 function onPath(name: string, env: Env): string | undefined {
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  const found = folders.flatMap((folder) => [join(folder, name), join(folder, `${name}.exe`)]).find(isProgram);
-  return found === undefined ? undefined : realpathSync(found);
+  return folders.flatMap((folder) => [join(folder, name), join(folder, `${name}.exe`)]).find(isProgram);
 }
 
 /** A path as it is typed in `cwd`. */
@@ -52,8 +52,10 @@ function typed(file: string, cwd: string): string {
 
 function called({ file, runner, cwd, env }: Invocation): string {
   const real = existsSync(file) ? realpathSync(file) : file;
-  const name = ["svc", "svc-server", basename(file, ".exe")].find((known) => onPath(known, env) === real);
-  if (name !== undefined) return name;
+  for (const name of ["svc", "svc-server", basename(file, ".exe")]) {
+    const found = onPath(name, env);
+    if (found !== undefined && realpathSync(found) === real) return packageCall(found, cwd, env) ?? name;
+  }
   const path = typed(file, cwd);
   if (runner !== null) return `${runner} ${path}`;
   // Without a folder a shell would look for it on PATH.

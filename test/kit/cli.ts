@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { ROOT } from "./paths.ts";
 
-const SCRIPT = join(ROOT, "cli.ts");
+/** SVC_TEST_NODE: a Node that runs the built dist/cli.js in place of the source, so that its tests are the package's too. */
+const NODE = process.env["SVC_TEST_NODE"];
+const SCRIPT = NODE ? join(ROOT, "dist", "cli.js") : join(ROOT, "cli.ts");
 /** The CLI from source. */
-export const CLI = [process.execPath, SCRIPT];
+export const CLI = [NODE ?? process.execPath, SCRIPT];
 
 export interface Ran {
   code: number;

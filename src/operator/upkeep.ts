@@ -1,10 +1,11 @@
-/** `gc`, `verify`, `backup`, `restore`: the upkeep of a data directory. */
+/** `gc`, `verify`, `backup`, `restore`, `health`: the upkeep of a data directory. */
 import { resolve } from "node:path";
 import { openOperations, type Operations, restoreFrom } from "../store/operations.ts";
 import { slotOf } from "../metrics/index.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
 import { visible } from "../visible.ts";
 import type { Call, Command } from "./command.ts";
+import { health } from "./health.ts";
 import { counted } from "./print.ts";
 
 const gc: Command = {
@@ -100,4 +101,4 @@ const restore: Command = {
   },
 };
 
-export const UPKEEP: readonly Command[] = [gc, verify, backup, restore];
+export const UPKEEP: readonly Command[] = [gc, verify, backup, restore, health];

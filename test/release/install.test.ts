@@ -145,8 +145,8 @@ describe("the right sum", () => {
     const without = ["curl", "sha256sum"];
     const sum = (after: string) =>
       `exec '${Bun.which("sha256sum")}' | while read -r sum _; do echo "$sum ${after}"; done`;
-    for (const stubs of [{ shasum: sum(" -") }, { openssl: sum("*stdin") }]) {
-      const PATH = await machine({ wget: "fetch", ...stubs }, without);
+    for (const [name, after] of Object.entries({ shasum: " -", openssl: "*stdin" })) {
+      const PATH = await machine({ wget: "fetch", [name]: sum(after) }, without);
       expect(await install([], { PATH })).toMatchObject({ code: 0, err: "" });
     }
   });

@@ -17,7 +17,9 @@ export async function* versionPages({ server, site_id, credential, record }: Ope
 }
 
 export async function allVersions(opened: OpenedSite): Promise<VersionRow[]> {
-  return (await Array.fromAsync(versionPages(opened))).flat();
+  const all: VersionRow[] = [];
+  for await (const page of versionPages(opened)) all.push(...page);
+  return all;
 }
 
 /** The account's sites, newest first. */

@@ -149,7 +149,7 @@ export async function askBytes(server: Server, call: ApiCall, most: number): Pro
   const broken = (error: unknown): never => {
     throw unreachable(server, error);
   };
-  const bytes = await response.bytes().catch(broken);
+  const bytes = new Uint8Array(await response.arrayBuffer().catch(broken));
   if (bytes.length <= most) return bytes;
   throw new Failure(
     "unexpected_answer",

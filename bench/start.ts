@@ -1,11 +1,14 @@
-/** `bun bench/start.ts [runs]`: how long the compiled `svc` takes to start, beside two compiled programs of one line: one
- *  that prints a line by `process.stdout`, and one that does nothing at all. User and system time of the whole process,
- *  in turns; the lower quartile, for what a busy machine adds is never less than nothing. */
+/** `bun bench/start.ts [runs] [node…]`: how long the compiled `svc` takes to start, beside two compiled programs of one
+ *  line: one that prints a line by `process.stdout`, and one that does nothing at all; then the npm package's command, by
+ *  Bun and by each Node that is named. User and system time of the whole process, in turns; the lower quartile, for what a
+ *  busy machine adds is never less than nothing. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildCli } from "../scripts/release/portable.ts";
 
-const RUNS = Number(process.argv[2] ?? 40);
+const [runs = "40", ...NODES] = process.argv.slice(2);
+const RUNS = Number(runs);
 const ROOT = join(import.meta.dir, "..");
 // As scripts/build.ts compiles the product.
 const COMPILE = ["--compile", "--minify", "--bytecode", "--format=esm"];
@@ -40,6 +43,16 @@ try {
     ["svc --version", [svc, "--version"], []],
     ["svc list (signed out)", [svc, "list"], []],
   ];
+  await Bun.write(join(folder, "package.json"), '{"type":"module"}');
+  await buildCli(folder, {});
+  const command = join(folder, "cli.js");
+  for (const runner of [process.execPath, ...NODES]) {
+    const name = `${runner === process.execPath ? "bun" : await Bun.$`${runner} --version`.text()}`.trim();
+    await Bun.write(join(folder, `${name}.mjs`), 'process.stdout.write("hi\\n");');
+    rows.push([`${name}: a line`, [runner, join(folder, `${name}.mjs`)], []]);
+    rows.push([`${name}: svc --version`, [runner, command, "--version"], []]);
+    rows.push([`${name}: svc list`, [runner, command, "list"], []]);
+  }
   for (let run = 0; run < RUNS; run++) for (const [, command, ms] of rows) ms.push(await cpuOf(command));
   const [line, nothing] = [quartile(rows[0]![2]), quartile(rows[1]![2])];
   for (const [name, , ms] of rows) {

@@ -6,6 +6,7 @@ import { projectsFile } from "./src/cli/saved/config-dir.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
+import { knowLocalhost } from "./src/cli/service/localhost.ts";
 import { serverFrom } from "./src/cli/saved/state.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
 import { red } from "./src/cli/terminal/text.ts";
@@ -55,4 +56,5 @@ async function main(args: readonly string[], env: Env): Promise<number> {
   }
 }
 
+knowLocalhost();
 process.exit(await main(process.argv.slice(2), process.env));

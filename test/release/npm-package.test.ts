@@ -156,6 +156,19 @@ describe("npm install --global", () => {
     expect(json(await svc(["--json"], hostile))).toMatchObject({ ok: true, owner_account_id: null });
   });
 
+  test("a name below localhost is this machine, whatever the system knows of it", async () => {
+    const asked: string[] = [];
+    await using other = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ headers }) => (asked.push(headers.get("host")!), new Response("", { status: 404 })),
+    });
+    const folder = await home.write("named", { "dist/index.html": "<title>t</title>" });
+    const host = `no-such-name.localhost:${other.port}`;
+    expect((await svc([], folder, { DEPLOY_URL: `http://${host}` })).code).toBe(1);
+    expect(asked).toContain(host);
+  });
+
   test.each([
     [["--version"], 0, `svc ${packageJson.version}\n`, ""],
     [["--help"], 0, "svc [path]", ""],

@@ -6,12 +6,12 @@ import { projectsFile } from "./src/cli/saved/config-dir.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
-import { knowLocalhost } from "./src/cli/service/localhost.ts";
 import { serverFrom } from "./src/cli/saved/state.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
 import { red } from "./src/cli/terminal/text.ts";
 import { sayWithMark } from "./src/cli/terminal/with-mark.ts";
 import { VERSION } from "./src/cli/version.ts";
+import { knowLocalhost } from "./src/cli/service/localhost.ts";
 
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
   const { command, given } = readCall(args, COMMANDS);

@@ -95,8 +95,9 @@ describe("what is in it", () => {
   test("the command begins with one line for Node, and has every module once", async () => {
     const text = await inTarball("dist/cli.js");
     expect(text.match(/^#!.*$/gm)).toEqual(["#!/usr/bin/env node"]);
-    const skill = await readFile(join(ROOT, "src", "cli", "skill", "skill.md"), "utf8");
-    expect(text.split(skill.split("\n")[0]!)).toHaveLength(2);
+    // Of src/cli/failure.ts and src/cli/saved/config-dir.ts, which a bundle of cli.ts with its own first line has twice.
+    for (const once of ["is a folder, not a file", "Application Support"])
+      expect([once, text.split(once).length - 1]).toEqual([once, 1]);
   });
 
   test("the README's links are absolute, and each leads to a file of the checkout", async () => {

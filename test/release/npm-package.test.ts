@@ -96,7 +96,7 @@ describe("what is in it", () => {
     const text = await inTarball("dist/cli.js");
     expect(text.match(/^#!.*$/gm)).toEqual(["#!/usr/bin/env node"]);
     // Of src/cli/failure.ts and src/cli/saved/config-dir.ts, which a bundle of cli.ts with its own first line has twice.
-    for (const once of ["is a folder, not a file", "Application Support"])
+    for (const once of ["has a name that is too long", "Application Support"])
       expect([once, text.split(once).length - 1]).toEqual([once, 1]);
   });
 

@@ -2,7 +2,7 @@
  *  same on Node 18, 20 and the newest. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { copyFile, cp, mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import packageJson from "../../package.json";
 import { Home, json, type RunOptions } from "../kit/cli.ts";
@@ -98,6 +98,12 @@ describe("what is in it", () => {
     // Of src/cli/failure.ts and src/cli/saved/config-dir.ts, which a bundle of cli.ts with its own first line has twice.
     for (const once of ["has a name that is too long", "Application Support"])
       expect([once, text.split(once).length - 1]).toEqual([once, 1]);
+  });
+
+  test("it is as large as the README says, give or take a sixth", async () => {
+    const [, said] = /^\| the npm package .*\| (\d+) KB +\|/m.exec(CHECKOUT_README)!;
+    const { size } = await stat(tarball);
+    expect(size / 1000 / Number(said)).toBeWithin(5 / 6, 7 / 6);
   });
 
   test("the README's links are absolute, and each leads to a file of the checkout", async () => {

@@ -1,8 +1,9 @@
 /** Code in a few colours: comments, strings, numbers, keywords, names. One pass of one expression a language family; a
  *  language that it does not know stays plain, and what it gets wrong costs a colour. */
 
-/** Class names, as the stylesheet has them. */
-type Kind = "c" | "s" | "n" | "k" | "f";
+/** Class names, as the stylesheet has them: what comes and what goes of a comparison are the last two. */
+const KINDS = ["c", "s", "n", "k", "f", "i", "d"] as const;
+type Kind = (typeof KINDS)[number];
 
 interface Family {
   /** Named groups are kinds; `w` is a word, to be looked up. */
@@ -83,12 +84,11 @@ const FAMILIES: [names: string, family: Family][] = [
   ],
   [
     "diff patch",
-    family(
-      "",
-      String.raw`(?<c>^[ ]?@@[^\n]*|(?<=\n)@@[^\n]*)`,
-      String.raw`(?<=^|\n)\+[^\n]*`,
-      String.raw`(?<k>(?<=^|\n)-[^\n]*)`,
-    ),
+    {
+      keywords: words(""),
+      tokens:
+        /(?<=^|\n)(?:(?<c>@@[^\n]*|diff [^\n]*|index [\da-f]{4}[^\n]*|--- [^\n]*(?=\n\+\+\+ [^\n]*\n@@)|\+\+\+ [^\n]*(?=\n@@))|(?<i>\+[^\n]*)|(?<d>-[^\n]*))/g,
+    },
   ],
 ];
 const BY_NAME = new Map(FAMILIES.flatMap(([names, kind]) => names.split(" ").map((name) => [name, kind] as const)));
@@ -100,7 +100,7 @@ function kindOf(groups: Record<string, string | undefined>, keywords: ReadonlySe
   const word = groups["w"] ?? groups["f"];
   if (word !== undefined && keywords.has(word)) return "k";
   if (groups["w"] !== undefined) return LITERALS.has(groups["w"]) ? "n" : null;
-  return (["c", "s", "n", "k", "f"] as const).find((kind) => groups[kind] !== undefined) ?? null;
+  return KINDS.find((kind) => groups[kind] !== undefined) ?? null;
 }
 
 /** Code as HTML. */

@@ -68,12 +68,7 @@ const checkBox = ({ checked }: Tokens.Checkbox): string =>
   `<input type="checkbox" disabled${checked ? " checked" : ""} aria-label="${checked ? "Done" : "To do"}"> `;
 
 /** `marked` writes obsolete attributes, bare checkboxes and no ids; what scrolls sideways must take the focus. */
-function renderer(
-  headings: Heading[],
-  anchors: Anchors,
-  rewrite: Rewrite,
-  code: RendererObject["code"],
-): RendererObject {
+function renderer(headings: Heading[], anchors: Anchors, rewrite: Rewrite): RendererObject {
   return {
     link(token) {
       token.href = rewrite("a", { name: "href", value: token.href }, []) ?? token.href;
@@ -91,7 +86,6 @@ function renderer(
       const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
     },
-    code,
     blockquote(token) {
       const alert = alertOf(token);
       if (!alert) return `<blockquote>\n${this.parser.parse(token.tokens)}</blockquote>\n`;
@@ -169,7 +163,7 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const ours: Rewrite = (...url) => (raw ? null : rewrite(...url));
   const footnotes = createFootnotes();
   const undrawn = createUndrawn(text, codeBlock);
-  const marked = new Marked({ renderer: renderer(headings, createAnchors(ids), ours, undrawn.code) });
+  const marked = new Marked({ renderer: { ...renderer(headings, createAnchors(ids), ours), code: undrawn.code } });
   // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
   if (text.includes("[^")) marked.use(footnotes.extension);
   if (hasEmoji(text)) marked.use({ renderer: EMOJI });

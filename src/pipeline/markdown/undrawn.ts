@@ -59,7 +59,7 @@ const inline = (shown: () => void): TokenizerAndRendererExtension => ({
 });
 
 /** Of one page. */
-export interface Undrawn {
+interface Undrawn {
   /** Null where there can be no formula. */
   extension: MarkedExtension | null;
   /** A listing, seen. */

@@ -55,6 +55,9 @@ describe("code has colours where its language is known", () => {
         '<span class="i">+++ come</span>',
       ],
     ],
+    ["sh", "ssh nas.local --export\nlocal a", ["nas.local --export", '<span class="k">local</span> a']],
+    ["js", "p.catch(f).default", ['p.<span class="f">catch</span>', ".default"]],
+    ["js", "[...new Set(), typeof a]", ['...<span class="k">new</span>', '<span class="k">typeof</span>']],
     ["klingon", "const <b>", ["const &lt;b&gt;"]],
     ["js", '</script><img onerror=x> "</code>', ["&lt;img"]],
   ])("%s: %s", (language, code, parts) => {

@@ -96,10 +96,13 @@ const BY_NAME = new Map(FAMILIES.flatMap(([names, kind]) => names.split(" ").map
 /** Longer listings are data. */
 const LONGEST = 50_000;
 
-function kindOf(groups: Record<string, string | undefined>, keywords: ReadonlySet<string>): Kind | null {
+/** Behind these a word is part of a name, a path or a flag: `promise.catch(…)`, `nas.local`, `--local`. */
+const isJoined = (code: string, at: number): boolean => /[.\/-]/.test(code[at - 1] ?? "") && code[at - 2] !== ".";
+
+function kindOf({ groups = {}, index }: RegExpExecArray, code: string, keywords: ReadonlySet<string>): Kind | null {
   const word = groups["w"] ?? groups["f"];
-  if (word !== undefined && keywords.has(word)) return "k";
-  if (groups["w"] !== undefined) return LITERALS.has(groups["w"]) ? "n" : null;
+  if (word !== undefined && keywords.has(word) && !isJoined(code, index)) return "k";
+  if (groups["w"] !== undefined) return LITERALS.has(groups["w"]) && !isJoined(code, index) ? "n" : null;
   return KINDS.find((kind) => groups[kind] !== undefined) ?? null;
 }
 
@@ -109,7 +112,7 @@ export function highlight(code: string, language: string | undefined): string {
   if (!found) return Bun.escapeHTML(code);
   let [html, at] = ["", 0];
   for (const match of code.matchAll(found.tokens)) {
-    const kind = kindOf(match.groups!, found.keywords);
+    const kind = kindOf(match, code, found.keywords);
     if (!kind) continue;
     html += `${Bun.escapeHTML(code.slice(at, match.index))}<span class="${kind}">${Bun.escapeHTML(match[0])}</span>`;
     at = match.index + match[0].length;

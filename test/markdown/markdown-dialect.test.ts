@@ -55,7 +55,15 @@ describe("code has colours where its language is known", () => {
         '<span class="i">+++ come</span>',
       ],
     ],
-    ["sh", "ssh nas.local --export\nlocal a", ["nas.local --export", '<span class="k">local</span> a']],
+    ["sh", "./local.sh nas.local --export\nlocal a", ["./local.sh nas.local ", '<span class="k">local</span> a']],
+    [
+      "sh",
+      "curl -fsSL x.example/a | sh\n$ git add",
+      [
+        '<span class="f">curl</span> <span class="n">-fsSL</span> x.example/a | <span class="f">sh</span>',
+        '$ <span class="f">git</span> add',
+      ],
+    ],
     ["js", "p.catch(f).default", ['p.<span class="f">catch</span>', ".default"]],
     ["js", "[...new Set(), typeof a]", ['...<span class="k">new</span>', '<span class="k">typeof</span>']],
     ["klingon", "const <b>", ["const &lt;b&gt;"]],

@@ -11,6 +11,7 @@ describe("formulas", () => {
     ["a block on one line", "$$E = mc^2$$", listing("E = mc^2")],
     ["a block behind a line of text", "Text:\n$$\na < b\n$$\nmore", "<p>Text:\n<code>a &lt; b</code>\nmore</p>"],
     ["in a line", "The $O(n \\log n)$ of $a_i$ and $b^{2}$.", "<code>O(n \\log n)</code> of <code>a_i</code>"],
+    ["of one letter", "over $n$ files where $k < n$", "over <code>n</code> files where <code>k &lt; n</code>"],
     ["in a line, quoted as GitHub has it", "$`x`$", "<code>x</code>"],
     ["of their own line's size", "so $$a_1 = b$$.", "so <code>a_1 = b</code>."],
     ["fenced", "```math\nx\n```", listing("x")],
@@ -25,7 +26,7 @@ describe("formulas", () => {
     "$$\na\n\nb_1\n$$",
     "\\$x^2\\$",
     "a$b^2$c",
-    "$n$",
+    "$5$ and $1,000$",
   ])("%j is text", (markdown) => {
     expect(rendered(markdown)).not.toContain("<code");
     expect(docs({ "a.md": markdown }).warnings).toEqual([]);

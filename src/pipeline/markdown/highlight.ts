@@ -51,7 +51,13 @@ const FAMILIES: [names: string, family: Family][] = [
   ["python py ruby rb elixir ex r julia nim", family(PYTHON, HASH, `"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|${QUOTED}`)],
   [
     "sh bash shell zsh fish console dockerfile docker makefile make nginx",
-    family(SHELL, HASH, QUOTED, String.raw`(?<f>\$\{?[\w@#?!]+\}?)`),
+    family(
+      SHELL,
+      HASH,
+      QUOTED,
+      // Variables, the word that a command begins with, then flags.
+      String.raw`(?<f>\$\{?[\w@#?!]+\}?|(?<=(?:^|\n|[|;&] |\n\$ |^\$ )[ \t]{0,20})[a-z][\w.-]*(?![\w.\/=:-]))|(?<n>(?<=\s)--?[a-z][\w-]*)`,
+    ),
   ],
   [
     "yaml yml toml ini conf properties env",
@@ -97,7 +103,7 @@ const BY_NAME = new Map(FAMILIES.flatMap(([names, kind]) => names.split(" ").map
 const LONGEST = 50_000;
 
 /** Behind these a word is part of a name, a path or a flag: `promise.catch(…)`, `nas.local`, `--local`. */
-const isJoined = (code: string, at: number): boolean => /[.\/-]/.test(code[at - 1] ?? "") && code[at - 2] !== ".";
+const isJoined = (code: string, at: number): boolean => /(?:[/-]|(?<!\.)\.)$/.test(code.slice(Math.max(0, at - 2), at));
 
 function kindOf({ groups = {}, index }: RegExpExecArray, code: string, keywords: ReadonlySet<string>): Kind | null {
   const word = groups["w"] ?? groups["f"];

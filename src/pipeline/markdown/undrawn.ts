@@ -8,8 +8,8 @@ export type Drawing = "math" | "mermaid";
 const DRAWN_BY: Record<Drawing, RegExp> = { math: /mathjax|katex/i, mermaid: /mermaid/i };
 const drawsItself = (text: string, what: Drawing): boolean => text.includes("<script") && DRAWN_BY[what].test(text);
 
-/** What TeX has and prices have not. */
-const TEX = /\\[a-z]{2}|[\w)}\]][_^][\w{(\\+-]/i;
+/** What TeX has, or a formula of one letter, and prices have not. */
+const TEX = /^[a-z](?:\s*[=<>+*-]\s*\S.*)?$|\\[a-z]{2}|[\w)}\]][_^][\w{(\\+-]/i;
 const INLINE = /^(?:\$\$([^$`]{1,2000})\$\$|\$`([^`\n]{1,1000})`\$|\$(?![\s${`])([^$\n`]{1,1000})\$)(?![\w$])/;
 const BLOCK = /^ {0,3}\$\$[ \t]*/;
 const [BLOCK_NAME, INLINE_NAME] = ["math_block", "math"] as const;

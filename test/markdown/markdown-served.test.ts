@@ -1,4 +1,5 @@
 /** PIPELINE 1 from outside: a folder of Markdown is deployed, and a site is served. */
+import { searchIndex } from "../../src/pipeline/docs/search-index.ts";
 import { docs } from "../kit/markdown-site.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -68,6 +69,10 @@ describe("the deploy's answer", () => {
     expect(versions[0]).toMatchObject({ files: 11, title: "Harbour Handbook" });
     expect(spa).toEqual({ enabled: false, rule: "own_404" });
   });
+  test("one word of 4 MB is a page like any other, within the memory of a deploy", async () => {
+    const { warnings } = await server.deploy({ "a.md": `# A\n\n${"x".repeat(4_000_000)}`, "b.md": "# B" });
+    expect(warnings).toEqual([]);
+  }, 30_000);
   test("pages count towards no limit", async () => {
     await using small = await startServer("--max-files", "2");
     const { healed } = await small.deploy({ "a.md": "# A", "b/c.md": "# C" });
@@ -156,7 +161,7 @@ describe("PIPELINE 1: the search index has at most 300 KB", () => {
     [10, 20, "They do so", "never", "Search titles and text"],
     [50, 60, "Kites rise against the wind.", "They do so", "Search titles and first sentences"],
     [80, 80, "Part 79", "Kites rise", "Search titles and headings"],
-    [400, 150, "Page 399", "Part 1", "Search titles"],
+    [400, 150, "Part 3", "Part 99", "Search titles and first headings"],
   ])("%i pages of %i paragraphs: has %j, not %j, and the field says %j", (pages, paragraphs, has, lacks, says) => {
     const site = book(pages, paragraphs);
     const index = site.page("_docs/search.json");
@@ -166,6 +171,22 @@ describe("PIPELINE 1: the search index has at most 300 KB", () => {
     expect(index).not.toContain(lacks);
     for (const path of ["p0.html", "404.html"])
       expect(site.page(path)).toContain(`placeholder="${says}" aria-label="${says}"`);
+  });
+  test("titles alone of very many pages, as many as there is room for", () => {
+    const pageOf = (i: number) => {
+      const headings = Array.from({ length: 20 }, (_, n) => ({ depth: 2, text: `Part ${n}`, id: `part-${n}` }));
+      const language = { lang: "en", dir: "ltr" } as const;
+      const texts = { excerpt: "", headings, sections: [], language };
+      return { source: `p${i}.md`, address: `p${i}.html`, title: `Page ${i}`, order: null, ...texts };
+    };
+    for (const [pages, kept] of [
+      [4000, 4000],
+      [20_000, 10_069],
+    ] as const) {
+      const { json, scope } = searchIndex(Array.from({ length: pages }, (_, i) => pageOf(i)));
+      expect([scope, Buffer.byteLength(json) <= 300_000]).toEqual(["titles", true]);
+      expect((JSON.parse(json) as unknown[]).length).toBe(kept);
+    }
   });
   test("headings go by their depth: those of h2 stay longer than those below", () => {
     const text = Array.from({ length: 40 }, (_, i) => `## Part ${i}\n\n#### Detail ${"of many words ".repeat(5)}\n`);
@@ -188,6 +209,12 @@ describe("PIPELINE 1: the search index has at most 300 KB", () => {
     expect(index).not.toContain("整个夏天");
     expect(index).toContain(`${"x".repeat(300)}"`);
     expect(index).toContain("Kites rise against the wind.");
+  });
+  test("nor does a heading of a megabyte", () => {
+    const index = docs({ "a.md": `# A\n\n## ${"x y ".repeat(250_000)}`, "b.md": WORDS }).page("_docs/search.json");
+    expect(index).toContain("They do so");
+    expect(index).toContain("x y x y");
+    expect(index.length).toBeLessThan(1000);
   });
   test("a pair of code units is not torn where a sentence is cut", () => {
     const files = { "a.md": `# A\n\nx${"😀".repeat(200_000)}`, "b.md": WORDS };

@@ -11,6 +11,7 @@ import { highlight } from "./highlight.ts";
 import { partsOf } from "../../html/page.ts";
 import { childrenOf, sectionsOf } from "./sections.ts";
 import { plainText, spelledText } from "./text.ts";
+import { underlined } from "./underlined.ts";
 import { createUndrawn, type Drawing } from "./undrawn.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
@@ -164,6 +165,7 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const footnotes = createFootnotes();
   const undrawn = createUndrawn(text, codeBlock);
   const marked = new Marked({ renderer: { ...renderer(headings, createAnchors(ids), ours), code: undrawn.code } });
+  marked.use(underlined);
   // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
   if (text.includes("[^")) marked.use(footnotes.extension);
   if (hasEmoji(text)) marked.use({ renderer: EMOJI });

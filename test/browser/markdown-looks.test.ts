@@ -1,4 +1,4 @@
-/** PIPELINE 1, "Look": what a reader of a Markdown site sees, on a phone, in forced colours, and of hostile texts. */
+/** PIPELINE 1: what a reader of a Markdown site sees, on a phone, in forced colours, and of hostile texts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";

@@ -71,6 +71,7 @@ export type WarningCode =
   | "template_placeholder"
   | "private_network_url"
   | "huge_asset"
+  | "shown_as_code"
   | "not_judged";
 
 /** What the service could not fix. `fix_recipe` is one imperative sentence that a program or a person can carry out. */

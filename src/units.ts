@@ -9,10 +9,10 @@ export const milliseconds = (amount: string, unit: string): number =>
 
 const SIZES = ["B", "KB", "MB", "GB"] as const;
 
-/** `0 B`, `1.5 KB`, `10 MB`: one decimal below ten. `largest`: the unit beyond which none is taken. */
-export function humanSize(bytes: number, largest: (typeof SIZES)[number] = "GB"): string {
+/** `0 B`, `1.5 KB`, `50 GB`: one decimal below ten. */
+export function humanSize(bytes: number): string {
   let [size, unit] = [bytes, 0];
-  for (; Math.round(size) >= 1024 && SIZES[unit] !== largest; unit++) size /= 1024;
+  for (; Math.round(size) >= 1024 && unit < SIZES.length - 1; unit++) size /= 1024;
   const digits = unit > 0 && size < 9.95 ? 1 : 0;
   return `${size.toFixed(digits).replace(".0", "")} ${SIZES[unit]}`;
 }

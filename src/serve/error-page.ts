@@ -29,7 +29,7 @@ const HTML_HEADERS = {
 const STYLE = `main{max-width:37rem;margin:0 auto;padding:clamp(2rem,8vw,4rem) 1.5rem;display:grid;gap:16px}
 h1{font-size:1.75rem}h1+p{margin-top:-4px}.mono{line-height:1}.button{justify-self:start;margin:8px 0 16px}p:last-child{margin-top:8px}`;
 
-/** `contact`: whom to ask where the operator refused. */
+/** `contact`: whom to ask where the operator refused. A site whose time is over was refused by nobody. */
 export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
   if (!wantsHtml(request)) return asJson(refusal, exchange);
   const text = pageText(request, refusal, exchange, contact);
@@ -48,6 +48,7 @@ function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, 
   const title = HEADINGS[refusal.code] ?? "This did not work";
   const { reason } = refusal.details;
   const missing = refusal.code === "not_found";
+  const asks = refusal.code === "site_disabled" ? contact : null;
   const host = request.headers.get("host");
   return document({
     title,
@@ -59,7 +60,7 @@ function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, 
       ${missing && html`<a class="button" href="/">Go to the start page</a>`}
       <p class="dim small">
         ${host !== null && `${host} · `}${request_id}
-        ${contact !== null && html`<br />Questions or an appeal: ${contactLink(contact)}`}
+        ${asks !== null && html`<br />Questions or an appeal: ${contactLink(asks)}`}
       </p>`,
   });
 }

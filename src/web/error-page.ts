@@ -34,16 +34,25 @@ function wayOn(path: string, refusal: Refusal): Html {
     : linkButton("/", "Go to the start page");
 }
 
-function sentence({ request }: Asked, refusal: Refusal): Html | string {
-  if (refusal.code !== "not_found") return refusal.message;
+/** To whoever opens an address in a browser, in words that are none of the API's. */
+function sentence({ request }: Asked, { code, message }: Refusal): Html | string {
   const path = pathOf(request.url);
-  return html`Nothing is at <code dir="auto">${visible(decodePath(path) ?? path)}</code>. Check the spelling.`;
+  const here = html`<code dir="auto">${visible(decodePath(path) ?? path)}</code>`;
+  if (code === "not_found") return html`Nothing is at ${here}. Check the spelling.`;
+  if (code === "method_not_allowed")
+    return html`${here} is an address for programs, and shows nothing. <a href="/docs/http-api">The manual</a> has what
+      they send there.`;
+  if (code === "unauthorized") return html`What is at ${here} is for programs with a token, and for whoever signed in.`;
+  return message;
 }
+
+const titleOf = (code: ErrorCode, changes: boolean): string =>
+  code === "method_not_allowed" && !changes ? "There is no page here" : (HEADINGS[code] ?? "That did not work");
 
 function pageOf(asked: Asked, refusal: Refusal): Response {
   const { request, exchange } = asked;
   const changes = request.method !== "GET" && request.method !== "HEAD";
-  const title = HEADINGS[refusal.code] ?? "That did not work";
+  const title = titleOf(refusal.code, changes);
   const body = html`<div class="stack tight error">
     <p class="dim small mono">${refusal.status}</p>
     <h1>${title}</h1>

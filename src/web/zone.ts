@@ -30,8 +30,6 @@ interface Zone {
  *  others. */
 export const zoneHead = (): Html => html`<script src="${scriptPath("zone")}"></script>`;
 
-const size = (bytes: number): string => humanSize(bytes, "MB");
-
 /** Asks nobody for a proof of work: without script it cannot be made. */
 const signInInstead: Html = html`<p class="plain"><a href="/signin">Sign in</a> to publish without JavaScript.</p>`;
 
@@ -103,7 +101,8 @@ export function zone(asked: Asked, look: Zone): Html {
     <div class="face" data-part="face"></div>
     ${alertBox(refusal)} ${plainForm(asked, look)}
     <p class="limits">
-      Up to ${count(config.max_files, "file")}, ${size(config.max_bytes)}; ${size(config.max_zip_bytes)} zipped
+      Up to ${count(config.max_files, "file")}, ${humanSize(config.max_bytes)}; ${humanSize(config.max_zip_bytes)}
+      zipped
     </p>
     ${icons}
   </div>`;

@@ -152,7 +152,7 @@ describe("search", () => {
       const hits = await search(words);
       expect((await browser.evaluate<string[]>(TITLES)).slice(0, 1)).toEqual(first);
       const count = await browser.evaluate<string>(`document.querySelector("${STATUS}").textContent`);
-      expect(count).toBe(first.length === 0 ? "Nothing found" : `${hits.length} found`);
+      expect(count).toBe(`${first.length === 0 ? "Nothing" : hits.length} found in titles and text`);
     },
     60_000,
   );

@@ -65,7 +65,7 @@ describe("the server's limits are asked for and checked before the upload", () =
     await truncate(join(dir, "huge.bin"), 50 * 1024 ** 3);
     const ran = await home.run(["huge", "--json"], { env: { DEPLOY_URL: fake.url } });
     expect(json(ran)).toMatchObject({ code: "deploy_too_large" });
-    expect(json(ran)["error"]).toContain("huge.bin (51200 MB)");
+    expect(json(ran)["error"]).toContain("huge.bin (50 GB)");
     expect(fake.asked).toEqual([]);
     await fake.stop();
   });
@@ -219,5 +219,5 @@ test.each([
   [1023, "1023 bytes"],
   [1024, "1 KB"],
   [1_048_575, "1 MB"],
-  [1536 * 1024 ** 2, "1536 MB"],
+  [1536 * 1024 ** 2, "1.5 GB"],
 ])("%i bytes are told as %s", (bytes, told) => expect(size(bytes)).toBe(told));

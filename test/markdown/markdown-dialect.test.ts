@@ -45,7 +45,27 @@ describe("code has colours where its language is known", () => {
     ["css", ".a { color: #fff }", ['<span class="f">color</span>', '<span class="n">#fff</span>']],
     ["sh", "export A=$B", ['<span class="k">export</span>', '<span class="f">$B</span>']],
     ["sql", "SELECT 1 -- x", ['<span class="k">SELECT</span>', '<span class="c">-- x</span>']],
-    ["diff", "-a\n+b", ['<span class="k">-a</span>', '<span class="s">+b</span>']],
+    ["diff", "-a\n+b\n c", ['<span class="d">-a</span>', '<span class="i">+b</span>\n c']],
+    [
+      "diff",
+      "--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- gone\n+++ come",
+      [
+        '<span class="c">--- a/x</span>\n<span class="c">+++ b/x</span>\n<span class="c">@@ -1 +1 @@</span>\n',
+        '<span class="d">--- gone</span>',
+        '<span class="i">+++ come</span>',
+      ],
+    ],
+    ["sh", "./local.sh nas.local --export\nlocal a", ["./local.sh nas.local ", '<span class="k">local</span> a']],
+    [
+      "sh",
+      "curl -fsSL x.example/a | sh\n$ git add",
+      [
+        '<span class="f">curl</span> <span class="n">-fsSL</span> x.example/a | <span class="f">sh</span>',
+        '$ <span class="f">git</span> add',
+      ],
+    ],
+    ["js", "p.catch(f).default", ['p.<span class="f">catch</span>', ".default"]],
+    ["js", "[...new Set(), typeof a]", ['...<span class="k">new</span>', '<span class="k">typeof</span>']],
     ["klingon", "const <b>", ["const &lt;b&gt;"]],
     ["js", '</script><img onerror=x> "</code>', ["&lt;img"]],
   ])("%s: %s", (language, code, parts) => {

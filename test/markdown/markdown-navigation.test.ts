@@ -58,7 +58,7 @@ describe("navigation", () => {
   const links = (page: string): string[] =>
     [...nav(page).matchAll(/<a [^>]*><bdi>([^<]*)</g)].map((match) => match[1]!);
 
-  test("order: front matter, then numbers in names, then alphabet; a folder's index stands first in it", () => {
+  test("order: front matter, then numbers in names, then alphabet; a folder's index stands first in it, as its overview", () => {
     const site = docs({
       "README.md": "# Home",
       "zebra.md": "",
@@ -73,8 +73,36 @@ describe("navigation", () => {
       "guide/README.md": "---\norder: 3\n---\n# Guide",
       "guide/a.md": "# A",
     });
-    const words = ["Home", "First", "Last", "Guide", "A", "B", "Two", "Ten", "Apple", "Chapter9", "Chapter10", "Zebra"];
+    const words = [
+      "Home",
+      "First",
+      "Last",
+      "Overview",
+      "A",
+      "B",
+      "Two",
+      "Ten",
+      "Apple",
+      "Chapter9",
+      "Chapter10",
+      "Zebra",
+    ];
     expect(links(site.page())).toEqual(words);
+  });
+  test("a section is called by its folder and its index is Overview, written or not; a folder of one page is that page", () => {
+    const site = docs({
+      "README.md": "# Home",
+      "guide/README.md": "# All about guides",
+      "guide/a.md": "# A",
+      "lib/x.md": "# X",
+      "lone/README.md": "# Lone one",
+    });
+    const page = site.page("lone/index.html");
+    expect(links(page)).toEqual(["Home", "Overview", "A", "Overview", "X", "Lone one"]);
+    const sections = [...nav(page).matchAll(/<summary><bdi>([^<]*)</g)].map((match) => match[1]!);
+    expect(sections).toEqual(["Guide", "Lib"]);
+    expect(page).toContain('<a href="./" aria-current="page"><bdi>Lone one</bdi></a>');
+    expect(titleOf(site.page("guide/index.html"))).toBe("All about guides · Home");
   });
   test("it has all pages on every page, and marks the current one", () => {
     const names = Array.from({ length: 60 }, (_, i) => `p${i}/page-${i}.md`);

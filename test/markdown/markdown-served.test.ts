@@ -1,4 +1,5 @@
 /** PIPELINE 1 from outside: a folder of Markdown is deployed, and a site is served. */
+import { searchIndex } from "../../src/pipeline/docs/search-index.ts";
 import { docs } from "../kit/markdown-site.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -68,6 +69,10 @@ describe("the deploy's answer", () => {
     expect(versions[0]).toMatchObject({ files: 11, title: "Harbour Handbook" });
     expect(spa).toEqual({ enabled: false, rule: "own_404" });
   });
+  test("one word of 4 MB is a page like any other, within the memory of a deploy", async () => {
+    const { warnings } = await server.deploy({ "a.md": `# A\n\n${"x".repeat(4_000_000)}`, "b.md": "# B" });
+    expect(warnings).toEqual([]);
+  }, 30_000);
   test("pages count towards no limit", async () => {
     await using small = await startServer("--max-files", "2");
     const { healed } = await small.deploy({ "a.md": "# A", "b/c.md": "# C" });
@@ -116,9 +121,17 @@ describe("what is served", () => {
   test("a page that is not there is answered in the same frame, wherever it was asked for", async () => {
     const missing = await (await get("/deep/er/gone", { headers: { accept: "text/html" } })).text();
     expect(missing).toContain('<h1 dir="auto">Page not found</h1>');
+    expect(missing).toContain('Go to <a href="/"><bdi>Harbour Handbook</bdi></a>, look through the list of pages');
+    expect(missing).toMatch(/<input type="search" [^>]*>/);
+    expect(missing).toContain('<a class="brand" href="/"><bdi>Harbour Handbook</bdi></a>');
     expect(missing).toContain('<link rel="stylesheet" href="/_docs/style.css">');
     expect(missing).toContain('<a href="/sailing/tides.html"><bdi>Tides</bdi></a>');
     expect(missing.match(/(?:href|src)="(?!\/|#|data:)[^"]*"/g)).toBeNull();
+  });
+  test("of a site of one page it names no list of pages", () => {
+    const missing = docs({ "README.md": "# Alone <b>" }).article("404.html");
+    expect(missing).toContain('Go to <a href="/"><bdi>Alone</bdi></a><span');
+    expect(missing).not.toContain("list of pages");
   });
   test("an uploaded 404.html stays", () => {
     const site = docs({ "README.md": "# R", "404.html": "<h1>Mine</h1>" });
@@ -144,17 +157,69 @@ describe("PIPELINE 1: the search index has at most 300 KB", () => {
     const text = Array.from({ length: paragraphs }, (_, i) => `## Part ${i}\n\n${WORDS} ${WORDS}`).join("\n\n");
     return docs(Object.fromEntries(Array.from({ length: pages }, (_, i) => [`p${i}.md`, `# Page ${i}\n\n${text}`])));
   };
-  test.each<[pages: number, paragraphs: number, has: string, lacks: string]>([
-    [10, 20, "They do so", "never"],
-    [50, 60, "Kites rise against the wind.", "They do so"],
-    [80, 80, "Part 79", "Kites rise"],
-    [400, 150, "Page 399", "Part 1"],
-  ])("%i pages of %i paragraphs: has %j, not %j", (pages, paragraphs, has, lacks) => {
-    const index = book(pages, paragraphs).page("_docs/search.json");
+  test.each<[pages: number, paragraphs: number, has: string, lacks: string, says: string]>([
+    [10, 20, "They do so", "never", "Search titles and text"],
+    [50, 60, "Kites rise against the wind.", "They do so", "Search titles and first sentences"],
+    [80, 80, "Part 79", "Kites rise", "Search titles and headings"],
+    [400, 150, "Part 3", "Part 99", "Search titles and first headings"],
+  ])("%i pages of %i paragraphs: has %j, not %j, and the field says %j", (pages, paragraphs, has, lacks, says) => {
+    const site = book(pages, paragraphs);
+    const index = site.page("_docs/search.json");
     expect(Buffer.byteLength(index)).toBeLessThanOrEqual(300_000);
     expect(JSON.parse(index)).toHaveLength(pages);
     expect(index).toContain(has);
     expect(index).not.toContain(lacks);
+    for (const path of ["p0.html", "404.html"])
+      expect(site.page(path)).toContain(`placeholder="${says}" aria-label="${says}"`);
+  });
+  test("titles alone of very many pages, as many as there is room for", () => {
+    const pageOf = (i: number) => {
+      const headings = Array.from({ length: 20 }, (_, n) => ({ depth: 2, text: `Part ${n}`, id: `part-${n}` }));
+      const language = { lang: "en", dir: "ltr" } as const;
+      const texts = { excerpt: "", headings, sections: [], language };
+      return { source: `p${i}.md`, address: `p${i}.html`, title: `Page ${i}`, order: null, ...texts };
+    };
+    for (const [pages, kept] of [
+      [4000, 4000],
+      [20_000, 10_069],
+    ] as const) {
+      const { json, scope } = searchIndex(Array.from({ length: pages }, (_, i) => pageOf(i)));
+      expect([scope, Buffer.byteLength(json) <= 300_000]).toEqual(["titles", true]);
+      expect((JSON.parse(json) as unknown[]).length).toBe(kept);
+    }
+  });
+  test("headings go by their depth: those of h2 stay longer than those below", () => {
+    const text = Array.from({ length: 40 }, (_, i) => `## Part ${i}\n\n#### Detail ${"of many words ".repeat(5)}\n`);
+    const files = Array.from({ length: 60 }, (_, i) => [`p${i}.md`, `# Page ${i}\n\n${text.join("\n")}\n${WORDS}`]);
+    const index = docs(Object.fromEntries(files)).page("_docs/search.json");
+    expect(index).toContain("Part 39");
+    expect(index).not.toContain("Detail");
+  });
+  test("of a text without spaces the first sentences are kept, and a word of a megabyte costs no other page its own", () => {
+    const chinese = "风筝迎风而起。整个夏天都在海边的每一片沙滩上如此飞翔,从早到晚。".repeat(20);
+    const paragraphs = Array.from({ length: 60 }, () => chinese).join("\n\n");
+    const files = {
+      "zh.md": `# 风筝\n\n${paragraphs}`,
+      "word.md": `# Word\n\n${"x".repeat(1_000_000)}`,
+      "b.md": WORDS,
+    };
+    const index = docs(files).page("_docs/search.json");
+    expect(Buffer.byteLength(index)).toBeLessThanOrEqual(300_000);
+    expect(index).toContain("风筝迎风而起。");
+    expect(index).not.toContain("整个夏天");
+    expect(index).toContain(`${"x".repeat(300)}"`);
+    expect(index).toContain("Kites rise against the wind.");
+  });
+  test("nor does a heading of a megabyte", () => {
+    const index = docs({ "a.md": `# A\n\n## ${"x y ".repeat(250_000)}`, "b.md": WORDS }).page("_docs/search.json");
+    expect(index).toContain("They do so");
+    expect(index).toContain("x y x y");
+    expect(index.length).toBeLessThan(1000);
+  });
+  test("a pair of code units is not torn where a sentence is cut", () => {
+    const files = { "a.md": `# A\n\nx${"😀".repeat(200_000)}`, "b.md": WORDS };
+    const [first] = JSON.parse(docs(files).page("_docs/search.json")) as [string, string, string[][]][];
+    expect(first![2][0]![2]).toBe(`x${"😀".repeat(149)}`);
   });
 });
 

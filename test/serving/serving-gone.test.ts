@@ -88,6 +88,20 @@ test("H34: a browser reads why, and whom to ask; what an operator wrote is text"
   expect(answer.text).toContain('href="mailto:abuse@svc.example"');
 });
 
+test("nobody refused what is gone or was never there: no page of it offers an appeal", async () => {
+  const dying = await server.deploy(PAGE);
+  server.expire(dying);
+  for (const [slug, path, status] of [
+    [dying.slug, "/", 410],
+    [dying.slug, "/docs", 410],
+    ["quiet-river-0000", "/", 404],
+    [site.slug, "/nowhere", 404],
+  ] as const) {
+    const { status: is, text } = await get(slug, path, ["Accept: text/html"]);
+    expect([is, /appeal|abuse@svc\.example/.test(text)]).toEqual([status, false]);
+  }
+});
+
 test("H35: one millisecond before its end a site is there, at it it is not, by the clock alone", async () => {
   await using moving = await startServer("--gc-interval", "1h");
   const { slug, expires_at } = await moving.deploy(PAGE);

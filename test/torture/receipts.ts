@@ -14,7 +14,7 @@ const BY_HAND = new Set(["possible_secret", "server_code", "huge_asset", "mixed_
 const LOADS = /^(?:\d{3}|net::\S+|link|error:) /;
 /** They tell what was done, and nothing of what loads. */
 const NO_FAULT =
-  /^(?:secret_file_dropped|case_collision|reserved_path|name_encoding_guessed|windows_unsafe_name|index_elsewhere|not_judged|markdown_too_complex|suspicious_content)$/;
+  /^(?:secret_file_dropped|case_collision|reserved_path|name_encoding_guessed|windows_unsafe_name|index_elsewhere|not_judged|markdown_too_complex|shown_as_code|suspicious_content)$/;
 const MOST_PAGES = 40;
 const [PRECISION, RECALL] = [0.98, 0.97];
 

@@ -247,6 +247,9 @@ describe("a site that is held", () => {
       expect(text).toContain(state === "frozen" ? "Frozen" : "Disabled");
       expect(text).not.toContain("New version");
       expect(html).not.toContain("data-zone");
+      // What nobody can see is not the page's first button.
+      const look = /<a class="([^"]*)"[^>]*>\s*Open site/.exec(html)![1];
+      expect(look).toBe(state === "frozen" ? "button primary" : "button");
       expect(html).not.toContain('name="version_id"');
       const refused = await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
       expect(refused.status).toBe(state === "frozen" ? 403 : 451);

@@ -126,6 +126,21 @@ describe("CONTRACT 3: errors on every path of the API host", () => {
     expect([json.status, json.headers.get("content-type")]).toEqual([status, "application/json"]);
   });
 
+  test.each([
+    ["/account", 401, "What is at /account is for programs with a token, and for whoever signed in."],
+    ["/sites/site_x", 401, "What is at /sites/site_x is for programs with a token, and for whoever signed in."],
+    ["/sites", 405, "There is no page here /sites is an address for programs, and shows nothing."],
+    ["/auth/login", 405, "The manual has what they send there."],
+  ])("whoever opens %s in a browser reads a person's words, and no header", async (path, status, words) => {
+    const page = await server.api(path, { headers: HTML });
+    const text = (await page.text())
+      .replace(/<[^>]*>/g, " ")
+      .replace(/\s+/g, " ")
+      .replaceAll(" .", ".");
+    expect([page.status, text.includes(words)]).toEqual([status, true]);
+    expect(text).not.toMatch(/Authorization|Bearer|POST only/);
+  });
+
   test("what was asked for is text", async () => {
     const page = await (await open("/%3Cscript%3Ealert(1)%3C/script%3E%22%3E")).text();
     expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&gt;");

@@ -3,8 +3,8 @@ import { humanSize, UNIT_MS } from "../../units.ts";
 
 export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 
-/** In a sentence, bytes are written out. MB is the largest unit. */
-export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes, "MB"));
+/** In a sentence, bytes are written out. */
+export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes));
 
 /** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
 export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>

@@ -9,7 +9,6 @@ import { compactCss } from "../../html/compact-css.ts";
 import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../types.ts";
 import { languageOf } from "./language.ts";
 import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
-import { searchIndex } from "./search-index.ts";
 import { themed } from "./theme.ts";
 import { overview } from "./overview.ts";
 import { docsPage, docsText } from "./page.ts";
@@ -19,7 +18,7 @@ import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../mark
 import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
 import type { Rendered } from "../markdown/render.ts";
 import { readSource, type Source } from "../markdown/source.ts";
-import { brokenLink, tooComplex, unbuiltMdx } from "./warnings.ts";
+import { brokenLink, shownAsCode, tooComplex, unbuiltMdx } from "./warnings.ts";
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
@@ -117,7 +116,11 @@ const NOBODYS = {
 } as const;
 
 const MISSING: DocsPage = { ...NOBODYS, address: "404.html", title: "Page not found" };
-const MISSING_TEXT = "<p>There is no page at this address. Look for it in the list of pages, or search.</p>\n";
+
+/** The search is there where scripts are. */
+const missingText = ({ name, pages }: DocsSite): string =>
+  `<p>There is no page at this address. Check the spelling: letter case counts.</p>
+<p>Go to <a href="/"><bdi>${Bun.escapeHTML(name)}</bdi></a>${pages.length > 1 ? ", look through the list of pages" : ""}<span class="searched">, or search</span>.</p>\n`;
 
 function overviewPage(folder: string, stripped: string | null): DocsPage {
   const title = folderInWords(folder, stripped);
@@ -193,6 +196,12 @@ const tooComplexOf = (works: readonly Work[]): Warning[] =>
 const brokenLinksOf = (works: readonly Work[]): Finding[] =>
   works.flatMap((work) => (renderedOf(work)?.broken ?? []).map((link) => brokenLink(work.source.path, link)));
 
+const undrawnOf = (works: readonly Work[]): Finding[] =>
+  (["math", "mermaid"] as const).flatMap((drawing) => {
+    const [first, ...others] = works.filter((work) => renderedOf(work)?.undrawn.includes(drawing));
+    return first ? [shownAsCode(drawing, [first.source.path, ...others.map(({ source }) => source.path)])] : [];
+  });
+
 const encode = (text: string): Bytes => new TextEncoder().encode(text);
 
 function withMdxWarning(draft: Draft): Draft {
@@ -213,7 +222,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   const site = docsSite(root.title, pages, draft.files);
   const made = new Map<string, Bytes>();
   if (!draft.files.has(MISSING.address)) {
-    made.set(MISSING.address, encode(docsPage(site, MISSING, titled(MISSING, MISSING_TEXT), placeAnywhere())));
+    made.set(MISSING.address, encode(docsPage(site, MISSING, titled(MISSING, missingText(site)), placeAnywhere())));
   }
   const written = new Map<string, Bytes>();
   for (const { path, page, written: text } of pagesOf(site, works, overviews)) {
@@ -222,14 +231,14 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   }
   made.set(`${site.assets}style.css`, encode(STYLE));
   made.set(`${site.assets}script.js`, encode(SCRIPT));
-  made.set(`${site.assets}search.json`, encode(searchIndex(site)));
+  made.set(`${site.assets}search.json`, encode(site.search.json));
   return {
     ...draft,
     files: new Map([...draft.files, ...made]),
     made: new Set([...draft.made, ...made.keys()]),
     healed: [...draft.healed, ...healedBy(works)],
     warnings: [...draft.warnings, ...tooComplexOf(works)],
-    findings: brokenLinksOf(works),
+    findings: [...brokenLinksOf(works), ...undrawnOf(works)],
     written: new Map([...written, [MISSING.address, new Uint8Array()]]),
   };
 }

@@ -62,25 +62,31 @@ interface View {
   all_open: boolean;
 }
 
-function link(page: DocsPage, { current, place }: View): string {
-  const text = page.source === null ? "Overview" : page.title;
+function link(page: DocsPage, text: string, { current, place }: View): string {
   const write = (here: string): string =>
     `<li><a href="${escape(place.url(page.address))}"${here}>${bdi(text)}</a></li>`;
   return page === current ? write(' aria-current="page"') : place.links.getOrInsertComputed(page, () => write(""));
 }
 
+/** What an index is called in its folder's list. The list is called by the folder; at the root by nothing. */
+const nameOfIndex = ({ path }: Folder, { source, title }: DocsPage): string =>
+  path === "" && source !== null ? title : "Overview";
+
 /** A folder's index stands first in its list. */
 function items(folder: Folder, view: View): string {
   const { index } = folder;
-  let list = index && view.shown.has(index) ? link(index, view) : "";
+  let list = index && view.shown.has(index) ? link(index, nameOfIndex(folder, index), view) : "";
   for (const entry of folder.entries) {
     if (isFolder(entry)) list += group(entry, view);
-    else if (view.shown.has(entry)) list += link(entry, view);
+    else if (view.shown.has(entry)) list += link(entry, entry.title, view);
   }
   return list;
 }
 
+/** A folder of one page is that page. */
 function group(folder: Folder, view: View): string {
+  const { index, entries } = folder;
+  if (index && entries.length === 0) return view.shown.has(index) ? link(index, index.title, view) : "";
   const list = items(folder, view);
   if (list === "") return "";
   const open = view.all_open || view.current.address.startsWith(folder.path) ? " open" : "";

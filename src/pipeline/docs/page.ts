@@ -34,9 +34,9 @@ ${description}${favicon}<script>${THEME_SCRIPT}</script>
 <script src="${url(`${site.assets}script.js`)}" defer></script>`;
 }
 
-/** A hidden form: the script that answers it shows it. */
-const SEARCH = `<search hidden>
-<input type="search" placeholder="Search" aria-label="Search this site" aria-keyshortcuts="/ Control+K" autocomplete="off" spellcheck="false">
+/** Hidden: the script that answers it shows it. */
+const searchField = (scope: string): string => `<search hidden>
+<input type="search" placeholder="Search ${scope}" aria-label="Search ${scope}" aria-keyshortcuts="/ Control+K" autocomplete="off" spellcheck="false">
 <kbd aria-hidden="true">/</kbd>
 <div class="found" hidden><p role="status"></p><ul></ul></div>
 </search>`;
@@ -51,7 +51,7 @@ function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home:
   return `<header class="top">
 ${parts.pages ? pages : ""}
 <a class="brand" href="${escape(home)}"><bdi>${escape(site.name)}</bdi></a>
-${SEARCH}
+${searchField(site.search.scope)}
 ${THEME}
 ${parts.contents ? contents_button : ""}
 </header>`;

@@ -1,6 +1,5 @@
 /** What the search looks through: titles, headings and text, as much as is worth loading. */
 import { relativeUrl } from "../markdown/links.ts";
-import type { DocsSite } from "./site.ts";
 import type { DocsPage } from "./tree.ts";
 
 /** Bytes of the index: a reader loads it at the first key. */
@@ -11,47 +10,88 @@ type Section = [heading: string, id: string, text: string];
 /** A page: its title, its address from the site's root, its sections. */
 type Entry = [title: string, url: string, sections: Section[]];
 
-type Shorten = (text: string) => string;
-const whole: Shorten = (text) => text;
-/** Of each paragraph. */
-const firstSentences: Shorten = (text) =>
-  text
-    .split("\n")
-    .map((line) => line.slice(0, line.search(/[.!?。！？]\s/) + 1 || line.length))
-    .join("\n");
-const nothing: Shorten = () => "";
-
-function sectionsOf({ title, headings, sections }: DocsPage, shorten: Shorten): Section[] {
-  const below = (i: number): string => shorten(sections[i] ?? "");
-  const all = headings.map(({ text, id }, i): Section =>
-    text === title ? ["", "", below(i + 1)] : [text, id, below(i + 1)],
-  );
-  return [["", "", below(0)] as Section, ...all].filter(([heading, , text]) => heading !== "" || text !== "");
+/** What is kept of each page; `scope` tells readers, behind "Search". */
+interface Level {
+  scope: string;
+  shorten(text: string): string;
+  /** The deepest heading. */
+  depth: number;
+  /** Of a page. */
+  headings: number;
 }
 
-const indexOf = (pages: readonly DocsPage[], shorten: Shorten): Entry[] =>
-  pages.map((page) => [page.title, relativeUrl("", page.address), sectionsOf(page, shorten)]);
+/** A sentence or heading of which more is not kept: some texts have none. */
+const LONGEST_SENTENCE = 300;
+const cut = (text: string): string =>
+  text.length <= LONGEST_SENTENCE ? text : text.slice(0, LONGEST_SENTENCE).replace(/[\ud800-\udbff]$/, "");
+/** The anchor of a heading that was cut is as long as that was: its page is near enough. */
+const anchor = (id: string): string => (id.length > LONGEST_SENTENCE ? "" : id);
 
-/** Titles alone, as many as there is room for. */
-function titles(pages: readonly DocsPage[]): string {
+/** Where words stand without spaces, sentences do too. */
+const SENTENCE_END = /[.!?](?=\s)|[。！？]/;
+
+function firstSentence(line: string): string {
+  return cut(line.slice(0, line.search(SENTENCE_END) + 1 || line.length));
+}
+
+const whole: Level = { scope: "titles and text", shorten: (text) => text, depth: 6, headings: Infinity };
+const sentences: Level = {
+  scope: "titles and first sentences",
+  shorten: (text) => text.split("\n").map(firstSentence).join("\n"),
+  depth: 6,
+  headings: Infinity,
+};
+const headingsTo = (depth: number): Level => ({
+  scope: "titles and headings",
+  shorten: () => "",
+  depth,
+  headings: Infinity,
+});
+const firstHeadings = (headings: number): Level => ({
+  ...headingsTo(2),
+  scope: "titles and first headings",
+  headings,
+});
+const titles: Level = { ...headingsTo(0), scope: "titles", headings: 0 };
+const LEVELS = [whole, sentences, ...[6, 3, 2].map(headingsTo), ...[64, 32, 16, 8, 4].map(firstHeadings)];
+
+/** What a reader may search, and what for. */
+interface SearchIndex {
+  json: string;
+  scope: string;
+}
+
+function sectionsOf({ title, headings, sections }: DocsPage, level: Level): Section[] {
+  const { shorten, depth: deepest } = level;
+  const below = (i: number): string => shorten(sections[i] ?? "");
+  const all = headings.map(({ text, id, depth }, i): Section =>
+    text === title || depth > deepest ? ["", "", below(i + 1)] : [cut(text), anchor(id), below(i + 1)],
+  );
+  const found = [["", "", below(0)] as Section, ...all].filter(([heading, , text]) => heading !== "" || text !== "");
+  return found.slice(0, level.headings);
+}
+
+/** Entries as far as there is room, and whether that was for all. */
+function indexOf(pages: readonly DocsPage[], level: Level): { json: string; whole: boolean } {
   const entries: string[] = [];
   let room = MOST - 2;
   for (const page of pages) {
-    const entry = JSON.stringify([page.title, relativeUrl("", page.address), []]);
-    room -= Buffer.byteLength(entry) + 1;
+    const entry: Entry = [page.title, relativeUrl("", page.address), sectionsOf(page, level)];
+    const json = JSON.stringify(entry);
+    room -= Buffer.byteLength(json) + 1;
     if (room < 0) break;
-    entries.push(entry);
+    entries.push(json);
   }
-  return `[${entries.join()}]`;
+  return { json: `[${entries.join()}]`, whole: room >= 0 };
 }
 
-/** All text; where that is too much the first sentence of each paragraph, then headings alone. */
-export function searchIndex({ pages }: DocsSite): string {
+/** All text; where that is too much the first sentence of each paragraph, then headings alone, as deep and as many as there
+ *  is room for, then titles. */
+export function searchIndex(pages: readonly DocsPage[]): SearchIndex {
   const written = pages.filter(({ source }) => source !== null);
-  const length = written.reduce((sum, { sections }) => sum + sections.reduce((all, text) => all + text.length, 0), 0);
-  for (const shorten of length > MOST ? [firstSentences, nothing] : [whole, firstSentences, nothing]) {
-    const index = JSON.stringify(indexOf(written, shorten));
-    if (Buffer.byteLength(index) <= MOST) return index;
+  for (const level of LEVELS) {
+    const { json, whole } = indexOf(written, level);
+    if (whole) return { json, scope: level.scope };
   }
-  return titles(written);
+  return { json: indexOf(written, titles).json, scope: titles.scope };
 }

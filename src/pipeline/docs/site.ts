@@ -1,6 +1,7 @@
 /** What every page of a docs site shares. */
 import { encodePath } from "../../percent.ts";
 import { relativeUrl } from "../markdown/links.ts";
+import { searchIndex } from "./search-index.ts";
 import { type DocsPage, docsTree, flatten, type Folder } from "./tree.ts";
 import type { Files } from "../../types.ts";
 
@@ -11,6 +12,8 @@ export interface DocsSite {
   pages: readonly DocsPage[];
   /** Folder of the site's own style, script and search index, with its slash; no upload has it. */
   assets: string;
+  /** The index, and what of the pages it holds. */
+  search: ReturnType<typeof searchIndex>;
   /** The upload's icon; null where browsers find it by themselves; undefined where there is none. */
   icon: string | null | undefined;
   /** Whether a folder (with its slash) has an index, made or uploaded. */
@@ -32,9 +35,11 @@ function iconOf(files: Files): string | null | undefined {
 
 export function docsSite(name: string, pages: readonly DocsPage[], files: Files): DocsSite {
   const tree = docsTree(pages);
+  const in_order = flatten(tree);
   const indexes = new Set(pages.map(({ address }) => address));
   const answers = (folder: string): boolean => indexes.has(folder) || files.has(`${folder}index.html`);
-  return { name, tree, pages: flatten(tree), assets: freeFolder(files), icon: iconOf(files), answers };
+  const search = searchIndex(in_order);
+  return { name, tree, pages: in_order, assets: freeFolder(files), search, icon: iconOf(files), answers };
 }
 
 /** A folder that pages stand in: what each of them writes in the same way is written once. */

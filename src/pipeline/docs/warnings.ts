@@ -1,6 +1,7 @@
 /** What a Markdown site cannot put right by itself: links to files that are not there, texts that take too long. */
 import type { Finding, Warning } from "../../types.ts";
 import type { BrokenLink } from "../markdown/links.ts";
+import type { Drawing } from "../markdown/undrawn.ts";
 import { show } from "../show.ts";
 
 export function tooComplex(path: string): Warning {
@@ -10,6 +11,29 @@ export function tooComplex(path: string): Warning {
     path,
     fix_recipe: `Split ${show(path)} into shorter files, or take out its long runs of brackets, asterisks, underscores or nested quotations.`,
   };
+}
+
+const DRAWINGS: Record<Drawing, { what: string; fix: string }> = {
+  math: {
+    what: "formulas",
+    fix: "Build the pages with a tool that sets formulas and deploy what it builds, or show each formula as a picture.",
+  },
+  mermaid: {
+    what: "Mermaid diagrams",
+    fix: "Draw each diagram once (npx -p @mermaid-js/mermaid-cli mmdc -i diagram.mmd -o diagram.svg), add the picture to the upload, and show it where the code stands: ![what it shows](diagram.svg).",
+  },
+};
+
+/** One cause is told once: `paths` are all files that have some. */
+export function shownAsCode(drawing: Drawing, paths: readonly [string, ...string[]]): Finding {
+  const { what, fix } = DRAWINGS[drawing];
+  const [path, ...more] = paths;
+  const others = `${more.length} more ${more.length === 1 ? "file" : "files"}`;
+  const message =
+    more.length === 0
+      ? `${show(path)} has ${what}, which stand on its page as code.`
+      : `${show(path)} and ${others} have ${what}, which stand on their pages as code.`;
+  return { code: "shown_as_code", path, target: drawing, message, fix_recipe: fix };
 }
 
 export function unbuiltMdx(path: string): Warning {

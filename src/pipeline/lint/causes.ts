@@ -16,6 +16,7 @@ const GRAVEST_FIRST: readonly WarningCode[] = [
   "broken_link",
   "huge_asset",
   "missing_title",
+  "shown_as_code",
 ];
 
 /** Files that are told by name for each cause. */

@@ -1,8 +1,9 @@
 /** Code in a few colours: comments, strings, numbers, keywords, names. One pass of one expression a language family; a
  *  language that it does not know stays plain, and what it gets wrong costs a colour. */
 
-/** Class names, as the stylesheet has them. */
-type Kind = "c" | "s" | "n" | "k" | "f";
+/** Class names, as the stylesheet has them: what comes and what goes of a comparison are the last two. */
+const KINDS = ["c", "s", "n", "k", "f", "i", "d"] as const;
+type Kind = (typeof KINDS)[number];
 
 interface Family {
   /** Named groups are kinds; `w` is a word, to be looked up. */
@@ -50,7 +51,13 @@ const FAMILIES: [names: string, family: Family][] = [
   ["python py ruby rb elixir ex r julia nim", family(PYTHON, HASH, `"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|${QUOTED}`)],
   [
     "sh bash shell zsh fish console dockerfile docker makefile make nginx",
-    family(SHELL, HASH, QUOTED, String.raw`(?<f>\$\{?[\w@#?!]+\}?)`),
+    family(
+      SHELL,
+      HASH,
+      QUOTED,
+      // Variables, the word that a command begins with, then flags.
+      String.raw`(?<f>\$\{?[\w@#?!]+\}?|(?<=(?:^|\n|[|;&] |\n\$ |^\$ )[ \t]{0,20})[a-z][\w.-]*(?![\w.\/=:-]))|(?<n>(?<=\s)--?[a-z][\w-]*)`,
+    ),
   ],
   [
     "yaml yml toml ini conf properties env",
@@ -83,12 +90,11 @@ const FAMILIES: [names: string, family: Family][] = [
   ],
   [
     "diff patch",
-    family(
-      "",
-      String.raw`(?<c>^[ ]?@@[^\n]*|(?<=\n)@@[^\n]*)`,
-      String.raw`(?<=^|\n)\+[^\n]*`,
-      String.raw`(?<k>(?<=^|\n)-[^\n]*)`,
-    ),
+    {
+      keywords: words(""),
+      tokens:
+        /(?<=^|\n)(?:(?<c>@@[^\n]*|diff [^\n]*|index [\da-f]{4}[^\n]*|--- [^\n]*(?=\n\+\+\+ [^\n]*\n@@)|\+\+\+ [^\n]*(?=\n@@))|(?<i>\+[^\n]*)|(?<d>-[^\n]*))/g,
+    },
   ],
 ];
 const BY_NAME = new Map(FAMILIES.flatMap(([names, kind]) => names.split(" ").map((name) => [name, kind] as const)));
@@ -96,11 +102,14 @@ const BY_NAME = new Map(FAMILIES.flatMap(([names, kind]) => names.split(" ").map
 /** Longer listings are data. */
 const LONGEST = 50_000;
 
-function kindOf(groups: Record<string, string | undefined>, keywords: ReadonlySet<string>): Kind | null {
+/** Behind these a word is part of a name, a path or a flag: `promise.catch(…)`, `nas.local`, `--local`. */
+const isJoined = (code: string, at: number): boolean => /(?:[/-]|(?<!\.)\.)$/.test(code.slice(Math.max(0, at - 2), at));
+
+function kindOf({ groups = {}, index }: RegExpExecArray, code: string, keywords: ReadonlySet<string>): Kind | null {
   const word = groups["w"] ?? groups["f"];
-  if (word !== undefined && keywords.has(word)) return "k";
-  if (groups["w"] !== undefined) return LITERALS.has(groups["w"]) ? "n" : null;
-  return (["c", "s", "n", "k", "f"] as const).find((kind) => groups[kind] !== undefined) ?? null;
+  if (word !== undefined && keywords.has(word) && !isJoined(code, index)) return "k";
+  if (groups["w"] !== undefined) return LITERALS.has(groups["w"]) && !isJoined(code, index) ? "n" : null;
+  return KINDS.find((kind) => groups[kind] !== undefined) ?? null;
 }
 
 /** Code as HTML. */
@@ -109,7 +118,7 @@ export function highlight(code: string, language: string | undefined): string {
   if (!found) return Bun.escapeHTML(code);
   let [html, at] = ["", 0];
   for (const match of code.matchAll(found.tokens)) {
-    const kind = kindOf(match.groups!, found.keywords);
+    const kind = kindOf(match, code, found.keywords);
     if (!kind) continue;
     html += `${Bun.escapeHTML(code.slice(at, match.index))}<span class="${kind}">${Bun.escapeHTML(match[0])}</span>`;
     at = match.index + match[0].length;

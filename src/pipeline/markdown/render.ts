@@ -11,6 +11,8 @@ import { highlight } from "./highlight.ts";
 import { partsOf } from "../../html/page.ts";
 import { childrenOf, sectionsOf } from "./sections.ts";
 import { plainText, spelledText } from "./text.ts";
+import { underlined } from "./underlined.ts";
+import { createUndrawn, type Drawing } from "./undrawn.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
 import { excerptOf } from "./words.ts";
@@ -38,6 +40,8 @@ export interface Rendered {
   /** What it says before its first heading, then below each; a line a paragraph. */
   sections: string[];
   broken: readonly BrokenLink[];
+  /** What stands in it as code that readers may expect to see drawn. */
+  undrawn: readonly Drawing[];
 }
 
 export interface RenderJob {
@@ -83,7 +87,6 @@ function renderer(headings: Heading[], anchors: Anchors, rewrite: Rewrite): Rend
       const link = depth > 1 ? `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1"></a>` : "";
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
     },
-    code: codeBlock,
     blockquote(token) {
       const alert = alertOf(token);
       if (!alert) return `<blockquote>\n${this.parser.parse(token.tokens)}</blockquote>\n`;
@@ -160,11 +163,14 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   let raw = false;
   const ours: Rewrite = (...url) => (raw ? null : rewrite(...url));
   const footnotes = createFootnotes();
-  const marked = new Marked({ renderer: renderer(headings, createAnchors(ids), ours) });
+  const undrawn = createUndrawn(text, codeBlock);
+  const marked = new Marked({ renderer: { ...renderer(headings, createAnchors(ids), ours), code: undrawn.code } });
+  marked.use(underlined);
   // An extension's start() is asked at every paragraph: only pages with footnotes pay for it.
   if (text.includes("[^")) marked.use(footnotes.extension);
   if (hasEmoji(text)) marked.use({ renderer: EMOJI });
   if (hasContainers(text)) marked.use({ extensions: [containers] });
+  if (undrawn.extension) marked.use(undrawn.extension);
   const tokens = marked.lexer(text);
   for (const html of rawHtml(tokens)) {
     raw = true;
@@ -181,7 +187,8 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const excerpt = firstParagraph(tokens);
   const empty = excerpt === "" && headings.length === 0 && showsNothing(body);
   const sections = sectionsOf(tokens);
-  return { html: body + notes, headings, title, banner, titled, empty, excerpt, sections, broken: broken() };
+  const left = { broken: broken(), undrawn: undrawn.found() };
+  return { html: body + notes, headings, title, banner, titled, empty, excerpt, sections, ...left };
 }
 
 function firstParagraph(tokens: readonly Token[]): string {

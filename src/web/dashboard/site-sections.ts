@@ -14,17 +14,19 @@ import { STATE_BADGES } from "./state-badges.ts";
 /** The name, the address, the state. */
 export function siteHead({ parts }: SignedIn, site: Site): Html {
   const [now, url] = [parts.now(), siteUrl(parts.config, site.slug)];
+  const state = siteState(site, now);
+  // Of a disabled one nobody sees a page.
+  const kind = state === "disabled" ? "plain" : "primary";
   return html`<div class="pagehead">
     <div>
       <h1 dir="auto">${nameOf(site)}</h1>
       <p class="facts">
-        ${siteLink(url, url, html`id="url"`)} ${STATE_BADGES[siteState(site, now)]}
+        ${siteLink(url, url, html`id="url"`)} ${STATE_BADGES[state]}
         <span>Yours since ${onDay(site.created_at, now)}. It does not expire.</span>
       </p>
     </div>
     <p class="actions">
-      ${copyButton("Copy link", "url")}
-      ${linkButton(url, "Open site", { kind: "primary", attributes: html`rel="noopener"` })}
+      ${copyButton("Copy link", "url")} ${linkButton(url, "Open site", { kind, attributes: html`rel="noopener"` })}
     </p>
   </div>`;
 }

@@ -8,7 +8,7 @@ import { uploadIdentity } from "../../../src/client/upload-identity.ts";
 import { until } from "../../kit/until.ts";
 import { zipOf } from "../../kit/zip.ts";
 import { byRole, focused, named, press } from "../by-role.ts";
-import { lastSite, openZone, type ZoneWorld } from "../zone-world.ts";
+import { lastSite, openZone, type ZoneWorld } from "../zone/world.ts";
 
 let world: ZoneWorld;
 beforeAll(async () => {

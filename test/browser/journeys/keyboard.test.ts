@@ -5,7 +5,7 @@ import { PASSWORD } from "../../kit/people.ts";
 import { until } from "../../kit/until.ts";
 import { focused, things } from "../by-role.ts";
 import { type Browser } from "../chromium.ts";
-import { openZone, type ZoneWorld } from "../zone-world.ts";
+import { openZone, type ZoneWorld } from "../zone/world.ts";
 
 let world: ZoneWorld;
 let browser: Browser;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
 import { watchTasks } from "./tasks.ts";
-import { openZone, type ZoneWorld } from "../zone-world.ts";
+import { openZone, type ZoneWorld } from "../zone/world.ts";
 
 let world: ZoneWorld;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** WEB 4 on a phone: a finger is the only pointer, and there are no folders to choose. */
 import { expect, test } from "bun:test";
 import { byRole, focused, named } from "../by-role.ts";
-import { openZone } from "../zone-world.ts";
+import { openZone } from "../zone/world.ts";
 
 test("WEB 4: Choose a folder is absent, and what gives the focus back gives it to what is there", async () => {
   await using world = await openZone();

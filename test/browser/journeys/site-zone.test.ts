@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { until } from "../../kit/until.ts";
 import { byRole, focused, press } from "../by-role.ts";
 import { axeFinds, loadOf, sized, watchLoads } from "../health.ts";
-import { looksRight, type Reach } from "../zone-state.ts";
-import { openZone, type ZoneWorld } from "../zone-world.ts";
+import { looksRight, type Reach } from "../zone/state.ts";
+import { openZone, type ZoneWorld } from "../zone/world.ts";
 
 let world: ZoneWorld;
 let at: string;

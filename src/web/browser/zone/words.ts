@@ -2,8 +2,8 @@
 import { humanSize, UNIT_MS } from "../../../units.ts";
 import { count } from "../../wording/amounts.ts";
 
-/** As the command line prints it: MB is the largest unit. */
-export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes, "MB"));
+/** As the command line prints it. */
+export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes));
 
 /** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
 export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>

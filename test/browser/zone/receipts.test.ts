@@ -1,8 +1,8 @@
 /** WEB 4.6 to 4.8 in Chromium: the receipt, the sites of this browser, publishing with script switched off. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { zipOf } from "../kit/zip.ts";
-import { byRole, focused, hrefOf, named, press, valueOf } from "./by-role.ts";
-import { lastSite, openZone, type ZoneWorld } from "./zone-world.ts";
+import { zipOf } from "../../kit/zip.ts";
+import { byRole, focused, hrefOf, named, press, valueOf } from "../by-role.ts";
+import { lastSite, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
 let site: string;

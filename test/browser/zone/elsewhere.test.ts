@@ -1,12 +1,12 @@
 /** WEB 4 where it is not at home: on plain http, which is no secure context, and where a proof of work is asked for. One
  *  browser at a time. */
 import { expect, test } from "bun:test";
-import { temporaryFolder } from "../kit/process.ts";
-import { startServer } from "../kit/server.ts";
-import { until } from "../kit/until.ts";
-import { byRole, press } from "./by-role.ts";
-import { openBrowser } from "./chromium.ts";
-import { openZone, POINT } from "./zone-world.ts";
+import { temporaryFolder } from "../../kit/process.ts";
+import { startServer } from "../../kit/server.ts";
+import { until } from "../../kit/until.ts";
+import { byRole, press } from "../by-role.ts";
+import { openBrowser } from "../chromium.ts";
+import { openZone, POINT } from "./world.ts";
 
 const PAGE = "<!doctype html><title>x</title>";
 

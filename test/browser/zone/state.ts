@@ -1,7 +1,7 @@
 /** WEB 10 for one state of the drop zone. */
 import { expect } from "bun:test";
-import { axeFinds, inScheme, sized } from "./health.ts";
-import type { ZoneWorld } from "./zone-world.ts";
+import { axeFinds, inScheme, sized } from "../health.ts";
+import type { ZoneWorld } from "./world.ts";
 
 /** How a state is reached; what is returned ends it. */
 export type Reach = () => Promise<(() => Promise<void>) | void>;

@@ -1,8 +1,8 @@
 /** WEB 4.4 and 4.5 in Chromium: stages, "Cancel", a second drop, leaving; and each answer that can come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { until } from "../kit/until.ts";
-import { byRole, focused, named, press, things } from "./by-role.ts";
-import { lastSite, openZone, type ZoneWorld } from "./zone-world.ts";
+import { until } from "../../kit/until.ts";
+import { byRole, focused, named, press, things } from "../by-role.ts";
+import { lastSite, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
 let site: string;

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect, createServer as createFront, type Socket } from "node:net";
 import { join } from "node:path";
 import { mkdir, writeFile } from "node:fs/promises";
-import { PASSWORD } from "../kit/people.ts";
-import { temporaryFolder } from "../kit/process.ts";
-import { type Setting, startServer, type TestServer } from "../kit/server.ts";
-import { until } from "../kit/until.ts";
-import { type Browser, openBrowser } from "./chromium.ts";
-import { newAddress } from "./people-world.ts";
+import { PASSWORD } from "../../kit/people.ts";
+import { temporaryFolder } from "../../kit/process.ts";
+import { type Setting, startServer, type TestServer } from "../../kit/server.ts";
+import { until } from "../../kit/until.ts";
+import { type Browser, openBrowser } from "../chromium.ts";
+import { newAddress } from "../people-world.ts";
 
 /** What becomes of a deploy's answer: one in its place, or the server's own, lost or held until the promise ends. */
 type Fate =

@@ -1,10 +1,10 @@
 /** WEB 10 for the drop zone: axe in each of its states, light and dark; 320 px; what the start page weighs; nothing moves. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { until } from "../kit/until.ts";
-import { byRole, focused, named } from "./by-role.ts";
-import { loadOf, sized, watchLoads } from "./health.ts";
-import { looksRight, type Reach } from "./zone-state.ts";
-import { openZone, POINT, type ZoneWorld } from "./zone-world.ts";
+import { until } from "../../kit/until.ts";
+import { byRole, focused, named } from "../by-role.ts";
+import { loadOf, sized, watchLoads } from "../health.ts";
+import { looksRight, type Reach } from "./state.ts";
+import { openZone, POINT, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
 beforeAll(async () => {

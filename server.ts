@@ -84,6 +84,7 @@ async function main(argv: string[]): Promise<void> {
     process.on("SIGUSR2", recoverAtOnce);
     return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
   }
+  if (argv[0] === "help") return main([...argv.slice(1), "--help"]);
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;

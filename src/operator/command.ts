@@ -26,6 +26,8 @@ export interface Command {
   arguments: readonly string[];
   /** Option → the word for its value, or null where it takes none. */
   options: Readonly<Record<string, string | null>>;
+  /** Those of its options that take a value and need not be given. */
+  optional?: readonly string[];
   /** One line for the list of commands. */
   summary: string;
   /** Further sentences of its own help. */

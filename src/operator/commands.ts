@@ -4,19 +4,23 @@ import { ConfigError, type Env, readConfig, SETTING_FLAGS } from "../config/inde
 import { openOperations, type Operations } from "../store/operations.ts";
 import { nearest } from "../nearest.ts";
 import { visibleLine } from "../visible.ts";
+import { ACCOUNT_STATE } from "./account-state.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf, wantsHelp } from "./arguments.ts";
 import type { Command } from "./command.ts";
-import { sentenceOf } from "./sentences.ts";
 import { LISTINGS } from "./listings.ts";
+import { REPORTS } from "./reports.ts";
+import { sentenceOf } from "./sentences.ts";
 import { TAKEDOWN } from "./takedown.ts";
 import { UPKEEP } from "./upkeep.ts";
 
 const COMMANDS: readonly Command[] = [
   ...LISTINGS.slice(0, 1),
   ...TAKEDOWN,
+  ...REPORTS,
   ...LISTINGS.slice(1),
   ...ACCOUNTS,
+  ...ACCOUNT_STATE,
   ...UPKEEP,
 ];
 

@@ -8,9 +8,9 @@ import type {
   BackedUp,
   Checked,
   Figures,
+  ListedReport,
   ListedSite,
   Quarantined,
-  Report,
   ServerAddress,
   SiteAct,
   Swept,
@@ -24,7 +24,7 @@ import { auditReader, operatorRecord } from "./sql/audit.ts";
 import { siteListing } from "./sql/lists/site-listing.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
 import { quarantineListing } from "./sql/quarantine.ts";
-import { reportStore } from "./sql/reports.ts";
+import { reportCloser, reportStore } from "./sql/reports.ts";
 import { readServerAddress } from "./sql/server-address.ts";
 import { siteReader } from "./sql/sites.ts";
 import { takedown } from "./sql/takedown.ts";
@@ -41,7 +41,10 @@ export interface Operations {
   serverAddress(): Promise<ServerAddress | null>;
   sites: Sites;
   listing(): Promise<ListedSite[]>;
-  reports(): Promise<Report[]>;
+  /** Of sites that are there, oldest first. */
+  reports(): Promise<ListedReport[]>;
+  /** False where it was closed already. Throws a sentence where there is none of that name. */
+  closeReport(report_id: string): Promise<boolean>;
   /** Sites that wait for an operator to clear them. */
   quarantined(): Promise<Quarantined[]>;
   /** Oldest first. */
@@ -99,6 +102,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
     sites: siteReader(db),
     listing: siteListing(db),
     reports: reportStore(db).list,
+    closeReport: reportCloser(parts),
     quarantined: quarantineListing(db),
     audit: auditReader(db),
     accounts: accountOperations(parts),

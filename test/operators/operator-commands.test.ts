@@ -126,6 +126,7 @@ describe("usage", () => {
     ["an unknown command", ["disabel", "x"], 2, "no command disabel: did you mean svc-server disable?"],
     ["the first word of two, unknown", ["acount", "create"], 2, "did you mean svc-server account create?"],
     ["the second word of two, unknown", ["account", "creat", "x"], 2, "did you mean svc-server account create?"],
+    ["the second word of a command of one", ["reports", "clsoe", "x"], 2, "did you mean svc-server reports close?"],
     ["a command that nothing is near to", ["zzzz"], 2, "There is no command zzzz: see svc-server --help."],
     ["a near command for a server's flags", ["serv", "--port", "1"], 2, "did you mean svc-server serve?"],
   ])("%s: exit code and one sentence", async (_, argv, code, sentence) => {
@@ -134,10 +135,10 @@ describe("usage", () => {
     expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test.each([["--log"], ["serve", "--log"]])(
+  test.each([["--log off sites"], ["serve --log off sites"]])(
     "flags before the command (%s): exit code 2, and where it goes",
-    async (...words) => {
-      const result = await operator(server.data_dir, [...words, "off", "sites"]);
+    async (words) => {
+      const result = await operator(server.data_dir, words.split(" "));
       expect(result).toMatchObject({
         code: 2,
         stdout: "",
@@ -221,7 +222,8 @@ describe("usage", () => {
 
   const COMMANDS = [
     "sites", "disable", "enable", "freeze", "unfreeze", "delete", "reports", "audit", "account create",
-    "account reset", "account invite", "gc", "verify", "backup", "restore",
+    "account reset", "account invite", "account list", "account disable", "account enable", "account delete",
+    "reports close", "gc", "verify", "backup", "restore",
   ]; // prettier-ignore
   test.each(COMMANDS)("%s has a help of its own, and a line in the main help", async (name) => {
     const own = await operator(server.data_dir, [...name.split(" "), "--help"]);

@@ -42,6 +42,8 @@ export interface Service {
   /** With the port that was really bound. */
   config: Config;
   store: Store;
+  /** Reads certificate and key again, for whoever connects from now on. What came of it stands in the log. */
+  reload(): void;
   /** Drains: answers what is in flight (at most 10 s), then closes everything. */
   stop(): Promise<void>;
 }
@@ -161,6 +163,16 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
 
+  function reload(): void {
+    try {
+      const fresh = readTls(config);
+      if (fresh === null) return log.event("SIGHUP: there is no certificate to read again");
+      listener.renew(fresh);
+      log.event("SIGHUP: the certificate was read again, and new connections get it");
+    } catch (error) {
+      log.error("SIGHUP: the certificate stays as it was", (error as Error).message);
+    }
+  }
   async function stop(): Promise<void> {
     state.draining = true;
     await Bun.sleep(goodbye_ms);
@@ -173,7 +185,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await store.close();
     await log.close();
   }
-  return { config: bound, store, stop, fatal };
+  return { config: bound, store, reload, stop, fatal };
 }
 
 /** In the background: serving does not wait for it. */

@@ -1,5 +1,5 @@
-/** The connections of this process as the kernel has them, and the one thing that the runtime does not do: ending one.
- *  Asked of the C library, on Linux alone; `shutdown` leaves descriptor and memory to the runtime, which then meets the
+/** The sockets of this process as the kernel has them, and what the runtime does not do: ending a connection, setting an
+ *  option. Asked of the C library, on Linux alone; `shutdown` leaves descriptor and memory to the runtime, which then meets the
  *  end of the connection as if the other side had left. */
 import { type Pointer, dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
@@ -18,6 +18,8 @@ const LAST_RECEIVED_AT = 52;
 const ACKED_AT = 120;
 const UNSENT_AT = 144;
 const SHUT_BOTH = 2;
+/** Of <asm-generic/socket.h>: the same on every Linux that Bun runs on. */
+const SOL_SOCKET = 1;
 const IPV4 = 2;
 const ADDRESS_BYTES = 28;
 
@@ -37,6 +39,10 @@ interface Sockets {
   /** Those that came in at this port; null where there is no descriptor left to list them by. 5 µs for each of them. */
   list(port: number): Connection[] | null;
   end(connection: Connection): void;
+  /** Descriptors of those that listen at this port; null as above. */
+  listeners(port: number): number[] | null;
+  /** Whether the kernel took it. `value`: as the option's own structure has it. */
+  set(descriptor: number, option: number, value: DataView): boolean;
 }
 
 export const peerName = (address: string, port: number): string => `${address} ${port}`;
@@ -46,6 +52,7 @@ function load() {
   for (const library of process.platform === "linux" ? LIBRARIES : []) {
     try {
       return dlopen(library, {
+        setsockopt: { args: [number, number, number, "ptr", "u32"], returns: number },
         shutdown: { args: [number, number], returns: number },
         getsockopt: { args: [number, number, number, "ptr", "ptr"], returns: number },
         getsockname: { args: [number, "ptr", "ptr"], returns: number },
@@ -96,10 +103,14 @@ export function openSockets(): Sockets | null {
   const info = answerOf(INFO_BYTES);
   const end = answerOf(ADDRESS_BYTES);
 
-  function connection(descriptor: number, port: number): Connection[] {
+  /** Null where it is none of the port; else whether it listens. What the kernel says of it stands in `info` then. */
+  function listens(descriptor: number, port: number): boolean | null {
     info.length[0] = INFO_BYTES;
-    if (libc!.getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info.at, info.length_at) !== 0) return [];
-    if (info.view.getUint8(0) === LISTENS || endOf(descriptor, libc!.getsockname, end)?.port !== port) return [];
+    if (libc!.getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info.at, info.length_at) !== 0) return null;
+    return endOf(descriptor, libc!.getsockname, end)?.port === port ? info.view.getUint8(0) === LISTENS : null;
+  }
+  function connection(descriptor: number, port: number): Connection[] {
+    if (listens(descriptor, port) !== false) return [];
     const peer = endOf(descriptor, libc!.getpeername, end);
     if (peer === null) return [];
     const answered = info.view.getBigUint64(ACKED_AT, true) > 0n;
@@ -123,5 +134,11 @@ export function openSockets(): Sockets | null {
   return {
     list: (port) => descriptors()?.flatMap((name) => connection(Number(name), port)) ?? null,
     end: ({ descriptor }) => void libc.shutdown(descriptor, SHUT_BOTH),
+    listeners: (port) =>
+      descriptors()
+        ?.map(Number)
+        .filter((one) => listens(one, port) === true) ?? null,
+    set: (descriptor, option, value) =>
+      libc.setsockopt(descriptor, SOL_SOCKET, option, ptr(value), value.byteLength) === 0,
   };
 }

@@ -3,11 +3,13 @@ import { scanArguments } from "../arguments.ts";
 import { ConfigError, type Env, readConfig, SETTING_FLAGS } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
 import { nearest } from "../nearest.ts";
+import type { ServerAddress } from "../store/upkeep.ts";
 import { visibleLine } from "../visible.ts";
 import { ACCOUNT_STATE } from "./account-state.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf, wantsHelp } from "./arguments.ts";
 import type { Command } from "./command.ts";
+import { doctor } from "./doctor/index.ts";
 import { LISTINGS } from "./listings.ts";
 import { REPORTS } from "./reports.ts";
 import { sentenceOf } from "./sentences.ts";
@@ -22,6 +24,7 @@ const COMMANDS: readonly Command[] = [
   ...ACCOUNTS,
   ...ACCOUNT_STATE,
   ...UPKEEP,
+  doctor,
 ];
 
 /** The list of commands for the main help. */
@@ -67,22 +70,22 @@ const whichOf = (family: readonly Command[]): ConfigError =>
   new ConfigError(`Say which: ${family.map(({ name }) => `svc-server ${name}`).join(", ")}.`);
 
 /** Where this call is given no base URL and no sites domain, those of the server's last start count. */
-async function addressVariables(operations: Operations): Promise<Env> {
-  const address = await operations.serverAddress();
-  return address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
-}
+const addressVariables = (address: ServerAddress | null): Env =>
+  address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
 
 async function run(command: Command, argv: readonly string[], env: Env): Promise<number> {
-  const { settings, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
-  const { data_dir } = readConfig(settings, env);
+  const { settings: flags, ...words } = readWords(command, argv.slice(command.name.split(" ").length));
+  const { data_dir } = readConfig(flags, env);
   let operations: Operations | null = null;
+  const settings = (address: ServerAddress | null) => readConfig(flags, { ...addressVariables(address), ...env });
   const open = () => (operations ??= openOperations({ data_dir, now: Date.now }));
   try {
     return await command.run({
       ...words,
       open,
       data_dir,
-      config: async () => readConfig(settings, { ...(await addressVariables(open())), ...env }),
+      settings,
+      config: async () => settings(await open().serverAddress()),
       print: (text) => void process.stdout.write(text),
       note: (text) => void process.stderr.write(`${visibleLine(text)}\n`),
     });

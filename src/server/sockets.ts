@@ -20,6 +20,10 @@ const UNSENT_AT = 144;
 const SHUT_BOTH = 2;
 /** Of <asm-generic/socket.h>: the same on every Linux that Bun runs on. */
 const SOL_SOCKET = 1;
+const SO_REUSEPORT = 15;
+const SO_ATTACH_REUSEPORT_CBPF = 51;
+/** Of <linux/bpf_common.h>: return a constant. */
+const BPF_RET_K = 6;
 const IPV4 = 2;
 const ADDRESS_BYTES = 28;
 
@@ -41,8 +45,10 @@ interface Sockets {
   end(connection: Connection): void;
   /** Descriptors of those that listen at this port; null as above. */
   listeners(port: number): number[] | null;
-  /** Whether the kernel took it. `value`: as the option's own structure has it. */
-  set(descriptor: number, option: number, value: DataView): boolean;
+  /** Lets others listen at its port, too; false where it may not be. */
+  share(descriptor: number): boolean;
+  /** Of those that share the port of this one the n-th gets all new connections. */
+  steer(descriptor: number, n: number): void;
 }
 
 export const peerName = (address: string, port: number): string => `${address} ${port}`;
@@ -76,6 +82,42 @@ function restOf(info: DataView, answered: boolean): number {
   const at = (offset: number) => info.getUint32(offset, true);
   if (!answered) return at(LAST_SENT_AT); // since it is there: nothing was ever sent
   return at(UNACKNOWLEDGED_AT) + at(UNSENT_AT) > 0 ? 0 : Math.min(at(LAST_SENT_AT), at(LAST_RECEIVED_AT));
+}
+
+const YES = new DataView(new Int32Array([1]).buffer);
+
+/** A filter of one instruction, which names a socket by its number in the group. */
+function constantProgram() {
+  const instruction = new DataView(new ArrayBuffer(8));
+  instruction.setUint16(0, BPF_RET_K, true);
+  const program = new DataView(new ArrayBuffer(16));
+  program.setUint16(0, 1, true); // instructions
+  program.setBigUint64(8, BigInt(ptr(instruction)), true);
+  return (n: number): DataView => {
+    instruction.setUint32(4, n, true);
+    return program;
+  };
+}
+
+type Libc = NonNullable<ReturnType<typeof load>>;
+
+function sharing({ setsockopt }: Libc): Pick<Sockets, "share" | "steer"> {
+  const programFor = constantProgram();
+  const set = (descriptor: number, option: number, value: DataView): boolean =>
+    setsockopt(descriptor, SOL_SOCKET, option, ptr(value), value.byteLength) === 0;
+  return {
+    share: (descriptor) => set(descriptor, SO_REUSEPORT, YES),
+    steer: (descriptor, n) => void set(descriptor, SO_ATTACH_REUSEPORT_CBPF, programFor(n)),
+  };
+}
+
+/** Null where there is no descriptor left to list them by. */
+function descriptors(): string[] | null {
+  try {
+    return readdirSync("/proc/self/fd");
+  } catch {
+    return null;
+  }
 }
 
 type Named = (descriptor: number, at: Pointer, length_at: Pointer) => number;
@@ -124,13 +166,6 @@ export function openSockets(): Sockets | null {
       },
     ];
   }
-  function descriptors(): string[] | null {
-    try {
-      return readdirSync("/proc/self/fd");
-    } catch {
-      return null;
-    }
-  }
   return {
     list: (port) => descriptors()?.flatMap((name) => connection(Number(name), port)) ?? null,
     end: ({ descriptor }) => void libc.shutdown(descriptor, SHUT_BOTH),
@@ -138,7 +173,6 @@ export function openSockets(): Sockets | null {
       descriptors()
         ?.map(Number)
         .filter((one) => listens(one, port) === true) ?? null,
-    set: (descriptor, option, value) =>
-      libc.setsockopt(descriptor, SOL_SOCKET, option, ptr(value), value.byteLength) === 0,
+    ...sharing(libc),
   };
 }

@@ -19,7 +19,7 @@ import { backUp } from "./backup/index.ts";
 import { verifyAll } from "./backup/verify.ts";
 import { blobIsFound } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
-import { accountOperations } from "./sql/account-operations.ts";
+import { accountOperations } from "./sql/operator/account-operations.ts";
 import { auditReader, operatorRecord } from "./sql/audit.ts";
 import { siteListing } from "./sql/lists/site-listing.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
@@ -27,7 +27,7 @@ import { quarantineListing } from "./sql/quarantine.ts";
 import { reportCloser, reportStore } from "./sql/reports.ts";
 import { readServerAddress } from "./sql/server-address.ts";
 import { siteReader } from "./sql/sites.ts";
-import { takedown } from "./sql/takedown.ts";
+import { takedown } from "./sql/operator/takedown.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { DataDirInUse, prepareDataDir } from "./sqlite/prepare.ts";
@@ -35,6 +35,9 @@ import { refuseHalfRestored, refuseLost } from "./sqlite/refuse-start.ts";
 import { sweeper } from "./sqlite/sweep.ts";
 
 export { restoreFrom } from "./backup/restore.ts";
+export { freeBytes } from "./disk/ballast.ts";
+export { diskUse, hasRoomFor } from "./disk/room.ts";
+export { peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 export interface Operations {
   /** Where the server was reached when it last started; null where it never did. */

@@ -41,7 +41,7 @@ export interface BackedUp {
 }
 
 /** What a visitor tells the operator about a site. */
-export interface Report {
+interface Report {
   report_id: string;
   site_id: string;
   slug: string;

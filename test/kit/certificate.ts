@@ -29,7 +29,9 @@ const altNames = (hosts: readonly string[]) =>
 
 const DAY_MS = 86_400_000;
 const pem = (label: string, bytes: Uint8Array) =>
-  `-----BEGIN ${label}-----\n${Buffer.from(bytes).toString("base64").replace(/.{64}/g, "$&\n")}\n-----END ${label}-----\n`;
+  `-----BEGIN ${label}-----\n${Buffer.from(bytes)
+    .toString("base64")
+    .replace(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`;
 
 /** Of `days` from `from` on. Its common name is the first host. */
 export function certificateFor(hosts: readonly string[], { from = Date.now() - DAY_MS, days = 90 } = {}): Pair {

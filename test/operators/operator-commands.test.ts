@@ -222,7 +222,7 @@ describe("usage", () => {
 
   const COMMANDS = [
     "sites", "disable", "enable", "freeze", "unfreeze", "delete", "reports", "audit", "account create",
-    "account reset", "account invite", "account list", "account disable", "account enable", "account delete",
+    "account reset", "account invite", "doctor", "account list", "account disable", "account enable", "account delete",
     "reports close", "gc", "verify", "backup", "restore",
   ]; // prettier-ignore
   test.each(COMMANDS)("%s has a help of its own, and a line in the main help", async (name) => {

@@ -1,11 +1,11 @@
 /** What an operator does to accounts, each with its line in the audit log. */
-import type { AccountOperations, NewInvitation } from "../upkeep.ts";
+import type { AccountOperations, NewInvitation } from "../../upkeep.ts";
 import { accountOf, accountState } from "./account-state.ts";
-import { audit } from "./audit.ts";
-import { type Op, statement } from "./db.ts";
-import type { Parts } from "./parts.ts";
-import { endAllSessions } from "./sessions.ts";
-import { revokeTokensOf } from "./sites.ts";
+import { audit } from "../audit.ts";
+import { type Op, statement } from "../db.ts";
+import type { Parts } from "../parts.ts";
+import { endAllSessions } from "../sessions.ts";
+import { revokeTokensOf } from "../sites.ts";
 
 const byEmail = statement<{ account_id: string }>("select account_id from accounts where email = ?");
 const insert = statement("insert into accounts (account_id, email, password_hash, created_at) values (?, ?, ?, ?)");

@@ -1,11 +1,11 @@
 /** What an operator does to a site. Each act is one transaction with its line in the audit log. */
-import type { Site } from "../../types.ts";
-import type { SiteAct } from "../upkeep.ts";
-import { audit } from "./audit.ts";
-import { type Op, statement } from "./db.ts";
-import { makingRoom } from "./frame.ts";
-import type { Parts } from "./parts.ts";
-import { removeSite, siteById } from "./sites.ts";
+import type { Site } from "../../../types.ts";
+import type { SiteAct } from "../../upkeep.ts";
+import { audit } from "../audit.ts";
+import { type Op, statement } from "../db.ts";
+import { makingRoom } from "../frame.ts";
+import type { Parts } from "../parts.ts";
+import { removeSite, siteById } from "../sites.ts";
 
 // The reason of its own beats its account's, and stays when that ends.
 const disable = statement(

@@ -1,11 +1,11 @@
 /** Accounts as an operator lists, disables and removes them (CONTRACT 7). */
-import type { AccountOperations, ListedAccount } from "../upkeep.ts";
-import { removeAccount } from "./accounts.ts";
-import { audit } from "./audit.ts";
-import { type Op, statement } from "./db.ts";
-import { makingRoom } from "./frame.ts";
-import type { Parts } from "./parts.ts";
-import { endAllSessions } from "./sessions.ts";
+import type { AccountOperations, ListedAccount } from "../../upkeep.ts";
+import { removeAccount } from "../accounts.ts";
+import { audit } from "../audit.ts";
+import { type Op, statement } from "../db.ts";
+import { makingRoom } from "../frame.ts";
+import type { Parts } from "../parts.ts";
+import { endAllSessions } from "../sessions.ts";
 
 interface Row extends Omit<ListedAccount, "state" | "last_used_at"> {
   disabled_reason: string | null;

@@ -1,19 +1,19 @@
 /** The socket that the server listens on, and its end, the drain. It takes so many connections and no more: past that a
  *  new one is closed at once, and while they cannot even be counted one by one, nobody is let in at all (door.ts). */
-import type { App } from "./app.ts";
+import type { App } from "../app.ts";
 import { isIP } from "node:net";
-import { allowedDescriptors } from "../config/connections.ts";
-import type { Config } from "../config/index.ts";
-import { familyOf, networkList } from "../config/networks.ts";
-import type { readTls } from "../config/tls.ts";
-import { Refusal } from "../errors.ts";
-import { every, loggedBy } from "../every.ts";
-import { errorJson } from "../http/answers.ts";
-import { Exchange, type Peer } from "../http/exchange.ts";
-import type { Log } from "../log.ts";
-import { createDoor, type Door, type Guest } from "./door.ts";
+import { allowedDescriptors } from "../../config/connections.ts";
+import type { Config } from "../../config/index.ts";
+import { familyOf, networkList } from "../../config/networks.ts";
+import type { readTls } from "../../config/tls.ts";
+import { Refusal } from "../../errors.ts";
+import { every, loggedBy } from "../../every.ts";
+import { errorJson } from "../../http/answers.ts";
+import { Exchange, type Peer } from "../../http/exchange.ts";
+import type { Log } from "../../log.ts";
+import { createDoor, type Door, type Guest } from "../door.ts";
 import { createServers, type Server, type Servers } from "./servers.ts";
-import { peerName } from "./sockets.ts";
+import { peerName } from "../sockets.ts";
 
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
 const IDLE_TIMEOUT_S = 120;
@@ -148,6 +148,34 @@ function refusals(log: Log, told: () => void) {
   };
 }
 
+/** Its sockets, each with the certificate of its day. */
+function createPort(options: Omit<Serving, "isLeaving"> & Pick<ListenerOptions, "tls">) {
+  let { tls } = options;
+  const serving: Serving = { ...options, isLeaving: (one) => servers.isLeaving(one) };
+  const start = (port: number, shares: boolean) => serveAt(port, tls, shares, serving);
+  const servers: Servers = createServers(start, options.config.port, QUIET_MS);
+  function renew(fresh: Tls): void {
+    const old = tls;
+    tls = fresh;
+    try {
+      servers.replace();
+    } catch (error) {
+      tls = old;
+      throw error;
+    }
+  }
+  return { servers, renew };
+}
+
+function failedWatch({ log, count }: ListenerOptions) {
+  const tell = loggedBy(log, "watching the connections");
+  const failed: typeof tell = (error, in_a_row) => {
+    count("svc_timer_failures_total");
+    tell(error, in_a_row);
+  };
+  return failed;
+}
+
 export function openListener(options: ListenerOptions): Listener {
   const { config, log } = options;
   const refused = refusals(log, () => options.count("svc_connections_refused_total"));
@@ -158,9 +186,7 @@ export function openListener(options: ListenerOptions): Listener {
     isProxy: proxyTest(config.trust_proxy),
     refused: refused.count,
   });
-  let { tls } = options;
-  const serving = { ...options, door, refuse: refused.count, isLeaving: (one: Server) => servers.isLeaving(one) };
-  const servers: Servers = createServers((port, shares) => serveAt(port, tls, shares, serving), config.port, QUIET_MS);
+  const { servers, renew } = createPort({ ...options, door, refuse: refused.count });
   function watch(): void {
     servers.endQuiet();
     const state = door.watch(servers.port);
@@ -168,27 +194,13 @@ export function openListener(options: ListenerOptions): Listener {
     if (state === "shut") servers.shut();
     else servers.open();
   }
-  const tell = loggedBy(log, "watching the connections");
-  const failed: typeof tell = (error, in_a_row) => {
-    options.count("svc_timer_failures_total");
-    tell(error, in_a_row);
-  };
   // Also while nobody is let in, and nothing else would keep the process alive.
-  const watching = every(WATCH_MS, watch, failed, { keeps_alive: true });
+  const watching = every(WATCH_MS, watch, failedWatch(options), { keeps_alive: true });
   return {
     port: servers.port,
     max_connections: door.max,
     connections: door.connections,
-    renew(fresh) {
-      const old = tls;
-      tls = fresh;
-      try {
-        servers.replace();
-      } catch (error) {
-        tls = old;
-        throw error;
-      }
-    },
+    renew,
     async stop(ms) {
       watching.stop();
       servers.shut();

@@ -36,17 +36,18 @@ const reports: Command = {
     const operations = open();
     const all = switches.has("--all");
     const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
-    const rows = (await operations.reports()).filter(({ closed_at }) => all || closed_at === null);
+    const reported = (await operations.reports()).filter(({ site_id }) => states.has(site_id));
+    const rows = reported.filter(({ closed_at }) => all || closed_at === null);
     const held = await operations.quarantined();
-    const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id) ?? "gone";
+    const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id)!;
     if (switches.has("--json")) {
-      const reported = rows.map(({ closed_at, ...row }) => ({
+      const shown = rows.map(({ closed_at, ...row }) => ({
         kind: "report",
         ...row,
         ...(all && { closed_at }),
         state: stateOf(row),
       }));
-      print(json([...reported, ...held.map((row) => ({ kind: "quarantine", ...row, state: stateOf(row) }))]));
+      print(json([...shown, ...held.map((row) => ({ kind: "quarantine", ...row, state: stateOf(row) }))]));
     } else {
       for (const row of rows) print(reportText(row, stateOf(row)));
       for (const row of held) print(quarantineText(row, stateOf(row)));

@@ -44,7 +44,7 @@ export interface Operations {
   serverAddress(): Promise<ServerAddress | null>;
   sites: Sites;
   listing(): Promise<ListedSite[]>;
-  /** Of sites that are there, oldest first. */
+  /** Oldest first, closed ones among them. */
   reports(): Promise<ListedReport[]>;
   /** False where it was closed already. Throws a sentence where there is none of that name. */
   closeReport(report_id: string): Promise<boolean>;

@@ -59,7 +59,7 @@ export interface ListedReport extends Report {
 
 export interface Reports {
   add(report: Report): Promise<void>;
-  /** Oldest first, closed ones among them; of sites that are there. */
+  /** Oldest first, closed ones among them; of sites that are gone too, until a sweep has removed them. */
   list(): Promise<ListedReport[]>;
 }
 

@@ -114,9 +114,10 @@ test("a frozen site takes reports; a disabled one is 451, an expired one 410, a 
   expect(await status()).toBe(451);
   own.advance(14 * 86_400_000);
   expect(await status()).toBe(410);
-  expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug, state: "expired" }]);
+  expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug }]);
   await operate(own.data_dir, "delete", one.slug);
   expect(await status()).toBe(404);
+  expect(await listed<ReportRow>(own.data_dir, "reports")).toEqual([]);
 });
 
 describe("CONTRACT 7: reports close", () => {

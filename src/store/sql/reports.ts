@@ -7,11 +7,7 @@ import type { Parts } from "./parts.ts";
 const COLUMNS = "report_id, site_id, slug, reason, text, email, created_at";
 const insert = statement(`insert into reports (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?)`);
 
-// Of a site that is gone nothing is listed, before the sweep has come to it, too.
-const all = statement<ListedReport>(
-  `select ${COLUMNS}, closed_at from reports
-   where exists (select 1 from sites where sites.site_id = reports.site_id) order by report_no`,
-);
+const all = statement<ListedReport>(`select ${COLUMNS}, closed_at from reports order by report_no`);
 
 export const reportStore = (db: Db): Reports => ({
   add: ({ report_id, site_id, slug, reason, text, email, created_at }) =>

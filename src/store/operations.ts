@@ -37,7 +37,7 @@ import { sweeper } from "./sqlite/sweep.ts";
 export { restoreFrom } from "./backup/restore.ts";
 export { freeBytes } from "./disk/ballast.ts";
 export { diskUse, hasRoomFor } from "./disk/room.ts";
-export { peekDataDir, type Peeked } from "./sqlite/peek.ts";
+export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 export interface Operations {
   /** Where the server was reached when it last started; null where it never did. */

@@ -1,18 +1,20 @@
 /** Whether the server can listen, or does. */
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { isServed } from "../../store/operations.ts";
 import { listenError } from "../../config/listen-error.ts";
 import type { Finding, Patient } from "./finding.ts";
 
 const LISTENS = "0A";
 
-/** Numbers of the sockets that listen at a port, as Linux lists them. */
-function listening(port: number): Set<string> {
-  const sockets = new Set<string>();
+/** The sockets that listen at a port, as Linux lists them: number → user. */
+function listening(port: number): Map<string, number> {
+  const sockets = new Map<string, number>();
   for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
     for (const line of readText(table).split("\n").slice(1)) {
-      const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/);
-      if (state === LISTENS && Number.parseInt(local.split(":").at(-1)!, 16) === port) sockets.add(inode);
+      const [, local = "", , state, , , , uid, , inode = ""] = line.trim().split(/\s+/);
+      const at = Number.parseInt(local.split(":").at(-1)!, 16);
+      if (state === LISTENS && at === port) sockets.set(inode, Number(uid));
     }
   }
   return sockets;
@@ -44,19 +46,23 @@ function linkOf(path: string): string[] {
   }
 }
 
-/** Whether a process that listens there has this directory's database open. */
+const socketsAmong = (open: readonly string[], sockets: ReadonlyMap<string, number>): string[] =>
+  open.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []).filter((inode) => sockets.has(inode));
+
+/** Whether a process that listens there has this directory's database open. One with a capability (for a port below 1024)
+ *  shows nobody what it has open: then it is this user's socket, while a server has the data directory. */
 function isOwnServers(port: number, data_dir: string): boolean {
   const sockets = listening(port);
-  if (sockets.size === 0) return false;
-  let database: string;
-  try {
-    database = join(realpathSync(data_dir), "db");
-  } catch {
-    return false;
+  if (sockets.size === 0 || !isServed(data_dir)) return false;
+  const database = join(realpathSync(data_dir), "db");
+  const seen = new Set<string>();
+  for (const name of readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
+    const open = openIn(name);
+    const its = socketsAmong(open, sockets);
+    if (its.length > 0 && open.includes(database)) return true;
+    for (const inode of its) seen.add(inode);
   }
-  const isServer = (open: string[]) =>
-    open.includes(database) && open.some((link) => sockets.has(/^socket:\[(\d+)\]$/.exec(link)?.[1] ?? ""));
-  return readdirSync("/proc").some((name) => /^\d+$/.test(name) && isServer(openIn(name)));
+  return [...sockets].some(([inode, uid]) => uid === process.getuid?.() && !seen.has(inode));
 }
 
 /** Listens for a moment; the error where it may not. */

@@ -37,3 +37,16 @@ export function peekDataDir(data_dir: string): Peeked | null {
     return null; // damaged, or of a version that keeps none of it: verify is for that
   }
 }
+
+/** Whether a server has the data directory: it holds this lock as long as it runs. */
+export function isServed(data_dir: string): boolean {
+  const path = join(data_dir, "lock.db");
+  if (!existsSync(path)) return false;
+  try {
+    using db = new Database(path, { readonly: true });
+    db.query("select 1 from sqlite_schema").get();
+    return false;
+  } catch (error) {
+    return (error as { code?: unknown }).code === "SQLITE_BUSY";
+  }
+}

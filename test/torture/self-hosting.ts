@@ -23,6 +23,8 @@ const NEEDED = [
   "ip",
   "curl",
 ];
+/** Of processes, too: with the first one all that it started ends. */
+const OWN = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const [where, folder = ""] = process.argv.slice(2);
 
 if (where === "inside") {
@@ -38,7 +40,7 @@ if (where === "inside") {
   await using dir = await temporaryFolder();
   await build(dir.path, ["svc-server"]);
   await cp(join(dir.path, "svc-server"), join(dir.path, "dist", "svc-server"));
-  const inside = Bun.spawn(["unshare", "--mount", "--net", process.execPath, import.meta.path, "inside", dir.path], {
+  const inside = Bun.spawn(["unshare", ...OWN, process.execPath, import.meta.path, "inside", dir.path], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   process.exitCode = await inside.exited;

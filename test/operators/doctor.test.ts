@@ -96,6 +96,8 @@ describe("dns", () => {
     await server.stop();
     const of = await examine(server.data_dir);
     expect(of("dns")).toMatchObject(found("fail", "svc.invalid", "*.sites.invalid"));
+    const moved = await examine(server.data_dir, ["--base-url", "https://new.invalid"]);
+    expect(moved("dns")).toMatchObject(found("fail", "new.invalid", "*.new.invalid"));
   });
 });
 

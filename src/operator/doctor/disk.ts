@@ -9,7 +9,7 @@ const WAYS = "make room, or give the server a larger disk (svc-server sites tell
 export function disk({ config }: Patient): Finding {
   const folder = nearestThere(config.data_dir);
   const use = Math.floor(diskUse(folder));
-  const state = `${humanSize(freeBytes(folder))} are free at ${folder}, and ${use} % of it (bytes or inodes) are in use`;
+  const state = `${humanSize(freeBytes(folder))} are free at ${folder}, and ${use} % of its bytes or inodes are in use`;
   if (!hasRoomFor(folder, config.max_bytes, config.max_files)) {
     return { status: "fail", message: `${state}: deploys are refused (507). Sites stay online; ${WAYS}.` };
   }

@@ -11,13 +11,16 @@ const PATIENCE_MS = 5000;
 const isLocal = (name: string): boolean => name === "localhost" || name.endsWith(".localhost");
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 
+const NOBODY = "no name server answered";
+const WHY: Readonly<Record<string, string>> = { ENOTFOUND: "there is no such name", EAI_AGAIN: NOBODY };
+
 /** Its addresses, or why there are none. */
 async function addressesOf(name: string): Promise<string[] | string> {
   const late = Promise.withResolvers<string>();
-  const timer = setTimeout(() => late.resolve("no name server answered"), PATIENCE_MS);
+  const timer = setTimeout(() => late.resolve(NOBODY), PATIENCE_MS);
   const found = lookup(name, { all: true }).then(
     (all) => [...new Set(all.map(({ address }) => address))],
-    (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? "there is no such name" : `${error.code}`),
+    (error: NodeJS.ErrnoException) => WHY[String(error.code)] ?? String(error.code),
   );
   return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
 }

@@ -2,7 +2,9 @@
  *  and changes nothing. */
 import { peekDataDir } from "../../store/operations.ts";
 import { visible } from "../../visible.ts";
-import type { Command } from "../command.ts";
+import type { Config } from "../../config/index.ts";
+import type { ServerAddress } from "../../store/upkeep.ts";
+import type { Call, Command } from "../command.ts";
 import { json } from "../print.ts";
 import { certificate } from "./certificate.ts";
 import { clock } from "./clock.ts";
@@ -26,6 +28,12 @@ async function carryOut(check: Check, patient: Patient): Promise<Finding> {
   }
 }
 
+/** Where a base URL is given, the sites domain of the last start went with another one. */
+function configOf(settings: Call["settings"], last: ServerAddress | null): Config {
+  const config = settings(last);
+  return config.base_url === last?.base_url ? config : settings(null);
+}
+
 export const doctor: Command = {
   name: "doctor",
   arguments: [],
@@ -34,7 +42,7 @@ export const doctor: Command = {
   more: "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed.",
   async run({ data_dir, settings, switches, print }) {
     const kept = peekDataDir(data_dir);
-    const patient: Patient = { config: settings(kept?.address ?? null), kept, now: Date.now() };
+    const patient: Patient = { config: configOf(settings, kept?.address ?? null), kept, now: Date.now() };
     const checks = Object.entries(CHECKS).map(async ([check, look]) => ({ check, ...(await carryOut(look, patient)) }));
     const findings = await Promise.all(checks);
     if (switches.has("--json")) print(json(findings));

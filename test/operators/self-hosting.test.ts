@@ -44,7 +44,7 @@ describe("the settings", () => {
     expect(written.map(([, , path]) => path!).toSorted()).toEqual(
       [inInstall.SVC_TLS_CERT!, inInstall.SVC_TLS_KEY!].toSorted(),
     );
-    expect(manual.RENEWAL_HOOK).toContain("reload-or-restart svc");
+    expect(manual.RENEWAL_HOOK).toContain("systemctl reload svc");
     expect(directive(UNIT, "ExecReload")).toEqual(["/bin/kill -HUP $MAINPID"]);
   });
 });
@@ -160,7 +160,7 @@ describe("what strangers can store in a day", () => {
     expect(deploys).toBe(aDay(defaults.rate_owned));
     expect(gigabytes! * 1024 * MB).toBe(defaults.quota_account!);
     expect(disk).toBe(2 * gigabytes!);
-    const [accounts, stored, on_disk] = row("that makes accounts");
+    const [accounts, stored, on_disk] = row("with all it can make");
     expect(accounts).toBe(aDay(defaults.rate_sign_in));
     expect([stored, on_disk]).toEqual([accounts! * gigabytes!, 2 * accounts! * gigabytes!]);
   });

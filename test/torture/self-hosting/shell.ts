@@ -38,10 +38,7 @@ export function shims(folder: string): string {
     writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`);
     chmodSync(join(bin, name), 0o755);
   };
-  write(
-    "systemctl",
-    `echo "$@" >> ${folder}/systemctl; case "$1" in try-reload-or-restart) kill -HUP $(cat ${folder}/pid);; esac`,
-  );
+  write("systemctl", `echo "$@" >> ${folder}/systemctl; case "$1" in reload) kill -HUP $(cat ${folder}/pid);; esac`);
   write("sudo", 'shift 2; exec runuser -u svc -- "$@"');
   return `${bin}:${process.env.PATH}`;
 }

@@ -1,5 +1,6 @@
 /** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/server/service.ts. */
 import { readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import packageJson from "./package.json" with { type: "json" };
 import { askedFor, type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
 import { CODING_COMMAND } from "./src/coding/coding-process.ts";
@@ -39,8 +40,11 @@ function outlivesTerminal(): boolean {
   }
 }
 
-/** SIGTERM and SIGINT drain. So does SIGHUP, which a closed terminal sends, where it has no other meaning. */
-function handleSignals(server: Server, onSecond: () => void, onHangup?: () => void): void {
+/** A terminal that closes ends what was started on it. */
+const isOnTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor)) && !outlivesTerminal();
+
+/** SIGTERM and SIGINT drain, and SIGHUP where a terminal sends it: else that is `onHangup`. */
+function handleSignals(server: Server, onSecond: () => void, onHangup: () => void): void {
   let draining = false;
   const drain = async (code: number) => {
     if (draining) return onSecond();
@@ -51,9 +55,9 @@ function handleSignals(server: Server, onSecond: () => void, onHangup?: () => vo
   process.on("SIGTERM", () => void drain(0));
   process.on("SIGINT", () => void drain(0));
   process.off("SIGUSR2", recoverAtOnce).on("SIGUSR2", () => void (draining || drain(EXIT_RECOVER)));
-  if (onHangup) return void process.on("SIGHUP", onHangup);
   // The shell and the kernel may both send it: unlike the others, a second one does not end the process.
-  if (!outlivesTerminal()) process.on("SIGHUP", () => void (draining || drain(0)));
+  const onTerminal = isOnTerminal();
+  process.on("SIGHUP", () => void (draining || (onTerminal ? drain(0) : onHangup())));
 }
 
 async function start(config: Config): Promise<Config> {
@@ -64,7 +68,7 @@ async function start(config: Config): Promise<Config> {
     return supervisor.config;
   }
   const service = await startService(config, { now: Date.now });
-  handleSignals(service, endAtOnce);
+  handleSignals(service, endAtOnce, service.reload);
   return service.config;
 }
 
@@ -84,6 +88,7 @@ async function main(argv: string[]): Promise<void> {
     process.on("SIGUSR2", recoverAtOnce);
     return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
   }
+  if (argv[0] === "help") return main([...argv.slice(1), "--help"]);
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
   const flags = argv[0] === "serve" ? argv.slice(1) : argv;

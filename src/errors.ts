@@ -149,9 +149,13 @@ const BY_OPERATOR: ReadonlySet<ErrorCode> = new Set(["site_disabled", "site_froz
 
 /** Whom to ask about those (`SVC_CONTACT`, CONTRACT 1): in the sentence, for a person at a command line, and as
  *  `appeal`, for a program. */
-export function withAppeal(refusal: Refusal, contact: string | null): Refusal {
+export const withAppeal = (refusal: Refusal, contact: string | null): Refusal =>
+  BY_OPERATOR.has(refusal.code) ? appealing(refusal, contact) : refusal;
+
+/** For one that is the operator's doing, whatever its code says. */
+export function appealing(refusal: Refusal, contact: string | null): Refusal {
   const { code, message, details, headers } = refusal;
-  if (contact === null || !BY_OPERATOR.has(code)) return refusal;
+  if (contact === null) return refusal;
   const sentence = `${message.replace(/[.!?]?$/, ".")} Questions or an appeal: ${contact}`;
   return new Refusal(code, sentence, { ...details, appeal: contact }, headers);
 }

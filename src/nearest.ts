@@ -24,3 +24,9 @@ export function nearest(written: string, known: readonly string[]): string | nul
   const best = ranked[0];
   return best !== undefined && best.steps <= Math.max(2, Math.floor(best.word.length * 0.4)) ? best.word : null;
 }
+
+/** Ends a sentence that says which flag is not known. `names`: those that are, without dashes. */
+export function flagMeant(written: string, names: readonly string[], otherwise: string): string {
+  const guess = nearest(written.replace(/^-+/, ""), names);
+  return guess === null ? otherwise : `did you mean --${guess}?`;
+}

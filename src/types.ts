@@ -186,6 +186,8 @@ export interface Site {
   frozen: 0 | 1;
   /** The public reason while an operator has disabled the site; null otherwise. */
   disabled_reason: string | null;
+  /** Whether that is the reason of its account, and ends with it. */
+  disabled_with_account: 0 | 1;
   comments_mode: CommentsMode;
   /** Counts each change of the settings of its comments. */
   comments_changes: number;

@@ -7,7 +7,20 @@ export const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as co
 export const milliseconds = (amount: string, unit: string): number =>
   Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
 
+/** In the largest unit that divides it: `14d`, `90s`. Whole seconds. */
+export function durationText(ms: number): string {
+  const unit = (["d", "h", "m"] as const).find((one) => ms % UNIT_MS[one] === 0) ?? "s";
+  return `${ms / UNIT_MS[unit]}${unit}`;
+}
+
 const SIZES = ["B", "KB", "MB", "GB"] as const;
+
+/** In the largest unit that divides it: `10MB`, `1500B`. Powers of 1,024. */
+export function sizeText(bytes: number): string {
+  let [size, unit] = [bytes, 0];
+  for (; size % 1024 === 0 && unit < SIZES.length - 1; unit++) size /= 1024;
+  return `${size}${SIZES[unit]}`;
+}
 
 /** `0 B`, `1.5 KB`, `50 GB`: one decimal below ten. */
 export function humanSize(bytes: number): string {

@@ -1,6 +1,7 @@
 /** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
  *  Nothing else reads flags or environment. */
 import { hasFlag, type KnownFlag, scanArguments } from "../arguments.ts";
+import { flagMeant } from "../nearest.ts";
 import { connectionsAllowed } from "./connections.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
@@ -48,13 +49,17 @@ const SERVER_FLAGS: readonly (KnownFlag & { key?: Key })[] = [...ASKING_FLAGS, .
 export const askedFor = (argv: readonly string[]): (typeof ASKING_FLAGS)[number]["name"] | null =>
   ASKING_FLAGS.find(({ name }) => hasFlag(argv, SERVER_FLAGS, name))?.name ?? null;
 
+function unknownArgument(argument: string): ConfigError {
+  const names = argument.startsWith("-") ? SERVER_FLAGS.map(({ name }) => name) : [];
+  const way = flagMeant(argument.split("=", 1)[0]!, names, "see svc-server --help.");
+  return new ConfigError(`Unknown argument ${argument}: ${way}`);
+}
+
 /** `--flag value` and `--flag=value` as a map from key to text. */
 function readFlags(argv: readonly string[]): Map<Key, string> {
   const found = new Map<Key, string>();
   for (const word of scanArguments(argv, SERVER_FLAGS)) {
-    if (word.kind !== "flag" || word.known === undefined) {
-      throw new ConfigError(`Unknown argument ${word.argument}: see svc-server --help.`);
-    }
+    if (word.kind !== "flag" || word.known === undefined) throw unknownArgument(word.argument);
     const { written, value } = word;
     const { key } = word.known;
     if (key === undefined) {
@@ -114,11 +119,16 @@ export function withAddresses(values: Values, port: number): Config {
   return Object.freeze({ ...values, port, base_url, sites_domain });
 }
 
-/** `--print-config`: keys are the flags in snake_case; a secret shows only that it is set. */
-export function printConfig(config: Config): string {
-  const shown = KEYS.map((key) => [key, SETTINGS[key].secret && config[key] !== null ? "***" : config[key]]);
-  return JSON.stringify(Object.fromEntries(shown), null, 2);
+function shownValue(key: Key, value: unknown): unknown {
+  const { secret, show } = SETTINGS[key];
+  if (secret && value !== null) return "***";
+  return show && typeof value === "number" ? show(value) : value;
 }
+
+/** `--print-config`: keys are the flags in snake_case, sizes and durations as they are written; a secret shows only that
+ *  it is set. */
+export const printConfig = (config: Config): string =>
+  JSON.stringify(Object.fromEntries(KEYS.map((key) => [key, shownValue(key, config[key])])), null, 2);
 
 /** `commands`: the lines of the operator's commands. */
 export function helpText(commands = ""): string {

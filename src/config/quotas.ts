@@ -1,6 +1,7 @@
 /** What strangers may take up, as settings (BEYOND 9). Each has a variable and no flag. */
 
-import { integer, orOff, percent, type Setting, size } from "./setting.ts";
+import { sizeText } from "../units.ts";
+import { integer, orOff, percent, quotaSize, type Setting } from "./setting.ts";
 
 const bound = (
   name: string,
@@ -17,11 +18,14 @@ const bound = (
   parse: orOff(parse),
 });
 
-const SIZE = "a size such as 64k, 500m or 5g";
+const quota = (name: string, fallback: string, meaning: string): Setting<number | null> => ({
+  ...bound(`QUOTA_${name}`, fallback, meaning, "a size such as 64KB, 500MB or 5GB", quotaSize),
+  show: sizeText,
+});
 
 export const QUOTA_SETTINGS = {
-  quota_account: bound("QUOTA_ACCOUNT", "5g", "bytes that an account's sites hold", SIZE, size),
-  quota_address: bound("QUOTA_ADDRESS", "500m", "bytes that unowned sites of one client address hold", SIZE, size),
+  quota_account: quota("ACCOUNT", "5GB", "what an account's sites hold"),
+  quota_address: quota("ADDRESS", "500MB", "what the unowned sites of one client address hold"),
   keep_versions: bound(
     "KEEP_VERSIONS",
     "1000",

@@ -13,6 +13,8 @@ export interface Setting<T> {
   allowed: string;
   /** Undefined: not allowed. */
   parse: (text: string) => T | undefined;
+  /** A number as it is written with its unit. */
+  show?: (value: number) => string;
   secret?: true;
 }
 
@@ -26,20 +28,25 @@ export const oneOf =
     words.find((word) => word === text);
 export const filled = (text: string): string | undefined => text.trim() || undefined;
 
-const UNIT_BYTES: Readonly<Record<string, number>> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-
 /** What may be `off`: then null. */
 export const orOff =
   <T>(parse: (text: string) => T | undefined) =>
   (text: string): T | null | undefined =>
     text === "off" ? null : parse(text);
 
-/** `5g`, `500m`, `64k` or a number of bytes, at least one and at most a petabyte. */
-export function size(text: string): number | undefined {
-  const [, amount, unit] = /^(\d{1,15})([kmg]?)$/i.exec(text) ?? [];
-  const bytes = amount === undefined ? 0 : Number(amount) * UNIT_BYTES[unit!.toLowerCase()]!;
-  return bytes >= 1 && bytes <= 2 ** 50 ? bytes : undefined;
-}
+const UNIT_BYTES: Readonly<Record<string, number>> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+const bytesFrom = (form: RegExp, most: number) => (text: string) => {
+  const [, amount, unit = ""] = form.exec(text.toLowerCase()) ?? [];
+  const bytes = amount === undefined ? 0 : Number(amount) * UNIT_BYTES[unit.replace("b", "")]!;
+  return bytes >= 1 && bytes <= most ? bytes : undefined;
+};
+
+/** `50MB`, `64kb`, `10B` or a number of bytes, at least one. */
+export const size = (most: number) => bytesFrom(/^(\d{1,15})([kmg]?b)?$/, most);
+
+/** Also `5g`, `500m`, `64k`; at most a petabyte. */
+export const quotaSize = bytesFrom(/^(\d{1,15})([kmg]?b?)$/, 2 ** 50);
 
 /** `90%` or `90`. */
 export const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));

@@ -5,7 +5,8 @@ import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { RENDER_SETTINGS } from "./render.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
-import { duration, filled, integer, oneOf, type Setting } from "./setting.ts";
+import { durationText, sizeText } from "../units.ts";
+import { duration, filled, integer, oneOf, type Setting, size } from "./setting.ts";
 
 function baseUrl(text: string): string | undefined {
   const url = URL.parse(text);
@@ -17,6 +18,8 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`);
 const domain = (text: string): string | undefined =>
   DOMAIN.test(text.toLowerCase()) ? text.toLowerCase().replace(/:0*(\d+)$/, ":$1") : undefined;
+
+const SIZE = "a size such as 64KB, 50MB or 2GB (the most), or a number of bytes";
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 
@@ -112,18 +115,20 @@ export const SETTINGS = {
   max_bytes: setting({
     flag: "--max-bytes",
     variables: ["SVC_MAX_BYTES"],
-    fallback: "10485760",
-    meaning: "uncompressed bytes per deploy",
-    allowed: "a number of bytes from 1 to 2147483648",
-    parse: integer(1, 2 ** 31),
+    fallback: "10MB",
+    meaning: "what a deploy may hold, uncompressed",
+    allowed: SIZE,
+    parse: size(2 ** 31),
+    show: sizeText,
   }),
   max_zip_bytes: setting({
     flag: "--max-zip-bytes",
     variables: ["SVC_MAX_ZIP_BYTES"],
-    fallback: "5242880",
-    meaning: "bytes of the uploaded zip",
-    allowed: "a number of bytes from 1 to 2147483648",
-    parse: integer(1, 2 ** 31),
+    fallback: "5MB",
+    meaning: "size of the uploaded zip",
+    allowed: SIZE,
+    parse: size(2 ** 31),
+    show: sizeText,
   }),
   anonymous_ttl: setting({
     flag: "--anonymous-ttl",
@@ -132,6 +137,7 @@ export const SETTINGS = {
     meaning: "lifetime of an anonymous site",
     allowed: "a duration such as 30s, 15m, 12h or 14d",
     parse: duration,
+    show: durationText,
   }),
   gc_interval: setting({
     flag: "--gc-interval",
@@ -140,6 +146,7 @@ export const SETTINGS = {
     meaning: "how often expired sites and orphaned files are swept",
     allowed: "a duration such as 30s, 15m, 12h or 14d",
     parse: duration,
+    show: durationText,
   }),
   max_connections: setting({
     flag: "--max-connections",

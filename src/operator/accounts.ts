@@ -1,4 +1,5 @@
-/** `account create|reset|invite`: the operator makes accounts, whatever SVC_SIGNUP says. */
+/** `account create|reset|invite`: the operator makes accounts, whatever SVC_SIGNUP says. What is done with those that
+ *  there are stands in account-state.ts. */
 import { hashPassword, normalEmail } from "../passwords.ts";
 import { hashToken, newAccountId, newToken } from "../tokens.ts";
 import { UNIT_MS } from "../units.ts";

@@ -1,5 +1,6 @@
 /** The words after a subcommand: its own arguments and options; all other flags are settings of the server. */
 import { hasFlag, type KnownFlag, scanArguments, type WrittenFlag } from "../arguments.ts";
+import { flagMeant } from "../nearest.ts";
 import { ConfigError, HELP_FLAG, SETTING_FLAGS } from "../config/index.ts";
 import type { Command } from "./command.ts";
 
@@ -12,15 +13,20 @@ interface Words {
 }
 
 /** Each word of usage in its order: `disable <site> --reason <text>`. */
-export const usageOf = ({ name, arguments: names, options }: Command): string =>
-  [
-    name,
-    ...names.map((argument) => `<${argument}>`),
-    ...Object.entries(options).map(([flag, value]) => (value === null ? `[${flag}]` : `${flag} <${value}>`)),
-  ].join(" ");
+export function usageOf({ name, arguments: names, options, optional }: Command): string {
+  const usageOfOption = ([flag, value]: [string, string | null]) => {
+    const whole = value === null ? flag : `${flag} <${value}>`;
+    return value === null || optional?.includes(flag) ? `[${whole}]` : whole;
+  };
+  return [name, ...names.map((argument) => `<${argument}>`), ...Object.entries(options).map(usageOfOption)].join(" ");
+}
 
-const unknownFlag = ({ name }: Command, argument: string): ConfigError =>
-  new ConfigError(`Unknown argument ${argument.split("=", 1)[0]}: see svc-server ${name} --help.`);
+function unknownFlag({ name, options }: Command, argument: string): ConfigError {
+  const written = argument.split("=", 1)[0]!;
+  const names = tableOf(options).map((flag) => flag.name);
+  const way = flagMeant(written, names, `see svc-server ${name} --help.`);
+  return new ConfigError(`Unknown argument ${written}: ${way}`);
+}
 const wrongUsage = (command: Command, why: string): ConfigError =>
   new ConfigError(`${why} Usage: svc-server ${usageOf(command)}`);
 
@@ -70,6 +76,7 @@ function refuseUnlessComplete(command: Command, words: Words): void {
   const missing = names[words.arguments.length];
   if (missing !== undefined) throw wrongUsage(command, `The argument <${missing}> is missing.`);
   for (const [flag, value] of Object.entries(command.options)) {
-    if (value !== null && !words.options.has(flag)) throw wrongUsage(command, `${flag} is missing.`);
+    if (value !== null && !command.optional?.includes(flag) && !words.options.has(flag))
+      throw wrongUsage(command, `${flag} is missing.`);
   }
 }

@@ -1,11 +1,14 @@
 /** What a subcommand of svc-server is, and what it is given. */
 import type { Config } from "../config/index.ts";
 import type { Operations } from "../store/operations.ts";
+import type { ServerAddress } from "../store/upkeep.ts";
 
 export interface Call {
   data_dir: string;
   /** The settings; base URL and sites domain, where they are not set, are those of the server's last start. */
   config(): Promise<Config>;
+  /** The same without opening anything: `address` is where the server was at its last start. */
+  settings(address: ServerAddress | null): Config;
   /** As many as the command's `arguments`. */
   arguments: readonly string[];
   /** The values of the command's own options. */
@@ -26,6 +29,8 @@ export interface Command {
   arguments: readonly string[];
   /** Option → the word for its value, or null where it takes none. */
   options: Readonly<Record<string, string | null>>;
+  /** Those of its options that take a value and need not be given. */
+  optional?: readonly string[];
   /** One line for the list of commands. */
   summary: string;
   /** Further sentences of its own help. */

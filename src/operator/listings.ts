@@ -1,11 +1,10 @@
-/** `sites`, `reports`, `audit`: what there is, what was reported, what was done. */
+/** `sites` and `audit`: what there is, what was done. */
 import type { Config } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { siteState } from "../site-state.ts";
-import type { ListedSite, Quarantined, Report } from "../store/upkeep.ts";
-import { visible } from "../visible.ts";
+import type { ListedSite } from "../store/upkeep.ts";
 import type { Command } from "./command.ts";
-import { counted, instant, json, table } from "./print.ts";
+import { instant, json, table } from "./print.ts";
 
 const OPTIONS = { "--json": null };
 
@@ -17,6 +16,7 @@ const siteRow = (config: Config, site: ListedSite) => ({
   state: siteState(site, Date.now()),
   disabled_reason: site.disabled_reason,
   owner_account_id: site.owner_account_id,
+  owner_email: site.owner_email,
   created_at: site.created_at,
   expires_at: site.expires_at,
   live_version_id: site.live_version_id,
@@ -29,6 +29,7 @@ const sites: Command = {
   arguments: [],
   options: OPTIONS,
   summary: "list all sites, newest last",
+  more: "OWNER is the address of its account.",
   async run({ config, switches, open, print }) {
     const settings = await config();
     const rows = (await open().listing()).map((site) => siteRow(settings, site));
@@ -41,7 +42,7 @@ const sites: Command = {
             row.site_id,
             row.url,
             row.state,
-            row.owner_account_id,
+            row.owner_email ?? row.owner_account_id,
             row.versions,
             row.bytes,
             row.created_at,
@@ -49,54 +50,6 @@ const sites: Command = {
           ]),
         ),
       );
-    }
-    return 0;
-  },
-};
-
-/** A report is prose: a block of lines, each of them safe to print. */
-function reportText(report: Report, state: string): string {
-  const { report_id, created_at, slug, site_id, reason, text, email } = report;
-  const lines = [
-    `${report_id}  ${created_at}  ${slug} (${site_id}, ${state})`,
-    `  reason: ${visible(reason)}`,
-    ...(email === null ? [] : [`  email:  ${visible(email)}`]),
-    ...(text === null ? [] : text.split(/\r?\n/).map((line) => `  | ${visible(line)}`)),
-  ];
-  return `${lines.join("\n")}\n\n`;
-}
-
-/** What the abuse scan found: the sentences name file and signal. */
-const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, state: string): string =>
-  [
-    `in quarantine  ${created_at}  ${slug} (${site_id}, ${state})`,
-    ...signals.map((signal) => `  signal: ${visible(signal)}`),
-    `  svc-server clear ${slug} ends it.\n\n`,
-  ].join("\n");
-
-const reports: Command = {
-  name: "reports",
-  arguments: [],
-  options: OPTIONS,
-  summary: "list what visitors reported, and the sites in quarantine, newest last",
-  more: "A site answers reports at POST /_svc/report. `state` is what the site is now. A site is in quarantine while its pages look suspicious: they load from and send to nothing but the site until `clear`.",
-  async run({ switches, open, print, note }) {
-    const operations = open();
-    const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
-    const rows = await operations.reports();
-    const held = await operations.quarantined();
-    const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id) ?? "gone";
-    if (switches.has("--json")) {
-      print(
-        json([
-          ...rows.map((row) => ({ kind: "report", ...row, state: stateOf(row) })),
-          ...held.map((row) => ({ kind: "quarantine", ...row, state: stateOf(row) })),
-        ]),
-      );
-    } else {
-      for (const row of rows) print(reportText(row, stateOf(row)));
-      for (const row of held) print(quarantineText(row, stateOf(row)));
-      note(`${counted(rows.length, "report")}, ${counted(held.length, "site")} in quarantine`);
     }
     return 0;
   },
@@ -123,4 +76,4 @@ const audit: Command = {
   },
 };
 
-export const LISTINGS: readonly Command[] = [sites, reports, audit];
+export const LISTINGS: readonly Command[] = [sites, audit];

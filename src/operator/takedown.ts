@@ -12,6 +12,8 @@ interface Wording {
 }
 
 const REASON = "--reason";
+const WITH_ACCOUNT =
+  "stays disabled with its account: svc-server account enable <email> ends that (sites lists the addresses).";
 
 function command(
   action: SiteAct["action"],
@@ -30,7 +32,9 @@ function command(
       const act: SiteAct =
         action === "disable" ? { action, site_id, reason: options.get(REASON)! } : { action, site_id };
       const changed = await operations.actOnSite(act);
-      note(`${slug} (${site_id}) ${changed ? done : already}`);
+      const site = action === "enable" ? await operations.sites.byId(site_id) : null;
+      const now = site?.disabled_with_account ? WITH_ACCOUNT : changed ? done : already;
+      note(`${slug} (${site_id}) ${now}`);
       return 0;
     },
   };

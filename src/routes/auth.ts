@@ -1,6 +1,6 @@
 /** Sign-up, sign-in and sign-out, for programs (JSON in, a token out) and for browsers (a form in, a cookie out):
  *  CONTRACT 5. */
-import { Refusal } from "../errors.ts";
+import { appealing, Refusal } from "../errors.ts";
 import { hashPassword, normalEmail } from "../passwords.ts";
 import type { Config } from "../config/index.ts";
 import { signupClosed } from "../store/refusals.ts";
@@ -48,6 +48,12 @@ async function emailAndPassword(fields: Fields): Promise<{ email: string; passwo
 
 const wrongPassword = (): Refusal => new Refusal("unauthorized", "The e-mail address or the password is wrong.");
 
+/** Whoever does not give the password learns nothing of it. */
+function refuseDisabled({ disabled_reason }: { disabled_reason: string | null }, { contact }: Pick<Config, "contact">) {
+  if (disabled_reason === null) return;
+  throw appealing(new Refusal("forbidden", `This account was disabled by the operator: ${disabled_reason}`), contact);
+}
+
 /** `POST /auth/login`. */
 export async function login(ctx: Ctx) {
   refuseForeignOrigin(ctx);
@@ -55,6 +61,7 @@ export async function login(ctx: Ctx) {
   const fields = await readFields(ctx.request);
   const account = await passwordHolder(ctx, await emailAndPassword(fields), counted);
   if (!account) throw wrongPassword();
+  refuseDisabled(account, ctx.parts.config);
   const { session, session_token } = newSession(clientOf(ctx.request));
   const network_hash = networkHash(ctx, account.account_id);
   if (!(await ctx.parts.store.sessions.start({ ...session, network_hash }, account))) throw wrongPassword();

@@ -6,7 +6,7 @@ import type { DeployPool } from "../deploy/pool.ts";
 import type { Metrics, ProcessFigures, Sample } from "../metrics/index.ts";
 import { SCHEMA } from "../store/index.ts";
 import { openDescriptors } from "./descriptors.ts";
-import type { Listener } from "./listener.ts";
+import type { Listener } from "./listening/listener.ts";
 
 /** What it was when it could be read. */
 function lastKnown(read: () => number | null): () => number {

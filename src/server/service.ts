@@ -18,12 +18,12 @@ import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
-import { openListener } from "./listener.ts";
+import { type Listener, openListener } from "./listening/listener.ts";
 import { type Locating, startLocating } from "./locating.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
 import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
-import { listenPatiently } from "./port.ts";
+import { listenPatiently } from "./listening/port.ts";
 import { logStart } from "./start-line.ts";
 import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
@@ -42,6 +42,8 @@ export interface Service {
   /** With the port that was really bound. */
   config: Config;
   store: Store;
+  /** Reads certificate and key again, for whoever connects from now on. What came of it stands in the log. */
+  reload(): void;
   /** Drains: answers what is in flight (at most 10 s), then closes everything. */
   stop(): Promise<void>;
 }
@@ -134,6 +136,18 @@ function endings(state: { read_only: boolean }, log: Log, end: (error: unknown) 
   return { fatal, lost };
 }
 
+/** What SIGHUP is for. The old pair stays where the new one cannot be used. */
+function renewCertificate(config: Config, listener: Listener, log: Log): void {
+  try {
+    const fresh = readTls(config);
+    if (fresh === null) return log.event("SIGHUP: there is no certificate to read again");
+    listener.renew(fresh);
+    log.event("SIGHUP: the certificate was read again, and new connections get it");
+  } catch (error) {
+    log.error("SIGHUP: the certificate stays as it was", (error as Error).message);
+  }
+}
+
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<Serving> {
   const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
@@ -173,7 +187,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await store.close();
     await log.close();
   }
-  return { config: bound, store, stop, fatal };
+  return { config: bound, store, reload: () => renewCertificate(config, listener, log), stop, fatal };
 }
 
 /** In the background: serving does not wait for it. */

@@ -1,5 +1,5 @@
-/** The connections of this process as the kernel has them, and the one thing that the runtime does not do: ending one.
- *  Asked of the C library, on Linux alone; `shutdown` leaves descriptor and memory to the runtime, which then meets the
+/** The sockets of this process as the kernel has them, and what the runtime does not do: ending a connection, setting an
+ *  option. Asked of the C library, on Linux alone; `shutdown` leaves descriptor and memory to the runtime, which then meets the
  *  end of the connection as if the other side had left. */
 import { type Pointer, dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
@@ -18,6 +18,12 @@ const LAST_RECEIVED_AT = 52;
 const ACKED_AT = 120;
 const UNSENT_AT = 144;
 const SHUT_BOTH = 2;
+/** Of <asm-generic/socket.h>: the same on every Linux that Bun runs on. */
+const SOL_SOCKET = 1;
+const SO_REUSEPORT = 15;
+const SO_ATTACH_REUSEPORT_CBPF = 51;
+/** Of <linux/bpf_common.h>: return a constant. */
+const BPF_RET_K = 6;
 const IPV4 = 2;
 const ADDRESS_BYTES = 28;
 
@@ -37,6 +43,12 @@ interface Sockets {
   /** Those that came in at this port; null where there is no descriptor left to list them by. 5 µs for each of them. */
   list(port: number): Connection[] | null;
   end(connection: Connection): void;
+  /** Descriptors of those that listen at this port; null as above. */
+  listeners(port: number): number[] | null;
+  /** Lets others listen at its port, too; false where it may not be. */
+  share(descriptor: number): boolean;
+  /** Of those that share the port of this one the n-th gets all new connections. */
+  steer(descriptor: number, n: number): void;
 }
 
 export const peerName = (address: string, port: number): string => `${address} ${port}`;
@@ -46,6 +58,7 @@ function load() {
   for (const library of process.platform === "linux" ? LIBRARIES : []) {
     try {
       return dlopen(library, {
+        setsockopt: { args: [number, number, number, "ptr", "u32"], returns: number },
         shutdown: { args: [number, number], returns: number },
         getsockopt: { args: [number, number, number, "ptr", "ptr"], returns: number },
         getsockname: { args: [number, "ptr", "ptr"], returns: number },
@@ -69,6 +82,42 @@ function restOf(info: DataView, answered: boolean): number {
   const at = (offset: number) => info.getUint32(offset, true);
   if (!answered) return at(LAST_SENT_AT); // since it is there: nothing was ever sent
   return at(UNACKNOWLEDGED_AT) + at(UNSENT_AT) > 0 ? 0 : Math.min(at(LAST_SENT_AT), at(LAST_RECEIVED_AT));
+}
+
+const YES = new DataView(new Int32Array([1]).buffer);
+
+/** A filter of one instruction, which names a socket by its number in the group. */
+function constantProgram() {
+  const instruction = new DataView(new ArrayBuffer(8));
+  instruction.setUint16(0, BPF_RET_K, true);
+  const program = new DataView(new ArrayBuffer(16));
+  program.setUint16(0, 1, true); // instructions
+  program.setBigUint64(8, BigInt(ptr(instruction)), true);
+  return (n: number): DataView => {
+    instruction.setUint32(4, n, true);
+    return program;
+  };
+}
+
+type Libc = NonNullable<ReturnType<typeof load>>;
+
+function sharing({ setsockopt }: Libc): Pick<Sockets, "share" | "steer"> {
+  const programFor = constantProgram();
+  const set = (descriptor: number, option: number, value: DataView): boolean =>
+    setsockopt(descriptor, SOL_SOCKET, option, ptr(value), value.byteLength) === 0;
+  return {
+    share: (descriptor) => set(descriptor, SO_REUSEPORT, YES),
+    steer: (descriptor, n) => void set(descriptor, SO_ATTACH_REUSEPORT_CBPF, programFor(n)),
+  };
+}
+
+/** Null where there is no descriptor left to list them by. */
+function descriptors(): string[] | null {
+  try {
+    return readdirSync("/proc/self/fd");
+  } catch {
+    return null;
+  }
 }
 
 type Named = (descriptor: number, at: Pointer, length_at: Pointer) => number;
@@ -96,10 +145,14 @@ export function openSockets(): Sockets | null {
   const info = answerOf(INFO_BYTES);
   const end = answerOf(ADDRESS_BYTES);
 
-  function connection(descriptor: number, port: number): Connection[] {
+  /** Null where it is none of the port; else whether it listens. What the kernel says of it stands in `info` then. */
+  function listens(descriptor: number, port: number): boolean | null {
     info.length[0] = INFO_BYTES;
-    if (libc!.getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info.at, info.length_at) !== 0) return [];
-    if (info.view.getUint8(0) === LISTENS || endOf(descriptor, libc!.getsockname, end)?.port !== port) return [];
+    if (libc!.getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info.at, info.length_at) !== 0) return null;
+    return endOf(descriptor, libc!.getsockname, end)?.port === port ? info.view.getUint8(0) === LISTENS : null;
+  }
+  function connection(descriptor: number, port: number): Connection[] {
+    if (listens(descriptor, port) !== false) return [];
     const peer = endOf(descriptor, libc!.getpeername, end);
     if (peer === null) return [];
     const answered = info.view.getBigUint64(ACKED_AT, true) > 0n;
@@ -113,15 +166,13 @@ export function openSockets(): Sockets | null {
       },
     ];
   }
-  function descriptors(): string[] | null {
-    try {
-      return readdirSync("/proc/self/fd");
-    } catch {
-      return null;
-    }
-  }
   return {
     list: (port) => descriptors()?.flatMap((name) => connection(Number(name), port)) ?? null,
     end: ({ descriptor }) => void libc.shutdown(descriptor, SHUT_BOTH),
+    listeners: (port) =>
+      descriptors()
+        ?.map(Number)
+        .filter((one) => listens(one, port) === true) ?? null,
+    ...sharing(libc),
   };
 }

@@ -3,7 +3,7 @@
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../log.ts";
 import { ownProgram } from "../child/program.ts";
-import { listenPatiently } from "./port.ts";
+import { listenPatiently } from "./listening/port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareDataDir } from "../store/index.ts";
 import { logStart } from "./start-line.ts";

@@ -8,9 +8,9 @@ import type {
   BackedUp,
   Checked,
   Figures,
+  ListedReport,
   ListedSite,
   Quarantined,
-  Report,
   ServerAddress,
   SiteAct,
   Swept,
@@ -19,15 +19,15 @@ import { backUp } from "./backup/index.ts";
 import { verifyAll } from "./backup/verify.ts";
 import { blobIsFound } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
-import { accountOperations } from "./sql/account-operations.ts";
+import { accountOperations } from "./sql/operator/account-operations.ts";
 import { auditReader, operatorRecord } from "./sql/audit.ts";
 import { siteListing } from "./sql/lists/site-listing.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
 import { quarantineListing } from "./sql/quarantine.ts";
-import { reportStore } from "./sql/reports.ts";
+import { reportCloser, reportStore } from "./sql/reports.ts";
 import { readServerAddress } from "./sql/server-address.ts";
 import { siteReader } from "./sql/sites.ts";
-import { takedown } from "./sql/takedown.ts";
+import { takedown } from "./sql/operator/takedown.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { DataDirInUse, prepareDataDir } from "./sqlite/prepare.ts";
@@ -35,13 +35,19 @@ import { refuseHalfRestored, refuseLost } from "./sqlite/refuse-start.ts";
 import { sweeper } from "./sqlite/sweep.ts";
 
 export { restoreFrom } from "./backup/restore.ts";
+export { freeBytes } from "./disk/ballast.ts";
+export { diskUse, hasRoomFor } from "./disk/room.ts";
+export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 export interface Operations {
   /** Where the server was reached when it last started; null where it never did. */
   serverAddress(): Promise<ServerAddress | null>;
   sites: Sites;
   listing(): Promise<ListedSite[]>;
-  reports(): Promise<Report[]>;
+  /** Oldest first, closed ones among them. */
+  reports(): Promise<ListedReport[]>;
+  /** False where it was closed already. Throws a sentence where there is none of that name. */
+  closeReport(report_id: string): Promise<boolean>;
   /** Sites that wait for an operator to clear them. */
   quarantined(): Promise<Quarantined[]>;
   /** Oldest first. */
@@ -99,6 +105,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
     sites: siteReader(db),
     listing: siteListing(db),
     reports: reportStore(db).list,
+    closeReport: reportCloser(parts),
     quarantined: quarantineListing(db),
     audit: auditReader(db),
     accounts: accountOperations(parts),

@@ -48,7 +48,8 @@ export interface PasswordChange {
 
 export interface Accounts {
   byId(account_id: string): Promise<Account | null>;
-  byEmail(email: string): Promise<(Account & { password_hash: string }) | null>;
+  /** `disabled_reason`: null where it may sign in. */
+  byEmail(email: string): Promise<(Account & { password_hash: string; disabled_reason: string | null }) | null>;
   /** Whether the account's password was given from this network before. */
   knows(account_id: string, network_hash: string): Promise<boolean>;
   /** Throws `email_taken`, or `signup_closed` where the invitation is none for this address. */
@@ -77,7 +78,7 @@ export interface Sessions {
   find(hash: string): Promise<Session | null>;
   /** Its bearer was here now. On a full or busy disk that is not written down, and nobody is refused for it. */
   used(session_id: string): Promise<void>;
-  /** False where the account's password is no longer the one that was checked. */
+  /** False where the account's password is no longer the one that was checked, or opens it no more. */
   start(session: NewSession, account: { account_id: string; password_hash: string }): Promise<boolean>;
   /** The password was given once more. */
   confirm(session_id: string): Promise<void>;

@@ -41,7 +41,7 @@ export interface BackedUp {
 }
 
 /** What a visitor tells the operator about a site. */
-export interface Report {
+interface Report {
   report_id: string;
   site_id: string;
   slug: string;
@@ -52,10 +52,15 @@ export interface Report {
   created_at: string;
 }
 
+export interface ListedReport extends Report {
+  /** When an operator was done with it (ISO 8601); null while it is open. */
+  closed_at: string | null;
+}
+
 export interface Reports {
   add(report: Report): Promise<void>;
-  /** Oldest first. */
-  list(): Promise<Report[]>;
+  /** Oldest first, closed ones among them; of sites that are gone too, until a sweep has removed them. */
+  list(): Promise<ListedReport[]>;
 }
 
 /** A site that waits for an operator to clear it. */
@@ -80,13 +85,33 @@ export interface NewInvitation {
   expires_at: number;
 }
 
+export interface ListedAccount {
+  account_id: string;
+  email: string;
+  state: "active" | "disabled";
+  sites: number;
+  /** ISO 8601. */
+  created_at: string;
+  /** When a session of it was last used, or its password given; null where neither is known any more. */
+  last_used_at: string | null;
+}
+
 /** What an operator does to accounts. */
 export interface AccountOperations {
+  /** Newest last. */
+  list(): Promise<ListedAccount[]>;
   /** Throws a sentence where the address is taken. */
   create(account: { account_id: string; email: string; password_hash: string }): Promise<void>;
   /** A new password; every session of the account ends, and every manage_token that a deploy gave to one: it says how
    *  many of these. Throws a sentence where there is no such account. */
   reset(email: string, password_hash: string): Promise<number>;
+  /** Its sessions end, and with them device logins; its sites are disabled with it. Says how many of these there are, and
+   *  null where it was disabled for this reason already. Throws a sentence where there is no such account. */
+  disable(email: string, reason: string): Promise<number | null>;
+  /** Ends that: its sites have the state they had before. Null where it was not disabled. Throws as `disable`. */
+  enable(email: string): Promise<number | null>;
+  /** The account, its sessions and all its sites, whose ids it returns. Throws as `disable`. */
+  remove(email: string): Promise<string[]>;
   /** Throws a sentence where the address has an account. */
   invite(invitation: NewInvitation): Promise<void>;
 }
@@ -104,6 +129,8 @@ export interface AuditRow {
 }
 
 export interface ListedSite extends Site {
+  /** The address of its account; null where it has none. */
+  owner_email: string | null;
   versions: number;
   /** Uploaded bytes of all its versions; equal files are stored once. */
   bytes: number;

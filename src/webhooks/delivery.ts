@@ -19,7 +19,7 @@ const AGAIN_MS = 5000;
 export type Outcome = "delivered" | "failed" | "given_up";
 
 interface Parts {
-  outbox: Outbox;
+  outbox: Omit<Outbox, "forget">;
   network: Network;
   /** The annotation that is told. */
   dataOf(letter: Letter): object;

@@ -1,6 +1,7 @@
 /** `POST /_svc/report` (CONTRACT 6): anybody may tell the operator about a site; the operator reads it safely. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { listed, operate } from "../kit/operator.ts";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { count, write } from "../kit/database.ts";
+import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 
 setDefaultTimeout(60_000);
@@ -113,9 +114,60 @@ test("a frozen site takes reports; a disabled one is 451, an expired one 410, a 
   expect(await status()).toBe(451);
   own.advance(14 * 86_400_000);
   expect(await status()).toBe(410);
+  expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug }]);
   await operate(own.data_dir, "delete", one.slug);
   expect(await status()).toBe(404);
-  expect(await listed<ReportRow>(own.data_dir, "reports")).toMatchObject([{ slug: one.slug, state: "gone" }]);
+  expect(await listed<ReportRow>(own.data_dir, "reports")).toEqual([]);
+});
+
+describe("CONTRACT 7: reports close", () => {
+  const listedBy = async (data_dir: string, ...flags: string[]) =>
+    JSON.parse((await operate(data_dir, "reports", ...flags, "--json")).stdout) as (ReportRow & {
+      closed_at?: string | null;
+    })[];
+  const reportOn = async (own: TestServer, slug: string, reason: string): Promise<string> => {
+    const init = { method: "POST", body: JSON.stringify({ reason }), headers: JSON_TYPE };
+    return ((await (await own.site(slug, "/_svc/report", init)).json()) as { report_id: string }).report_id;
+  };
+
+  test("takes a report off the list; --all lists it, with when; the audit log says so", async () => {
+    await using own = await startServer();
+    const { slug, site_id } = await own.deploy({ "index.html": "x" });
+    const [first, second] = [await reportOn(own, slug, "one"), await reportOn(own, slug, "two")];
+    const closed = await operate(own.data_dir, "reports", "close", first);
+    expect(closed).toEqual({ code: 0, stdout: "", stderr: `${first} is closed.\n` });
+    expect((await listedBy(own.data_dir)).map((row) => row.report_id)).toEqual([second]);
+    expect((await operate(own.data_dir, "reports")).stdout).not.toContain(first);
+    const all = await listedBy(own.data_dir, "--all");
+    expect(all.map((row) => [row.report_id, row.closed_at])).toEqual([
+      [first, expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/)],
+      [second, null],
+    ]);
+    expect((await operate(own.data_dir, "reports", "--all")).stdout).toContain(`closed: ${all[0]!.closed_at}`);
+    const again = await operate(own.data_dir, "reports", "close", first);
+    expect(again.stderr).toBe(`${first} was closed already.\n`);
+    const acts = (await listed<AuditLine>(own.data_dir, "audit")).filter(({ action }) => action === "close-report");
+    expect(acts).toMatchObject([{ actor: "operator", site_id, reason: first }]);
+  });
+
+  test("an id that is none: exit code 1 and a sentence", async () => {
+    const { code, stderr } = await operator(server.data_dir, ["reports", "close", "rep_none"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("There is no report rep_none: svc-server reports")]);
+  });
+
+  test.each([[], ["--all"]])("what was reported of a site that is deleted or swept drops out %p", async (...flags) => {
+    await using own = await startServer("--gc-interval", "1d");
+    const sites = await Promise.all(["a", "b", "c"].map((text) => own.deploy({ "index.html": text })));
+    const [deleted, swept, stays] = sites.map(({ slug }) => slug) as [string, string, string];
+    for (const slug of [deleted, swept, stays]) await reportOn(own, slug, slug);
+    await operate(own.data_dir, "delete", deleted);
+    expect((await listedBy(own.data_dir, ...flags)).map((row) => row.slug)).toEqual([swept, stays]);
+    write(own.data_dir, "update sites set expires_at = 1 where slug = ?", swept);
+    expect((await listedBy(own.data_dir, ...flags)).map((row) => row.slug)).toEqual([swept, stays]);
+    await operate(own.data_dir, "gc");
+    expect((await listedBy(own.data_dir, ...flags)).map((row) => row.slug)).toEqual([stays]);
+    expect(count(own.data_dir, "reports")).toBe(1);
+  });
 });
 
 test.each<[string, Record<string, string>, number]>([

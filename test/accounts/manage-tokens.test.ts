@@ -59,6 +59,10 @@ const COMMENT_TABLES = [
 function asSchema6(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   for (const statement of [
+    "alter table accounts drop column disabled_reason",
+    "alter table sites drop column disabled_with_account",
+    "drop index reports_by_site",
+    "alter table reports drop column closed_at",
     "drop table pictures",
     "drop table renders",
     ...COMMENT_TABLES.map((name) => `drop table ${name}`),

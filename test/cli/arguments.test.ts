@@ -150,7 +150,7 @@ describe("what the programs say", () => {
     [["--port", "1", "--port"], "--port needs a value: a number from 0 to 65535."],
     [["-p", "1"], "Unknown argument -p: see svc-server --help."],
     [["-pq=1"], "Unknown argument -pq=1: see svc-server --help."],
-    [["--prot=1"], "Unknown argument --prot=1: see svc-server --help."],
+    [["--prot=1"], "Unknown argument --prot=1: did you mean --port?"],
     [["--", "--port", "1"], "Unknown argument --: see svc-server --help."],
     [["--", "--help"], "Unknown argument --: see svc-server --help."],
     [["--help=1"], "--help takes no value."],
@@ -208,7 +208,7 @@ describe("what the programs say", () => {
     [["a", "-fx"], "Unknown argument -fx: see svc-server disable --help."],
     [["a", "--reason", "x", "--help=1"], "--help takes no value."],
     [["a", "--reason", "x", "--version"], "Unknown argument --version: see svc-server disable --help."],
-    [["a", "--raeson=x"], "Unknown argument --raeson: see svc-server disable --help."],
+    [["a", "--raeson=x"], "Unknown argument --raeson: did you mean --reason?"],
   ])("svc-server disable %j: %s", (args, sentence) => {
     expect(() => readWords(command, args)).toThrow(sentence);
   });

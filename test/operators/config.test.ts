@@ -59,6 +59,12 @@ test.each([
   ["quotas: k, m, g of 1,024, in either case", [], { SVC_QUOTA_ACCOUNT: "64K" }, { quota_account: 65_536 }],
   ["quotas: a number of bytes", [], { SVC_QUOTA_ADDRESS: "1" }, { quota_address: 1 }],
   ["quotas: off", [], { SVC_QUOTA_ACCOUNT: "off" }, { quota_account: null }],
+  ["quotas: in the units of all sizes", [], { SVC_QUOTA_ACCOUNT: "5gb" }, { quota_account: 5 * 1024 ** 3 }],
+  ["sizes: 50MB", ["--max-bytes", "50MB"], {}, { max_bytes: 50 * 1024 ** 2 }],
+  ["sizes: in either case", [], { SVC_MAX_ZIP_BYTES: "64kb" }, { max_zip_bytes: 65_536 }],
+  ["sizes: bytes with their unit", ["--max-bytes", "1500B"], {}, { max_bytes: 1500 }],
+  ["sizes: a number of bytes", ["--max-bytes", "10485760"], {}, { max_bytes: 10_485_760 }],
+  ["sizes: the most", ["--max-bytes", "2GB"], {}, { max_bytes: 2 ** 31 }],
   ["versions and disk: the defaults", [], {}, { keep_versions: 1000, disk_high: 90 }],
   ["versions and disk", [], { SVC_KEEP_VERSIONS: "1", SVC_DISK_HIGH: "75%" }, { keep_versions: 1, disk_high: 75 }],
   [
@@ -102,14 +108,21 @@ test.each([
   [[], { SVC_RATE_CLAIM: "0/1m" }, /SVC_RATE_CLAIM is "0\/1m".*10\/1m/],
   [[], { SVC_RATE_CLAIM: "10" }, /or off/],
   [[], { SVC_RATE_CLAIM: "10/1m,," }, /or off/],
-  [[], { SVC_QUOTA_ACCOUNT: "5gb" }, /SVC_QUOTA_ACCOUNT is "5gb".*64k, 500m or 5g, or off/],
+  [[], { SVC_QUOTA_ACCOUNT: "5xb" }, /SVC_QUOTA_ACCOUNT is "5xb".*64KB, 500MB or 5GB, or off/],
+  [["--max-bytes", "50M"], {}, /--max-bytes is "50M": it must be a size such as 64KB, 50MB/],
+  [["--max-bytes", "50 MB"], {}, /--max-bytes is "50 MB"/],
+  [["--max-bytes", "1.5MB"], {}, /--max-bytes is "1.5MB"/],
+  [["--max-bytes", "0MB"], {}, /--max-bytes is "0MB"/],
+  [["--max-bytes", "3GB"], {}, /--max-bytes is "3GB".*2GB \(the most\)/],
+  [[], { SVC_MAX_ZIP_BYTES: "MB" }, /SVC_MAX_ZIP_BYTES is "MB"/],
   [[], { SVC_QUOTA_ADDRESS: "0" }, /or off/],
   [[], { SVC_QUOTA_ADDRESS: "9999999g" }, /or off/],
   [[], { SVC_KEEP_VERSIONS: "0" }, /SVC_KEEP_VERSIONS is "0".*1 to 1000000, or off/],
   [[], { SVC_DISK_HIGH: "101%" }, /1% to 100%, or off/],
   [[], { SVC_DISK_HIGH: "%" }, /1% to 100%/],
   [["--max-files", "-1"], {}, /1 to 100000/],
-  [["--no-such-flag"], {}, /Unknown argument --no-such-flag/],
+  [["--no-such-flag"], {}, /Unknown argument --no-such-flag: see svc-server --help/],
+  [["--max-byte", "1"], {}, /Unknown argument --max-byte: did you mean --max-bytes\?/],
   [["--port"], {}, /--port needs a value/],
 ])("%j %j is refused by one line naming the variable, the value and what is allowed", (argv, env, message) => {
   let thrown: unknown;
@@ -141,4 +154,30 @@ test("--print-config prints every setting under its flag, or its variable withou
     ([, row]) => row.flag?.slice(2).replaceAll("-", "_") ?? row.variables[0]!.slice(4).toLowerCase(),
   );
   expect(Object.keys(printed)).toEqual(names);
+});
+
+test("--print-config shows sizes and durations in the largest unit that divides them, and takes them back", () => {
+  const printed = (argv: string[]) => JSON.parse(printConfig(readConfig(argv, {}))) as Record<string, string>;
+  expect(printed([])).toMatchObject({
+    max_bytes: "10MB",
+    max_zip_bytes: "5MB",
+    anonymous_ttl: "14d",
+    gc_interval: "5m",
+    quota_account: "5GB",
+    quota_address: "500MB",
+    keep_versions: 1000,
+    max_files: 200,
+  });
+  const odd = ["--max-bytes", "1536KB", "--max-zip-bytes", "1000", "--anonymous-ttl", "36h", "--gc-interval", "90s"];
+  const shown = { max_bytes: "1536KB", max_zip_bytes: "1000B", anonymous_ttl: "36h", gc_interval: "90s" };
+  expect(printed(odd)).toMatchObject(shown);
+  expect(printed(["--max-bytes", shown.max_bytes, "--max-zip-bytes", shown.max_zip_bytes])).toMatchObject({
+    max_bytes: shown.max_bytes,
+    max_zip_bytes: shown.max_zip_bytes,
+  });
+  expect(printed(["--anonymous-ttl", "336h"])).toMatchObject({ anonymous_ttl: "14d" });
+});
+
+test.each(rows.filter(([, { show }]) => show))("--help shows the default of %s as --print-config does", (_, row) => {
+  expect(row.show!(row.parse(row.fallback!) as number)).toBe(row.fallback!);
 });

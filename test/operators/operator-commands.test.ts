@@ -120,14 +120,39 @@ describe("usage", () => {
     ["a missing reason", ["disable", "x"], 2, "--reason is missing. Usage: svc-server disable <site> --reason <text>"],
     ["an empty reason", ["disable", "x", "--reason", ""], 2, "--reason needs a value."],
     ["one argument too many", ["enable", "x", "y"], 2, '"y" is one argument too many.'],
-    ["an unknown flag", ["audit", "--jsn"], 2, "Unknown argument --jsn"],
+    ["an unknown flag", ["audit", "--jsn"], 2, "Unknown argument --jsn: did you mean --json?"],
     ["a value where none belongs", ["audit", "--json=1"], 2, "--json takes no value."],
     ["a family of commands alone", ["account"], 2, "svc-server account create"],
-    ["an unknown command", ["disabel", "x"], 2, "disabel"],
+    ["an unknown command", ["disabel", "x"], 2, "no command disabel: did you mean svc-server disable?"],
+    ["the first word of two, unknown", ["acount", "create"], 2, "did you mean svc-server account create?"],
+    ["the second word of two, unknown", ["account", "creat", "x"], 2, "did you mean svc-server account create?"],
+    ["the second word of a command of one", ["reports", "clsoe", "x"], 2, "did you mean svc-server reports close?"],
+    ["a command that nothing is near to", ["zzzz"], 2, "There is no command zzzz: see svc-server --help."],
+    ["a near command for a server's flags", ["serv", "--port", "1"], 2, "did you mean svc-server serve?"],
   ])("%s: exit code and one sentence", async (_, argv, code, sentence) => {
     const result = await operator(server.data_dir, argv);
     expect(result).toEqual({ code, stdout: "", stderr: expect.stringContaining(sentence) });
     expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test.each([["--log off sites"], ["serve --log off sites"]])(
+    "flags before the command (%s): exit code 2, and where it goes",
+    async (words) => {
+      const result = await operator(server.data_dir, words.split(" "));
+      expect(result).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("svc-server sites, then its flags"),
+      });
+    },
+  );
+
+  test.each([
+    [["help"], "Commands, which work on the data directory"],
+    [["help", "account", "invite"], "Usage: svc-server account invite <email>"],
+  ])("%j is a call for help", async (words, text) => {
+    const result = await operator(server.data_dir, words);
+    expect(result).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining(text) });
   });
 
   test("a folder without data: exit code 1, and nothing is made there", async () => {
@@ -197,7 +222,8 @@ describe("usage", () => {
 
   const COMMANDS = [
     "sites", "disable", "enable", "freeze", "unfreeze", "delete", "reports", "audit", "account create",
-    "account reset", "account invite", "gc", "verify", "backup", "restore",
+    "account reset", "account invite", "doctor", "account list", "account disable", "account enable", "account delete",
+    "reports close", "gc", "verify", "backup", "restore",
   ]; // prettier-ignore
   test.each(COMMANDS)("%s has a help of its own, and a line in the main help", async (name) => {
     const own = await operator(server.data_dir, [...name.split(" "), "--help"]);

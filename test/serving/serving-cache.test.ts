@@ -28,6 +28,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     deployed_at: "",
     spa_override: null,
     frozen: 0,
+    disabled_with_account: 0,
     disabled_reason: null,
     comments_mode: "off",
     comments_changes: 0,

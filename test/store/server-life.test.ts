@@ -146,7 +146,7 @@ describe("a start", () => {
 });
 
 describe("the end", () => {
-  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  test.each(["SIGTERM", "SIGINT"] as const)(
     "K32 %s: what is in flight is answered, connections close, exit 0",
     async (signal) => {
       await using dir = await temporaryFolder();

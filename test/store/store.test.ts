@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, wr
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { takedown } from "../../src/store/sql/takedown.ts";
+import { takedown } from "../../src/store/sql/operator/takedown.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import type { Publish } from "../../src/store/changes.ts";

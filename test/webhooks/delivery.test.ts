@@ -260,6 +260,24 @@ describe("COMMENTS 2: whom it concerns", () => {
     expect(there.received).toEqual([]);
   });
 
+  test("what waits when the operator turns it off is not sent when it is turned on again", async () => {
+    const site = await world();
+    const there = receiver(500);
+    await hook(site, there);
+    await site.comment("Before it was off");
+    await until(() => there.received.length === 1);
+    await site.server.stop();
+    expect(waiting(site)).toBe(1);
+    there.answer = 200;
+    await site.server.start([]);
+    await until(() => waiting(site) === 0);
+    await site.server.stop();
+    site.server.advance(UNIT_MS.m);
+    await site.server.start([ON]);
+    await afterALook();
+    expect(there.received).toHaveLength(1);
+  });
+
   test("an address that was taken back gets nothing of what waited", async () => {
     const site = await world();
     const there = receiver(500);

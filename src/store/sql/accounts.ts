@@ -5,6 +5,7 @@ import { signupClosed } from "../refusals.ts";
 import { audit, auditDeletions } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
+import type { Site } from "../../types.ts";
 import type { Parts } from "./parts.ts";
 import { accountUsage } from "./quotas.ts";
 import {
@@ -18,8 +19,8 @@ import {
 import { removeSitesOf } from "./sites.ts";
 
 const byId = statement<Account>("select account_id, email, created_at from accounts where account_id = ?");
-const byEmail = statement<Account & { password_hash: string }>(
-  "select account_id, email, created_at, password_hash from accounts where email = ?",
+const byEmail = statement<Account & { password_hash: string; disabled_reason: string | null }>(
+  "select account_id, email, created_at, password_hash, disabled_reason from accounts where email = ?",
 );
 const insert = statement("insert into accounts (account_id, email, password_hash, created_at) values (?, ?, ?, ?)");
 const redeem = statement(
@@ -55,15 +56,20 @@ function* changePassword({ by, checked_hash, password_hash }: PasswordChange, at
 
 const deleteAccount = statement("delete from accounts where account_id = ?");
 
-/** Ends with the sites that went along. */
-function* remove(by: SignedIn, at: string): Op<{ site_id: string; slug: string }[]> {
-  yield* refuseUnlessHeld(by);
-  const { account_id } = by;
-  yield* auditDeletions(account_id, at);
+type Removed = Pick<Site, "site_id" | "slug">[];
+
+/** `actor`: who does it. Ends with the sites that went along. */
+export function* removeAccount(account_id: string, actor: string, at: string): Op<Removed> {
+  yield* auditDeletions(account_id, actor, at);
   const sites = yield* removeSitesOf(account_id, at);
   yield* deleteAccount.do(account_id);
-  yield* audit({ at, actor: account_id, action: "delete-account", account_id });
+  yield* audit({ at, actor, action: "delete-account", account_id });
   return sites;
+}
+
+function* remove(by: SignedIn, at: string): Op<Removed> {
+  yield* refuseUnlessHeld(by);
+  return yield* removeAccount(by.account_id, by.account_id, at);
 }
 
 export const accountStore = ({ db, place, now }: Parts): Accounts => ({

@@ -19,12 +19,13 @@ export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditE
 
 const deletions = statement(
   `insert into audit (${COLUMNS})
-   select ?1, owner_account_id, 'delete', site_id, owner_account_id, 'the account was deleted' from sites
-   where owner_account_id = ?2`,
+   select ?1, ?2, 'delete', site_id, owner_account_id, 'the account was deleted' from sites
+   where owner_account_id = ?3`,
 );
 
 /** One row for each site of an account that is about to go with it. */
-export const auditDeletions = (account_id: string, at: string): Op<void> => deletions.do(at, account_id);
+export const auditDeletions = (account_id: string, actor: string, at: string): Op<void> =>
+  deletions.do(at, actor, account_id);
 
 const all = statement<AuditRow>(`select ${COLUMNS} from audit order by audit_no`);
 

@@ -80,6 +80,13 @@ const removeOthers = statement("delete from sessions where account_id = ? and se
 // One that was approved and not yet fetched would become a session afterwards.
 const removeLogins = statement("delete from device_logins where account_id = ?");
 
+const removeAll = statement("delete from sessions where account_id = ?");
+
+export function* endAllSessions(account_id: string): Op<void> {
+  yield* removeLogins.do(account_id);
+  yield* removeAll.do(account_id);
+}
+
 /** Says how many sessions. */
 export function* endOtherSessions({ account_id, session_id }: SignedIn): Op<number> {
   yield* removeLogins.do(account_id);
@@ -91,9 +98,11 @@ function* endOthers(keep: SignedIn): Op<number> {
   return yield* endOtherSessions(keep);
 }
 
-const unchanged = statement("select 1 from accounts where account_id = ? and password_hash = ?");
+const unchanged = statement(
+  "select 1 from accounts where account_id = ? and password_hash = ? and disabled_reason is null",
+);
 
-/** Whether the account's password is still the one that was checked. */
+/** Whether the account's password is still the one that was checked, and opens it. */
 export function* isItsPassword(account_id: string, password_hash: string): Op<boolean> {
   return (yield* unchanged.get(account_id, password_hash)) !== null;
 }

@@ -7,6 +7,7 @@ import { isHeld } from "./holds.ts";
 import { NAMED } from "./named-blobs.ts";
 import { removeSomeComments } from "./notes/gone.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
+import { removeSomeReports } from "./reports.ts";
 import { forgetOldSessions } from "./sessions.ts";
 import { removeSite } from "./sites.ts";
 
@@ -69,6 +70,7 @@ function* removeLeftovers(): Op<boolean> {
     const site = yield* nextLeftover.get();
     if (site === null) return false;
     room -= yield* removeSomeComments(site.site_id, room);
+    if (room > 0) room -= yield* removeSomeReports(site.site_id, room);
     if (room <= 0) return true;
     const version = yield* nextVersion.get(site.site_id);
     if (version === null) yield* allRemoved.do(site.site_id);

@@ -15,6 +15,7 @@ import schema8 from "./schema-8.sql" with { type: "text" };
 import schema9 from "./schema-9.sql" with { type: "text" };
 import schema10 from "./schema-10.sql" with { type: "text" };
 import schema11 from "./schema-11.sql" with { type: "text" };
+import schema12 from "./schema-12.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -29,6 +30,7 @@ const STEPS: readonly string[] = [
   schema9,
   schema10,
   schema11,
+  schema12,
 ];
 
 const PRAGMAS = [

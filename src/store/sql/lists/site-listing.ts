@@ -3,7 +3,8 @@ import type { Census, ListedSite } from "../../upkeep.ts";
 import { type Db, statement } from "../db.ts";
 
 const all = statement<ListedSite>(
-  `select sites.*, count(*) as versions, sum(bytes) as bytes
+  `select sites.*, count(*) as versions, sum(bytes) as bytes,
+     (select email from accounts where account_id = owner_account_id) as owner_email
    from sites join versions on versions.site_id = sites.site_id group by sites.site_id order by sites.created_at`,
 );
 

@@ -1,17 +1,24 @@
 /** What an operator does to a site. Each act is one transaction with its line in the audit log. */
-import type { Site } from "../../types.ts";
-import type { SiteAct } from "../upkeep.ts";
-import { audit } from "./audit.ts";
-import { type Op, statement } from "./db.ts";
-import { makingRoom } from "./frame.ts";
-import type { Parts } from "./parts.ts";
-import { removeSite, siteById } from "./sites.ts";
+import type { Site } from "../../../types.ts";
+import type { SiteAct } from "../../upkeep.ts";
+import { audit } from "../audit.ts";
+import { type Op, statement } from "../db.ts";
+import { makingRoom } from "../frame.ts";
+import type { Parts } from "../parts.ts";
+import { removeSite, siteById } from "../sites.ts";
 
+// The reason of its own beats its account's, and stays when that ends.
 const disable = statement(
-  "update sites set disabled_reason = ?2 where site_id = ?1 and disabled_reason is distinct from ?2",
+  `update sites set disabled_reason = ?2, disabled_with_account = 0
+   where site_id = ?1 and (disabled_reason is distinct from ?2 or disabled_with_account = 1)`,
 );
+/** Of the account that a site belongs to. */
+const ACCOUNTS_REASON = "(select disabled_reason from accounts where account_id = owner_account_id)";
 const UPDATES = {
-  enable: statement("update sites set disabled_reason = null where site_id = ? and disabled_reason is not null"),
+  enable: statement(
+    `update sites set disabled_reason = ${ACCOUNTS_REASON}, disabled_with_account = ${ACCOUNTS_REASON} is not null
+     where site_id = ? and disabled_reason is not null and disabled_with_account = 0`,
+  ),
   freeze: statement("update sites set frozen = 1 where site_id = ? and frozen = 0"),
   unfreeze: statement("update sites set frozen = 0 where site_id = ? and frozen = 1"),
   clear: statement(

@@ -1,20 +1,14 @@
+import { listenError } from "../../config/listen-error.ts";
+
 /** The moment after a kill -9: what was killed, or its workers, lets go of the port a little later. */
 const RELEASE_MS = 1000;
 const AGAIN_MS = 20;
 
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EADDRINUSE";
 
-/** What to do about it, where that is not the disk's business. */
-const SENTENCES: Readonly<Record<string, (host: string, port: number) => string>> = {
-  EACCES: (_, port) =>
-    `This user may not listen on port ${port}: choose one from 1024 on, or give the program CAP_NET_BIND_SERVICE (the systemd unit in docs/self-hosting.md does).`,
-  EADDRNOTAVAIL: (host) =>
-    `The address ${host} is none of this machine's: set --host to one that is, or to 0.0.0.0 for all of them.`,
-};
-
-function sentenceOf(error: unknown, { host, port }: Address): unknown {
-  const code = String((error as NodeJS.ErrnoException).code);
-  return Object.hasOwn(SENTENCES, code) ? new Error(SENTENCES[code]!(host, port)) : error;
+function sentenceOf(error: unknown, address: Address): unknown {
+  const sentence = listenError(error, address);
+  return sentence === null ? error : new Error(sentence);
 }
 
 interface Address {

@@ -1,22 +1,25 @@
 /** The socket that the server listens on, and its end, the drain. It takes so many connections and no more: past that a
  *  new one is closed at once, and while they cannot even be counted one by one, nobody is let in at all (door.ts). */
-import type { App } from "./app.ts";
+import type { App } from "../app.ts";
 import { isIP } from "node:net";
-import { allowedDescriptors } from "../config/connections.ts";
-import type { Config } from "../config/index.ts";
-import { familyOf, networkList } from "../config/networks.ts";
-import type { readTls } from "../config/tls.ts";
-import { Refusal } from "../errors.ts";
-import { every, loggedBy } from "../every.ts";
-import { errorJson } from "../http/answers.ts";
-import { Exchange, type Peer } from "../http/exchange.ts";
-import type { Log } from "../log.ts";
-import { createDoor, type Door, type Guest } from "./door.ts";
-import { peerName } from "./sockets.ts";
+import { allowedDescriptors } from "../../config/connections.ts";
+import type { Config } from "../../config/index.ts";
+import { familyOf, networkList } from "../../config/networks.ts";
+import type { readTls } from "../../config/tls.ts";
+import { Refusal } from "../../errors.ts";
+import { every, loggedBy } from "../../every.ts";
+import { errorJson } from "../../http/answers.ts";
+import { Exchange, type Peer } from "../../http/exchange.ts";
+import type { Log } from "../../log.ts";
+import { createDoor, type Door, type Guest } from "../door.ts";
+import { createServers, type Server, type Servers } from "./servers.ts";
+import { peerName } from "../sockets.ts";
 
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
 const IDLE_TIMEOUT_S = 120;
 const WATCH_MS = 100;
+/** A connection without a request for so long is closed already: the runtime looks every four seconds. */
+const QUIET_MS = (IDLE_TIMEOUT_S + 8) * 1000;
 const MINUTE_MS = 60_000;
 /** Of a file that goes out over TLS Bun holds a descriptor and 256 KB until it is read: this many times at most. */
 const MANY_ANSWERS = 100;
@@ -26,21 +29,24 @@ export interface Listener {
   port: number;
   max_connections: number;
   connections(): number;
+  /** From now on whoever connects gets this certificate. Who is connected stays so, and no request fails. Throws where no
+   *  other socket can be had: then all stays as it was. */
+  renew(tls: Tls): void;
   /** Lets nobody in any more. Resolves when what is in flight is answered, or after so many milliseconds. */
   stop(ms: number): Promise<void>;
 }
 
+type Tls = ReturnType<typeof readTls>;
+
 interface ListenerOptions {
   config: Config;
-  tls: ReturnType<typeof readTls>;
+  tls: Tls;
   app: () => App;
   /** One of several processes on the port. */
   worker: boolean;
   log: Log;
   count(figure: "svc_connections_refused_total" | "svc_timer_failures_total"): void;
 }
-
-type Server = Bun.Server<undefined>;
 
 const tooMany = (): Refusal =>
   new Refusal(
@@ -79,11 +85,24 @@ class Caller implements Peer {
   }
 }
 
-const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, door: Door, refuse: () => void): Server =>
+interface Serving extends Omit<ListenerOptions, "tls"> {
+  door: Door;
+  refuse(): void;
+  /** Whether its answers close their connections: another one is there for new ones. */
+  isLeaving(server: Server): boolean;
+}
+
+function closing(answer: Response): Response {
+  answer.headers.set("connection", "close");
+  return answer;
+}
+
+/** `shares`: the port is another socket's, too. */
+const serveAt = (port: number, tls: Tls, shares: boolean, { config, app, worker, door, refuse, isLeaving }: Serving) =>
   Bun.serve({
     hostname: config.host,
     port,
-    reusePort: worker,
+    reusePort: worker || shares,
     development: false,
     idleTimeout: IDLE_TIMEOUT_S,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
@@ -95,7 +114,8 @@ const serveAt = (port: number, { config, tls, app, worker }: ListenerOptions, do
         return errorJson(tooMany(), new Exchange(caller));
       }
       const answer = app()(request, caller);
-      return answer instanceof Promise ? answer.finally(() => caller.done()) : answer;
+      if (!(answer instanceof Promise)) return isLeaving(server) ? closing(answer) : answer;
+      return answer.finally(() => caller.done()).then((response) => (isLeaving(server) ? closing(response) : response));
     },
     error: () => new Response("Internal error", { status: 500 }),
   });
@@ -128,24 +148,32 @@ function refusals(log: Log, told: () => void) {
   };
 }
 
-/** The server that takes connections, or none, and those that take none any more and have answers under way. */
-function createServers(start: (port: number) => Server, first_port: number) {
-  let open: Server | null = start(first_port);
-  const port = open.port!;
-  const leaving = new Set<Server>();
-  return {
-    port,
-    /** Throws where somebody took the port meanwhile. */
-    open: () => void (open ??= start(port)),
-    shut(): void {
-      const old = open;
-      if (old === null) return;
-      open = null;
-      leaving.add(old);
-      void old.stop().finally(() => leaving.delete(old));
-    },
-    leaving: () => [...leaving],
+/** Its sockets, each with the certificate of its day. */
+function createPort(options: Omit<Serving, "isLeaving"> & Pick<ListenerOptions, "tls">) {
+  let { tls } = options;
+  const serving: Serving = { ...options, isLeaving: (one) => servers.isLeaving(one) };
+  const start = (port: number, shares: boolean) => serveAt(port, tls, shares, serving);
+  const servers: Servers = createServers(start, options.config.port, QUIET_MS);
+  function renew(fresh: Tls): void {
+    const old = tls;
+    tls = fresh;
+    try {
+      servers.replace();
+    } catch (error) {
+      tls = old;
+      throw error;
+    }
+  }
+  return { servers, renew };
+}
+
+function failedWatch({ log, count }: ListenerOptions) {
+  const tell = loggedBy(log, "watching the connections");
+  const failed: typeof tell = (error, in_a_row) => {
+    count("svc_timer_failures_total");
+    tell(error, in_a_row);
   };
+  return failed;
 }
 
 export function openListener(options: ListenerOptions): Listener {
@@ -158,28 +186,25 @@ export function openListener(options: ListenerOptions): Listener {
     isProxy: proxyTest(config.trust_proxy),
     refused: refused.count,
   });
-  const servers = createServers((port) => serveAt(port, options, door, refused.count), config.port);
+  const { servers, renew } = createPort({ ...options, door, refuse: refused.count });
   function watch(): void {
+    servers.endQuiet();
     const state = door.watch(servers.port);
     refused.tell(door, state === "shut");
     if (state === "shut") servers.shut();
     else servers.open();
   }
-  const tell = loggedBy(log, "watching the connections");
-  const failed: typeof tell = (error, in_a_row) => {
-    options.count("svc_timer_failures_total");
-    tell(error, in_a_row);
-  };
   // Also while nobody is let in, and nothing else would keep the process alive.
-  const watching = every(WATCH_MS, watch, failed, { keeps_alive: true });
+  const watching = every(WATCH_MS, watch, failedWatch(options), { keeps_alive: true });
   return {
     port: servers.port,
     max_connections: door.max,
     connections: door.connections,
+    renew,
     async stop(ms) {
       watching.stop();
       servers.shut();
-      const all = servers.leaving();
+      const all = servers.stopping();
       await Promise.race([Promise.all(all.map((one) => one.stop())), lastAnswer(all), Bun.sleep(ms)]);
       await Promise.all(all.map((one) => one.stop(true)));
       door.close();

@@ -1,0 +1,75 @@
+/** `reports` and `reports close`: what visitors reported, and what the abuse scan found. */
+import { siteState } from "../site-state.ts";
+import type { ListedReport, Quarantined } from "../store/upkeep.ts";
+import { visible } from "../visible.ts";
+import type { Command } from "./command.ts";
+import { counted, json } from "./print.ts";
+
+/** A report is prose: a block of lines, each of them safe to print. */
+function reportText(report: ListedReport, state: string): string {
+  const { report_id, created_at, slug, site_id, reason, text, email, closed_at } = report;
+  const lines = [
+    `${report_id}  ${created_at}  ${slug} (${site_id}, ${state})`,
+    `  reason: ${visible(reason)}`,
+    ...(email === null ? [] : [`  email:  ${visible(email)}`]),
+    ...(text === null ? [] : text.split(/\r?\n/).map((line) => `  | ${visible(line)}`)),
+    ...(closed_at === null ? [] : [`  closed: ${closed_at}`]),
+  ];
+  return `${lines.join("\n")}\n\n`;
+}
+
+/** What the abuse scan found: the sentences name file and signal. */
+const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, state: string): string =>
+  [
+    `in quarantine  ${created_at}  ${slug} (${site_id}, ${state})`,
+    ...signals.map((signal) => `  signal: ${visible(signal)}`),
+    `  svc-server clear ${slug} ends it.\n\n`,
+  ].join("\n");
+
+const reports: Command = {
+  name: "reports",
+  arguments: [],
+  options: { "--all": null, "--json": null },
+  summary: "list the open reports of visitors, and the sites in quarantine, newest last",
+  more: "A site answers reports at POST /_svc/report. `state` is what the site is now. `reports close` takes one off the list, and --all lists the closed ones too; those of a site that is deleted or swept drop out. A site is in quarantine while its pages look suspicious: they load from and send to nothing but the site until `clear`.",
+  async run({ switches, open, print, note }) {
+    const operations = open();
+    const all = switches.has("--all");
+    const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
+    const reported = (await operations.reports()).filter(({ site_id }) => states.has(site_id));
+    const rows = reported.filter(({ closed_at }) => all || closed_at === null);
+    const held = await operations.quarantined();
+    const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id)!;
+    if (switches.has("--json")) {
+      const shown = rows.map(({ closed_at, ...row }) => ({
+        kind: "report",
+        ...row,
+        ...(all && { closed_at }),
+        state: stateOf(row),
+      }));
+      print(json([...shown, ...held.map((row) => ({ kind: "quarantine", ...row, state: stateOf(row) }))]));
+    } else {
+      for (const row of rows) print(reportText(row, stateOf(row)));
+      for (const row of held) print(quarantineText(row, stateOf(row)));
+      const open = rows.filter(({ closed_at }) => closed_at === null).length;
+      const way = open === 0 ? "" : "; svc-server reports close <report_id> takes a report off the list";
+      note(`${counted(rows.length, "report")}, ${counted(held.length, "site")} in quarantine${way}`);
+    }
+    return 0;
+  },
+};
+
+const close: Command = {
+  name: "reports close",
+  arguments: ["report_id"],
+  options: {},
+  summary: "take a report off the list: you are done with it",
+  more: "The site is left as it is. `reports --all` lists what was closed.",
+  async run({ arguments: [report_id], open, note }) {
+    const closed = await open().closeReport(report_id!);
+    note(`${report_id} ${closed ? "is closed." : "was closed already."}`);
+    return 0;
+  },
+};
+
+export const REPORTS: readonly Command[] = [reports, close];

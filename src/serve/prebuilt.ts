@@ -1,6 +1,7 @@
 /** Responses and headers that are made once and shared by all requests. */
 import type { Coding } from "../http/negotiate.ts";
 import type { Budget } from "./budget.ts";
+import { edited } from "./edits.ts";
 import type { FileAnswer, Form } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
@@ -45,7 +46,7 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   if (namedByBun(media_type)) headers.set("content-disposition", "inline");
   if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
   if (policy.csp !== null) headers.set("content-security-policy", policy.csp);
-  return headers;
+  return edited(headers, answer.edits, { policy, media_type, missing: false });
 }
 
 /** With these types Bun names a file on the disk, which is a hash, and browsers would save it under that (BUN 2). */
@@ -55,7 +56,7 @@ function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);
   headers.set("x-robots-tag", policy.robots_unchanged);
   if (policy.csp_unchanged !== null) headers.set("content-security-policy", policy.csp_unchanged);
-  return headers;
+  return edited(headers, answer.edits, { policy, media_type: answer.body.file.media_type, missing: false });
 }
 
 function validators(answer: FileAnswer, policy: Policy): Headers {

@@ -1,0 +1,91 @@
+/** `_redirects` and `_headers` of an upload: each line that does nothing, or not what was written, is told with file, line
+ *  and what to write (BEYOND 2 and 3). What counts is read by src/rules, here as when the version is served. */
+import { isMarkup, mediaType } from "../../media-types.ts";
+import { resolve } from "../../resolve.ts";
+import { HEADERS, readHeaders } from "../../rules/headers.ts";
+import { matchPattern, readPattern } from "../../rules/pattern.ts";
+import { readRedirects, REDIRECTS } from "../../rules/redirects.ts";
+import { isOwnPath } from "../../rules/target.ts";
+import type { HeaderBlock, RedirectRule, RuleProblem } from "../../rules/types.ts";
+import type { Draft, Files, Finding, SiteContext } from "../../types.ts";
+import { show } from "../show.ts";
+
+export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">): Draft {
+  const { files } = draft;
+  const [redirects, headers] = [files.get(REDIRECTS), files.get(HEADERS)];
+  const findings: Finding[] = [];
+  if (redirects !== undefined) {
+    const { rules, problems } = readRedirects(redirects);
+    const names = new Map([...files.keys()].map((name) => [name, name]));
+    findings.push(...told(REDIRECTS, [...problems, ...rules.flatMap((rule) => problemsOf(rule, names, site))]));
+  }
+  if (headers !== undefined) {
+    const { blocks, problems } = readHeaders(headers);
+    findings.push(...told(HEADERS, [...problems, ...blocks.flatMap((block) => typesRefused(block, files))]));
+  }
+  return findings.length === 0 ? draft : { ...draft, findings: [...(draft.findings ?? []), ...findings] };
+}
+
+/** What a line quotes is a stranger's text. */
+function told(file: string, problems: RuleProblem[]): Finding[] {
+  return problems
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ code, line, message, fix_recipe }) => {
+      const path = `${file}:${line}`;
+      return { code, path, target: path, message: show(message), fix_recipe: show(fix_recipe) };
+    });
+}
+
+type Names = ReadonlyMap<string, string>;
+
+function problemsOf(rule: RedirectRule, names: Names, { anonymous }: Pick<SiteContext, "anonymous">): RuleProblem[] {
+  const { line, from, to } = rule;
+  const problems: RuleProblem[] = [];
+  if (anonymous && !isOwnPath(to)) {
+    problems.push({
+      code: "external_redirect",
+      line,
+      message: `${from} leads to another host, which counts once the site is claimed.`,
+      fix_recipe: "Claim the site: the rule counts from then on, without another deploy.",
+    });
+  }
+  const answering = rule.forced ? null : fileAt(names, from);
+  if (answering !== null) {
+    problems.push({
+      code: "rule_shadowed",
+      line,
+      message: `${answering} answers ${from}, so the line does nothing.`,
+      fix_recipe: `Write ${rule.status}! for ${from} to go before the file, or take the line away.`,
+    });
+  }
+  return problems;
+}
+
+/** The file that answers a path without `*` and names; null: none does. */
+function fileAt(names: Names, from: string): string | null {
+  const pattern = readPattern(from);
+  if (typeof pattern === "string" || pattern.plain === null) return null;
+  const found = resolve(names, from);
+  return found.kind === "file" ? found.file : null;
+}
+
+/** A page's type is neither given nor taken away. */
+function typesRefused(block: HeaderBlock, files: Files): RuleProblem[] {
+  const lines = block.lines.filter(({ name }) => name.toLowerCase() === "content-type");
+  const pattern = lines.length === 0 ? null : readPattern(block.path);
+  if (pattern === null || typeof pattern === "string") return [];
+  return lines.flatMap(({ line, value }) => {
+    if (value !== null && isMarkup(value)) return [refused(line, `${value} is the type of pages`)];
+    const page = [...files].find(
+      ([path, bytes]) => matchPattern(pattern, `/${path}`) !== null && isMarkup(mediaType(path, bytes)),
+    );
+    return page === undefined ? [] : [refused(line, `${page[0]} is a page`)];
+  });
+}
+
+const refused = (line: number, why: string): RuleProblem => ({
+  code: "header_refused",
+  line,
+  message: `${why}, and a page's type is the service's to say: the line does nothing there.`,
+  fix_recipe: "Give the file the name of its type, or take the line away.",
+});

@@ -1,7 +1,7 @@
 /** `_headers`, read line by line: blocks of headers below the paths they are for (BEYOND 3). */
 import { isNeverServed } from "../reserved-paths.ts";
 import type { Bytes } from "../types.ts";
-import { adjusted, invalid, readLines } from "./lines.ts";
+import { adjusted, brief, invalid, readLines } from "./lines.ts";
 import { readPattern } from "./pattern.ts";
 import type { HeaderBlock, RuleProblem } from "./types.ts";
 
@@ -60,15 +60,21 @@ function readBlock(line: number, written: string, problems: RuleProblem[]): Head
   const rest = url === null ? written : url[3]!;
   const bare = rest.replace(/[?#][^]*$/, "");
   if (bare !== rest)
-    problems.push(adjusted(line, `${rest} counts as ${bare}: rules see no query and no fragment`, `Write ${bare}.`));
+    problems.push(
+      adjusted(
+        line,
+        `${brief(rest)} counts as ${brief(bare)}: rules see no query and no fragment`,
+        `Write ${brief(bare)}.`,
+      ),
+    );
   if (/\s/.test(bare)) return refuse("A path has no blanks in it", "Write %20 for a blank.");
   const path = `/${bare}`.replace(/\/{2,}/g, "/");
   const pattern = readPattern(path);
   if (typeof pattern === "string")
-    return refuse(`${written} ${pattern}`, "Write a path of this site that begins with /.");
+    return refuse(`${brief(written)} ${pattern}`, "Write a path of this site that begins with /.");
   const first = pattern.before[0]!;
   if ("literal" in first && isNeverServed(first.literal.slice(1))) {
-    return refuse(`${written} is the service's own`, "Write a path of this site.");
+    return refuse(`${brief(written)} is the service's own`, "Write a path of this site.");
   }
   return { line, path, host, lines: [] };
 }
@@ -76,10 +82,10 @@ function readBlock(line: number, written: string, problems: RuleProblem[]): Head
 /** A port counts for nothing but 443, for a request's host is told without it. */
 function readHost(scheme: string, host: string): string | { problem: string } {
   if (scheme.toLowerCase() === "http") return { problem: "http:// is for no host here" };
-  if (/:\d*$/.test(host)) return { problem: `${host} has a port` };
-  if (!HOST.test(host)) return { problem: `${host === "" ? "Nothing" : host} is no host` };
+  if (/:\d*$/.test(host)) return { problem: `${brief(host)} has a port` };
+  if (!HOST.test(host)) return { problem: `${host === "" ? "Nothing" : brief(host)} is no host` };
   const pattern = readPattern(`/${host.toLowerCase()}`);
-  return typeof pattern === "string" ? { problem: `${host} ${pattern}` } : host.toLowerCase();
+  return typeof pattern === "string" ? { problem: `${brief(host)} ${pattern}` } : host.toLowerCase();
 }
 
 function readHeaderLine(line: number, text: string, block: HeaderBlock, problems: RuleProblem[]): void {
@@ -95,9 +101,9 @@ function readHeaderLine(line: number, text: string, block: HeaderBlock, problems
 
 function problemOf(name: string, value: string | null, no_colon: boolean): string | null {
   if (no_colon) return "There is no colon in it";
-  if (!NAME.test(name)) return `${name === "" ? "Nothing" : name} is no header's name`;
-  if (value === "") return `${name} has no value`;
-  return value !== null && !VALUE.test(value) ? `The value of ${name} has characters that no header has` : null;
+  if (!NAME.test(name)) return `${name === "" ? "Nothing" : brief(name)} is no header's name`;
+  if (value === "") return `${brief(name)} has no value`;
+  return value !== null && !VALUE.test(value) ? `The value of ${brief(name)} has characters that no header has` : null;
 }
 
 function isRefused(name: string): boolean {
@@ -109,8 +115,8 @@ const refused = (line: number, name: string): RuleProblem => ({
   code: "header_refused",
   line,
   message: FAR.has(name.toLowerCase())
-    ? `${name} would reach other sites of this service; the line does nothing.`
-    : `${name} is the server's own; the line does nothing.`,
+    ? `${brief(name)} would reach other sites of this service; the line does nothing.`
+    : `${brief(name)} is the server's own; the line does nothing.`,
   fix_recipe: "Take the line away.",
 });
 

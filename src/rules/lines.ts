@@ -1,5 +1,6 @@
 /** What `_redirects` and `_headers` have in common: a text of lines, each of which can be wrong alone (BEYOND 2 and 3). */
 import type { Bytes } from "../types.ts";
+import { visible } from "../visible.ts";
 import type { RuleProblem } from "./types.ts";
 
 /** A file that is larger has no rule. */
@@ -67,3 +68,6 @@ export const adjusted = (line: number, what: string, fix_recipe: string): RulePr
   message: `${what}.`,
   fix_recipe,
 });
+
+/** A stranger's text in a sentence. */
+export const brief = (written: string): string => visible(written.length > 60 ? `${written.slice(0, 60)}…` : written);

@@ -19,6 +19,8 @@ export interface Pattern {
 /** What a `*` (as `splat`) and names stand for, decoded. */
 export type Captures = ReadonlyMap<string, string>;
 
+/** Each is a search of its own in whatever path is asked. */
+const MOST_NAMES = 10;
 const SPLAT = "splat";
 const NONE: Captures = new Map();
 /** A `*`, a name, or what stands between. */
@@ -29,12 +31,14 @@ const NEVER_ASKED = /[\x00-\x1f\x7f\\]|\/\.\.(?:\/|$)/;
 /** `written` is percent-encoded and begins with a slash. A string: why it is no pattern ("has two *"). */
 export function readPattern(written: string): Pattern | string {
   const exact_end = written.endsWith("*") || written.endsWith("*/");
-  const parts = [...(exact_end ? written : withoutSlash(written)).matchAll(PARTS)].map(([part]) => part);
+  const path = exact_end ? written : withoutSlash(written);
+  const parts = /[*:]/.test(path) ? [...path.matchAll(PARTS)].map(([part]) => part) : [path];
   const names = parts.filter(isName).map((part) => part.slice(1));
   const star = parts.indexOf("*");
   if (star !== parts.lastIndexOf("*")) return "has two *";
   if (star !== -1 && names.includes(SPLAT)) return "has a * and a :splat, which is what a * is called";
   if (new Set(names).size < names.length) return "has the same name twice";
+  if (names.length > MOST_NAMES) return `has more than ${MOST_NAMES} names`;
   const before = tokensOf(star === -1 ? parts : parts.slice(0, star));
   const after = star === -1 ? null : tokensOf(parts.slice(star + 1));
   if (typeof before === "string") return before;
@@ -45,6 +49,11 @@ export function readPattern(written: string): Pattern | string {
 }
 
 const isName = (part: string): boolean => part.length > 1 && part.startsWith(":");
+
+/** Whether something stands for `name` in what the pattern matches. */
+export const hasName = ({ before, after }: Pattern, name: string): boolean =>
+  (after !== null && name === SPLAT) ||
+  [...before, ...(after ?? [])].some((token) => "name" in token && token.name === name);
 
 /** A path with one slash is itself. */
 export const withoutSlash = (path: string): string =>

@@ -2,7 +2,7 @@
 import { decodePath } from "../percent.ts";
 import { isNeverServed } from "../reserved-paths.ts";
 import type { Bytes } from "../types.ts";
-import { adjusted, invalid, readLines } from "./lines.ts";
+import { adjusted, brief, invalid, readLines } from "./lines.ts";
 import { type Pattern, readPattern, withoutSlash } from "./pattern.ts";
 import { isOwnPath, pathOfTarget, readTarget } from "./target.ts";
 import type { RedirectRule, RuleProblem } from "./types.ts";
@@ -17,42 +17,47 @@ const COMMENT = /(?:^|\s)#/;
 /** PIPELINE 2's rule 1: the site's `spa` setting has the last word. */
 const FALLBACK_TARGET = /^\/(?:index(?:\.html)?)?$/;
 
+/** A line that counts, with the paths it is for. */
+export interface ReadRule {
+  rule: RedirectRule;
+  pattern: Pattern;
+}
+
 interface Read {
-  rules: RedirectRule[];
+  rules: ReadRule[];
   problems: RuleProblem[];
 }
 
 export function readRedirects(file: Bytes): Read {
   const { lines, problems } = readLines(file, REDIRECTS);
-  const rules: RedirectRule[] = [];
+  const rules: ReadRule[] = [];
   const known = new Map<string, number>();
   for (const { line, text } of lines) {
     const read = readLine(line, text);
     problems.push(...read.problems);
-    if (read.rule === null) continue;
-    const key = withoutSlash(read.rule.from);
+    if (read.found === null) continue;
+    const { from } = read.found.rule;
+    const key = withoutSlash(from);
     const earlier = known.get(key);
-    if (earlier === undefined) rules.push(read.rule);
+    if (earlier === undefined) rules.push(read.found);
     else
-      problems.push(
-        invalid(line, `${read.rule.from} stands in line ${earlier} already`, "Take one of both lines away."),
-      );
+      problems.push(invalid(line, `${brief(from)} stands in line ${earlier} already`, "Take one of both lines away."));
     known.set(key, earlier ?? line);
   }
   const { kept, over } = withinLimits(rules);
-  return { rules: kept, problems: [...problems, ...over, ...ringsOf(kept)].sort((a, b) => a.line - b.line) };
+  return { rules: kept, problems: [...problems, ...over] };
 }
 
 interface ReadLine {
-  rule: RedirectRule | null;
+  found: ReadRule | null;
   problems: RuleProblem[];
 }
 
 function readLine(line: number, written: string): ReadLine {
   const end = written.search(COMMENT);
   const text = (end === -1 ? written : written.slice(0, end)).trim();
-  const refuse = (what: string, recipe: string): ReadLine => ({ rule: null, problems: [invalid(line, what, recipe)] });
-  if (text === "") return { rule: null, problems: [] };
+  const refuse = (what: string, recipe: string): ReadLine => ({ found: null, problems: [invalid(line, what, recipe)] });
+  if (text === "") return { found: null, problems: [] };
   const parts = text.split(/\s+/);
   if (parts.length < 2 || parts.length > 3) {
     return refuse(`A rule has two or three parts, and here are ${parts.length}`, "Write: /from /to 301");
@@ -60,35 +65,31 @@ function readLine(line: number, written: string): ReadLine {
   const [from, to, word = "302"] = parts as [string, string, string?];
   const status = STATUS.exec(word);
   if (status === null)
-    return refuse(`${word} is no status that a rule can have`, "Write 200, 301, 302, 303, 307, 308 or 404.");
+    return refuse(`${brief(word)} is no status that a rule can have`, "Write 200, 301, 302, 303, 307, 308 or 404.");
   return readRule({ line, text, from, to, status: Number(status[1]), forced: status[2] === "!" }, refuse);
 }
 
 type Refuse = (what: string, recipe: string) => ReadLine;
 
 function readRule(written: RedirectRule, refuse: Refuse): ReadLine {
-  const { line, status, forced } = written;
+  const { line, status } = written;
   const source = readFrom(line, written.from);
   if (typeof source === "string") return refuse(source, "Write a path of this site that begins with /.");
   const { from, pattern, problems } = source;
-  const names = new Set(
-    [...pattern.before, ...(pattern.after ?? [])].flatMap((part) => ("name" in part ? part.name : [])),
-  );
-  if (pattern.after !== null) names.add("splat");
-  const target = readTarget(written.to, names);
+  const target = readTarget(written.to, pattern);
   if (typeof target !== "string") return refuse(target.problem, target.recipe);
   if (!isOwnPath(target) && (status === 200 || status === 404)) {
     return refuse(
-      `A rule with ${status} shows a file of this site, and ${target} is elsewhere`,
+      `A rule with ${status} shows a file of this site, and ${brief(target)} is elsewhere`,
       "Write a path, or 302.",
     );
   }
-  if (from === "/*" && status === 200 && FALLBACK_TARGET.test(target)) return { rule: null, problems };
+  if (from === "/*" && status === 200 && FALLBACK_TARGET.test(target)) return { found: null, problems };
   const rule = { ...written, from, to: target };
   if (pattern.plain !== null && status >= 300 && status < 400 && leadsTo(rule) === pattern.plain) {
-    return refuse(`${from} leads to itself`, "Take the line away.");
+    return refuse(`${brief(from)} leads to itself`, "Take the line away.");
   }
-  return { rule: { ...rule, forced }, problems };
+  return { found: { rule, pattern }, problems };
 }
 
 interface From {
@@ -99,39 +100,43 @@ interface From {
 
 /** A string: what is wrong. */
 function readFrom(line: number, written: string): From | string {
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) return `${written} has a host, and rules are for every host of the site`;
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written))
+    return `${brief(written)} has a host, and rules are for every host of the site`;
   const problems: RuleProblem[] = [];
   const end = written.search(/[?#]/);
   const bare = end === -1 ? written : written.slice(0, end);
   if (bare !== written)
-    problems.push(adjusted(line, `${written} counts as ${bare}: rules see no query and no fragment`, `Write ${bare}.`));
+    problems.push(
+      adjusted(
+        line,
+        `${brief(written)} counts as ${brief(bare)}: rules see no query and no fragment`,
+        `Write ${brief(bare)}.`,
+      ),
+    );
   const from = (bare.startsWith("/") ? bare : `/${bare}`).replace(/\/{2,}/g, "/");
-  if (from !== bare) problems.push(adjusted(line, `${bare} counts as ${from}`, `Write ${from}.`));
+  if (from !== bare) problems.push(adjusted(line, `${brief(bare)} counts as ${brief(from)}`, `Write ${brief(from)}.`));
   const pattern = readPattern(from);
-  if (typeof pattern === "string") return `${written} ${pattern}`;
+  if (typeof pattern === "string") return `${brief(written)} ${pattern}`;
   const first = pattern.before[0]!;
-  if ("literal" in first && isNeverServed(first.literal.slice(1))) return `${written} is the service's own`;
+  if ("literal" in first && isNeverServed(first.literal.slice(1))) return `${brief(written)} is the service's own`;
   return { from, pattern, problems };
 }
 
 /** The own path that a 3xx without `*` and names leads to, decoded, without a slash at its end; null: another host. */
-function leadsTo({ to }: Pick<RedirectRule, "to">): string | null {
+export function leadsTo({ to }: Pick<RedirectRule, "to">): string | null {
   const path = isOwnPath(to) ? decodePath(pathOfTarget(to)) : null;
   return path === null ? null : withoutSlash(path);
 }
 
-const kindOf = ({ from }: RedirectRule): keyof typeof MOST => {
-  const pattern = readPattern(from);
-  return typeof pattern !== "string" && pattern.plain !== null ? "plain" : "pattern";
-};
+const kindOf = ({ pattern }: ReadRule): keyof typeof MOST => (pattern.plain === null ? "pattern" : "plain");
 
-function withinLimits(rules: RedirectRule[]): { kept: RedirectRule[]; over: RuleProblem[] } {
+function withinLimits(rules: ReadRule[]): { kept: ReadRule[]; over: RuleProblem[] } {
   const counts = { plain: 0, pattern: 0 };
   const first: Partial<Record<keyof typeof MOST, number>> = {};
-  const kept = rules.filter((rule) => {
-    const kind = kindOf(rule);
+  const kept = rules.filter((read) => {
+    const kind = kindOf(read);
     if (++counts[kind] <= MOST[kind]) return true;
-    first[kind] ??= rule.line;
+    first[kind] ??= read.rule.line;
     return false;
   });
   const over = (["plain", "pattern"] as const).flatMap((kind) => {
@@ -152,37 +157,3 @@ function overLimit(line: number, kind: keyof typeof MOST, count: number): RulePr
       kind === "plain" ? "Join lines: a * or :name stands for many paths." : "Take away those that nobody needs.",
   };
 }
-
-/** Lines without `*` and names whose redirects lead round in a ring. */
-function ringsOf(rules: RedirectRule[]): RuleProblem[] {
-  const next = new Map<string, RedirectRule>();
-  for (const rule of rules) {
-    if (rule.status >= 300 && rule.status < 400 && kindOf(rule) === "plain") {
-      next.set(withoutSlash(decodePath(rule.from)!), rule);
-    }
-  }
-  const state = new Map<string, "walked" | "ring">();
-  for (const start of next.keys()) walk(start, next, state);
-  return [...next].flatMap(([from, rule]) => (state.get(from) === "ring" ? [ring(rule)] : []));
-}
-
-function walk(start: string, next: Map<string, RedirectRule>, state: Map<string, "walked" | "ring">): void {
-  const trail = new Set<string>();
-  let at: string | null = start;
-  while (at !== null && next.has(at) && !state.has(at) && !trail.has(at)) {
-    trail.add(at);
-    at = leadsTo(next.get(at)!);
-  }
-  let within = false;
-  for (const path of trail) {
-    within ||= path === at;
-    state.set(path, within ? "ring" : "walked");
-  }
-}
-
-const ring = ({ line, from, to }: RedirectRule): RuleProblem => ({
-  code: "redirect_loop",
-  line,
-  message: `${from} leads to ${to}, and from there back again: browsers give up.`,
-  fix_recipe: `Let one of the lines lead to a page that is there.`,
-});

@@ -1,5 +1,6 @@
 /** The rules of a version, ready to be asked: which of them a path matches, in the file's order (BEYOND 2). */
-import { type Captures, matchPattern, type Pattern, readPattern, withoutSlash } from "./pattern.ts";
+import { type Captures, matchPattern, type Pattern, withoutSlash } from "./pattern.ts";
+import type { ReadRule } from "./redirects.ts";
 import { isOwnPath } from "./target.ts";
 import type { RedirectRule } from "./types.ts";
 
@@ -32,18 +33,18 @@ interface Compiled {
 
 const NONE: Captures = new Map();
 
-export function createTable(rules: readonly RedirectRule[]): RuleTable {
-  const compiled = rules.flatMap((rule, at): Compiled[] => {
-    const pattern = readPattern(rule.from);
-    return typeof pattern === "string" ? [] : [{ at, rule, pattern }];
-  });
+export function createTable(rules: readonly ReadRule[]): RuleTable {
+  const compiled = rules.map(({ rule, pattern }, at): Compiled => ({ at, rule, pattern }));
   const forced = compiled.filter(({ rule }) => rule.forced);
   return {
     matches: finder(compiled),
     forced: forced.length === 0 ? null : finder(forced),
-    by_owner: rules.some(({ to }) => !isOwnPath(to)),
+    by_owner: rules.some(({ rule }) => !isOwnPath(rule.to)),
     by_use: compiled.some(({ rule, pattern }) => rule.status === 200 && pattern.after !== null),
-    bytes: rules.reduce((sum, { text, from, to }) => sum + 300 + 2 * (text.length + from.length + to.length), 0),
+    bytes: rules.reduce(
+      (sum, { rule: { text, from, to } }) => sum + 600 + 2 * (text.length + from.length + to.length),
+      0,
+    ),
   };
 }
 

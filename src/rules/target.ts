@@ -1,5 +1,6 @@
 /** Where a rule leads: an own path or an https address, with `:splat` and names in path, query and fragment (BEYOND 2). */
-import type { Captures } from "./pattern.ts";
+import { brief } from "./lines.ts";
+import { type Captures, hasName, type Pattern } from "./pattern.ts";
 
 const NAME = /:([a-z]\w*)/gi;
 /** What is in no URL as it is (RFC 3986), and a % that begins no encoding. */
@@ -9,25 +10,28 @@ const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 export const isOwnPath = (to: string): boolean => to.startsWith("/");
 
 /** `written` as an address that can be filled; an object: what is wrong with it, and what to write. */
-export function readTarget(written: string, names: ReadonlySet<string>): string | { problem: string; recipe: string } {
+export function readTarget(written: string, from: Pattern): string | { problem: string; recipe: string } {
   if (written.startsWith("/")) {
     if (/^\/[/\\]/.test(written)) {
-      return { problem: `${written} leads to another host`, recipe: "Write https:// before the host, or one slash." };
+      return {
+        problem: `${brief(written)} leads to another host`,
+        recipe: "Write https:// before the host, or one slash.",
+      };
     }
     return encoded(written);
   }
   const authority = AUTHORITY.exec(written)?.[1];
   if (authority === undefined) {
     const recipe = "Write a path that begins with / or an address that begins with https://.";
-    return { problem: `${written} is neither a path of this site nor an https address`, recipe };
+    return { problem: `${brief(written)} is neither a path of this site nor an https address`, recipe };
   }
-  if ([...authority.matchAll(NAME)].some(([, name]) => names.has(name!))) {
+  if ([...authority.matchAll(NAME)].some(([, name]) => hasName(from, name!))) {
     const recipe = "Write the host out: else visitors choose where the rule leads.";
-    return { problem: `${written} has a name in its host`, recipe };
+    return { problem: `${brief(written)} has a name in its host`, recipe };
   }
   return isHost(authority)
     ? encoded(written.slice("https://".length + authority.length), `https://${authority.toLowerCase()}`)
-    : { problem: `${authority} is no host`, recipe: "Write https://host/path, with a port where there is one." };
+    : { problem: `${brief(authority)} is no host`, recipe: "Write https://host/path, with a port where there is one." };
 }
 
 /** A host with or without a port; no user name. */

@@ -3,10 +3,12 @@
 import { isMarkup, mediaType } from "../../media-types.ts";
 import { resolve } from "../../resolve.ts";
 import { HEADERS, readHeaders } from "../../rules/headers.ts";
+import { brief } from "../../rules/lines.ts";
 import { matchPattern, readPattern } from "../../rules/pattern.ts";
-import { readRedirects, REDIRECTS } from "../../rules/redirects.ts";
+import { readRedirects, type ReadRule, REDIRECTS } from "../../rules/redirects.ts";
+import { ringsOf } from "../../rules/rings.ts";
 import { isOwnPath } from "../../rules/target.ts";
-import type { HeaderBlock, RedirectRule, RuleProblem } from "../../rules/types.ts";
+import type { HeaderBlock, RuleProblem } from "../../rules/types.ts";
 import type { Draft, Files, Finding, SiteContext } from "../../types.ts";
 import { show } from "../show.ts";
 
@@ -17,7 +19,9 @@ export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">): 
   if (redirects !== undefined) {
     const { rules, problems } = readRedirects(redirects);
     const names = new Map([...files.keys()].map((name) => [name, name]));
-    findings.push(...told(REDIRECTS, [...problems, ...rules.flatMap((rule) => problemsOf(rule, names, site))]));
+    findings.push(
+      ...told(REDIRECTS, [...problems, ...ringsOf(rules), ...rules.flatMap((rule) => problemsOf(rule, names, site))]),
+    );
   }
   if (headers !== undefined) {
     const { blocks, problems } = readHeaders(headers);
@@ -26,45 +30,46 @@ export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">): 
   return findings.length === 0 ? draft : { ...draft, findings: [...(draft.findings ?? []), ...findings] };
 }
 
-/** What a line quotes is a stranger's text. */
 function told(file: string, problems: RuleProblem[]): Finding[] {
   return problems
     .toSorted((a, b) => a.line - b.line)
     .map(({ code, line, message, fix_recipe }) => {
       const path = `${file}:${line}`;
-      return { code, path, target: path, message: show(message), fix_recipe: show(fix_recipe) };
+      return { code, path, target: path, message, fix_recipe };
     });
 }
 
 type Names = ReadonlyMap<string, string>;
 
-function problemsOf(rule: RedirectRule, names: Names, { anonymous }: Pick<SiteContext, "anonymous">): RuleProblem[] {
+function problemsOf(
+  { rule, pattern }: ReadRule,
+  names: Names,
+  { anonymous }: Pick<SiteContext, "anonymous">,
+): RuleProblem[] {
   const { line, from, to } = rule;
   const problems: RuleProblem[] = [];
   if (anonymous && !isOwnPath(to)) {
     problems.push({
       code: "external_redirect",
       line,
-      message: `${from} leads to another host, which counts once the site is claimed.`,
+      message: `${brief(from)} leads to another host, which counts once the site is claimed.`,
       fix_recipe: "Claim the site: the rule counts from then on, without another deploy.",
     });
   }
-  const answering = rule.forced ? null : fileAt(names, from);
+  const answering = rule.forced || pattern.plain === null ? null : fileAt(names, from);
   if (answering !== null) {
     problems.push({
       code: "rule_shadowed",
       line,
-      message: `${answering} answers ${from}, so the line does nothing.`,
-      fix_recipe: `Write ${rule.status}! for ${from} to go before the file, or take the line away.`,
+      message: `${show(answering)} answers ${brief(from)}, so the line does nothing.`,
+      fix_recipe: `Write ${rule.status}! for ${brief(from)} to go before the file, or take the line away.`,
     });
   }
   return problems;
 }
 
-/** The file that answers a path without `*` and names; null: none does. */
+/** The file that answers a path; null: none does. */
 function fileAt(names: Names, from: string): string | null {
-  const pattern = readPattern(from);
-  if (typeof pattern === "string" || pattern.plain === null) return null;
   const found = resolve(names, from);
   return found.kind === "file" ? found.file : null;
 }
@@ -75,11 +80,11 @@ function typesRefused(block: HeaderBlock, files: Files): RuleProblem[] {
   const pattern = lines.length === 0 ? null : readPattern(block.path);
   if (pattern === null || typeof pattern === "string") return [];
   return lines.flatMap(({ line, value }) => {
-    if (value !== null && isMarkup(value)) return [refused(line, `${value} is the type of pages`)];
+    if (value !== null && isMarkup(value)) return [refused(line, `${brief(value)} is the type of pages`)];
     const page = [...files].find(
       ([path, bytes]) => matchPattern(pattern, `/${path}`) !== null && isMarkup(mediaType(path, bytes)),
     );
-    return page === undefined ? [] : [refused(line, `${page[0]} is a page`)];
+    return page === undefined ? [] : [refused(line, `${show(page[0])} is a page`)];
   });
 }
 

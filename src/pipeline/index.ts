@@ -43,7 +43,7 @@ export function build(
   const whole = ensureIndex(renderMarkdownSite(upload, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
-  const draft = checkRules(scanAbuse(asWritten(whole), site, progress, pages, budget), site);
+  const draft = checkRules(scanAbuse(asWritten(whole), site, progress, pages, budget), site, progress);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
   const { spa, healed } = detectSpa(draft.files, pages, budget);

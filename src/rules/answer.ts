@@ -1,7 +1,6 @@
 /** What answers a path, the site's own rules included: steps 5 to 8 of BEYOND 1, as far as names decide. Pure: serving asks
  *  it, and the lint, which may not think otherwise. */
 import { mayBeRoute, nameOf, resolve, type Resolution } from "../resolve.ts";
-import { isHtml } from "../media-types.ts";
 import { decodePath } from "../percent.ts";
 import { isNeverServed } from "../reserved-paths.ts";
 import { withoutSlash } from "./pattern.ts";
@@ -20,6 +19,12 @@ export interface Asked {
   navigates: boolean;
 }
 
+/** What the answer hangs on beside the path: a rule that matched asked for it, whether it was taken or not. */
+export interface HangsOn {
+  owner: boolean;
+  use: boolean;
+}
+
 export type Answered<File> =
   | (Resolution<File> & { rule?: undefined })
   /** A rule that shows a file under the address that was asked. */
@@ -29,17 +34,26 @@ export type Answered<File> =
   | { kind: "missing"; page: File; rule: RedirectRule };
 
 /** `path` is percent-encoded. Throws `invalid_path`. */
-export function answer<File>(files: Named<File>, path: string, { rules, ...asked }: Asked): Answered<File> {
-  if (rules === null) return resolve(files, path);
+export function answer<File>(
+  files: Named<File>,
+  path: string,
+  { rules, ...asked }: Asked,
+): { answered: Answered<File>; hangs_on: HangsOn } {
+  const hangs_on = { owner: false, use: false };
+  if (rules === null) return { answered: resolve(files, path), hangs_on };
   const name = nameOf(path);
-  if (isNeverServed(name)) return resolve(files, path);
-  const forced = rules.forced && byRule(files, name, rules.forced(`/${name}`), asked);
-  if (forced) return forced;
+  if (isNeverServed(name)) return { answered: resolve(files, path), hangs_on };
+  const who = { ...asked, hangs_on };
+  const forced = rules.forced && byRule(files, name, rules.forced(`/${name}`), who);
+  if (forced) return { answered: forced, hangs_on };
   const found = resolve(files, path);
-  return found.kind === "unmatched" ? (byRule(files, name, rules.matches(`/${name}`), asked) ?? found) : found;
+  const ruled = found.kind === "unmatched" ? byRule(files, name, rules.matches(`/${name}`), who) : null;
+  return { answered: ruled ?? found, hangs_on };
 }
 
-type Who = Omit<Asked, "rules">;
+interface Who extends Omit<Asked, "rules"> {
+  hangs_on: HangsOn;
+}
 
 function byRule<File>(files: Named<File>, name: string, matches: Iterable<Match>, who: Who): Answered<File> | null {
   for (const match of matches) {
@@ -50,29 +64,36 @@ function byRule<File>(files: Named<File>, name: string, matches: Iterable<Match>
   return null;
 }
 
-function moved<File>(name: string, { rule, captures }: Match, { owned }: Who): Answered<File> | null {
+function moved<File>(name: string, { rule, captures }: Match, { owned, hangs_on }: Who): Answered<File> | null {
   const own = isOwnPath(rule.to);
+  if (!own) hangs_on.owner = true;
   if (!own && !owned) return null;
   const location = fillTarget(rule.to, captures);
+  if (location === null) return null;
   const to_itself = own && withoutSlash(decodePath(pathOfTarget(location)) ?? "") === withoutSlash(`/${name}`);
   return to_itself ? null : { kind: "moved", status: rule.status, location, rule };
 }
 
-function shown<File>(files: Named<File>, name: string, match: Match, { navigates }: Who): Answered<File> | null {
+function shown<File>(files: Named<File>, name: string, match: Match, who: Who): Answered<File> | null {
   const { rule, captures, catches_all } = match;
-  const found = fileAt(files, pathOfTarget(fillTarget(rule.to, captures)));
+  const target = fillTarget(rule.to, captures);
+  const found = target === null ? null : fileAt(files, pathOfTarget(target));
   if (found === null) return null;
   if (rule.status === 404) return { kind: "missing", page: found.file, rule };
-  if (catches_all && isPage(found.name) && !(navigates && mayBeRoute(files, name))) return null;
+  if (catches_all && isPage(found.name)) {
+    if (!mayBeRoute(files, name)) return null;
+    who.hangs_on.use = true;
+    if (!who.navigates) return null;
+  }
   return { kind: "file", file: found.file, rule };
 }
 
 /** By its name: exact, a folder's index, without `.html`. No rule and no redirect leads there. */
-function fileAt<File>(files: Named<File>, path: string): { name: string; file: File } | null {
+export function fileAt<File>(files: Named<File>, path: string): { name: string; file: File } | null {
   const name = decodePath(path)?.slice(1) ?? null;
   if (name === null || isNeverServed(name)) return null;
   const names = name === "" || name.endsWith("/") ? [`${name}index.html`] : [name, `${name}.html`];
   const there = names.find((one) => files.has(one));
   return there === undefined ? null : { name: there, file: files.get(there)! };
 }
-const isPage = (name: string): boolean => /\.(?:html?|xhtml|xht)$/i.test(name);
+const isPage = (name: string): boolean => /\.(?:html?|xhtml|xht|shtml)$/i.test(name);

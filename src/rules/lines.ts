@@ -23,25 +23,16 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** The lines of a file; those that are too long are problems. A file that is too large, or no UTF-8, has no line. */
 export function readLines(file: Bytes, name: string): Read {
   if (file.length > MOST_RULE_BYTES) {
-    return {
-      lines: [],
-      problems: [
-        invalid(
-          1,
-          `${name} is over 100 KiB, so no line of it counts`,
-          "Make it shorter: a * or :name stands for many paths.",
-        ),
-      ],
-    };
+    return none(
+      `${name} is over 100 KiB, so no line of it counts.`,
+      "Make it shorter: a * or :name stands for many paths.",
+    );
   }
   let text: string;
   try {
     text = utf8.decode(file);
   } catch {
-    return {
-      lines: [],
-      problems: [invalid(1, `${name} is not UTF-8, so no line of it counts`, `Save ${name} as UTF-8.`)],
-    };
+    return none(`${name} is not UTF-8, so no line of it counts.`, `Save ${name} as UTF-8.`);
   }
   const lines = text
     .split("\n")
@@ -49,9 +40,14 @@ export function readLines(file: Bytes, name: string): Read {
   const long = lines.filter(({ text }) => text.length > MAX_LINE);
   return {
     lines: lines.filter(({ text }) => text.length <= MAX_LINE),
-    problems: long.map(({ line }) => invalid(line, "The line is over 2,000 characters", "Shorten it.")),
+    problems: long.map(({ line }) => invalid(line, "The line is over 2,000 characters", "Make the line shorter.")),
   };
 }
+
+const none = (message: string, fix_recipe: string): Read => ({
+  lines: [],
+  problems: [{ code: "invalid_rule", line: 1, message, fix_recipe }],
+});
 
 /** The line does nothing. `what` is a sentence without its end. */
 export const invalid = (line: number, what: string, fix_recipe: string): RuleProblem => ({
@@ -70,4 +66,7 @@ export const adjusted = (line: number, what: string, fix_recipe: string): RulePr
 });
 
 /** A stranger's text in a sentence. */
-export const brief = (written: string): string => visible(written.length > 60 ? `${written.slice(0, 60)}…` : written);
+export function brief(written: string): string {
+  const characters = [...written.slice(0, 200)];
+  return visible(characters.length > 60 ? `${characters.slice(0, 60).join("")}…` : written);
+}

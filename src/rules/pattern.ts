@@ -14,7 +14,17 @@ export interface Pattern {
   readonly exact_end: boolean;
   /** The one path that it is, decoded, without a slash at its end; null: it has a `*` or names. */
   readonly plain: string | null;
+  /** The same for two that are written in other ways and match alike. */
+  readonly key: string;
 }
+
+/** Why something is no pattern, behind its name ("has two *"), and what to write. */
+export interface NoPattern {
+  problem: string;
+  recipe: string;
+}
+
+export const isPattern = (read: Pattern | NoPattern): read is Pattern => !("problem" in read);
 
 /** What a `*` (as `splat`) and names stand for, decoded. */
 export type Captures = ReadonlyMap<string, string>;
@@ -28,24 +38,37 @@ const PARTS = /\*|:[a-z]\w*|[^*:]+|:/gi;
 /** No path that is asked has them: it would be refused. */
 const NEVER_ASKED = /[\x00-\x1f\x7f\\]|\/\.\.(?:\/|$)/;
 
-/** `written` is percent-encoded and begins with a slash. A string: why it is no pattern ("has two *"). */
-export function readPattern(written: string): Pattern | string {
+/** `written` is percent-encoded and begins with a slash. */
+export function readPattern(written: string): Pattern | NoPattern {
   const exact_end = written.endsWith("*") || written.endsWith("*/");
   const path = exact_end ? written : withoutSlash(written);
   const parts = /[*:]/.test(path) ? [...path.matchAll(PARTS)].map(([part]) => part) : [path];
-  const names = parts.filter(isName).map((part) => part.slice(1));
+  const wrong = problemOf(parts);
+  if (wrong !== null) return wrong;
   const star = parts.indexOf("*");
-  if (star !== parts.lastIndexOf("*")) return "has two *";
-  if (star !== -1 && names.includes(SPLAT)) return "has a * and a :splat, which is what a * is called";
-  if (new Set(names).size < names.length) return "has the same name twice";
-  if (names.length > MOST_NAMES) return `has more than ${MOST_NAMES} names`;
   const before = tokensOf(star === -1 ? parts : parts.slice(0, star));
   const after = star === -1 ? null : tokensOf(parts.slice(star + 1));
-  if (typeof before === "string") return before;
-  if (typeof after === "string") return after;
+  if ("problem" in before) return before;
+  if (after !== null && "problem" in after) return after;
   const [first, second] = before;
   const plain = after === null && second === undefined && "literal" in first! ? first.literal : null;
-  return { before, after, exact_end, plain };
+  return { before, after, exact_end, plain, key: plain ?? JSON.stringify([before, after, exact_end]) };
+}
+
+function problemOf(parts: string[]): NoPattern | null {
+  const names = parts.filter(isName).map((part) => part.slice(1));
+  const star = parts.indexOf("*");
+  if (star !== parts.lastIndexOf("*"))
+    return { problem: "has two *", recipe: "Write one *: it matches across slashes." };
+  if (star !== -1 && names.includes(SPLAT)) {
+    return { problem: "has a * and a :splat, which is what a * is called", recipe: "Give the name another word." };
+  }
+  if (new Set(names).size < names.length) {
+    return { problem: "has the same name twice", recipe: "Give each name a word of its own." };
+  }
+  return names.length > MOST_NAMES
+    ? { problem: `has more than ${MOST_NAMES} names`, recipe: "Write a * for the rest." }
+    : null;
 }
 
 const isName = (part: string): boolean => part.length > 1 && part.startsWith(":");
@@ -59,7 +82,7 @@ export const hasName = ({ before, after }: Pattern, name: string): boolean =>
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 
-function tokensOf(parts: string[]): Token[] | string {
+function tokensOf(parts: string[]): Token[] | NoPattern {
   const tokens: Token[] = [];
   let literal = "";
   const flush = () => {
@@ -69,9 +92,13 @@ function tokensOf(parts: string[]): Token[] | string {
   for (const part of parts) {
     if (!isName(part)) {
       const decoded = decodePath(part);
-      if (decoded === null) return "has a % that is no percent-encoding of UTF-8";
-      if (NEVER_ASKED.test(decoded))
-        return "has a .. segment, a backslash or a control character, which no request has";
+      if (decoded === null) {
+        return { problem: "has a % that is no percent-encoding of UTF-8", recipe: "Write %25 for a percent sign." };
+      }
+      if (NEVER_ASKED.test(decoded)) {
+        const problem = "has a .. segment, a backslash or a control character, which no request has";
+        return { problem, recipe: "Leave it out." };
+      }
       literal += decoded;
     } else {
       flush();

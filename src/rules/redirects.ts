@@ -3,7 +3,7 @@ import { decodePath } from "../percent.ts";
 import { isNeverServed } from "../reserved-paths.ts";
 import type { Bytes } from "../types.ts";
 import { adjusted, brief, invalid, readLines } from "./lines.ts";
-import { type Pattern, readPattern, withoutSlash } from "./pattern.ts";
+import { isPattern, type NoPattern, type Pattern, readPattern, withoutSlash } from "./pattern.ts";
 import { isOwnPath, pathOfTarget, readTarget } from "./target.ts";
 import type { RedirectRule, RuleProblem } from "./types.ts";
 
@@ -15,7 +15,7 @@ const STATUS = /^(200|30[12378]|404)(!?)$/;
 /** What follows it is for people: at the line's start, or behind white space. */
 const COMMENT = /(?:^|\s)#/;
 /** PIPELINE 2's rule 1: the site's `spa` setting has the last word. */
-const FALLBACK_TARGET = /^\/(?:index(?:\.html)?)?$/;
+const FALLBACK_TARGET = /^\/(?:(?:index|200)(?:\.html)?)?$/;
 
 /** A line that counts, with the paths it is for. */
 export interface ReadRule {
@@ -25,6 +25,8 @@ export interface ReadRule {
 
 interface Read {
   rules: ReadRule[];
+  /** A line sends every path to the index (PIPELINE 2's rule 1). */
+  has_fallback: boolean;
   problems: RuleProblem[];
 }
 
@@ -32,24 +34,32 @@ export function readRedirects(file: Bytes): Read {
   const { lines, problems } = readLines(file, REDIRECTS);
   const rules: ReadRule[] = [];
   const known = new Map<string, number>();
+  let has_fallback = false;
   for (const { line, text } of lines) {
     const read = readLine(line, text);
     problems.push(...read.problems);
+    has_fallback ||= read.is_fallback === true;
     if (read.found === null) continue;
-    const { from } = read.found.rule;
-    const key = withoutSlash(from);
+    const { key } = read.found.pattern;
     const earlier = known.get(key);
     if (earlier === undefined) rules.push(read.found);
     else
-      problems.push(invalid(line, `${brief(from)} stands in line ${earlier} already`, "Take one of both lines away."));
+      problems.push(
+        invalid(
+          line,
+          `${brief(read.found.rule.from)} stands in line ${earlier} already`,
+          "Take one of both lines away.",
+        ),
+      );
     known.set(key, earlier ?? line);
   }
   const { kept, over } = withinLimits(rules);
-  return { rules: kept, problems: [...problems, ...over] };
+  return { rules: kept, has_fallback, problems: [...problems, ...over] };
 }
 
 interface ReadLine {
   found: ReadRule | null;
+  is_fallback?: true;
   problems: RuleProblem[];
 }
 
@@ -60,7 +70,9 @@ function readLine(line: number, written: string): ReadLine {
   if (text === "") return { found: null, problems: [] };
   const parts = text.split(/\s+/);
   if (parts.length < 2 || parts.length > 3) {
-    return refuse(`A rule has two or three parts, and here are ${parts.length}`, "Write: /from /to 301");
+    const what =
+      parts.length === 1 ? "leads nowhere" : "has more than from, to and status: conditions are not known here";
+    return refuse(`${brief(text)} ${what}`, "Write: /from /to 301");
   }
   const [from, to, word = "302"] = parts as [string, string, string?];
   const status = STATUS.exec(word);
@@ -74,7 +86,7 @@ type Refuse = (what: string, recipe: string) => ReadLine;
 function readRule(written: RedirectRule, refuse: Refuse): ReadLine {
   const { line, status } = written;
   const source = readFrom(line, written.from);
-  if (typeof source === "string") return refuse(source, "Write a path of this site that begins with /.");
+  if ("problem" in source) return refuse(source.problem, source.recipe);
   const { from, pattern, problems } = source;
   const target = readTarget(written.to, pattern);
   if (typeof target !== "string") return refuse(target.problem, target.recipe);
@@ -84,7 +96,8 @@ function readRule(written: RedirectRule, refuse: Refuse): ReadLine {
       "Write a path, or 302.",
     );
   }
-  if (from === "/*" && status === 200 && FALLBACK_TARGET.test(target)) return { found: null, problems };
+  if (from === "/*" && status === 200 && FALLBACK_TARGET.test(target))
+    return { found: null, is_fallback: true, problems };
   const rule = { ...written, from, to: target };
   if (pattern.plain !== null && status >= 300 && status < 400 && leadsTo(rule) === pattern.plain) {
     return refuse(`${brief(from)} leads to itself`, "Take the line away.");
@@ -98,10 +111,11 @@ interface From {
   problems: RuleProblem[];
 }
 
-/** A string: what is wrong. */
-function readFrom(line: number, written: string): From | string {
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written))
-    return `${brief(written)} has a host, and rules are for every host of the site`;
+function readFrom(line: number, written: string): From | NoPattern {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) {
+    const problem = `${brief(written)} has a host, and rules are for every host of the site`;
+    return { problem, recipe: "Write the path alone." };
+  }
   const problems: RuleProblem[] = [];
   const end = written.search(/[?#]/);
   const bare = end === -1 ? written : written.slice(0, end);
@@ -116,9 +130,11 @@ function readFrom(line: number, written: string): From | string {
   const from = (bare.startsWith("/") ? bare : `/${bare}`).replace(/\/{2,}/g, "/");
   if (from !== bare) problems.push(adjusted(line, `${brief(bare)} counts as ${brief(from)}`, `Write ${brief(from)}.`));
   const pattern = readPattern(from);
-  if (typeof pattern === "string") return `${brief(written)} ${pattern}`;
+  if (!isPattern(pattern)) return { ...pattern, problem: `${brief(written)} ${pattern.problem}` };
   const first = pattern.before[0]!;
-  if ("literal" in first && isNeverServed(first.literal.slice(1))) return `${brief(written)} is the service's own`;
+  if ("literal" in first && isNeverServed(first.literal.slice(1))) {
+    return { problem: `${brief(written)} is the service's own`, recipe: "Write another path of this site." };
+  }
   return { from, pattern, problems };
 }
 

@@ -1,5 +1,5 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
-import { answer as answerTo, type Answered } from "../rules/answer.ts";
+import { answer as answerTo, type Answered, type HangsOn } from "../rules/answer.ts";
 import { isHtml } from "../media-types.ts";
 import { decodePath } from "../percent.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
@@ -24,6 +24,16 @@ export interface Asked {
   owned: boolean;
   navigates: boolean;
 }
+
+/** Each stands in the answer, and in the headers that are made of it for a 200, a 304 and another policy. */
+const COST_OF_EDITS = 4;
+const bytesOf = (edits: HeaderEdits | null): number =>
+  edits === null
+    ? 0
+    : [...edits.live, ...edits.version].reduce(
+        (sum, { name, value }) => sum + 50 + name.length + (value ?? "").length,
+        0,
+      );
 
 /** `path` is percent-encoded. `asked` is asked where the version has rules. At once where the answer or the manifest is
  *  here. Throws `invalid_path`. */
@@ -57,13 +67,14 @@ export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifes
 /** Whether its rules look at more than the path. */
 const looksFurther = ({ rules: { redirects } }: LoadedVersion): boolean =>
   redirects !== null && (redirects.by_owner || redirects.by_use);
-const keyOf = (path: string, { owned, navigates }: Asked): string =>
+const keyOf = (path: string, { owned, navigates }: Pick<Asked, "owned" | "navigates">): string =>
   `${path}\0${owned ? "o" : ""}${navigates ? "n" : ""}`;
 
 const NOTHING_FURTHER = { owned: false, navigates: false };
 
 interface Found {
   answered: Answered<StoredFile>;
+  hangs_on: HangsOn;
   key: string;
   edits: HeaderEdits | null;
 }
@@ -71,11 +82,10 @@ interface Found {
 function find(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest): Found {
   const { redirects: rules, headers } = version.rules;
   const { owned, navigates } = rules === null ? NOTHING_FURTHER : asked();
-  const answered = answerTo(manifest, path, { rules, owned, navigates });
-  // A file that stands there answers whoever asks.
-  const further = looksFurther(version) && (answered.kind !== "file" || answered.rule !== undefined);
+  const { answered, hangs_on } = answerTo(manifest, path, { rules, owned, navigates });
   const edits = headers === null ? null : editsFor(headers, path, asked());
-  return { answered, key: further ? keyOf(path, asked()) : path, edits };
+  const key = hangs_on.owner || hangs_on.use ? keyOf(path, { owned, navigates }) : path;
+  return { answered, hangs_on, key, edits };
 }
 
 function workOut(
@@ -85,27 +95,28 @@ function workOut(
   asked: () => Asked,
   manifest: StoredManifest,
 ): { answer: Answer; key: string } {
-  const { answered, key, edits } = find(version, path, asked, manifest);
-  const kept = keptAs(version, key);
+  const { answered, hangs_on, key, edits } = find(version, path, asked, manifest);
+  const kept = keptAs(version, key, edits);
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file, shell && isBelowRoot(path) ? "deep" : "itself");
-    const etag = etagOf(version, path);
+    const etag = etagOf(version, path, hangs_on.use && !asked().navigates);
     const link = isHtml(file.media_type)
       ? linkOf(version, manifest, shell ? pageOfRoute(path, file) : pageOfFile(file))
       : null;
-    const vary = varyOf(body.coded, shell || byUse(answered));
+    const vary = varyOf(body.coded, shell || hangs_on.use);
     return { kind: "file", body, etag, link, vary, edits, unchanged: [], whole: [], ...kept };
   };
   const missing = (file: StoredFile | null, shell: FileAnswer | null): Answer => {
     const page = file && bodies.of(version, file, "missing");
     return { kind: "unmatched", page, shell, edits, ...kept };
   };
+  const moved = (status: number, location: string): Answer => {
+    return { kind: "redirect", status, location, by_use: hangs_on.use, ...kept };
+  };
   const answer = (): Answer => {
     if (answered.kind === "file") return fileAnswer(answered.file, false);
-    if (answered.kind === "redirect") return { kind: "redirect", status: 308, location: answered.location, ...kept };
-    if (answered.kind === "moved") {
-      return { kind: "redirect", status: answered.status, location: answered.location, ...kept };
-    }
+    if (answered.kind === "redirect") return moved(308, answered.location);
+    if (answered.kind === "moved") return moved(answered.status, answered.location);
     if (answered.kind === "missing") return missing(answered.page, null);
     const shell = answered.fallback ? fallbackDocument(version, manifest) : undefined;
     return missing(answered.page, shell ? fileAnswer(shell, true) : null);
@@ -113,13 +124,9 @@ function workOut(
   return { key, answer: answer() };
 }
 
-/** A page for whatever is missing goes to navigations alone. */
-const byUse = (answered: Answered<StoredFile>): boolean =>
-  answered.kind === "file" && answered.rule !== undefined && answered.rule.from.includes("*");
-
 /** What an answer takes, and how it is dropped. */
-const keptAs = (version: LoadedVersion, key: string): Kept => ({
-  cost: ANSWER_COST + COST_PER_CHARACTER * key.length,
+const keptAs = (version: LoadedVersion, key: string, edits: HeaderEdits | null): Kept => ({
+  cost: ANSWER_COST + COST_PER_CHARACTER * key.length + COST_OF_EDITS * bytesOf(edits),
   used: false,
   drop() {
     const dropped = version.answers.get(key);
@@ -137,8 +144,10 @@ function editsFor(table: HeaderTable, path: string, { hosts }: Asked): HeaderEdi
 /** Relative addresses of a page there lead elsewhere than at the root. */
 const isBelowRoot = (path: string): boolean => decodePath(path)!.includes("/", 1);
 
-function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string): string {
-  return dress === "" ? `"${version_id}:${path}"` : `"${version_id}+${dress}:${path}"`;
+/** `other`: where a page goes to navigations alone, what everything else gets there. */
+function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string, other: boolean): string {
+  const marks = `${dress === "" ? "" : `+${dress}`}${other ? "+u" : ""}`;
+  return `"${version_id}${marks}:${path}"`;
 }
 
 /** What a page says of its comments (COMMENTS 1): the companion, and where to write. A shell goes out only where the site is

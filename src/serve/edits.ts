@@ -1,6 +1,7 @@
 /** What a site's `_headers` do to an answer of its own (BEYOND 3). What they may never touch was refused when they were
  *  read; here is what hangs on the file, the site and the host. */
 import { isMarkup } from "../media-types.ts";
+import { isPlainType } from "../rules/plain-type.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { HeaderEdits } from "./kept.ts";
 import type { Policy } from "./policy.ts";
@@ -9,8 +10,8 @@ interface Edited {
   policy: Policy;
   /** Of the file, as the service sends it. */
   media_type: string;
-  /** A page of its own in the place of what is missing: never kept. */
-  missing: boolean;
+  /** `missing`: a page of its own in the place of what is not there, never kept. */
+  status: "found" | "unchanged" | "missing";
 }
 
 /** `headers`, changed in place: in the order of the lines. */
@@ -23,17 +24,20 @@ export function edited(headers: Headers, edits: HeaderEdits | null, answer: Edit
   return headers;
 }
 
-function counts({ name, value }: HeaderEdit, { policy, media_type, missing }: Edited): boolean {
+function counts({ name, value }: HeaderEdit, { policy, media_type, status }: Edited): boolean {
   switch (name.toLowerCase()) {
     case "content-type":
       // The abuse scan judged by it: no page becomes anything else, and nothing else a page.
-      return !isMarkup(media_type) && (value === null || !isMarkup(value));
+      return !isMarkup(media_type) && (value === null || isPlainType(value));
+    case "content-disposition":
+      return value !== null; // without one Bun names a file by its hash
     case "cache-control":
-      return policy.caching_is_theirs && !missing;
+      return policy.caching_is_theirs && status !== "missing";
     case "vary":
     case "x-robots-tag":
     case "content-security-policy":
-      return value !== null || !stays(name.toLowerCase(), policy);
+      // A 304 takes back what a browser may have kept: that stays.
+      return value !== null || !(status === "unchanged" || stays(name.toLowerCase(), policy));
     default:
       return true;
   }
@@ -51,7 +55,7 @@ function apply(headers: Headers, { name, value }: HeaderEdit, policy: Policy, gi
   if (value === null) {
     headers.delete(lower);
     given.delete(lower);
-  } else if (stays(lower, policy) || given.has(lower)) headers.append(lower, value);
+  } else if (stays(lower, policy) || (given.has(lower) && lower !== "content-type")) headers.append(lower, value);
   else headers.set(lower, value);
   if (value !== null) given.add(lower);
 }

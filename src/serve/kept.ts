@@ -66,6 +66,8 @@ export interface RedirectAnswer extends Kept {
   readonly location: string;
   /** 308 of a folder; a rule's own. */
   readonly status: number;
+  /** What the browser wants it for decides. */
+  readonly by_use: boolean;
 }
 
 export interface UnmatchedAnswer extends Kept {

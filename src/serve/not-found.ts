@@ -7,6 +7,7 @@ import { fromDisk } from "./from-disk.ts";
 import { edited } from "./edits.ts";
 import type { Body, Form, HeaderEdits, UnmatchedAnswer } from "./kept.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
+import { namedByBun } from "./prebuilt.ts";
 import { type Policy, policyHeaders } from "./policy.ts";
 import { left } from "./respond.ts";
 
@@ -52,8 +53,9 @@ function initWith(page: Body, { coding }: Form, policy: Policy, edits: HeaderEdi
     ...KEPT_HEADERS,
     "content-type": media_type,
     vary: "Accept-Encoding",
+    ...(namedByBun(media_type) && { "content-disposition": "inline" }),
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
     ...policyHeaders(policy),
   });
-  return { status: 404, headers: edited(headers, edits, { policy, media_type, missing: true }) };
+  return { status: 404, headers: edited(headers, edits, { policy, media_type, status: "missing" }) };
 }

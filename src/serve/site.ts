@@ -197,13 +197,14 @@ const mayShow = ({ shell }: UnmatchedAnswer, site: Site, { version }: LoadedVers
 /** Temporary ones are asked for each time. */
 const isLasting = (status: number): boolean => status === 301 || status === 308;
 
-function redirect(request: Request, { status, location }: RedirectAnswer, policy: Policy): Response {
+function redirect(request: Request, { status, location, by_use }: RedirectAnswer, policy: Policy): Response {
   return new Response(null, {
     status,
     headers: {
       location: withQuery(location, queryOf(request.url)),
       "cache-control": isLasting(status) ? policy.cache_control : "no-store",
       "x-content-type-options": "nosniff",
+      ...(by_use && { vary: "Sec-Fetch-Dest" }),
       ...policyHeaders(policy),
     },
   });

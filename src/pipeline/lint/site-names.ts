@@ -52,7 +52,7 @@ function answerOf(
   fallback: string | null,
 ): string | null {
   try {
-    const found = answer(files, path, asked);
+    const { answered: found } = answer(files, path, asked);
     if (found.kind === "file") return found.file;
     if (found.kind === "redirect") return answerOf(files, found.location, asked, fallback);
     if (found.kind === "moved") return REDIRECTS;

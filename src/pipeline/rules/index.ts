@@ -4,16 +4,18 @@ import { isMarkup, mediaType } from "../../media-types.ts";
 import { resolve } from "../../resolve.ts";
 import { HEADERS, readHeaders } from "../../rules/headers.ts";
 import { brief } from "../../rules/lines.ts";
-import { matchPattern, readPattern } from "../../rules/pattern.ts";
+import { fileAt } from "../../rules/answer.ts";
+import { isPattern, matchPattern, readPattern } from "../../rules/pattern.ts";
 import { readRedirects, type ReadRule, REDIRECTS } from "../../rules/redirects.ts";
 import { ringsOf } from "../../rules/rings.ts";
-import { isOwnPath } from "../../rules/target.ts";
-import type { HeaderBlock, RuleProblem } from "../../rules/types.ts";
-import type { Draft, Files, Finding, SiteContext } from "../../types.ts";
+import { isOwnPath, pathOfTarget } from "../../rules/target.ts";
+import type { HeaderBlock, RedirectRule, RuleProblem } from "../../rules/types.ts";
+import type { Draft, Files, Finding, Progress, SiteContext } from "../../types.ts";
 import { show } from "../show.ts";
 
-export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">): Draft {
+export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">, progress: Progress): Draft {
   const { files } = draft;
+  progress("reading its rules", REDIRECTS);
   const [redirects, headers] = [files.get(REDIRECTS), files.get(HEADERS)];
   const findings: Finding[] = [];
   if (redirects !== undefined) {
@@ -56,36 +58,44 @@ function problemsOf(
       fix_recipe: "Claim the site: the rule counts from then on, without another deploy.",
     });
   }
-  const answering = rule.forced || pattern.plain === null ? null : fileAt(names, from);
-  if (answering !== null) {
+  const before = rule.forced || pattern.plain === null ? null : answering(names, from);
+  if (isOwnPath(to) && (rule.status === 200 || rule.status === 404) && !to.includes(":")) {
+    if (fileAt(names, pathOfTarget(to)) === null) problems.push(showsNothing(rule));
+  }
+  if (before !== null) {
     problems.push({
       code: "rule_shadowed",
       line,
-      message: `${show(answering)} answers ${brief(from)}, so the line does nothing.`,
+      message: `${show(before)} answers ${brief(from)}, so the line does nothing.`,
       fix_recipe: `Write ${rule.status}! for ${brief(from)} to go before the file, or take the line away.`,
     });
   }
   return problems;
 }
 
-/** The file that answers a path; null: none does. */
-function fileAt(names: Names, from: string): string | null {
+/** The file that answers a path, or leads to its slash; null: none does. */
+function answering(names: Names, from: string): string | null {
   const found = resolve(names, from);
+  if (found.kind === "redirect") return "a folder of that name";
   return found.kind === "file" ? found.file : null;
 }
+
+const showsNothing = ({ line, to }: RedirectRule): RuleProblem => ({
+  code: "invalid_rule",
+  line,
+  message: `No file is at ${brief(to)}; the line does nothing.`,
+  fix_recipe: "Write the path of a file that you deploy; a folder's with its slash.",
+});
 
 /** A page's type is neither given nor taken away. */
 function typesRefused(block: HeaderBlock, files: Files): RuleProblem[] {
   const lines = block.lines.filter(({ name }) => name.toLowerCase() === "content-type");
   const pattern = lines.length === 0 ? null : readPattern(block.path);
-  if (pattern === null || typeof pattern === "string") return [];
-  return lines.flatMap(({ line, value }) => {
-    if (value !== null && isMarkup(value)) return [refused(line, `${brief(value)} is the type of pages`)];
-    const page = [...files].find(
-      ([path, bytes]) => matchPattern(pattern, `/${path}`) !== null && isMarkup(mediaType(path, bytes)),
-    );
-    return page === undefined ? [] : [refused(line, `${show(page[0])} is a page`)];
-  });
+  if (pattern === null || !isPattern(pattern)) return [];
+  const page = [...files].find(
+    ([path, bytes]) => matchPattern(pattern, `/${path}`) !== null && isMarkup(mediaType(path, bytes)),
+  );
+  return page === undefined ? [] : lines.map(({ line }) => refused(line, `${show(page[0])} is a page`));
 }
 
 const refused = (line: number, why: string): RuleProblem => ({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Database } from "bun:sqlite";
 import { zipSync } from "fflate";
-import { FILES, type Hosts, SMALL } from "./serve-rows.ts";
+import { FILES, type Hosts, RULED, SMALL } from "./serve-rows.ts";
 
 export interface Contender {
   name: string;
@@ -59,11 +59,13 @@ export async function startSvc(
   const port = /:(\d+) /.exec(ready)?.[1];
   const origin = `http://127.0.0.1:${port}`;
   const { slug } = await deploy(origin, FILES);
+  const ruled = `${(await deploy(origin, RULED)).slug}.localhost:${port}`;
   const { site_id } = await deploy(origin, SMALL);
   copySite(data_dir, site_id, many.sites + many.fresh);
   const hosts = Array.from({ length: many.sites + many.fresh }, (_, n) => `bench-${n}.localhost:${port}`);
   const [sites, fresh] = [hosts.slice(0, many.sites), hosts.slice(many.sites)];
-  return { name: "svc", pid: child.pid, origin, host: `${slug}.localhost:${port}`, sites, fresh, stop: stopper(child) };
+  const host = `${slug}.localhost:${port}`;
+  return { name: "svc", pid: child.pid, origin, host, ruled, sites, fresh, stop: stopper(child) };
 }
 
 async function deploy(origin: string, files: Record<string, Uint8Array>): Promise<{ slug: string; site_id: string }> {

@@ -34,9 +34,24 @@ export const SMALL: Record<string, Uint8Array> = Object.fromEntries(
   ["index.html", "page.html", "404.html", "app.css"].map((path) => [path, FILES[path]!]),
 );
 
+/** As many rules as count: 2,000 addresses, and 100 patterns that the page matches none of. */
+const REDIRECTS = [
+  ...Array.from({ length: 2000 }, (_, i) => `/old/${i} /page.html 301`),
+  ...Array.from({ length: 100 }, (_, i) => `/moved-${i}/:name/* /page.html?of=:name`),
+];
+
+/** The same site with rules of its own. */
+export const RULED: Record<string, Uint8Array> = {
+  ...FILES,
+  _redirects: bytesOf(REDIRECTS.join("\n")),
+  _headers: bytesOf("/page.html\n  X-Frame-Options: DENY\n"),
+};
+
 /** The hosts of as many small sites; `fresh` are those that nobody has asked for. */
 export interface Hosts {
   host: string;
+  /** Of the site with rules. */
+  ruled: string;
   sites: readonly string[];
   fresh: readonly string[];
 }
@@ -63,6 +78,7 @@ const on = (hosts: readonly string[]): Target[] => hosts.map((host) => ({ host, 
 
 export const ROWS: readonly Row[] = [
   { name: "5 KB page", targets: one("/page.html"), aim: 1.05 },
+  { name: "5 KB page beside 2,100 rules", targets: ({ ruled }) => [{ host: ruled, path: "/page.html" }], aim: 1.05 },
   { name: "coded stylesheet", targets: one("/app.css"), headers: { "accept-encoding": "gzip" }, aim: 1.05 },
   { name: "304", targets: one("/page.html"), conditional: true, aim: 1.05 },
   { name: "404 with 404.html", targets: one("/nowhere.html"), missing: true, aim: 1.15 },

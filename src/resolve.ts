@@ -7,7 +7,7 @@ import { isNeverServed } from "./reserved-paths.ts";
 /** Path → whatever stands for the file: its row in the manifest, its bytes. */
 type Named<File> = ReadonlyMap<string, File>;
 
-type Resolution<File> =
+export type Resolution<File> =
   | { kind: "file"; file: File }
   /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
   | { kind: "redirect"; location: string }
@@ -26,14 +26,15 @@ const LONGEST_NAME = 512;
 
 /** `path` is percent-encoded, as the request has it. A run of slashes is one. Throws `invalid_path`. */
 export function resolve<File>(files: Named<File>, path: string): Resolution<File> {
-  const name = decode(path).slice(1);
+  const name = nameOf(path);
   if (isNeverServed(name)) return { kind: "unmatched", fallback: false, page: null };
   if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`) ?? unmatched(files, name);
   return found(files, name) ?? found(files, `${name}.html`) ?? folder(files, name, path) ?? unmatched(files, name);
 }
 
-/** Decoded once. Names in a site are NFC and hold no control character, so such a path cannot mean a file. */
-function decode(path: string): string {
+/** A path without its first slash, decoded once. Names in a site are NFC and hold no control character, so a path with one
+ *  cannot mean a file. Throws `invalid_path`. */
+export function nameOf(path: string): string {
   const name = decodePath(path);
   if (name === null) {
     throw new Refusal(
@@ -47,7 +48,7 @@ function decode(path: string): string {
       "This address has a .. segment, a backslash or a control character. Leave it out.",
     );
   }
-  return name;
+  return name.slice(1);
 }
 
 function found<File>(files: Named<File>, name: string): Resolution<File> | null {
@@ -68,7 +69,8 @@ const unmatched = <File>(files: Named<File>, name: string): Resolution<File> => 
   page: nearestPage(files, name),
 });
 
-function mayBeRoute(files: Named<unknown>, name: string): boolean {
+/** Whether a missing path may be a route of an app in the browser (PIPELINE 2): never a file's. */
+export function mayBeRoute(files: Named<unknown>, name: string): boolean {
   const segments = name.split("/");
   const top = segments[0]!;
   const last = segments.findLast((segment) => segment !== "") ?? "";

@@ -72,7 +72,14 @@ export type WarningCode =
   | "private_network_url"
   | "huge_asset"
   | "shown_as_code"
-  | "not_judged";
+  | "not_judged"
+  | "invalid_rule"
+  | "rule_adjusted"
+  | "rule_shadowed"
+  | "redirect_loop"
+  | "external_redirect"
+  | "header_refused"
+  | "rules_over_limit";
 
 /** What the service could not fix. `fix_recipe` is one imperative sentence that a program or a person can carry out. */
 export interface Warning {

@@ -1,6 +1,6 @@
 /** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make pages of Markdown where there is no
- *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 decide whether it is a single-page app, 6 lint it as that,
- *  7 describe what is to be stored.
+ *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 read its own rules, 6 decide whether it is a single-page app, 7 lint it as that,
+ *  8 describe what is to be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
 import type { BuiltVersion, Draft, Limits, Progress, SiteContext } from "../types.ts";
 import { versionIdOf } from "../version-id.ts";
@@ -10,6 +10,7 @@ import { ingest } from "./archive/index.ts";
 import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
+import { checkRules } from "./rules/index.ts";
 import { asWritten } from "./written.ts";
 import { detectSpa } from "./spa/index.ts";
 import { createBudget } from "./budget.ts";
@@ -42,7 +43,7 @@ export function build(
   const whole = ensureIndex(renderMarkdownSite(upload, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
-  const draft = scanAbuse(asWritten(whole), site, progress, pages, budget);
+  const draft = checkRules(scanAbuse(asWritten(whole), site, progress, pages, budget), site, progress);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
   const { spa, healed } = detectSpa(draft.files, pages, budget);

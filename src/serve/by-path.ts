@@ -1,13 +1,14 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
-import { resolve } from "../resolve.ts";
+import { answer as answerTo, type Answered, type HangsOn } from "../rules/answer.ts";
 import { isHtml } from "../media-types.ts";
 import { decodePath } from "../percent.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Budget } from "./budget.ts";
-import type { Answer, FileAnswer, LoadedVersion } from "./kept.ts";
+import type { Budget, Kept } from "./budget.ts";
+import type { HeaderTable } from "../rules/header-table.ts";
+import type { Answer, FileAnswer, HeaderEdits, LoadedVersion } from "./kept.ts";
 import { unknownVersion } from "./refusals.ts";
 import type { Manifests } from "./manifests.ts";
 
@@ -16,61 +17,137 @@ const ANSWER_COST = 1900;
 /** The path stands in the key, the entity tag and its headers. */
 const COST_PER_CHARACTER = 8;
 
-/** `path` is percent-encoded. At once where the answer or the manifest is here. Throws `invalid_path`. */
-export type AnswerFor = (version: LoadedVersion, path: string) => Answer | Promise<Answer>;
+/** What an answer may depend on beside the path, where the version's rules look at it. */
+export interface Asked {
+  /** `slug.sites_domain`, and with the version in front. */
+  hosts: { live: string; version: string };
+  owned: boolean;
+  navigates: boolean;
+}
+
+/** Each stands in the answer, and in the headers that are made of it for a 200, a 304 and another policy. */
+const COST_OF_EDITS = 4;
+const bytesOf = (edits: HeaderEdits | null): number =>
+  edits === null
+    ? 0
+    : [...edits.live, ...edits.version].reduce(
+        (sum, { name, value }) => sum + 50 + name.length + (value ?? "").length,
+        0,
+      );
+
+/** `path` is percent-encoded. `asked` is asked where the version has rules. At once where the answer or the manifest is
+ *  here. Throws `invalid_path`. */
+export type AnswerFor = (version: LoadedVersion, path: string, asked: () => Asked) => Answer | Promise<Answer>;
 
 export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifests): AnswerFor {
-  function answered(version: LoadedVersion, path: string, manifest: StoredManifest | null): Answer {
+  function answered(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest | null): Answer {
     if (manifest === null) throw unknownVersion();
-    const answer = workOut(bodies, version, path, manifest);
-    version.answers.set(path, answer);
+    const { answer, key } = workOut(bodies, version, path, asked, manifest);
+    version.answers.set(key, answer);
     budget.keep(answer);
     return answer;
   }
+  function known(version: LoadedVersion, path: string, asked: () => Asked): Answer | undefined {
+    const answer = version.answers.get(path);
+    return answer === undefined && looksFurther(version) ? version.answers.get(keyOf(path, asked())) : answer;
+  }
 
-  return (version, path) => {
-    const known = version.answers.get(path);
-    if (known !== undefined) {
-      known.used = true;
-      return known;
+  return (version, path, asked) => {
+    const kept = known(version, path, asked);
+    if (kept !== undefined) {
+      kept.used = true;
+      return kept;
     }
     const manifest = manifests.of(version);
-    if (!(manifest instanceof Promise)) return answered(version, path, manifest);
-    return manifest.then((read) => version.answers.get(path) ?? answered(version, path, read));
+    if (!(manifest instanceof Promise)) return answered(version, path, asked, manifest);
+    return manifest.then((read) => known(version, path, asked) ?? answered(version, path, asked, read));
   };
 }
 
-function workOut(bodies: Bodies, version: LoadedVersion, path: string, manifest: StoredManifest): Answer {
-  const resolution = resolve(manifest, path);
-  const kept = {
-    cost: ANSWER_COST + COST_PER_CHARACTER * path.length,
-    used: false,
-    drop() {
-      const dropped = version.answers.get(path);
-      version.answers.delete(path);
-      if (dropped !== undefined && dropped.kind !== "redirect") dropped.forget?.();
-    },
-  };
+/** Whether its rules look at more than the path. */
+const looksFurther = ({ rules: { redirects } }: LoadedVersion): boolean =>
+  redirects !== null && (redirects.by_owner || redirects.by_use);
+const keyOf = (path: string, { owned, navigates }: Pick<Asked, "owned" | "navigates">): string =>
+  `${path}\0${owned ? "o" : ""}${navigates ? "n" : ""}`;
+
+const NOTHING_FURTHER = { owned: false, navigates: false };
+
+interface Found {
+  answered: Answered<StoredFile>;
+  hangs_on: HangsOn;
+  key: string;
+  edits: HeaderEdits | null;
+}
+
+function find(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest): Found {
+  const { redirects: rules, headers } = version.rules;
+  const { owned, navigates } = rules === null ? NOTHING_FURTHER : asked();
+  const { answered, hangs_on } = answerTo(manifest, path, { rules, owned, navigates });
+  const edits = headers === null ? null : editsFor(headers, path, asked());
+  const key = hangs_on.owner || hangs_on.use ? keyOf(path, { owned, navigates }) : path;
+  return { answered, hangs_on, key, edits };
+}
+
+function workOut(
+  bodies: Bodies,
+  version: LoadedVersion,
+  path: string,
+  asked: () => Asked,
+  manifest: StoredManifest,
+): { answer: Answer; key: string } {
+  const { answered, hangs_on, key, edits } = find(version, path, asked, manifest);
+  const kept = keptAs(version, key, edits);
   const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
     const body = bodies.of(version, file, shell && isBelowRoot(path) ? "deep" : "itself");
-    const etag = etagOf(version, path);
+    const etag = etagOf(version, path, hangs_on.use && !asked().navigates);
     const link = isHtml(file.media_type)
       ? linkOf(version, manifest, shell ? pageOfRoute(path, file) : pageOfFile(file))
       : null;
-    return { kind: "file", body, etag, link, vary: varyOf(body.coded, shell), unchanged: [], whole: [], ...kept };
+    const vary = varyOf(body.coded, shell || hangs_on.use);
+    return { kind: "file", body, etag, link, vary, edits, unchanged: [], whole: [], ...kept };
   };
-  if (resolution.kind === "file") return fileAnswer(resolution.file, false);
-  if (resolution.kind === "redirect") return { ...resolution, ...kept };
-  const shell = resolution.fallback ? fallbackDocument(version, manifest) : undefined;
-  const page = resolution.page && bodies.of(version, resolution.page, "missing");
-  return { kind: "unmatched", page, shell: shell ? fileAnswer(shell, true) : null, ...kept };
+  const missing = (file: StoredFile | null, shell: FileAnswer | null): Answer => {
+    const page = file && bodies.of(version, file, "missing");
+    return { kind: "unmatched", page, shell, edits, ...kept };
+  };
+  const moved = (status: number, location: string): Answer => {
+    return { kind: "redirect", status, location, by_use: hangs_on.use, ...kept };
+  };
+  const answer = (): Answer => {
+    if (answered.kind === "file") return fileAnswer(answered.file, false);
+    if (answered.kind === "redirect") return moved(308, answered.location);
+    if (answered.kind === "moved") return moved(answered.status, answered.location);
+    if (answered.kind === "missing") return missing(answered.page, null);
+    const shell = answered.fallback ? fallbackDocument(version, manifest) : undefined;
+    return missing(answered.page, shell ? fileAnswer(shell, true) : null);
+  };
+  return { key, answer: answer() };
+}
+
+/** What an answer takes, and how it is dropped. */
+const keptAs = (version: LoadedVersion, key: string, edits: HeaderEdits | null): Kept => ({
+  cost: ANSWER_COST + COST_PER_CHARACTER * key.length + COST_OF_EDITS * bytesOf(edits),
+  used: false,
+  drop() {
+    const dropped = version.answers.get(key);
+    version.answers.delete(key);
+    if (dropped !== undefined && dropped.kind !== "redirect") dropped.forget?.();
+  },
+});
+
+function editsFor(table: HeaderTable, path: string, { hosts }: Asked): HeaderEdits | null {
+  const decoded = decodePath(path)!;
+  const [live, version] = [table.edits(decoded, hosts.live), table.edits(decoded, hosts.version)];
+  return live.length === 0 && version.length === 0 ? null : { live, version };
 }
 
 /** Relative addresses of a page there lead elsewhere than at the root. */
 const isBelowRoot = (path: string): boolean => decodePath(path)!.includes("/", 1);
 
-function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string): string {
-  return dress === "" ? `"${version_id}:${path}"` : `"${version_id}+${dress}:${path}"`;
+/** `other`: where a page goes to navigations alone, what everything else gets there. */
+function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string, other: boolean): string {
+  const marks = `${dress === "" ? "" : `+${dress}`}${other ? "+u" : ""}`;
+  return `"${version_id}${marks}:${path}"`;
 }
 
 /** What a page says of its comments (COMMENTS 1): the companion, and where to write. A shell goes out only where the site is

@@ -1,6 +1,8 @@
 /** What serving keeps, as a chain: the row of a slug → a version of the site → what a path of it is answered with → the
  *  body of a file → that body in one coding. */
 import type { Coding } from "../http/negotiate.ts";
+import type { HeaderEdit } from "../rules/header-table.ts";
+import type { VersionRules } from "../rules/index.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bytes, Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
@@ -20,11 +22,13 @@ export interface LoadedVersion extends Kept {
   readonly version: Version;
   /** `c3` where its pages have the comments' script; else empty. */
   readonly dress: string;
+  /** What its own `_redirects` and `_headers` say. */
+  readonly rules: VersionRules;
   /** Null once it was pushed out: what was answered before needs it no more. */
   manifest: KeptManifest | null;
   /** By path of the file; of the site's own 404 pages, and of shells below the root, behind a NUL, which no name has. */
   readonly bodies: Map<string, Body>;
-  /** By path of the request. */
+  /** By path of the request; where a rule looks at more than that, by that too, behind a NUL. */
   readonly answers: Map<string, Answer>;
   /** The row it is live in, which must not hold on to it once it is pushed out. */
   row: Row | null;
@@ -42,6 +46,8 @@ export interface FileAnswer extends Kept {
   readonly link: string | null;
   /** Null where the answer depends on the path alone. */
   readonly vary: string | null;
+  /** Of the site's `_headers`, on the live host and on a version's own; null: none. */
+  readonly edits: HeaderEdits | null;
   /** The 304, and the 200 of a file that goes out from the disk, by policy. */
   readonly unchanged: ResponseInit[];
   readonly whole: { headers: Headers }[];
@@ -49,17 +55,29 @@ export interface FileAnswer extends Kept {
   forget?: () => void;
 }
 
+/** By kind of host. */
+export interface HeaderEdits {
+  live: readonly HeaderEdit[];
+  version: readonly HeaderEdit[];
+}
+
 export interface RedirectAnswer extends Kept {
   readonly kind: "redirect";
   readonly location: string;
+  /** 308 of a folder; a rule's own. */
+  readonly status: number;
+  /** What the browser wants it for decides. */
+  readonly by_use: boolean;
 }
 
 export interface UnmatchedAnswer extends Kept {
   readonly kind: "unmatched";
   /** The fallback document, where the path may be a route of a single-page app. */
   readonly shell: FileAnswer | null;
-  /** The site's own 404 page: HTML by its name, so it is always coded. */
+  /** The site's own 404 page. */
   readonly page: Body | null;
+  /** As a file's. */
+  readonly edits: HeaderEdits | null;
   /** As a file's. */
   forget?: () => void;
 }

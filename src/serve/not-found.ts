@@ -4,8 +4,10 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
 import { fromDisk } from "./from-disk.ts";
-import type { Body, Form } from "./kept.ts";
+import { edited } from "./edits.ts";
+import type { Body, Form, HeaderEdits, UnmatchedAnswer } from "./kept.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
+import { namedByBun } from "./prebuilt.ts";
 import { type Policy, policyHeaders } from "./policy.ts";
 import { left } from "./respond.ts";
 
@@ -17,19 +19,21 @@ interface Parts {
 export function ownNotFound(
   { bodies, blobs }: Parts,
   request: Request,
-  page: Body,
+  answer: UnmatchedAnswer,
   policy: Policy,
   exchange: Exchange,
 ): Response | Promise<Response> {
+  const page = answer.page!;
   const send = (form: Form): Response | Promise<Response> => {
     exchange.bytes = form.size;
-    if (form.blob === null) {
-      const init = initWith(page, form, policy);
+    if (form.blob === null || !isShared(page, answer)) {
+      const init = initWith(page, form, policy, answer.edits);
       init.headers.set("x-request-id", exchange.request_id);
+      if (form.blob !== null) return new Response(form.blob, init);
       return fromDisk(blobs, request, page.content, form, init, exchange.peer.crowded());
     }
     // A Response has a copy of the headers that it is made with: a third of what its own take to be set.
-    const shared = ((form.missing ??= [])[policy.index] ??= initWith(page, form, policy));
+    const shared = ((form.missing ??= [])[policy.index] ??= initWith(page, form, policy, null));
     shared.headers.set("x-request-id", exchange.request_id);
     return new Response(form.blob, shared);
   };
@@ -40,13 +44,18 @@ export function ownNotFound(
     : send(form);
 }
 
-const initWith = (page: Body, { coding }: Form, policy: Policy) => ({
-  status: 404,
-  headers: new Headers({
+/** A page belongs to its version, and all paths without a file get the same. */
+const isShared = ({ content }: Body, { edits }: UnmatchedAnswer): boolean => content.page_of !== null && edits === null;
+
+function initWith(page: Body, { coding }: Form, policy: Policy, edits: HeaderEdits | null) {
+  const { media_type } = page.file;
+  const headers = new Headers({
     ...KEPT_HEADERS,
-    "content-type": page.file.media_type,
+    "content-type": media_type,
     vary: "Accept-Encoding",
+    ...(namedByBun(media_type) && { "content-disposition": "inline" }),
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
     ...policyHeaders(policy),
-  }),
-});
+  });
+  return { status: 404, headers: edited(headers, edits, { policy, media_type, status: "missing" }) };
+}

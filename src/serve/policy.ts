@@ -4,6 +4,11 @@ import type { Site } from "../types.ts";
 export interface Policy {
   /** Prebuilt headers are kept by it. */
   readonly index: number;
+  /** A version's own host, not the live one. */
+  readonly version_host: boolean;
+  /** Whether the site's `_headers` may say how long its answers are kept: longer than a minute would outlive a takedown, so
+   *  somebody has to answer for it. */
+  readonly caching_is_theirs: boolean;
   readonly cache_control: string;
   readonly robots: string | null;
   /** A 304 cannot take a header away: a page cached as `noindex` before the claim needs to be told otherwise. */
@@ -19,10 +24,23 @@ const LIVE = "public, max-age=60, must-revalidate";
 const NOINDEX = "noindex";
 
 type Base = Omit<Policy, "index" | "csp" | "csp_unchanged">;
-const ANONYMOUS: Base = { cache_control: LIVE, robots: NOINDEX, robots_unchanged: NOINDEX };
-const OWNED: Base = { cache_control: LIVE, robots: null, robots_unchanged: "all" };
+const LIVE_HOST = { version_host: false, caching_is_theirs: false };
+const ANONYMOUS: Base = { ...LIVE_HOST, cache_control: LIVE, robots: NOINDEX, robots_unchanged: NOINDEX };
+const OWNED: Base = {
+  ...LIVE_HOST,
+  caching_is_theirs: true,
+  cache_control: LIVE,
+  robots: null,
+  robots_unchanged: "all",
+};
 /** Longer than an hour would outlive a takedown. */
-const STORED_VERSION: Base = { cache_control: "public, max-age=3600", robots: NOINDEX, robots_unchanged: NOINDEX };
+const STORED_VERSION: Base = {
+  version_host: true,
+  caching_is_theirs: false,
+  cache_control: "public, max-age=3600",
+  robots: NOINDEX,
+  robots_unchanged: NOINDEX,
+};
 const BASES = [ANONYMOUS, OWNED, STORED_VERSION];
 
 /** With the form alone stopped, fetch, beacon, picture, script, style, font and prefetch deliver what was typed. */

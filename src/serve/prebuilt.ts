@@ -1,6 +1,7 @@
 /** Responses and headers that are made once and shared by all requests. */
 import type { Coding } from "../http/negotiate.ts";
 import type { Budget } from "./budget.ts";
+import { edited } from "./edits.ts";
 import type { FileAnswer, Form } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
@@ -45,17 +46,17 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   if (namedByBun(media_type)) headers.set("content-disposition", "inline");
   if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
   if (policy.csp !== null) headers.set("content-security-policy", policy.csp);
-  return headers;
+  return edited(headers, answer.edits, { policy, media_type, status: "found" });
 }
 
 /** With these types Bun names a file on the disk, which is a hash, and browsers would save it under that (BUN 2). */
-const namedByBun = (media_type: string): boolean => /^(?:application|model)\//.test(media_type);
+export const namedByBun = (media_type: string): boolean => /^(?:application|model)\//.test(media_type);
 
 function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);
   headers.set("x-robots-tag", policy.robots_unchanged);
   if (policy.csp_unchanged !== null) headers.set("content-security-policy", policy.csp_unchanged);
-  return headers;
+  return edited(headers, answer.edits, { policy, media_type: answer.body.file.media_type, status: "unchanged" });
 }
 
 function validators(answer: FileAnswer, policy: Policy): Headers {

@@ -6,7 +6,8 @@ import type { Blobs, ServingStore, StoredManifest } from "../store/serving.ts";
 import type { Site, Spa, Version } from "../types.ts";
 import { createBodies, type Bodies } from "./bodies.ts";
 import { type Budget, createBudget } from "./budget.ts";
-import { type AnswerFor, createAnswers } from "./by-path.ts";
+import { withQuery } from "../rules/target.ts";
+import { type AnswerFor, type Asked, createAnswers } from "./by-path.ts";
 import type { Code } from "../http/coder.ts";
 import { createEncoder } from "./encode.ts";
 import { createForms } from "./forms.ts";
@@ -45,6 +46,7 @@ interface SiteServerParts {
   store: ServingStore;
   now: () => number;
   base_url: string;
+  sites_domain: string;
   /** Where to appeal against a takedown. */
   contact: string | null;
   /** True from when the server is to stop: nothing is made ahead any more. */
@@ -62,6 +64,7 @@ interface Serving {
   answerFor: AnswerFor;
   respond: Respond;
   shortcuts: Shortcuts;
+  sites_domain: string;
 }
 
 /** Their share of the cache: they push out each other, and never what was answered from them. */
@@ -77,7 +80,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const respond = createRespond(bodies, { blobs, budget });
   const shortcuts = createShortcuts();
   const answerFor = createAnswers(bodies, budget, manifests);
-  const serving = { bodies, blobs, budget, answerFor, respond, shortcuts };
+  const serving = { bodies, blobs, budget, answerFor, respond, shortcuts, sites_domain: parts.sites_domain };
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
@@ -87,7 +90,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     if (isForbiddenWorker(request, policy)) return null;
     answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
-    return ownNotFound(serving, request, answer.page!, policy, exchange);
+    return ownNotFound(serving, request, answer, policy, exchange);
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
@@ -125,7 +128,7 @@ function answerFrom(
 ): Response | Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(hosted.policy);
   if (isForbiddenWorker(request, hosted.policy)) throw noWorker(hosted.policy);
-  const answer = serving.answerFor(hosted.version, pathOf(request.url));
+  const answer = serving.answerFor(hosted.version, pathOf(request.url), () => askedOf(hosted, request, serving));
   if (!(answer instanceof Promise)) return send(hosted, answer, request, exchange, serving);
   return answer.then((read) => send(hosted, read, request, exchange, serving));
 }
@@ -148,7 +151,17 @@ function send(
   if (shell !== null) return respond(request, shell, policy, exchange);
   if (answer.page === null) throw notFound(policy);
   if (!mayShow(answer, hosted.site, version)) remember(request, hosted, answer, shortcuts);
-  return ownNotFound(serving, request, answer.page, policy, exchange);
+  return ownNotFound(serving, request, answer, policy, exchange);
+}
+
+/** What the version's rules may look at beside the path. */
+function askedOf({ site, version }: Hosted, request: Request, { sites_domain }: Serving): Asked {
+  const live = `${site.slug}.${sites_domain.replace(/:\d+$/, "")}`;
+  return {
+    hosts: { live, version: `${version.version.version_id}--${live}` },
+    owned: site.owner_account_id !== null,
+    navigates: navigates(request),
+  };
 }
 
 /** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
@@ -159,6 +172,8 @@ function remember(
   shortcuts: Shortcuts,
 ): void {
   if (row.live !== version) return;
+  // What hangs on more than the path is found the long way.
+  if (version.rules.redirects !== null && version.answers.get(pathOf(request.url)) !== answer) return;
   const { url } = request;
   const { slug } = site;
   if (!url.includes("?")) shortcuts.add(url, { slug, generation: row.generation, end: endOf(site), answer, policy });
@@ -167,21 +182,29 @@ function remember(
 /** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */
 function shellFor(request: Request, site: Site, version: LoadedVersion, found: UnmatchedAnswer): FileAnswer | null {
   if (!mayShow(found, site, version)) return null;
+  return navigates(request) ? found.shell : null;
+}
+
+function navigates(request: Request): boolean {
   const destination = request.headers.get("sec-fetch-dest");
-  return destination === null || destination === "document" || destination === "iframe" ? found.shell : null;
+  return destination === null || destination === "document" || destination === "iframe";
 }
 
 /** Whether navigations get the shell there. */
 const mayShow = ({ shell }: UnmatchedAnswer, site: Site, { version }: LoadedVersion): boolean =>
   shell !== null && effectiveSpa(site, version).enabled;
 
-function redirect(request: Request, { location }: RedirectAnswer, policy: Policy): Response {
+/** Temporary ones are asked for each time. */
+const isLasting = (status: number): boolean => status === 301 || status === 308;
+
+function redirect(request: Request, { status, location, by_use }: RedirectAnswer, policy: Policy): Response {
   return new Response(null, {
-    status: 308,
+    status,
     headers: {
-      location: location + queryOf(request.url),
-      "cache-control": policy.cache_control,
+      location: withQuery(location, queryOf(request.url)),
+      "cache-control": isLasting(status) ? policy.cache_control : "no-store",
       "x-content-type-options": "nosniff",
+      ...(by_use && { vary: "Sec-Fetch-Dest" }),
       ...policyHeaders(policy),
     },
   });

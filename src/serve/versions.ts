@@ -1,5 +1,8 @@
 /** Versions with their manifests, and all that is kept for them. */
-import type { ServingStore } from "../store/serving.ts";
+import { HEADERS } from "../rules/headers.ts";
+import { MOST_RULE_BYTES, NO_RULES, rulesOf, type VersionRules } from "../rules/index.ts";
+import { REDIRECTS } from "../rules/redirects.ts";
+import type { ServingStore, StoredManifest } from "../store/serving.ts";
 import type { Site, Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
 import type { Answer, LoadedVersion } from "./kept.ts";
@@ -25,7 +28,7 @@ export interface LoadedVersions {
 const VERSION_COST = 1000;
 
 export function createVersions(
-  store: Pick<ServingStore, "versions">,
+  store: Pick<ServingStore, "versions" | "blobs">,
   budget: Budget,
   manifests: Manifests,
 ): LoadedVersions {
@@ -48,7 +51,8 @@ export function createVersions(
     const version = await store.versions.get(site_id, version_id);
     const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
     if (version === null || manifest === null) return null;
-    const loaded = newVersion(version, dress, (it) => {
+    const rules = await readRules(store.blobs, manifest);
+    const loaded = newVersion(version, dress, rules, (it) => {
       versions.delete(key);
       discard(it, budget, manifests);
     });
@@ -59,6 +63,16 @@ export function createVersions(
   }
 
   return { ready: (site, version_id, dress) => versions.get(keyOf(site, version_id, dress)), read };
+}
+
+/** Read anew with each version that comes into the cache: a copy of them in the database would be a second truth, and take
+ *  as long to be read. */
+async function readRules(blobs: Pick<ServingStore["blobs"], "read">, files: StoredManifest): Promise<VersionRules> {
+  const [redirects, headers] = [files.get(REDIRECTS), files.get(HEADERS)];
+  if (redirects === undefined && headers === undefined) return NO_RULES;
+  const read = (file: typeof redirects) =>
+    file === undefined || file.bytes > MOST_RULE_BYTES ? null : blobs.read(file);
+  return rulesOf(await read(redirects), await read(headers));
 }
 
 /** Gives back the room of all that is kept for the version. */
@@ -77,17 +91,23 @@ function discard(loaded: LoadedVersion, budget: Budget, manifests: Manifests): v
   loaded.answers.clear();
 }
 
-function newVersion(version: Version, dress: string, discarded: (it: LoadedVersion) => void): LoadedVersion {
+function newVersion(
+  version: Version,
+  dress: string,
+  rules: VersionRules,
+  discarded: (it: LoadedVersion) => void,
+): LoadedVersion {
   let used = true;
   const answers = new Map<string, Answer>();
   const loaded: LoadedVersion = {
     version,
     dress,
+    rules,
     manifest: null,
     bodies: new Map(),
     answers,
     row: null,
-    cost: VERSION_COST,
+    cost: VERSION_COST + (rules.redirects?.bytes ?? 0) + (rules.headers?.bytes ?? 0),
     // It takes all its bodies along, so it stays until they have gone one by one.
     get used() {
       return used || answers.size > 0;

@@ -76,10 +76,10 @@ function appFor(
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
-  const { base_url, contact } = config;
+  const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
   const cache_bytes = cacheBytes(config.workers);
-  const sites: SiteServer = createSiteServer({ store, now, base_url, contact, ending, code, cache_bytes });
+  const sites: SiteServer = createSiteServer({ ...shown, store, now, ending, code, cache_bytes });
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));

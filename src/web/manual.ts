@@ -12,7 +12,7 @@ import { count } from "./wording/amounts.ts";
 
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
-  ["Publish", ["dashboard", "cli", "markdown", "receipts", "comments"]],
+  ["Publish", ["dashboard", "cli", "markdown", "rules", "receipts", "comments"]],
   ["From programs", ["http-api", "library", "agents"]],
   ["Run a server", ["self-hosting", "abuse"]],
 ];

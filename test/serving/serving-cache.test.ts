@@ -87,6 +87,7 @@ function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000)
     store,
     now,
     base_url: "http://localhost",
+    sites_domain: "localhost",
     contact: null,
     ending: () => false,
     code: coders.code,
@@ -206,7 +207,13 @@ const WARMED = { site_id: SITE_ID, removals: 0, comments_mode: "off", comments_c
 describe("compressing ahead", () => {
   function warmServer(ending: () => boolean) {
     const made = memoryStore(["a.txt", "index.html", "b.txt"], "text/plain; charset=utf-8");
-    const base = { now: () => 1_000, base_url: "http://localhost", contact: null, cache_bytes: PLENTY };
+    const base = {
+      now: () => 1_000,
+      base_url: "http://localhost",
+      sites_domain: "localhost",
+      contact: null,
+      cache_bytes: PLENTY,
+    };
     return { ...made, sites: createSiteServer({ ...base, store: made.store, ending, code: coders.code }) };
   }
   const ask = (path: string) => new Request(`http://lab.localhost${path}`, { headers: { "accept-encoding": "br" } });

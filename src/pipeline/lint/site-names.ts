@@ -1,7 +1,9 @@
 /** What this site would answer: the same question as serving asks, of the names alone. */
 import { decodePath, encodePath } from "../../percent.ts";
 import { isService } from "../../reserved-paths.ts";
-import { resolve } from "../../resolve.ts";
+import { answer, type Asked } from "../../rules/answer.ts";
+import { rulesOf } from "../../rules/index.ts";
+import { REDIRECTS } from "../../rules/redirects.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Files, SpaRule } from "../../types.ts";
 import type { Budget } from "../budget.ts";
@@ -41,22 +43,27 @@ function lastName(path: string): string {
     .replace(/\.html$/, "");
 }
 
-/** `fallback`: the file for unknown paths, null where there is none. */
+/** `fallback`: the file for unknown paths, null where there is none. A path that a rule leads on is answered by the file
+ *  with the rules: where it leads is not asked. */
 function answerOf(
   files: ReadonlyMap<string, string>,
   path: string,
-  navigates: boolean,
+  asked: Asked,
   fallback: string | null,
 ): string | null {
   try {
-    const found = resolve(files, path);
+    const { answered: found } = answer(files, path, asked);
     if (found.kind === "file") return found.file;
-    if (found.kind === "redirect") return answerOf(files, found.location, navigates, fallback);
-    return found.fallback && navigates ? fallback : null;
+    if (found.kind === "redirect") return answerOf(files, found.location, asked, fallback);
+    if (found.kind === "moved") return REDIRECTS;
+    if (found.kind === "missing") return null;
+    return found.fallback && asked.navigates ? fallback : null;
   } catch {
     return null; // not a path that can be asked for
   }
 }
+
+const NO_RULES: Asked = { rules: null, owned: true, navigates: false };
 
 export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }, budget: Budget): SiteNames {
   const names = new Map([...files.keys()].map((path) => [path, path]));
@@ -65,16 +72,18 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
   const last_names = new Set([...files.keys(), ...folders].map(lastName));
   const fallback = spa.enabled ? fallbackPath(spa.rule, (name) => files.has(name)) : null;
   const known = new Map<string, string | null>();
+  // As its owner has it: rules that lead elsewhere count.
+  const { redirects: rules } = rulesOf(files.get(REDIRECTS) ?? null, null);
   return {
     answer(path, navigates) {
       budget.step(); // whatever takes long asks here again and again
       const key = navigates ? `>${path}` : path;
-      return known.getOrInsertComputed(key, () => answerOf(names, path, navigates, fallback));
+      return known.getOrInsertComputed(key, () => answerOf(names, path, { rules, owned: true, navigates }, fallback));
     },
     anyCase(path) {
       budget.step();
       const name = decodePath(path);
-      return name === null ? null : answerOf(lower, encodePath(name.toLowerCase()), false, null);
+      return name === null ? null : answerOf(lower, encodePath(name.toLowerCase()), NO_RULES, null);
     },
     mayExist: (path) => last_names.has(lastName(path)),
     folder: (name) => folders.has(name),

@@ -17,7 +17,7 @@ const INTERFACE = [
   "refusals",
 ].map((name) => `src/store/${name}.ts`);
 const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
-const JUDGED = [VOCABULARY, "html", "pipeline"];
+const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const CLIENT = [
   "client",
   "src/version-id.ts",
@@ -33,6 +33,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   config: [VOCABULARY],
   metrics: [VOCABULARY],
   html: [VOCABULARY],
+  rules: [VOCABULARY],
   http: [VOCABULARY, "config"],
   store: [VOCABULARY, "config", "store/sql", "store/sqlite", "store/disk", "store/backup"],
   "store/sql": [VOCABULARY, ...INTERFACE],
@@ -48,7 +49,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "pipeline/abuse": [...JUDGED, "pipeline/references"],
   "pipeline/lint": [...JUDGED, "pipeline/references"],
   "pipeline/rules": JUDGED,
-  serve: [VOCABULARY, "html", "http", ...STORE],
+  serve: [VOCABULARY, "html", "http", "rules", ...STORE],
   comments: [VOCABULARY, "html", "http", ...STORE],
   child: [VOCABULARY],
   coding: [VOCABULARY, "child", "http"],

@@ -1,0 +1,106 @@
+/** `_redirects` and `_headers` of an upload: each line that does nothing, or not what was written, is told with file, line
+ *  and what to write (BEYOND 2 and 3). What counts is read by src/rules, here as when the version is served. */
+import { isMarkup, mediaType } from "../../media-types.ts";
+import { resolve } from "../../resolve.ts";
+import { HEADERS, readHeaders } from "../../rules/headers.ts";
+import { brief } from "../../rules/lines.ts";
+import { fileAt } from "../../rules/answer.ts";
+import { isPattern, matchPattern, readPattern } from "../../rules/pattern.ts";
+import { readRedirects, type ReadRule, REDIRECTS } from "../../rules/redirects.ts";
+import { ringsOf } from "../../rules/rings.ts";
+import { isOwnPath, pathOfTarget } from "../../rules/target.ts";
+import type { HeaderBlock, RedirectRule, RuleProblem } from "../../rules/types.ts";
+import type { Draft, Files, Finding, Progress, SiteContext } from "../../types.ts";
+import { show } from "../show.ts";
+
+export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">, progress: Progress): Draft {
+  const { files } = draft;
+  progress("reading its rules", REDIRECTS);
+  const [redirects, headers] = [files.get(REDIRECTS), files.get(HEADERS)];
+  const findings: Finding[] = [];
+  if (redirects !== undefined) {
+    const { rules, problems } = readRedirects(redirects);
+    const names = new Map([...files.keys()].map((name) => [name, name]));
+    findings.push(
+      ...told(REDIRECTS, [...problems, ...ringsOf(rules), ...rules.flatMap((rule) => problemsOf(rule, names, site))]),
+    );
+  }
+  if (headers !== undefined) {
+    const { blocks, problems } = readHeaders(headers);
+    findings.push(...told(HEADERS, [...problems, ...blocks.flatMap((block) => typesRefused(block, files))]));
+  }
+  return findings.length === 0 ? draft : { ...draft, findings: [...(draft.findings ?? []), ...findings] };
+}
+
+function told(file: string, problems: RuleProblem[]): Finding[] {
+  return problems
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ code, line, message, fix_recipe }) => {
+      const path = `${file}:${line}`;
+      return { code, path, target: path, message, fix_recipe };
+    });
+}
+
+type Names = ReadonlyMap<string, string>;
+
+function problemsOf(
+  { rule, pattern }: ReadRule,
+  names: Names,
+  { anonymous }: Pick<SiteContext, "anonymous">,
+): RuleProblem[] {
+  const { line, from, to } = rule;
+  const problems: RuleProblem[] = [];
+  if (anonymous && !isOwnPath(to)) {
+    problems.push({
+      code: "external_redirect",
+      line,
+      message: `${brief(from)} leads to another host, which counts once the site is claimed.`,
+      fix_recipe: "Claim the site: the rule counts from then on, without another deploy.",
+    });
+  }
+  const before = rule.forced || pattern.plain === null ? null : answering(names, from);
+  if (isOwnPath(to) && (rule.status === 200 || rule.status === 404) && !to.includes(":")) {
+    if (fileAt(names, pathOfTarget(to)) === null) problems.push(showsNothing(rule));
+  }
+  if (before !== null) {
+    problems.push({
+      code: "rule_shadowed",
+      line,
+      message: `${show(before)} answers ${brief(from)}, so the line does nothing.`,
+      fix_recipe: `Write ${rule.status}! for ${brief(from)} to go before the file, or take the line away.`,
+    });
+  }
+  return problems;
+}
+
+/** The file that answers a path, or leads to its slash; null: none does. */
+function answering(names: Names, from: string): string | null {
+  const found = resolve(names, from);
+  if (found.kind === "redirect") return "a folder of that name";
+  return found.kind === "file" ? found.file : null;
+}
+
+const showsNothing = ({ line, to }: RedirectRule): RuleProblem => ({
+  code: "invalid_rule",
+  line,
+  message: `No file is at ${brief(to)}; the line does nothing.`,
+  fix_recipe: "Write the path of a file that you deploy; a folder's with its slash.",
+});
+
+/** A page's type is neither given nor taken away. */
+function typesRefused(block: HeaderBlock, files: Files): RuleProblem[] {
+  const lines = block.lines.filter(({ name }) => name.toLowerCase() === "content-type");
+  const pattern = lines.length === 0 ? null : readPattern(block.path);
+  if (pattern === null || !isPattern(pattern)) return [];
+  const page = [...files].find(
+    ([path, bytes]) => matchPattern(pattern, `/${path}`) !== null && isMarkup(mediaType(path, bytes)),
+  );
+  return page === undefined ? [] : lines.map(({ line }) => refused(line, `${show(page[0])} is a page`));
+}
+
+const refused = (line: number, why: string): RuleProblem => ({
+  code: "header_refused",
+  line,
+  message: `${why}, and a page's type is the service's to say: the line does nothing there.`,
+  fix_recipe: "Give the file the name of its type, or take the line away.",
+});

@@ -1,0 +1,91 @@
+/** The blocks of `_headers`, ready to be asked: what an answer gets by the path and the host that were asked (BEYOND 3). */
+import { type Captures, isPattern, matchPattern, type Pattern, readPattern } from "./pattern.ts";
+import type { HeaderBlock } from "./types.ts";
+
+export interface HeaderEdit {
+  line: number;
+  name: string;
+  /** Null: the header is taken away. */
+  value: string | null;
+}
+
+export interface HeaderTable {
+  /** In the order in which they apply: in each block what is taken away first. `path` is decoded; `host` has no port. */
+  edits(path: string, host: string): HeaderEdit[];
+  /** Of what a process keeps for it, about. */
+  bytes: number;
+}
+
+/** What reaches one answer. */
+const MOST_HEADERS = 32;
+const MOST_BYTES = 8 * 1024;
+
+interface Compiled {
+  path: Pattern;
+  host: Pattern | null;
+  /** What is taken away first. */
+  edits: HeaderEdit[];
+}
+
+export function createHeaderTable(blocks: readonly HeaderBlock[]): HeaderTable {
+  const compiled = blocks.flatMap(({ path, host, lines }): Compiled[] => {
+    const [asked, on] = [readPattern(path), host === null ? null : readPattern(`/${host}`)];
+    if (!isPattern(asked) || (on !== null && !isPattern(on))) return [];
+    const removals = lines.filter(({ value }) => value === null).slice(0, MOST_HEADERS);
+    return [{ path: asked, host: on, edits: [...removals, ...lines.filter(({ value }) => value !== null)] }];
+  });
+  const lines = blocks.flatMap((block) => block.lines);
+  return {
+    edits: (path, host) => editsOf(compiled, path, host),
+    bytes: lines.reduce((sum, { name, value }) => sum + 200 + 2 * (name.length + (value?.length ?? 0)), 0),
+  };
+}
+
+/** Up to what one answer may have: what is past it is not even filled. */
+function editsOf(blocks: readonly Compiled[], path: string, host: string): HeaderEdit[] {
+  const edits: HeaderEdit[] = [];
+  let [headers, bytes] = [0, 0];
+  for (const block of blocks) {
+    const captures = capturesOf(block, path, host);
+    if (captures === null) continue;
+    for (const edit of block.edits) {
+      const value = edit.value === null ? null : filled(edit.value, captures, MOST_BYTES - bytes);
+      if (edit.value === null) edits.push(edit);
+      else if (value === null) continue;
+      else if (headers === MOST_HEADERS) return edits;
+      else {
+        edits.push({ ...edit, value });
+        [headers, bytes] = [headers + 1, bytes + edit.name.length + value.length + 4];
+      }
+    }
+  }
+  return edits;
+}
+
+function capturesOf({ path, host }: Compiled, asked: string, on: string): Captures | null {
+  const captures = matchPattern(path, asked);
+  if (captures === null || host === null) return captures;
+  const labels = matchHost(host, on);
+  return labels === null ? null : new Map([...labels, ...captures]);
+}
+
+/** Its names and its `*` hold no dot. */
+function matchHost(pattern: Pattern, host: string): Captures | null {
+  const captures = matchPattern(pattern, `/${host}`);
+  return captures !== null && [...captures.values()].some((value) => value.includes(".")) ? null : captures;
+}
+
+/** Null where it is longer than `most`. No control character and no letter beyond ASCII comes of what was asked. */
+function filled(value: string, captures: Captures, most: number): string | null {
+  let left = most - value.length;
+  if (left < 0) return null;
+  if (captures.size === 0) return value;
+  const whole = value.replace(/:([a-z]\w*)/gi, (written, name: string) => {
+    const captured = captures.get(name);
+    if (captured === undefined || left < 0) return written;
+    const text = encodeURI(captured);
+    left -= text.length;
+    return text;
+  });
+  return left < 0 ? null : whole;
+}

@@ -1,0 +1,25 @@
+/** The rules that a version brings in its own files. */
+import type { Bytes } from "../types.ts";
+import { createHeaderTable, type HeaderTable } from "./header-table.ts";
+import { readHeaders } from "./headers.ts";
+import { readRedirects } from "./redirects.ts";
+export { MOST_RULE_BYTES } from "./lines.ts";
+import { createTable, type RuleTable } from "./table.ts";
+
+export interface VersionRules {
+  /** Null: there is no rule that counts. */
+  redirects: RuleTable | null;
+  headers: HeaderTable | null;
+}
+
+export const NO_RULES: VersionRules = { redirects: null, headers: null };
+
+/** Null for a file that the version has not. What is wrong in them was told when it was deployed. */
+export function rulesOf(redirects: Bytes | null, headers: Bytes | null): VersionRules {
+  const rules = redirects === null ? [] : readRedirects(redirects).rules;
+  const blocks = headers === null ? [] : readHeaders(headers).blocks;
+  return {
+    redirects: rules.length === 0 ? null : createTable(rules),
+    headers: blocks.length === 0 ? null : createHeaderTable(blocks),
+  };
+}

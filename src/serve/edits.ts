@@ -1,0 +1,61 @@
+/** What a site's `_headers` do to an answer of its own (BEYOND 3). What they may never touch was refused when they were
+ *  read; here is what hangs on the file, the site and the host. */
+import { isMarkup } from "../media-types.ts";
+import { isPlainType } from "../rules/plain-type.ts";
+import type { HeaderEdit } from "../rules/header-table.ts";
+import type { HeaderEdits } from "./kept.ts";
+import type { Policy } from "./policy.ts";
+
+interface Edited {
+  policy: Policy;
+  /** Of the file, as the service sends it. */
+  media_type: string;
+  /** `missing`: a page of its own in the place of what is not there, never kept. */
+  status: "found" | "unchanged" | "missing";
+}
+
+/** `headers`, changed in place: in the order of the lines. */
+export function edited(headers: Headers, edits: HeaderEdits | null, answer: Edited): Headers {
+  if (edits === null) return headers;
+  const given = new Set<string>();
+  for (const edit of answer.policy.version_host ? edits.version : edits.live) {
+    if (counts(edit, answer)) apply(headers, edit, answer.policy, given);
+  }
+  return headers;
+}
+
+function counts({ name, value }: HeaderEdit, { policy, media_type, status }: Edited): boolean {
+  switch (name.toLowerCase()) {
+    case "content-type":
+      // The abuse scan judged by it: no page becomes anything else, and nothing else a page.
+      return !isMarkup(media_type) && (value === null || isPlainType(value));
+    case "content-disposition":
+      return value !== null; // without one Bun names a file by its hash
+    case "cache-control":
+      return policy.caching_is_theirs && status !== "missing";
+    case "vary":
+    case "x-robots-tag":
+    case "content-security-policy":
+      // A 304 takes back what a browser may have kept: that stays.
+      return value !== null || !(status === "unchanged" || stays(name.toLowerCase(), policy));
+    default:
+      return true;
+  }
+}
+
+/** Whether the service's own stays, with theirs beside it. */
+function stays(name: string, policy: Policy): boolean {
+  if (name === "vary") return true;
+  if (name === "x-robots-tag") return policy.robots !== null;
+  return name === "content-security-policy" && policy.csp !== null;
+}
+
+function apply(headers: Headers, { name, value }: HeaderEdit, policy: Policy, given: Set<string>): void {
+  const lower = name.toLowerCase();
+  if (value === null) {
+    headers.delete(lower);
+    given.delete(lower);
+  } else if (stays(lower, policy) || (given.has(lower) && lower !== "content-type")) headers.append(lower, value);
+  else headers.set(lower, value);
+  if (value !== null) given.add(lower);
+}

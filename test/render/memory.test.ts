@@ -38,8 +38,10 @@ async function outcome(megabytes: number, pieces: number): Promise<string> {
   await mkdir(folder);
   const program = [process.execPath, "-e", mapping(megabytes, pieces, folder)];
   const page = startPageProcess({ try: { program: "", sandbox: false, folder } }, program);
-  await until(() => existsSync(join(folder, "there")));
-  await Promise.race([page.done.catch(() => {}), Bun.sleep(1000)]);
+  let over = false;
+  const ended = page.done.catch(() => {}).then(() => (over = true));
+  await until(() => over || existsSync(join(folder, "there")));
+  await Promise.race([ended, Bun.sleep(500)]);
   page.kill();
   return page.done.then(
     () => "answered",

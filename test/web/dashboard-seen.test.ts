@@ -73,7 +73,6 @@ describe("WEB 10: pages weigh little with the engine on, their pictures aside, w
 
 test("WEB 6: of what a page said the first is shown, and how much more there is", async () => {
   const { text } = await ann.read(`/dashboard/sites/${site.site_id}`);
-  for (const words of ["50 requests failed", "50 lines on the console", "said 0 ", "and 30 more"])
-    expect(text).toContain(words);
-  expect(text).not.toContain("said 49 ");
+  const told = ["50 requests failed", "50 lines on the console", "said 0 ", "and 30 more", "said 49 "];
+  expect(told.filter((words) => text.includes(words))).toEqual(told.slice(0, -1));
 });

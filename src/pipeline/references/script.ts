@@ -68,23 +68,6 @@ const REQUIRE = sticky(" \\( LITERAL \\)");
 /** It is assigned, or a parameter: the script brings its own. */
 const OWN_REQUIRE = sticky(" [=,)]");
 
-/** Requests by libraries that pages name in full. Found as they stand: their last words are everywhere in minified code. */
-const BY_LIBRARY = [
-  ...["$", "jQuery", "axios"].map((library) => `${library}.get(`),
-  ...["json", "csv", "tsv", "text", "xml"].map((kind) => `d3.${kind}(`),
-];
-const FIRST_ARGUMENT = sticky(" LITERAL ([),+])");
-
-function* byLibrary({ code }: Indexed): Generator<RegExpExecArray> {
-  for (const call of BY_LIBRARY) {
-    for (let at = code.indexOf(call); at >= 0; at = code.indexOf(call, at + 1)) {
-      FIRST_ARGUMENT.lastIndex = at + call.length;
-      const match = FIRST_ARGUMENT.exec(code);
-      if (match) yield match;
-    }
-  }
-}
-
 /** Addresses whose host or scheme may be at fault. */
 const NEAR_OR_PLAIN = /^(?:http|ws):\/\/(?!www\.w3\.org\/)|^(?:https|wss):\/\/(?:localhost|[\d[])/i;
 const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
@@ -111,7 +94,6 @@ function requests(script: Indexed, literal: Literal): { files: string[]; calls: 
     ...fetched,
     ...uses(script, "getJSON", ARGUMENT, true),
     ...uses(script, "getScript", ARGUMENT, true),
-    ...byLibrary(script),
   ]) {
     const endpoint = match[2] === "+" || (match[2] === "," && namesMethod(code, match.index + match[0].length));
     (endpoint ? calls : files).push(literal(match));

@@ -1,7 +1,6 @@
 /** Which errors are the site's own for certain, on a page that takes scripts or data from another host, which the engine
  *  refuses: those that are thrown before anything of it could have run or answered. */
 import type { Params } from "../protocol/connection.ts";
-import type { Page } from "./targets.ts";
 
 const WORLD = "svc-errors";
 const FOUND = "svcFound";
@@ -23,13 +22,17 @@ const SOURCE = `(() => {
   observer.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["src"] });
 })()`;
 
+interface Told {
+  send(method: string, params: Params): Promise<unknown>;
+}
+
 /** Has the page and its frames tell of the first script of another host, as `Runtime.bindingCalled`. */
-export async function tellOfScripts(page: Page): Promise<void> {
+export async function tellOfScripts(page: Told): Promise<void> {
   await page.send("Runtime.addBinding", { name: FOUND, executionContextName: WORLD });
   await page.send("Page.addScriptToEvaluateOnNewDocument", { source: SOURCE, worldName: WORLD });
 }
 
-export interface Alone {
+interface Alone {
   heard(params: Params): void;
   /** Of an error as `Runtime.exceptionThrown` has it, when it is heard. */
   isOwn(details: Readonly<Record<string, unknown>>): boolean;

@@ -37,6 +37,8 @@ export class Exchange {
   bytes = 0;
   /** Asked of the API's host: set as soon as that is known. */
   on_api = false;
+  /** The site is in quarantine: whatever it is answered with leads nowhere else. */
+  held = false;
   /** Of the refusal that it is answered with. */
   code: ErrorCode | null = null;
   /** Null where it is no deploy. */

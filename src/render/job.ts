@@ -32,6 +32,8 @@ export interface PageError {
   text: string;
   url: string | null;
   line: number | null;
+  /** Nothing of another host could have kept it away. */
+  own: boolean;
 }
 
 interface FailedRequest {

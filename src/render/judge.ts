@@ -1,6 +1,7 @@
 /** What of a page is worth a warning: what failed in the browser, and what the lint did not say already. */
 import type { RenderWarning } from "../store/renders.ts";
 import type { Receipt } from "../store/serving.ts";
+import { counts } from "./counting.ts";
 import type { PageError, Seen, SeenRequest } from "./job.ts";
 
 /** Of one code; the last says how many more. */
@@ -16,8 +17,10 @@ const NOT_MISSED: ReadonlySet<string> = new Set([
   "CSPViolationReport",
   "SignedExchange",
 ]);
-/** Where one of these is refused because it went elsewhere, the page does not have what it has for a visitor. */
-const WORKS: ReadonlySet<string> = new Set(["Script", "Fetch", "XHR", "WebSocket", "EventSource", "Document", "Other"]);
+/** Where one of these is refused because it went elsewhere, the page's scripts do not have what they have for a visitor. */
+const WORKS: ReadonlySet<string> = new Set(["Script", "Fetch", "XHR", "WebSocket", "EventSource", "Other"]);
+/** A frame of another host, which no script of the page can look into. */
+const SHOWS: ReadonlySet<string> = new Set([...WORKS, "Document"]);
 /** Failures of what a page may go without, and those of the bounds that it has here alone. */
 const BESIDES =
   /service ?worker|Failed to fetch|NetworkError|Load failed|NotAllowedError|AbortError|ResizeObserver loop|allocation failed|out of memory/i;
@@ -73,8 +76,10 @@ const placeOf = ({ url, line }: PageError): string => {
   return path === null ? "" : ` (${fileAt(path)}${line === null ? "" : `:${line}`})`;
 };
 
-function scriptErrors(seen: Seen): RenderWarning[] {
-  const errors = new Map(seen.errors.filter(({ text }) => !BESIDES.test(text)).map((one) => [one.text, one]));
+/** `lacks`: the page does not have all that its scripts have for a visitor. Then only what would happen there too is told. */
+function scriptErrors(seen: Seen, lacks: boolean): RenderWarning[] {
+  const told = seen.errors.filter(({ text, own }) => (own || !lacks) && !BESIDES.test(text));
+  const errors = new Map(told.map((one) => [one.text, one]));
   return [...errors.values()].map((error) => {
     const address = error.url === null ? null : pathOf(error.url);
     const path = address === null ? null : fileAt(address);
@@ -108,10 +113,11 @@ function bounded(warnings: RenderWarning[]): RenderWarning[] {
 
 /** `receipt`: what the deploy of the version was told. */
 export function judge(seen: Seen, receipt: Receipt | null): RenderWarning[] {
-  const lacks = seen.failed_requests.some(({ elsewhere, kind }) => elsewhere && WORKS.has(kind));
+  const refused = seen.failed_requests.filter(({ elsewhere, url }) => elsewhere && !counts(url));
+  const lacks = (kinds: ReadonlySet<string>) => refused.some(({ kind }) => kinds.has(kind));
   return [
-    ...(lacks ? [] : bounded(scriptErrors(seen))),
+    ...bounded(scriptErrors(seen, lacks(WORKS))),
     ...bounded(failedRequests(seen, receipt)),
-    ...(seen.blank && !lacks ? [BLANK] : []),
+    ...(seen.blank && !lacks(SHOWS) ? [BLANK] : []),
   ];
 }

@@ -12,7 +12,7 @@ const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 
 export const isOwnPath = (to: string): boolean => to.startsWith("/");
 
-export interface NoTarget {
+interface NoTarget {
   problem: string;
   recipe: string;
 }

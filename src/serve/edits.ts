@@ -29,6 +29,8 @@ function counts({ name, value }: HeaderEdit, { policy, media_type, status }: Edi
     case "content-type":
       // The abuse scan judged by it: no page becomes anything else, and nothing else a page.
       return !isMarkup(media_type) && (value === null || isPlainType(value));
+    case "connection-allowlist": // of a quarantine, or what ends it
+      return policy.csp === null && (value !== null || status !== "unchanged");
     case "content-disposition":
       return value !== null; // without one Bun names a file by its hash
     case "cache-control":

@@ -6,6 +6,7 @@ import { answerText, errorJson } from "../http/answers.ts";
 import { type Exchange, pathOf, wantsHtml } from "../http/exchange.ts";
 import { decodePath } from "../percent.ts";
 import { visible } from "../visible.ts";
+import { confineError } from "./policy.ts";
 
 /** What a person reads first. The refusal's sentence follows it. */
 const HEADINGS: Partial<Record<ErrorCode, string>> = {
@@ -31,9 +32,10 @@ h1{font-size:1.75rem}h1+p{margin-top:-4px}.mono{line-height:1}.button{justify-se
 
 /** `contact`: whom to ask where the operator refused. A site whose time is over was refused by nobody. */
 export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
-  if (!wantsHtml(request)) return asJson(refusal, exchange);
+  if (!wantsHtml(request)) return confineError(asJson(refusal, exchange), exchange);
   const text = pageText(request, refusal, exchange, contact);
-  return answerText(text, exchange, { ...refusal.headers, ...HTML_HEADERS }, refusal.status);
+  const answer = answerText(text, exchange, { ...refusal.headers, ...HTML_HEADERS }, refusal.status);
+  return confineError(answer, exchange);
 }
 
 /** A page of the site may frame it, and run code there: a text, too, is a page then. */

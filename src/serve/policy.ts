@@ -1,4 +1,5 @@
 /** The headers that follow the site and the kind of host, not the file (CONTRACT 2 and 6). */
+import type { Exchange } from "../http/exchange.ts";
 import type { Site } from "../types.ts";
 
 export interface Policy {
@@ -13,8 +14,8 @@ export interface Policy {
   readonly robots: string | null;
   /** A 304 cannot take a header away: a page cached as `noindex` before the claim needs to be told otherwise. */
   readonly robots_unchanged: string;
-  /** In quarantine: nothing that a page loads or sends leaves the site, but for a step elsewhere. On every answer, for what
-   *  a frame or a worker makes of a text has the policy of that text alone. */
+  /** In quarantine: nothing that a page loads or sends leaves the site. On every answer, for what a frame or a worker makes
+   *  of a text has the policy of that text alone. */
   readonly csp: string | null;
   /** For a 304: once the site is cleared, an empty one takes the place of the one that the browser keeps. */
   readonly csp_unchanged: string | null;
@@ -59,16 +60,38 @@ export function policyOf(site: Site, version_host: boolean): Policy {
 }
 
 const CSP = "content-security-policy";
+/** What no CSP stops, steps elsewhere and WebRTC among it: browsers that know it connect to the site alone (WICG Connection
+ *  Allowlists; Chromium from 152 on). */
+const CONNECTIONS = "connection-allowlist";
+const NOWHERE_ELSE = "(response-origin)";
+
+/** An error, too, is a document that a page of the site may open and run code in. */
+export function confineError(response: Response, { held }: Pick<Exchange, "held">): Response {
+  if (held) response.headers.set(CONNECTIONS, NOWHERE_ELSE);
+  return response;
+}
+
+/** The headers of a quarantine. `csp` is empty once it is over: so is the other then. */
+const headersOf = (csp: string | null): Record<string, string> =>
+  csp === null ? {} : { [CSP]: csp, [CONNECTIONS]: csp === "" ? "" : NOWHERE_ELSE };
 
 /** For the headers of answers that are made one by one. */
 export const policyHeaders = ({ robots, csp }: Policy): Record<string, string> => ({
   ...(robots !== null && { "x-robots-tag": robots }),
-  ...(csp !== null && { [CSP]: csp }),
+  ...headersOf(csp),
+});
+
+/** The same for a 304, which changes what the browser keeps. */
+export const unchangedPolicyHeaders = ({ robots_unchanged, csp_unchanged }: Policy): Record<string, string> => ({
+  "x-robots-tag": robots_unchanged,
+  ...headersOf(csp_unchanged),
 });
 
 /** What the service itself answers on a site's host: a page that frames it may run code there. */
 export function confine({ quarantine }: Site, response: Response): Response {
-  if (quarantine !== null && !response.headers.has(CSP)) response.headers.set(CSP, QUARANTINE);
+  if (quarantine === null) return response;
+  if (!response.headers.has(CSP)) response.headers.set(CSP, QUARANTINE);
+  response.headers.set(CONNECTIONS, NOWHERE_ELSE);
   return response;
 }
 

@@ -3,7 +3,7 @@ import type { Coding } from "../http/negotiate.ts";
 import type { Budget } from "./budget.ts";
 import { edited } from "./edits.ts";
 import type { FileAnswer, Form } from "./kept.ts";
-import type { Policy } from "./policy.ts";
+import { type Policy, policyHeaders, unchangedPolicyHeaders } from "./policy.ts";
 
 /** What the first response takes is in its form's cost. Of one file there may be as many others as there are ways to
  *  write its path. */
@@ -44,8 +44,7 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   if (coding !== "identity") headers.set("content-encoding", coding);
   headers.set("accept-ranges", coding === "identity" ? "bytes" : "none");
   if (namedByBun(media_type)) headers.set("content-disposition", "inline");
-  if (policy.robots !== null) headers.set("x-robots-tag", policy.robots);
-  if (policy.csp !== null) headers.set("content-security-policy", policy.csp);
+  for (const [name, value] of Object.entries(policyHeaders(policy))) headers.set(name, value);
   return edited(headers, answer.edits, { policy, media_type, status: "found" });
 }
 
@@ -54,8 +53,7 @@ export const namedByBun = (media_type: string): boolean => /^(?:application|mode
 
 function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);
-  headers.set("x-robots-tag", policy.robots_unchanged);
-  if (policy.csp_unchanged !== null) headers.set("content-security-policy", policy.csp_unchanged);
+  for (const [name, value] of Object.entries(unchangedPolicyHeaders(policy))) headers.set(name, value);
   return edited(headers, answer.edits, { policy, media_type: answer.body.file.media_type, status: "unchanged" });
 }
 

@@ -126,6 +126,7 @@ function answerFrom(
   exchange: Exchange,
   serving: Serving,
 ): Response | Promise<Response> {
+  exchange.held = hosted.site.quarantine !== null;
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(hosted.policy);
   if (isForbiddenWorker(request, hosted.policy)) throw noWorker(hosted.policy);
   const answer = serving.answerFor(hosted.version, pathOf(request.url), () => askedOf(hosted, request, serving));

@@ -45,6 +45,7 @@ export function createOwnPaths(handlers: Handlers) {
 
   async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> {
     const site = await sites.shown(host);
+    exchange.held = site.quarantine !== null;
     const answer = await comments.companion(request, site, exchange);
     return answer === null ? sites.handle(request, host, exchange) : confine(site, answer);
   }
@@ -56,6 +57,7 @@ export function createOwnPaths(handlers: Handlers) {
     const find = handlerFor(path, request, host);
     if (find === null) return null;
     return sites.shown(host).then(async (site) => {
+      exchange.held = site.quarantine !== null;
       if (site.quarantine !== null && path.startsWith("/_svc/comments/") && !isRead(request)) throw commentsOff();
       return confine(site, await find()(request, site, exchange));
     });

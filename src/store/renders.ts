@@ -52,7 +52,7 @@ export interface RenderBrief {
 }
 
 export interface Renders {
-  /** The one that was asked for first; null where none waits. Those that are too many are given up. */
+  /** The next in turn, those of owners first; null where none waits. Those that are too many are given up. */
   take(): Promise<RenderTask | null>;
   /** False where the version is gone, or was asked for again. */
   settle(task: Pick<RenderTask, "version_no">, outcome: RenderOutcome): Promise<boolean>;

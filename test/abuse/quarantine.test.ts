@@ -25,10 +25,15 @@ const suspicious = (text: string): Contents => ({
   "style.css": "a{}",
   "sub/index.html": "<title>Sub</title>",
 });
+/** The policy of an answer; each has the list of hosts too, or neither. */
 const csp = async (slug: string, path = "/", init?: RequestInit): Promise<string | null> => {
   const response = await server.site(slug, path, init);
   await response.body?.cancel();
-  return response.headers.get("content-security-policy");
+  const [policy, connections] = ["content-security-policy", "connection-allowlist"].map((name) =>
+    response.headers.get(name),
+  );
+  if (connections !== null || policy?.startsWith("default-src 'self'")) expect(connections).toBe("(response-origin)");
+  return policy!;
 };
 const operator = (...words: string[]) => run([...SOURCE, ...words, "--data-dir", server.data_dir]);
 const reports = async () =>
@@ -124,6 +129,11 @@ describe("a suspicious anonymous site is quarantined", () => {
       ]) {
         expect([host, path, await csp(host, path)]).toEqual([host, path, POLICY]);
       }
+      for (const init of [{ method: "POST" }, { headers: { "if-match": '"x"' } }]) {
+        const answer = await server.site(host, "/", init);
+        await answer.body?.cancel();
+        expect(answer.headers.get("connection-allowlist")).toBe("(response-origin)");
+      }
       expect(await csp(host, "/", { method: "POST" })).toStartWith("default-src");
       expect(await csp(host, "/", { headers: { "if-match": '"x"' } })).toStartWith("default-src");
     }
@@ -136,9 +146,13 @@ describe("a suspicious anonymous site is quarantined", () => {
     const site = await server.deploy({ ...suspicious("own"), "404.html": "" });
     for (const path of ["/_svc/c.js", "/_svc/nothing", "/_svc/comments/me", "/_svc/comments/view?page=/"]) {
       for (const accept of ["text/html", "*/*"]) {
-        expect([path, accept, await csp(site.slug, path, { headers: { accept } })]).toEqual([
+        const answer = await server.site(site.slug, path, { headers: { accept } });
+        await answer.body?.cancel();
+        const { headers } = answer;
+        expect([path, accept, headers.get("content-security-policy"), headers.get("connection-allowlist")]).toEqual([
           ...[path, accept],
           expect.stringContaining("default-src"),
+          "(response-origin)",
         ]);
       }
     }
@@ -163,9 +177,11 @@ describe("a suspicious anonymous site is quarantined", () => {
     const headers = { "if-none-match": first.headers.get("etag")! };
     const again = await server.site(site.slug, "/about", { headers });
     expect([again.status, again.headers.get("content-security-policy")]).toEqual([304, POLICY]);
+    expect(again.headers.get("connection-allowlist")).toBe("(response-origin)");
     await operator("clear", site.slug);
     const cleared = await server.site(site.slug, "/about", { headers });
     expect([cleared.status, cleared.headers.get("content-security-policy")]).toEqual([304, ""]);
+    expect(cleared.headers.get("connection-allowlist")).toBe("");
   });
 
   test("nobody can write a comment there, which its owner would read", async () => {

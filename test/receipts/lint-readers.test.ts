@@ -124,3 +124,17 @@ describe("pages", () => {
     expect(pageReferences(new Page(html)).references.map(({ url }) => url)).toEqual(found);
   });
 });
+
+describe("RequireJS", () => {
+  const scripts = (html: string): string[] => pageReferences(new Page(html)).scripts.flatMap(({ url }) => url ?? []);
+
+  test.each<[html: string, found: string[]]>([
+    [`<script data-main="js/main" src="lib/require.js"></script>`, ["js/main.js", "lib/require.js"]],
+    [`<script src=require.min.js data-main=main.js></script>`, ["main.js", "require.min.js"]],
+    [`<script data-main="js/app&#46;js?v=2" src="/require.js"></script>`, ["js/app.js?v=2", "/require.js"]],
+    [
+      `<script data-main="text!a" src="require.js"></script><script data-main="x" src="other.js"></script>`,
+      ["require.js", "other.js"],
+    ],
+  ])("%s begins with %j", (html, found) => expect(scripts(html)).toEqual(found));
+});

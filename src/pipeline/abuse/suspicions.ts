@@ -10,6 +10,7 @@ import { builtProgram, program } from "./programs.ts";
 import { fastRedirect } from "./redirects.ts";
 import type { Look } from "./signal.ts";
 import { recoveryPhrase, walletKey } from "./wallets.ts";
+import { writtenForm } from "./written-forms.ts";
 
 const PAYMENT =
   `stripe.com stripe.network paypal.com paypalobjects.com paddle.com braintreegateway.com adyen.com braintree-api.com
@@ -48,6 +49,7 @@ export const SIGNALS: readonly Look[] = [
   borrowedBrand,
   collectingScript,
   collectingService,
+  writtenForm,
   recoveryPhrase,
   walletKey,
   cardFields,

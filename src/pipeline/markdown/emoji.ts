@@ -1,11 +1,12 @@
-/** `:rocket:` is 🚀: the names that GitHub has, a list of facts that `emoji.txt` holds as `🚀 rocket, 👍 +1 thumbsup, …`. */
+/** `:rocket:` is 🚀: the names that GitHub has, a list of facts that `emoji.txt` holds as `🚀 rocket, 👍 +1 thumbsup, …`
+ *  (scripts/emoji.ts writes it). */
 import list from "./emoji.txt" with { type: "text" };
 
 let known: ReadonlyMap<string, string> | undefined;
 
 function read(): ReadonlyMap<string, string> {
   const emoji = new Map<string, string>();
-  for (const entry of list.split(/,\s/)) {
+  for (const entry of list.split(/, |\n/)) {
     const [character, ...names] = entry.trim().split(" ");
     for (const name of names) emoji.set(name, character!);
   }

@@ -131,9 +131,19 @@ class PageReader {
     else {
       const module = !CLASSIC.test(type);
       const url = found.get("src");
+      const main = found.get("data-main");
+      if (main !== undefined && main.trim() !== "" && /require/i.test(url ?? ""))
+        this.required(decodeEntities(main).trim());
       if (url === undefined) this.scripts.push({ url: null, code: raw, module });
       else if (url.length <= LONGEST_URL) this.scripts.push({ url: decodeEntities(url).trim(), code: "", module });
     }
+  }
+
+  /** What RequireJS begins with, when it is there: beside the page, its ending left out as for all its modules. */
+  private required(main: string): void {
+    if (main.length > LONGEST_URL || /[!]/.test(main)) return;
+    const url = /\.js$|[?#]/.test(main) ? main : `${main}.js`;
+    this.scripts.push({ url, code: "", module: false });
   }
 
   private link(found: Attributes): void {

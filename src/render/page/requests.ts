@@ -21,6 +21,8 @@ const MOST_REQUESTS = 3000;
 const ELSEWHERE = "Refused: the render engine opens no host but the site's own.";
 /** Asked by some browsers for themselves, wherever no page names another. */
 const isImplied = ({ url, kind }: Sent): boolean => kind === "Other" && URL.parse(url)?.pathname === "/favicon.ico";
+/** What only scripts ask for. */
+const CALLED: ReadonlySet<string> = new Set(["Fetch", "XHR", "WebSocket", "EventSource", "Other"]);
 const isNetwork = (url: string): boolean => /^(https?|wss?):/i.test(url);
 
 type Handlers = Readonly<Record<string, (params: Params, sessionId: string | undefined) => void>>;
@@ -41,16 +43,21 @@ function sending({ isOwn, now, enough }: Asking, failed: SeenRequest[]) {
   const waiting = new Set<string>();
   let asked = 0;
   let changed = now();
+  let lacks = false;
   const refuse = (request: Sent) => keep(request, null, ELSEWHERE, true);
   return {
     keep,
     refuse,
     of: (id: unknown) => sent.get(String(id)),
-    begin(id: unknown, request: Sent, sessionId: string | undefined): boolean {
+    /** `parsed`: an element of the page asks for it. */
+    begin(id: unknown, request: Sent, sessionId: string | undefined, parsed = false): boolean {
       if (++asked > MOST_REQUESTS) enough("Network", sessionId);
       const target = URL.parse(request.url);
       if (isImplied(request)) return false;
-      if (target === null || !isOwn(target)) return (refuse(request), false);
+      if (target === null || !isOwn(target)) {
+        lacks ||= CALLED.has(request.kind) || (request.kind === "Script" && !parsed);
+        return (refuse(request), false);
+      }
       sent.set(String(id), request);
       return true;
     },
@@ -62,17 +69,19 @@ function sending({ isOwn, now, enough }: Asking, failed: SeenRequest[]) {
       waiting.delete(String(id));
       changed = now();
     },
+    lacks: () => lacks,
     open: () => waiting.size,
     last_change: () => changed,
   };
 }
 
 const requestEvents = ({ begin, wait, done, of, keep }: ReturnType<typeof sending>): Handlers => ({
-  "Network.requestWillBeSent"({ requestId, request, type }, sessionId) {
+  "Network.requestWillBeSent"({ requestId, request, type, initiator }, sessionId) {
     const { url, method, headers } = request as { url: string; method: string; headers?: Record<string, string> };
     const is_worker = headers?.["Service-Worker"] === "script";
     const kind = is_worker ? "ServiceWorker" : String(type ?? "Other");
-    if (isNetwork(url) && begin(requestId, { url, method, kind }, sessionId)) wait(requestId);
+    const parsed = (initiator as { type?: string } | undefined)?.type === "parser";
+    if (isNetwork(url) && begin(requestId, { url, method, kind }, sessionId, parsed)) wait(requestId);
   },
   "Network.responseReceived"({ requestId, response }) {
     const { status, statusText } = response as { status: number; statusText: string };
@@ -100,6 +109,6 @@ const socketEvents = ({ begin, of, keep }: ReturnType<typeof sending>): Handlers
 /** Hears the events of requests. */
 export function watchRequests(asking: Asking, failed: SeenRequest[]) {
   const requests = sending(asking, failed);
-  const { open, last_change, refuse } = requests;
-  return { handlers: { ...requestEvents(requests), ...socketEvents(requests) }, open, last_change, refuse };
+  const { open, last_change, refuse, lacks } = requests;
+  return { handlers: { ...requestEvents(requests), ...socketEvents(requests) }, open, last_change, refuse, lacks };
 }

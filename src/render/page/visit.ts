@@ -1,5 +1,6 @@
 /** One page from its first byte to its pictures, as a visitor would see it. */
 import type { RenderJob, Seen } from "../job.ts";
+import { tellOfScripts } from "./alone.ts";
 import { openGate } from "../gate/index.ts";
 import type { Connection, Event } from "../protocol/connection.ts";
 import { startBrowser } from "../protocol/browser.ts";
@@ -41,6 +42,7 @@ function hearLoading(state: Loading, { method, params, sessionId }: Event, sessi
 async function look(page: Page, url: string, watch: Watch, state: Loading) {
   await page.send("Page.enable");
   await page.send("Page.setInterceptFileChooserDialog", { enabled: true });
+  await tellOfScripts(page);
   await showDesktop(page);
   const { errorText } = await page.send<{ errorText?: string }>("Page.navigate", { url });
   if (errorText !== undefined) throw new Error(`The page could not be opened: ${errorText}.`);

@@ -3,6 +3,7 @@ import type { ConsoleEntry, PageError, SeenRequest } from "../job.ts";
 import { MOST_ENTRIES } from "../job.ts";
 import type { Event, Params } from "../protocol/connection.ts";
 import { kept, keptUrl } from "../texts.ts";
+import { createAlone } from "./alone.ts";
 import { type Asking, watchRequests } from "./requests.ts";
 
 export interface Watch {
@@ -56,7 +57,7 @@ function consoleEntry({ type, args, stackTrace }: Params): ConsoleEntry {
   return { level: LEVELS[String(type)] ?? "log", text: kept(text.join(" ")), ...placeOf(frames?.[0]) };
 }
 
-function pageError({ exceptionDetails }: Params): PageError {
+function pageError({ exceptionDetails }: Params): Omit<PageError, "own"> {
   const { text, exception, url, lineNumber, stackTrace } = exceptionDetails as Frame & {
     text: string;
     exception?: Remote;
@@ -70,6 +71,7 @@ function pageError({ exceptionDetails }: Params): PageError {
 export function createWatch(options: Options): Watch {
   const [entries, errors, failed_requests]: [ConsoleEntry[], PageError[], SeenRequest[]] = [[], [], []];
   const requests = watchRequests(options, failed_requests);
+  const alone = createAlone(requests.lacks);
   const full = (sessionId: string | undefined): void => {
     if (entries.length >= MOST_ENTRIES && errors.length >= MOST_ENTRIES / 5) options.enough("Runtime", sessionId);
   };
@@ -83,9 +85,11 @@ export function createWatch(options: Options): Watch {
       full(sessionId);
     },
     "Runtime.exceptionThrown"(params, sessionId) {
-      if (errors.length < MOST_ENTRIES) errors.push(pageError(params));
+      const own = alone.isOwn(params["exceptionDetails"] as Params);
+      if (errors.length < MOST_ENTRIES) errors.push({ ...pageError(params), own });
       if (errors.length >= MOST_ENTRIES) options.enough("Runtime", sessionId);
     },
+    "Runtime.bindingCalled": alone.heard,
     "Log.entryAdded"({ entry }) {
       const { level, text, url, lineNumber, source } = entry as Frame & Record<string, unknown>;
       if (source === "network" || entries.length >= MOST_ENTRIES) return; // it stands among the requests

@@ -5,7 +5,7 @@ import type { Site } from "../../types.ts";
 import { icon } from "../icons.ts";
 import { warningGroups } from "../receipt.ts";
 import type { SignedIn } from "../who.ts";
-import { count } from "../wording/amounts.ts";
+import { count, figure } from "../wording/amounts.ts";
 
 type Seen = RenderBrief & RenderSeen;
 
@@ -41,27 +41,33 @@ const pictures = (site_id: string, seen: Seen): Html =>
     ${shot(site_id, seen, "phone", "The start page on a phone")}
   </p>`;
 
+/** A page may say 50,000 characters; the API has them all (`GET /sites/:id`). */
+const MOST_SHOWN = 20;
+const LONGEST = 200;
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST).toWellFormed()}…` : text);
+
 /** A list that is folded; nothing where it is empty. */
-const folded = (summary: string, entries: readonly Html[]): Html | false =>
+const folded = <T>(summary: string, entries: readonly T[], entryOf: (entry: T) => Html): Html | false =>
   entries.length > 0 &&
   html`<details>
     <summary>${summary}</summary>
     <ul class="said-lines" role="list">
-      ${entries.map((entry) => html`<li>${entry}</li>`)}
+      ${entries.slice(0, MOST_SHOWN).map((entry) => html`<li>${entryOf(entry)}</li>`)}
+      ${entries.length > MOST_SHOWN && html`<li>… and ${figure(entries.length - MOST_SHOWN)} more</li>`}
     </ul>
   </details>`;
 
 const details = ({ console: lines, failed_requests }: Seen): Html =>
   html`${folded(
     `${count(failed_requests.length, "request")} failed`,
-    failed_requests.map(
-      ({ method, url, status, reason }) =>
-        html`<code dir="auto">${method} ${url}</code> ${status === null ? reason : `${status}`}`,
-    ),
+    failed_requests,
+    ({ method, url, status, reason }) =>
+      html`<code dir="auto">${method} ${cut(url)}</code> ${status === null ? cut(reason) : `${status}`}`,
   )}
   ${folded(
     `${count(lines.length, "line")} on the console`,
-    lines.map(({ level, text }) => html`<b>${level}</b> <code dir="auto">${text}</code>`),
+    lines,
+    ({ level, text }) => html`<b>${level}</b> <code dir="auto">${cut(text)}</code>`,
   )}`;
 
 function verdict({ status, reason, warnings }: Seen): Html {

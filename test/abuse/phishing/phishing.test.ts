@@ -8,7 +8,7 @@ import type { Shape } from "./shape.ts";
 
 /** With how many of each are caught. */
 const CLASSES: readonly (readonly [name: string, shapes: readonly Shape[], caught: number])[] = [
-  ["forms that send elsewhere", FORMS, 8],
+  ["forms that send elsewhere", FORMS, 11],
   ["bots and webhooks", BOTS, 6],
   ["scripts that collect", SCRIPTS, 16],
   ["services that collect", SERVICES, 9],
@@ -30,7 +30,7 @@ describe.each(CLASSES)("%s", (_, shapes, caught) => {
   });
 });
 
-test("84 of 93 shapes are caught", () => {
+test("87 of 96 shapes are caught", () => {
   const shapes = CLASSES.flatMap(([, all]) => all);
-  expect([shapes.filter(({ files }) => judge(files) !== "pass").length, shapes.length]).toEqual([84, 93]);
+  expect([shapes.filter(({ files }) => judge(files) !== "pass").length, shapes.length]).toEqual([87, 96]);
 });

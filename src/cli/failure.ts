@@ -20,10 +20,16 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: "is a folder, not a file",
   ENOTDIR: "lies below something that is not a folder",
   ENAMETOOLONG: "has a name that is too long",
+  ENOSPC: "has no room: the disk is full",
+  EROFS: "cannot be written: its disk is read-only",
+  ELOOP: "is a symbolic link that leads to itself",
+  EMFILE: "cannot be opened: too many files are open",
 };
 
 /** `ENOENT` and the like, of an error of the system. */
 export const codeOf = (error: unknown): string | undefined => (Object(error) as { code?: string }).code;
+
+const OF_THE_ENGINE = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /** Anything that was thrown, as a Failure. */
 export function asFailure(error: unknown): Failure {
@@ -31,5 +37,9 @@ export function asFailure(error: unknown): Failure {
   const { code, path, message } = Object(error) as { code?: string; path?: string; message?: string };
   const reason = code === undefined ? undefined : FILE_ERRORS[code];
   if (reason !== undefined && path !== undefined) return new Failure("unreadable", `${path} ${reason}.`);
+  // An engine's own words for a fault of svc tell nobody what to do.
+  if (OF_THE_ENGINE.some((kind) => error instanceof kind)) {
+    return new Failure("failed", "svc itself has a fault here. Please report what you ran, with svc --version.");
+  }
   return new Failure("failed", message ?? String(error));
 }

@@ -1,4 +1,5 @@
 /** The help, made from the table of commands. */
+import { BUILT_IN_SERVER } from "../client/default-server.ts";
 import { COMMON_FLAGS, type Command } from "./command.ts";
 import type { Flag } from "./flags.ts";
 import { svc } from "./invocation.ts";
@@ -35,10 +36,10 @@ export const overview = (commands: readonly Command[]): string[] => [
   "",
   ...flagLines([...commands[0]!.flags, ...COMMON_FLAGS]),
   "",
-  `Each command has more: ${svc("<command> --help")}`,
+  `Each command has more: ${svc("help <command>")}, or ${svc("<command> --help")}`,
   "",
   ...columns([
-    ["DEPLOY_URL", "the server (default: http://localhost:8787)"],
+    ["DEPLOY_URL", `the server (default: that of the last login, else ${BUILT_IN_SERVER})`],
     ["SVC_TOKEN", "an account session token, before the saved session"],
     ["SVC_CONFIG_DIR", "where links and the session are kept"],
     ["NO_COLOR, FORCE_COLOR", "colors off, on"],

@@ -21,11 +21,18 @@ function runnerOf(env: Env): string {
   return env["npm_lifecycle_event"] === "npx" ? `npx -y bun@${bun}` : "bun";
 }
 
+function isBinary(): boolean {
+  const { Bun } = globalThis as { Bun?: { isStandaloneExecutable?: boolean } };
+  return Bun?.isStandaloneExecutable === true;
+}
+
+/** The script that Bun runs; null for the binary, and under Node. */
+export const scriptOfBun = (): string | null =>
+  process.versions.bun === undefined || isBinary() ? null : process.argv[1]!;
+
 function invocation(): Invocation {
   const { env } = process;
-  const { Bun } = globalThis as { Bun?: { isStandaloneExecutable?: boolean } };
-  const isBinary = Bun?.isStandaloneExecutable === true;
-  const [file, runner] = isBinary ? [process.execPath, null] : [process.argv[1]!, runnerOf(env)];
+  const [file, runner] = isBinary() ? [process.execPath, null] : [process.argv[1]!, runnerOf(env)];
   return { file, runner, cwd: process.cwd(), env };
 }
 

@@ -1,8 +1,9 @@
 /** Finds the folder to deploy where none is named. */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { droppedAs } from "../version-id.ts";
 import { BUILD_DIR_CANDIDATES } from "./build-dir-candidates.ts";
+import { manifestOf, packageManagerOf, runScript } from "./package-manager.ts";
 
 /** Where build tools put a site beside the candidates: Angular, React Router, Flutter, MkDocs, Sphinx. */
 const KNOWN_PLACES = [/^dist\/[^/]+\/browser$/, /^build\/(client|web)$/, /^site$/, /^_build\/html$/];
@@ -47,21 +48,18 @@ const isBuilt = (folder: string): boolean => KNOWN_PLACES.some((place) => place.
 /** A word as a shell takes it. */
 export const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-async function hasBuildScript(cwd: string): Promise<boolean> {
-  try {
-    const manifest = JSON.parse(await readFile(join(cwd, "package.json"), "utf8")) as { scripts?: { build?: unknown } };
-    return typeof manifest.scripts?.build === "string";
-  } catch {
-    return false;
-  }
-}
+const hasBuildScript = async (cwd: string): Promise<boolean> =>
+  typeof (await manifestOf(cwd))?.scripts?.build === "string";
 
 /** What to run instead, as one sentence with the exact command; `svc` is the command as far as the path. */
 async function wayOut(cwd: string, svc: string): Promise<string> {
   const folders = await foldersWithIndex(cwd);
   const built = folders.find(isBuilt);
   if (built !== undefined) return `There is one in ${built}. Run: ${svc} ${quoted(built)}`;
-  if (await hasBuildScript(cwd)) return `This project has a build script. Run: npm run build && ${svc}`;
+  if (await hasBuildScript(cwd)) {
+    const build = runScript(await packageManagerOf(cwd), "build");
+    return `This project has a build script. Run: ${build} && ${svc}`;
+  }
   if (await isFile(join(cwd, "index.html"))) return `There is an index.html right here. Run: ${svc} .`;
   if (folders[0] !== undefined) return `There is one in ${folders[0]}. Run: ${svc} ${quoted(folders[0])}`;
   return `Name the folder or file to deploy. Run: ${svc} <path>`;

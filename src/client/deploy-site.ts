@@ -1,7 +1,8 @@
 /** A new site from files: the library's one call to the service. */
+import { readTextAtMost, TooLongAnswer } from "./bounded-body.ts";
 import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { defaultServer } from "./default-server.ts";
-import { direct } from "./loopback.ts";
+import { localFetch } from "./local-fetch.ts";
 import { zipFiles } from "./zip.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
@@ -60,7 +61,7 @@ export interface DeployResult {
 
 function* entriesOf(files: DeployOptions["files"]): Generator<[string, Uint8Array]> {
   for (const [path, bytes] of Symbol.iterator in files ? files : Object.entries(files)) {
-    if (!ArrayBuffer.isView(bytes)) throw new TypeError(`files: "${path}" must be a Uint8Array`);
+    if (!ArrayBuffer.isView(bytes)) throw failed(`files: "${path}" must be a Uint8Array`, bytes);
     yield [path, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)];
   }
 }
@@ -73,27 +74,30 @@ function deployRequest(zip: Uint8Array<ArrayBuffer>, base: string, apiKey: strin
   return new Request(`${base}/sites`, { method: "POST", headers, body: zip });
 }
 
-const failed = (detail: string, cause: unknown): Error => new Error(`deploy failed: ${detail}`, { cause });
-
-async function send(request: Request, handle: Handle): Promise<Response> {
-  try {
-    return await handle(request);
-  } catch (error) {
-    throw failed(`could not reach ${new URL(request.url).origin}`, error);
+class DeployFailure extends Error {
+  constructor(detail: string, cause: unknown) {
+    super(`deploy failed: ${detail}`, { cause });
+    // As callers know it.
+    this.name = "Error";
   }
 }
 
-/** Node 18 tries the first address of a name alone: where localhost is ::1, it misses a server on 127.0.0.1. */
-async function localFetch(request: Request): Promise<Response> {
-  const url = new URL(request.url);
-  if (url.hostname !== "localhost") return fetch(request, direct(url));
-  const again = request.clone();
-  return fetch(request, direct(url)).catch(async (error: unknown) => {
-    if ((error as { cause?: { code?: string } }).cause?.code !== "ECONNREFUSED") throw error;
-    url.hostname = "127.0.0.1";
-    const headers = Object.fromEntries(again.headers);
-    return fetch(url, { method: again.method, headers, body: await again.arrayBuffer(), ...direct(url) });
-  });
+const failed = (detail: string, cause: unknown): Error => new DeployFailure(detail, cause);
+
+/** Of `step`, where it was no refusal: what it was about, and what broke as the cause. */
+async function orFail<Result>(detail: string, step: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof DeployFailure ? error : failed(detail, error);
+  }
+}
+
+/** Where the caller has no transport of its own. */
+async function send(request: Request): Promise<Response> {
+  const { url, method, headers } = request;
+  const body = await request.arrayBuffer();
+  return localFetch(url, () => ({ method, headers: Object.fromEntries(headers), body }));
 }
 
 interface Answer {
@@ -104,8 +108,13 @@ interface Answer {
 }
 
 async function answerTo(request: Request, handle: Handle): Promise<Answer> {
-  const response = await send(request, handle);
-  const text = await response.text();
+  const { origin } = new URL(request.url);
+  const response = await orFail(`could not reach ${origin}`, () => handle(request));
+  const text = await orFail(`the answer of ${origin} broke off`, () => readTextAtMost(response)).catch(
+    (error: Error) => {
+      throw error.cause instanceof TooLongAnswer ? failed(`${origin} sent ${error.cause.message}`, error.cause) : error;
+    },
+  );
   try {
     return { response, text, body: JSON.parse(text) };
   } catch {
@@ -118,19 +127,13 @@ async function prove(base: string, handle: Handle): Promise<string> {
   const { body } = await answerTo(new Request(`${base}/challenge`, { method: "POST", headers }), handle);
   const { challenge, bits } = Object(body) as Partial<Challenge>;
   if (typeof challenge !== "string" || typeof bits !== "number") throw failed("the service gave no challenge", body);
-  return solve({ challenge, bits });
+  return solve({ challenge, bits }).catch((error: Error) => {
+    throw failed(error.message, error);
+  });
 }
 
-/**
- * Deploys files as a new site and resolves to its live URL and tokens. Throws `deploy failed: <detail>`; the error's
- * `cause` is the body that the service answered, with `code`, or what kept the request from arriving. Where the service
- * asks anonymous deploys for a proof of work, it is made here.
- *
- * @example
- * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });
- */
-export async function deploySite(options: DeployOptions): Promise<DeployResult> {
-  const { files, apiKey, handle = localFetch } = options;
+async function deployed(options: DeployOptions): Promise<DeployResult> {
+  const { files, apiKey, handle = send } = options;
   const base = (options.baseUrl ?? defaultServer()).replace(/\/+$/, "");
   const zip = await zipFiles(entriesOf(files));
   let answer = await answerTo(deployRequest(zip, base, apiKey, null), handle);
@@ -141,4 +144,21 @@ export async function deploySite(options: DeployOptions): Promise<DeployResult> 
   const { url, error } = Object(body) as { url?: unknown; error?: unknown };
   if (response.ok && typeof url === "string") return body as DeployResult;
   throw failed(typeof error === "string" ? error : `${response.status} ${response.statusText}`.trim(), body ?? text);
+}
+
+/**
+ * Deploys files as a new site and resolves to its live URL and tokens. Throws `deploy failed: <detail>`; the error's
+ * `cause` is the body that the service answered, with `code`, or what broke. Where the service asks anonymous deploys
+ * for a proof of work, it is made here.
+ *
+ * @example
+ * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });
+ */
+export async function deploySite(options: DeployOptions): Promise<DeployResult> {
+  try {
+    return await deployed(options);
+  } catch (error) {
+    if (error instanceof DeployFailure) throw error;
+    throw failed((error as Error).message, error);
+  }
 }

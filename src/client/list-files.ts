@@ -29,14 +29,25 @@ interface Walk extends Listing {
   byPath: Map<string, string>;
 }
 
+const isInside = (root: string, path: string): boolean => {
+  const inside = relative(root, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+};
+
+/** Only a file is opened, or a link to one inside: a pipe would be waited for without end. */
 async function readIgnore(root: string): Promise<Ignored> {
-  try {
-    return parseIgnore(await readFile(join(root, IGNORE_FILE), "utf8"));
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    if (code === "ENOENT") return () => false;
-    throw new Error(`${join(root, IGNORE_FILE)} cannot be read: ${message}`);
-  }
+  const path = join(root, IGNORE_FILE);
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return () => false;
+  const target = await realpath(path).catch(() => null);
+  const file = target === null ? null : await stat(target);
+  if (target === null || !file?.isFile()) throw new Error(`${path} is no file. Remove it, or make it one.`);
+  if (!isInside(root, target)) throw new Error(`${path} is a symbolic link to ${target}. Replace it with a copy.`);
+  return parseIgnore(
+    await readFile(target, "utf8").catch(({ code }: { code?: string }) => {
+      throw new Error(`${path} cannot be read (${code ?? "unknown"}). Give yourself the right to, or remove it.`);
+    }),
+  );
 }
 
 /** Where a link points, as a path below the root. */
@@ -48,7 +59,7 @@ async function followLink(walk: Walk, path: string, location: string): Promise<s
     );
   });
   const inside = relative(walk.root, target);
-  if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+  if (!isInside(walk.root, target)) {
     throw new Error(
       `${path} is a symbolic link to ${target}, outside of the folder that is deployed. ` +
         `Replace it with a copy, or leave it out with a line in ${IGNORE_FILE}.`,

@@ -51,6 +51,9 @@ describe("the result", () => {
       files: 1,
       bytes: 17,
       elapsed_ms: expect.any(Number),
+      healed: [],
+      warnings: [],
+      version_url: expect.stringMatching(/^http:\/\/[0-9a-f]{16}--[a-z0-9-]+\.localhost:\d+$/),
     });
     expect(ran.out.trimEnd()).not.toContain("\n");
   });
@@ -187,7 +190,7 @@ describe("what is deployed", () => {
     ["nothing.html", "not_found", "There is no file or folder nothing.html."],
     ["", "not_found", "There is no file or folder without a name."],
     ["udpate", "not_found", "There is no file or folder udpate. Did you mean svc update?"],
-    ["help", "not_found", "There is no file or folder help. Did you mean svc --help?"],
+    ["hepl", "not_found", "There is no file or folder hepl. Did you mean svc help?"],
   ])("a path that is not there (%s) is told, with what was meant", async (path, code, error) => {
     const ran = await home.run([path, "--json"]);
     expect(ran.code).toBe(1);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Server } from "../../src/cli/saved/state.ts";
+import { type Server } from "../../src/cli/saved/server.ts";
 import { askForApproval, askForCode, waitForApproval } from "../../src/cli/service/device.ts";
 import { Failure } from "../../src/cli/failure.ts";
 import { type Home, homeWithSite, json } from "../kit/cli.ts";
@@ -77,7 +77,7 @@ describe("waiting for approval (RFC 8628, 3.5)", () => {
     });
     const waited: number[] = [];
     const clock = { now: () => 0, wait: async (ms: number) => void waited.push(ms) };
-    const from: Server = { base: fake.url, origin: fake.url, named: true };
+    const from: Server = { base: fake.url, origin: fake.url, chosen_by: "DEPLOY_URL" };
     const code = await askForCode(from);
     const approval = await waitForApproval(code, () => askForApproval(from, code.device_code), clock);
     expect(approval).toEqual({ access_token: "svc_session_x", account_id: "a" });

@@ -183,7 +183,7 @@ describe("--token", () => {
   test.each([
     [["login", "--token", "x", "--request"], "--token and --request are different ways"],
     [["login", "--check", "x", "--request"], "--request and --check are different ways"],
-    [["login", "somewhere"], "svc login takes no argument"],
+    [["login", "--check", "x", "somewhere"], "--check asks the server that gave the code"],
     [["logout", "x"], "svc logout takes no argument"],
     [["list", "x"], "svc list takes no argument"],
   ])("%j is wrong usage", async (args, sentence) => {

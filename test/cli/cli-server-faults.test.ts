@@ -86,7 +86,7 @@ describe("a server that does not do as it should gets a sentence", () => {
     expect(unnamed.err).toMatch(
       /No server answers at http:\/\/localhost:1\. Start one in another terminal with bun \S+/,
     );
-    expect(unnamed.err).toEndWith("/server.ts, or name yours: DEPLOY_URL=https://… svc\n");
+    expect(unnamed.err).toEndWith("/server.ts, or name yours: DEPLOY_URL=https://… svc, or svc login <url>.\n");
     expect((await home.run(["--json"], { cwd, env: { DEPLOY_URL: "http://nowhere.invalid" } })).out).toContain(
       "unreachable",
     );

@@ -218,7 +218,7 @@ describe("Ctrl-C", () => {
       },
     });
     await fake.stop();
-    expect(ran).toEqual({ code, out: "", err: "" });
+    expect(ran).toEqual({ code, out: "", err: "  It may have been published.\n" });
     // Bun keeps a cache of its own in the home folder.
     expect((await readdir(own.dir)).filter((name) => name !== ".bun")).toEqual(["dist"]);
   });

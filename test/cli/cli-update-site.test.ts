@@ -118,7 +118,7 @@ describe("tokens", () => {
     const refused = await sent([], { SVC_TOKEN: "bad" });
     expect(refused.body).toEqual({
       ok: false,
-      error: "No. The token came from the link of this folder.",
+      error: `No. The token came from the link of this folder. The server is ${fake.url}.`,
       code: "unauthorized",
     });
     await fake.stop();

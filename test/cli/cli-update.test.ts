@@ -44,7 +44,7 @@ describe("update", () => {
     expect(code).toBe(0);
     expect(err).toMatch(new RegExp(`Forward again: svc rollback [0-9a-f]{16} --site ${site_id}`));
     const inside = await home.run(["rollback", /rollback ([0-9a-f]{16})/.exec(err)![1]!], { cwd: home.path("dist") });
-    expect(inside.err).toMatch(/Forward again: svc rollback [0-9a-f]{16}\n/);
+    expect(inside.err).toMatch(/Back again: svc rollback [0-9a-f]{16}\n/);
   });
 
   test("a file that moved below .well-known is a change, for that folder is never taken off", async () => {
@@ -123,6 +123,7 @@ describe("update", () => {
     expect(await deployed(home, ["update"])).toEqual({
       ...expected,
       version_id: expect.not.stringMatching(String(first["version_id"])),
+      version_url: expect.not.stringMatching(String(first["version_id"])),
       files: 2,
       bytes: 19,
       changed: true,

@@ -49,12 +49,17 @@ describe("versions", () => {
     expect((await home.run(["versions", "--site", site_id], { cwd: "/" })).out).toBe(out);
   });
 
-  test("--json is exactly the object of the specification", async () => {
+  test("CONTRACT 8: --json is the object of the specification, each version with its title and its own URL", async () => {
     expect(json(await home.run(["versions", "--json"]))).toEqual({
       ok: true,
       site_id,
       live_version_id: ids[0],
-      versions: ids.map((version_id) => ({ version_id, created_at: expect.stringMatching(/^\d{4}-.*Z$/) })),
+      versions: ids.map((version_id, i) => ({
+        version_id,
+        created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+        title: String(ids.length - i),
+        version_url: String(url).replace("://", `://${version_id}--`),
+      })),
     });
   });
 

@@ -1,12 +1,16 @@
 /** Which site a command is about, and with which credentials. */
-import { ApiFailure, ask } from "../service/api.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
 import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { commandFor, findLink, isLinkOf, linkKey, linksOfSite, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
-import { serverAt, session, type Credential, type Server } from "../saved/state.ts";
-import type { SiteRecord } from "../service/wire.ts";
+import { issuer, type Server } from "../saved/server.ts";
+import { session, type Credential } from "../saved/state.ts";
+import { otherWays } from "../service/which-server.ts";
+import type { Shape } from "../service/shape.ts";
+import { SITE_RECORD, type SiteRecord } from "../service/wire.ts";
 
 export interface ChosenSite {
   site_id: string;
@@ -39,8 +43,8 @@ export function namedSite(context: Context, site_id: string, asked = "--site"): 
   return { link, server: link === null ? context.server : serverOf(context, link) };
 }
 
-const serverOf = (context: Context, link: Link): Server =>
-  link.origin === context.server.origin ? context.server : serverAt(link.origin, false);
+export const serverOf = (context: Context, link: Link): Server =>
+  link.origin === context.server.origin ? context.server : issuer(link.origin, "link");
 
 export function chooseSite(context: Context, given: Given, path: string | undefined): ChosenSite {
   const named = given.value("site");
@@ -71,19 +75,29 @@ export function siteGone({ links, cwd }: Context, { site_id, server }: ChosenSit
   );
 }
 
-/** Asks for the site with each credential in turn, until one is taken. `limit`: so many of its versions. */
-export async function openSite(context: Context, site: ChosenSite, limit?: number): Promise<OpenedSite> {
+function noToken(server: Server): Failure {
+  const ways = "give --token <manage_token>, run it where the site was deployed, or sign in to the account that has it";
+  const sentence = `This needs the site's manage_token: ${ways}. The server is ${server.origin}.`;
+  return new Failure("unauthorized", `${sentence} ${otherWays(server)}`.trim());
+}
+
+/** Asks for the site with each credential in turn, until one is taken. `limit`: so many of its versions. `shape`: what the
+ *  command reads of it, where that is not all. */
+export async function openSite(
+  context: Context,
+  site: ChosenSite,
+  limit?: number,
+  shape: Shape<unknown> = SITE_RECORD,
+): Promise<OpenedSite> {
   const path = `/sites/${site.site_id}${limit === undefined ? "" : `?limit=${limit}`}`;
   if (site.credentials.length === 0) {
-    const message =
-      "This needs the site's manage_token: give --token <manage_token>, or run it where the site was deployed.";
-    throw new Failure("unauthorized", message);
+    throw noToken(site.server);
   }
   let refused: unknown;
   for (const credential of site.credentials) {
     try {
-      const record = await ask<SiteRecord>(site.server, { method: "GET", path, credential, repeatable: true });
-      return { ...site, credential, record };
+      const record = await ask(site.server, { method: "GET", path, credential, repeatable: true }, shape);
+      return { ...site, credential, record: record as SiteRecord };
     } catch (error) {
       refused ??= error;
       if (!(error instanceof ApiFailure)) throw error;
@@ -98,15 +112,15 @@ export async function openSite(context: Context, site: ChosenSite, limit?: numbe
 export function touchLink(
   context: Context,
   { link, credential, credentials }: OpenedSite,
-  fresh: { url: string; expires_at: number | null; manage_token?: string | null },
+  fresh: Pick<SiteRecord, "url" | "expires_at"> & { manage_token?: string | null; built?: string | null },
 ): void {
   if (link === null) return;
-  const { url, expires_at } = fresh;
+  const { url, expires_at, built = link.built } = fresh;
   // One that the server refused before it took another credential has ended.
   const refused = link.manage_token === credentials[0]?.token && credential !== credentials[0];
   const manage_token = (refused ? null : link.manage_token) ?? fresh.manage_token ?? null;
   try {
-    context.links.save({ ...link, manage_token, url, expires_at, used_at: context.now() });
+    context.links.save({ ...link, manage_token, url, expires_at, built, used_at: context.now() });
   } catch {
     // The command itself has done its work: a link that cannot be saved is no failure of it.
   }

@@ -7,16 +7,19 @@ import { listFiles, type Listed } from "../../client/list-files.ts";
 import { zipFiles } from "../../client/zip.ts";
 import { ask } from "../service/api.ts";
 import type { Context } from "../command.ts";
+import { linkKey, shownFrom } from "./find-link.ts";
 import { Failure } from "../failure.ts";
-import { svc } from "../invocation.ts";
-import { nearest } from "../../nearest.ts";
-import type { Server } from "../saved/state.ts";
+import type { Server } from "../saved/server.ts";
 import { count, sizeAndLimit, size } from "../terminal/units.ts";
-import type { Limits } from "../service/wire.ts";
+import { LIMITS, type Limits } from "../service/wire.ts";
 
 export interface Content {
   /** As it is shown: the path given, or the build folder that was found. */
   source: string;
+  /** Where that is on this machine, as a link has it. */
+  location: string;
+  /** Whether it was looked up among the candidates. */
+  looked_up: boolean;
   files: Files;
   bytes: number;
   /** Left out because it is never deployed. */
@@ -24,25 +27,16 @@ export interface Content {
   limits: Limits;
 }
 
-/** Refuses a path that is not there. Where the word is near a command, the sentence names the command. */
-export function requireExisting({ cwd, words }: Context, path: string): void {
+/** Refuses a path that is not there. */
+export function requireExisting({ cwd }: Context, path: string): void {
   if (path !== "" && existsSync(resolve(cwd, path))) return;
   if (path.includes("\uFFFD"))
     throw new Failure("not_found", `${path} cannot be sent: its name is not UTF-8. Rename it.`);
-  const guess = /^[\w-]+$/.test(path) ? nearest(path, words) : null;
-  const hint = guess === null ? "" : ` Did you mean ${svc(guess)}?`;
-  throw new Failure("not_found", `There is no file or folder ${path === "" ? "without a name" : path}.${hint}`);
-}
-
-/** The build folder of a project. `command` is the command that a person would run with the right folder. */
-export async function findBuildFolder(project: string, command: string): Promise<string> {
-  return findBuildDir(project, command).catch((error: Error) => {
-    throw new Failure("no_build_directory", error.message);
-  });
+  throw new Failure("not_found", `There is no file or folder ${path === "" ? "without a name" : path}.`);
 }
 
 const askLimits = (server: Server): Promise<Limits> =>
-  ask<Limits>(server, { method: "GET", path: "/limits", credential: null, repeatable: true });
+  ask(server, { method: "GET", path: "/limits", credential: null, repeatable: true }, LIMITS);
 
 const largest = (files: readonly { path: string; bytes: number }[]): string =>
   [...files]
@@ -68,11 +62,29 @@ function checkLimits(source: string, files: readonly Listed[], bytes: number, li
 }
 
 /** Compares the sizes with the server's limits before a file is read: nothing is loaded that could not be sent. */
-export async function readContent(server: Server, location: string, source: string): Promise<Content> {
+async function readContent(
+  server: Server,
+  location: string,
+  how: Pick<Content, "source" | "looked_up">,
+): Promise<Content> {
+  const { source } = how;
   const [limits, listing] = await Promise.all([askLimits(server), listFiles(location)]);
   const bytes = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   checkLimits(source, listing.files, bytes, limits);
-  return { source, files: await readFiles(listing.files), bytes, secrets: listing.secrets, limits };
+  const files = await readFiles(listing.files);
+  return { ...how, location, files, bytes, secrets: listing.secrets, limits };
+}
+
+/** A place that a person or a link named. */
+export const contentAt = ({ cwd }: Context, server: Server, location: string, source = shownFrom(cwd, location)) =>
+  readContent(server, linkKey(location), { source, looked_up: false });
+
+/** The build folder of a project. `command` is the one that a person would run with the right folder. */
+export async function contentOfProject({ cwd }: Context, server: Server, project: string, command: string) {
+  const folder = await findBuildDir(project, command).catch((error: Error) => {
+    throw new Failure("no_build_directory", error.message);
+  });
+  return readContent(server, linkKey(folder), { source: shownFrom(cwd, folder), looked_up: true });
 }
 
 export async function zipContent({ source, files, limits }: Content): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,7 +1,8 @@
 /** The object that `--json` prints after a deploy (SPEC). */
+import type { Receipt } from "../service/wire.ts";
 import type { Content } from "./content.ts";
 
-interface Published {
+interface Published extends Receipt {
   url: string;
   site_id: string;
   version_id: string;
@@ -14,6 +15,12 @@ interface Published {
 
 export const isoTime = (epoch_ms: number | null): string | null =>
   epoch_ms === null ? null : new Date(epoch_ms).toISOString();
+
+/** The host that serves this version for good (CONTRACT 2). */
+export function versionUrl(url: string, version_id: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${version_id}--${host}`;
+}
 
 export const deployJson = (published: Published, { source, files, bytes }: Content, elapsed_ms: number) => ({
   ok: true,
@@ -28,4 +35,7 @@ export const deployJson = (published: Published, { source, files, bytes }: Conte
   files: files.size,
   bytes,
   elapsed_ms,
+  healed: published.healed,
+  warnings: published.warnings,
+  version_url: versionUrl(published.url, published.version_id),
 });

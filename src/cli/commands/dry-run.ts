@@ -4,7 +4,7 @@ import { tellReceipt } from "./receipt.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
-import type { DryRun } from "../service/wire.ts";
+import type { DryRun, Receipt } from "../service/wire.ts";
 
 export const isDryRun = (given: Given): boolean => given.has("dry-run");
 
@@ -15,10 +15,10 @@ export function withQuery(path: string, ...parameters: readonly (string | null)[
 }
 
 /** The paths go to stdout, marked as `diff` marks them; everything else to stderr. */
-export function tellDryRun(terminal: Terminal, given: Given, result: DryRun): void {
+export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, receipt: Receipt): void {
   if (given.json) {
     terminal.json({ ok: true, ...result });
-    return tellReceipt(terminal, result, false);
+    return tellReceipt(terminal, receipt, false);
   }
   const { added, changed, removed } = result.files;
   for (const [mark, paths] of [
@@ -32,5 +32,5 @@ export function tellDryRun(terminal: Terminal, given: Given, result: DryRun): vo
   const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
   terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
   terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
-  tellReceipt(terminal, result, false);
+  tellReceipt(terminal, receipt, false);
 }

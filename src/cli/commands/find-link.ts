@@ -6,7 +6,7 @@ import type { Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
-import type { Server } from "../saved/state.ts";
+import type { Server } from "../saved/server.ts";
 
 /** The name of a path in a link. Symbolic links on the way to it are followed, so that one place has one name; a link
  *  at its end is not. */
@@ -19,11 +19,13 @@ export function linkKey(cwd: string, path = "."): string {
   }
 }
 
+const isNamed = ({ chosen_by }: Server): boolean => chosen_by === "DEPLOY_URL";
+
 /** Links that count here: those of the server that DEPLOY_URL names; without it those of the default server, or all
  *  where it has none. */
-function ofServer(links: Link[], { origin, named }: Server): Link[] {
-  const own = links.filter((link) => link.origin === origin);
-  return named || own.length > 0 ? own : links;
+function ofServer(links: Link[], server: Server): Link[] {
+  const own = links.filter((link) => link.origin === server.origin);
+  return isNamed(server) || own.length > 0 ? own : links;
 }
 
 /** All links to a site that count here: it may have been deployed from several folders. */
@@ -34,21 +36,30 @@ export const linksOfSite = ({ links, server }: Context, site_id: string): Link[]
   );
 
 export const isLinkOf =
-  (site_id: string, { origin }: Server) =>
+  (site_id: string, { origin }: Pick<Server, "origin">) =>
   (link: Link): boolean =>
     link.site_id === site_id && link.origin === origin;
+
+const isBelow = (folder: string, above: string): boolean =>
+  folder.startsWith(above.endsWith(sep) ? above : above + sep);
 
 /** Whether a link is that of a path; without a path, whether it is of the current directory or below it. */
 export function liesAt({ folder }: Link, cwd: string, path: string | undefined): boolean {
   const key = linkKey(cwd, path);
-  return folder === key || (path === undefined && folder.startsWith(key.endsWith(sep) ? key : key + sep));
+  return folder === key || (path === undefined && isBelow(folder, key));
 }
 
-/** With a path: the links of that path. Without: those of the current directory, else of the one linked path inside. */
+/** Whether the path is the build folder that was deployed the last time the link's project was. */
+export const isBuiltAt = ({ folder, built }: Link, cwd: string, path: string | undefined): boolean =>
+  built === linkKey(cwd, path) && built !== folder;
+
+/** The links of that very place, else those whose looked-up folder it is, else without a path those of what is inside. */
 function atPath(links: Link[], cwd: string, path: string | undefined): Link[] {
   const key = linkKey(cwd, path);
   const exact = links.filter(({ folder }) => folder === key);
-  return exact.length > 0 ? exact : links.filter((link) => liesAt(link, cwd, path));
+  if (exact.length > 0) return exact;
+  const built = links.filter((link) => isBuiltAt(link, cwd, path));
+  return built.length > 0 ? built : links.filter((link) => liesAt(link, cwd, path));
 }
 
 /** A path for a person who stands in `cwd`. */
@@ -70,7 +81,14 @@ export const commandFor = (command: string, path: string | undefined): string =>
 function linksAt(links: Link[], { cwd, server }: Context, path: string | undefined): Link[] {
   const own = links.filter(({ origin }) => origin === server.origin);
   const found = atPath(own, cwd, path);
-  return found.length > 0 || server.named ? found : atPath(links, cwd, path);
+  return found.length > 0 || isNamed(server) ? found : atPath(links, cwd, path);
+}
+
+/** The link of the nearest folder above a place. */
+function linkAbove(links: Link[], { cwd, server }: Context, path: string | undefined): Link | undefined {
+  const key = linkKey(cwd, path);
+  const above = ofServer(links, server).filter(({ folder }) => isBelow(key, folder));
+  return above.sort((a, b) => b.folder.length - a.folder.length)[0];
 }
 
 /** Why a place has no link that counts. */
@@ -87,10 +105,20 @@ function notLinked(context: Context, path: string | undefined): Failure {
     return new Failure("not_linked", `What was deployed ${place} is on ${origin}, and DEPLOY_URL names ${asked}.`);
   }
   if (broken !== null) return new Failure("not_linked", `${broken} cannot be read: what it linked is not known.`);
-  return new Failure(
-    "not_linked",
-    `Nothing was deployed ${place} yet. Deploy it: ${deploy}, or name a site: --site <id>`,
-  );
+  const above = linkAbove(live, context, path);
+  const rest =
+    above === undefined
+      ? `. Deploy it: ${deploy}, or name a site: --site <id>`
+      : `${projectAbove(context, above)} For a new site: ${deploy}`;
+  return new Failure("not_linked", `Nothing was deployed ${place} yet${rest}`);
+}
+
+/** The project's site, and the command that updates it. */
+function projectAbove({ cwd }: Context, { folder, url }: Link): string {
+  const shown = shownFrom(cwd, folder);
+  const here = shown === ".";
+  const update = commandFor(svc("update"), here ? undefined : shown);
+  return `, but ${here ? "this folder" : shown} is ${url}. To update that: ${update}.`;
 }
 
 /** The one link that a path, or the current directory, stands for. */

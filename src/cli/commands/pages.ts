@@ -1,7 +1,9 @@
 /** Lists that the server tells in pages, followed to their end. */
 import { ask } from "../service/api.ts";
-import type { Credential, Server } from "../saved/state.ts";
-import type { OwnedSite, SiteRecord, VersionRow } from "../service/wire.ts";
+import type { Server } from "../saved/server.ts";
+import type { Credential } from "../saved/state.ts";
+import { VERSIONS_PAGE, type VersionRow } from "../service/wire.ts";
+import { SITES_PAGE, type OwnedSite } from "../service/wire-account.ts";
 import type { OpenedSite } from "./chosen-site.ts";
 
 /** Newest first; the first of them came with the site. A page that leads nowhere is the last one. */
@@ -11,7 +13,7 @@ export async function* versionPages({ server, site_id, credential, record }: Ope
     const before = versions.at(-1)?.version_id;
     if (!more || before === undefined) return;
     const path = `/sites/${site_id}?before=${encodeURIComponent(before)}`;
-    ({ versions, more } = await ask<SiteRecord>(server, { method: "GET", path, credential, repeatable: true }));
+    ({ versions, more } = await ask(server, { method: "GET", path, credential, repeatable: true }, VERSIONS_PAGE));
     if (versions.at(-1)?.version_id === before) return;
   }
 }
@@ -28,7 +30,7 @@ export async function allSites(server: Server, credential: Credential): Promise<
   for (let at: string | null = null; ;) {
     const path: string = at === null ? "/account/sites" : `/account/sites?cursor=${encodeURIComponent(at)}`;
     const call = { method: "GET", path, credential, repeatable: true } as const;
-    const page: { sites: OwnedSite[]; cursor?: string | null } = await ask(server, call);
+    const page: NonNullable<(typeof SITES_PAGE)["of"]> = await ask(server, call, SITES_PAGE);
     all.push(...page.sites);
     if (!page.cursor || page.cursor === at) return all;
     at = page.cursor;

@@ -1,10 +1,11 @@
 /** What a person is told after a deploy: that it is live and for how long, what was fixed, what is still wrong. */
+import type { Context } from "../command.ts";
 import { svc } from "../invocation.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { bold, cyan, dim, green, text, yellow } from "../terminal/text.ts";
 import { count, duration, moment } from "../terminal/units.ts";
 import { sayWithMark } from "../terminal/with-mark.ts";
-import type { DeployResult } from "../service/wire.ts";
+import type { DeployResult, Receipt } from "../service/wire.ts";
 
 type Warning = DeployResult["warnings"][number];
 type Healed = DeployResult["healed"][number];
@@ -51,17 +52,19 @@ function tellWarnings(terminal: Terminal, warnings: readonly Warning[], live: bo
 }
 
 /** Told with `--json` too: a deploy that was answered 200 can still serve a broken site. */
-export function tellReceipt(terminal: Terminal, result: Pick<DeployResult, "healed" | "warnings">, live = true): void {
+export function tellReceipt(terminal: Terminal, result: Receipt, live = true): void {
   tellHealed(terminal, result.healed);
   tellWarnings(terminal, result.warnings, live);
 }
 
-/** How long the site stays, in words, and what makes it stay. */
-export function tellExpiry(terminal: Terminal, result: { expires_at: number | null; claim_url?: string }, now: number) {
+/** How long the site stays, in words, and what makes it stay. Whoever has the claim link takes the site, so it is shown
+ *  to a person at a terminal alone: the log of a build may be public (CONTRACT 8). */
+export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployResult, "expires_at" | "claim_url">) {
   const { expires_at, claim_url } = result;
   if (expires_at === null) return;
-  const until = text`  Here until ${bold(moment(expires_at, now))}, ${duration(expires_at - now)} from now`;
+  const until = text`  Here until ${bold(moment(expires_at, now()))}, ${duration(expires_at - now())} from now`;
   if (claim_url === undefined) return terminal.say(text`${until}.`);
+  if (terminal.columns === null || env["CI"]) return terminal.say(text`${until}. To keep it: ${svc("login")}`);
   terminal.say(text`${until}. To keep it, ${svc("login")}, or open this in a browser:`);
   terminal.say(text`  ${dim(claim_url)}`);
 }

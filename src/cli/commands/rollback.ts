@@ -6,7 +6,7 @@ import { svc } from "../invocation.ts";
 import { chooseSite, openSite, rollbackCommand, touchLink } from "./chosen-site.ts";
 import { allVersions } from "./pages.ts";
 import { dim, green, text } from "../terminal/text.ts";
-import type { RolledBack, VersionRow } from "../service/wire.ts";
+import { ROLLED_BACK, VERSION_IDS, type VersionRow } from "../service/wire.ts";
 
 function named(versions: readonly VersionRow[], written: string): string {
   const ids = versions.map(({ version_id }) => version_id);
@@ -29,26 +29,24 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
 }
 
 export async function rollback(context: Context, given: Given): Promise<void> {
-  const opened = await openSite(context, chooseSite(context, given, undefined));
+  const opened = await openSite(context, chooseSite(context, given, undefined), undefined, VERSION_IDS);
   const { record, server, credential } = opened;
   const versions = await allVersions(opened);
   const version_id =
     given.argument === undefined ? previous(versions, record.live_version_id) : named(versions, given.argument);
   const path = `/sites/${opened.site_id}/rollback`;
-  const body = await ask<RolledBack>(server, {
-    method: "POST",
-    path,
-    credential,
-    json: { version_id },
-    repeatable: true,
-  });
-  touchLink(context, opened, record);
+  const call = { method: "POST", path, credential, json: { version_id }, repeatable: true } as const;
+  const body = await ask(server, call, ROLLED_BACK);
+  touchLink(context, opened, { url: body.url, expires_at: record.expires_at ?? opened.link?.expires_at ?? null });
   if (given.json) return context.terminal.json(body);
   const changed = body.version_id !== body.previous_version_id;
   const is_live = changed ? `Version ${body.version_id} is live` : "No changes (already live)";
   context.terminal.say(text`\n  ${green("✓")} ${is_live}`);
   context.terminal.url(body.url);
   if (!changed) return;
-  const forward = rollbackCommand(context, opened, body.previous_version_id);
-  context.terminal.say(dim(text`  Forward again: ${forward}\n`));
+  // Newest first.
+  const place = (id: string) => versions.findIndex((version) => version.version_id === id);
+  const way = place(version_id) > place(body.previous_version_id) ? "Forward" : "Back";
+  const command = rollbackCommand(context, opened, body.previous_version_id);
+  context.terminal.say(dim(text`  ${way} again: ${command}\n`));
 }

@@ -1,16 +1,18 @@
 /** `svc update`: the next version of a site that was deployed before. */
 import { resolve } from "node:path";
 import { uploadIdentity } from "../../client/upload-identity.ts";
-import { ApiFailure, ask } from "../service/api.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
 import type { Context, Given } from "../command.ts";
-import { findBuildFolder, readContent, requireExisting, zipContent, type Content } from "./content.ts";
+import { contentAt, contentOfProject, requireExisting, zipContent, type Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
 import { deployJson } from "./deploy-json.ts";
 import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { usage } from "../failure.ts";
-import { liesAt, shownFrom } from "./find-link.ts";
+import { isBuiltAt, liesAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { tellExpiry, tellReceipt } from "./receipt.ts";
+import { localReceipt } from "./recipes.ts";
 import { thenWait } from "./wait.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import {
@@ -24,25 +26,22 @@ import {
 } from "./chosen-site.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { count, seconds } from "../terminal/units.ts";
-import { zipBody } from "../service/upload.ts";
-import type { DeployResult, DryRun } from "../service/wire.ts";
+import type { Shape } from "../service/shape.ts";
+import { STOPPED, zipBody } from "../service/upload.ts";
+import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 
 /** What to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
- *  then is looked up again. */
-async function contentOf(
-  context: Context,
-  { server, link, site_id }: ChosenSite,
-  path: string | undefined,
-): Promise<Content> {
+ *  then is looked up again, but from inside it. */
+async function contentOf(context: Context, { server, link, site_id }: ChosenSite, path: string | undefined) {
   const { cwd } = context;
-  const here = link !== null && liesAt(link, cwd, path) ? link : null;
-  if (here?.looked_up || (here === null && path === undefined)) {
-    const folder = await findBuildFolder(here?.folder ?? cwd, svc(`update --site ${site_id}`));
-    return readContent(server, folder, shownFrom(cwd, folder));
+  const isPlace = link !== null && liesAt(link, cwd, path);
+  if (isPlace && !link.looked_up && path === undefined) return contentAt(context, server, link.folder);
+  if (path === undefined && link !== null && isBuiltAt(link, cwd, path)) return contentAt(context, server, cwd);
+  if ((isPlace && link.looked_up) || path === undefined) {
+    return contentOfProject(context, server, isPlace ? link.folder : cwd, svc(`update --site ${site_id}`));
   }
-  if (path === undefined) return readContent(server, here!.folder, shownFrom(cwd, here!.folder));
   requireExisting(context, path);
-  return readContent(server, resolve(cwd, path), path);
+  return contentAt(context, server, resolve(cwd, path), path);
 }
 
 function spaQuery(given: Given): string | null {
@@ -50,26 +49,31 @@ function spaQuery(given: Given): string | null {
   return given.has("spa") ? "spa=on" : given.has("no-spa") ? "spa=off" : null;
 }
 
+interface Sending<Answer> {
+  content: Content;
+  shape: Shape<Answer>;
+  spinner: Spinner;
+}
+
 async function publish<Answer>(
   context: Context,
   opened: OpenedSite,
-  content: Content,
   given: Given,
-  spinner: Spinner,
+  { content, shape, spinner }: Sending<Answer>,
 ): Promise<Answer> {
   spinner.label(`Zipping ${count(content.files.size, "file")}`);
-  try {
-    return await ask<Answer>(opened.server, {
-      method: "POST",
-      path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
-      credential: opened.credential,
-      zip: zipBody(await zipContent(content), spinner),
-      // Equal content is one version, also where it arrives twice.
-      repeatable: true,
-    });
-  } catch (error) {
-    throw error instanceof ApiFailure && error.code === "unknown_site" ? siteGone(context, opened) : error;
-  }
+  const call = {
+    method: "POST" as const,
+    path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
+    credential: opened.credential,
+    zip: zipBody(await zipContent(content), spinner, () => context.terminal.ifStopped(STOPPED.late)),
+    // Equal content is one version, also where it arrives twice.
+    repeatable: true,
+  };
+  return ask(opened.server, call, shape).catch((error: unknown) => {
+    const isGone = error instanceof ApiFailure && error.code === "unknown_site";
+    throw isGone ? siteGone(context, opened) : error;
+  });
 }
 
 /** In place of the server's answer, where nothing had to be sent. */
@@ -89,31 +93,43 @@ function unchanged({ record, credential, link }: OpenedSite) {
 
 interface Outcome {
   result: ReturnType<typeof unchanged> | DeployResult;
+  /** In the words of this machine. */
+  receipt: Receipt;
   changed: boolean;
   elapsed_ms: number;
   /** Of `--json`. */
   more: object;
 }
 
-function tell(context: Context, given: Given, opened: OpenedSite, content: Content, outcome: Outcome): void {
-  const { terminal } = context;
-  const { result, changed, elapsed_ms, more } = outcome;
-  const claim_token = result.owner_account_id === undefined ? opened.link?.claim_token : null;
-  if (!changed) terminal.say(text`  ${green("✓")} No changes (already live)`);
+/** Which folder went to which site: whoever has several must not find out by looking. */
+function tellWhat({ terminal }: Context, given: Given, content: Content, { result, changed, elapsed_ms }: Outcome) {
+  const { source } = content;
+  const what = changed
+    ? `Updated in ${seconds(elapsed_ms)}: ${source} is live at ${result.url}`
+    : `No changes (already live): ${source} is what is live at ${result.url}`;
+  if (changed) terminal.say();
+  terminal.say(text`  ${green("✓")} ${what}`);
   if (given.has("spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with index.html`);
   if (given.has("no-spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with 404`);
+}
+
+function tell(context: Context, given: Given, opened: OpenedSite, content: Content, outcome: Outcome): void {
+  const { terminal } = context;
+  const { result, receipt, changed, elapsed_ms, more } = outcome;
+  terminal.ifStopped(null);
+  const claim_token = result.owner_account_id === undefined ? opened.link?.claim_token : null;
+  tellWhat(context, given, content, outcome);
   if (given.json) {
     terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed, ...more });
-    return tellReceipt(terminal, result);
+    return tellReceipt(terminal, receipt);
   }
-  if (changed) terminal.say(text`\n  ${green("✓")} Updated in ${seconds(elapsed_ms)}`);
   terminal.url(result.url);
   if (given.quiet) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
-  if (!changed) return tellReceipt(terminal, result);
+  if (!changed) return tellReceipt(terminal, receipt);
   tellContent(context, content);
-  tellExpiry(terminal, { expires_at: result.expires_at }, context.now());
+  tellExpiry(context, { expires_at: result.expires_at });
   terminal.say();
-  tellReceipt(terminal, result);
+  tellReceipt(terminal, receipt);
   terminal.say(dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`));
 }
 
@@ -123,16 +139,19 @@ async function send(context: Context, opened: OpenedSite, given: Given, spinner:
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
   const idle = isLive && spaQuery(given) === null;
   if (idle) return { content, result: unchanged(opened) };
-  return { content, result: await publish<DeployResult>(context, opened, content, given, spinner) };
+  return { content, result: await publish(context, opened, given, { content, shape: DEPLOY_RESULT, spinner }) };
 }
 
+const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, content: Content): Promise<Receipt> =>
+  localReceipt(context, receipt, content, (built) => svc(`update ${built} --site ${site_id}`));
+
 async function rehearse(context: Context, site: ChosenSite, given: Given): Promise<void> {
-  const { content, result } = await whileSpinning(context.terminal, async (spinner) => {
+  const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
     const opened = await openSite(context, site, 1);
     const content = await contentOf(context, opened, given.argument);
-    return { content, result: await publish<DryRun>(context, opened, content, given, spinner) };
+    return { opened, content, result: await publish(context, opened, given, { content, shape: DRY_RUN, spinner }) };
   });
-  tellDryRun(context.terminal, given, result);
+  tellDryRun(context.terminal, given, result, await receiptOf(context, opened, result, content));
   if (!given.json) tellContent(context, content);
 }
 
@@ -140,16 +159,19 @@ export async function update(context: Context, given: Given): Promise<void> {
   const started = context.now();
   spaQuery(given);
   const site = chooseSite(context, given, given.argument);
+  context.terminal.ifStopped(STOPPED.early);
   if (isDryRun(given)) return rehearse(context, site, given);
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
     const opened = await openSite(context, site, 1);
     return { opened, ...(await send(context, opened, given, spinner)) };
   });
-  touchLink(context, opened, result);
+  const isOfLink = content.looked_up && site.link !== null && liesAt(site.link, context.cwd, given.argument);
+  touchLink(context, opened, isOfLink ? { ...result, built: content.location } : result);
   const changed = result.version_id !== opened.record.live_version_id;
   const elapsed_ms = context.now() - started;
+  const receipt = await receiptOf(context, opened, result, content);
   const deployed = { ...opened, version_id: result.version_id };
   await thenWait(context, given, deployed, (more) =>
-    tell(context, given, opened, content, { result, changed, elapsed_ms, more }),
+    tell(context, given, opened, content, { result, receipt, changed, elapsed_ms, more }),
   );
 }

@@ -3,8 +3,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ask } from "../service/api.ts";
 import type { Context, Given } from "../command.ts";
-import type { Credential, Server } from "../saved/state.ts";
-import type { Render, SiteRecord } from "../service/wire.ts";
+import type { Server } from "../saved/server.ts";
+import type { Credential } from "../saved/state.ts";
+import { SEEN, type Render } from "../service/wire.ts";
 import { whileSpinning } from "../terminal/spinner.ts";
 import { dim, green, text, yellow } from "../terminal/text.ts";
 import { sayWithMark } from "../terminal/with-mark.ts";
@@ -24,7 +25,7 @@ const LOOK_MS = 500;
 async function receiptOf({ server, credential, site_id, version_id }: Deployed, now: () => number) {
   const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true } as const;
   for (const end = now() + MOST_MS; ; await pause(LOOK_MS)) {
-    const { render } = await ask<SiteRecord>(server, call);
+    const { render } = await ask(server, call, SEEN);
     if (render === undefined) return null;
     // A newer version may be live by now: then nobody looks at this one any more.
     if (render.status !== "pending" || render.version_id !== version_id || now() >= end) return render;

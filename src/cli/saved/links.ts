@@ -7,6 +7,8 @@ export interface Link {
   folder: string;
   /** True after a deploy without a path: what is deployed is the build folder inside, looked up anew each time. */
   looked_up: boolean;
+  /** Absolute path of that build folder, as it was the last time; null for what is deployed by its own path. */
+  built: string | null;
   /** The server that issued the tokens, the only one they are sent to. */
   origin: string;
   site_id: string;
@@ -24,11 +26,14 @@ const MOST_LINKS = 64;
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 
+/** Files of svc before 2026-11-22 have no `built`. */
+const withBuilt = (link: Link): Link => ({ ...link, built: link.built ?? null });
+
 function isLink(value: unknown): value is Link {
   const link = Object(value) as Partial<Record<keyof Link, unknown>>;
   return (
     [link.folder, link.origin, link.site_id, link.url].every(isText) &&
-    [link.manage_token, link.claim_token].every(isTextOrNull) &&
+    [link.manage_token, link.claim_token, link.built ?? null].every(isTextOrNull) &&
     typeof link.looked_up === "boolean" &&
     (link.expires_at === null || Number.isFinite(link.expires_at)) &&
     Number.isFinite(link.used_at)
@@ -56,7 +61,7 @@ function readAll(file: string): Link[] {
   const content = readShared(file);
   const { projects } = Object(content) as { projects?: unknown };
   if (content !== null && !Array.isArray(projects)) throw new Error("no list of projects");
-  return ((projects ?? []) as unknown[]).filter(isLink);
+  return ((projects ?? []) as unknown[]).filter(isLink).map(withBuilt);
 }
 
 /** `projects.json.broken`, then `.broken-2` and so on: each may hold tokens that another does not. */

@@ -1,31 +1,8 @@
-/** The server that the CLI talks to, and the credentials that it may send to it. */
-import { BUILT_IN_SERVER } from "../../client/default-server.ts";
+/** The credentials that the CLI may send, and where the last login was. */
 import { sessionFile } from "./config-dir.ts";
-import { Failure, usage } from "../failure.ts";
-import { svc } from "../invocation.ts";
+import { usage } from "../failure.ts";
 import { changeShared, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
-
-export interface Server {
-  /** Paths are appended to it: it has no slash at its end. */
-  base: string;
-  /** Stored tokens are sent to this origin alone. */
-  origin: string;
-  /** Whether DEPLOY_URL names it: links to other servers then do not count. */
-  named: boolean;
-}
-
-export function serverAt(base_url: string, named: boolean): Server {
-  const url = URL.canParse(base_url) ? new URL(base_url) : null;
-  if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw usage(
-      `DEPLOY_URL is "${base_url}", but must be the http(s) address of a server, such as http://localhost:8787.`,
-    );
-  }
-  return { base: url.origin + url.pathname.replace(/\/+$/, ""), origin: url.origin, named };
-}
-
-export const serverFrom = (env: Env): Server => serverAt(env["DEPLOY_URL"] || BUILT_IN_SERVER, !!env["DEPLOY_URL"]);
 
 export interface Credential {
   token: string;
@@ -35,19 +12,42 @@ export interface Credential {
 
 export const SAVED_SESSION = "the saved session";
 
-/** The saved session, if it is one of this server. A file that cannot be read is no session. */
-function savedSession(env: Env, origin: string): Credential | null {
+interface SavedLogin {
+  /** Of the server that issued the session, the only one it is sent to. */
+  origin: string;
+  /** Its base URL; the file has it where it is more than the origin. */
+  server: string;
+  session_token: string;
+}
+
+/** What `login` saved. A file that cannot be read is none. */
+export function lastLogin(env: Env): SavedLogin | null {
   try {
-    const saved = Object(readShared(sessionFile(env))) as { origin?: unknown; session_token?: unknown };
-    const isOurs = saved.origin === origin && typeof saved.session_token === "string" && saved.session_token !== "";
-    return isOurs ? { token: saved.session_token as string, from: SAVED_SESSION } : null;
+    const saved = Object(readShared(sessionFile(env))) as Partial<Record<keyof SavedLogin, unknown>>;
+    const { origin, session_token, server = origin } = saved;
+    if (![origin, session_token, server].every((part) => typeof part === "string" && part !== "")) return null;
+    return { origin, session_token, server } as SavedLogin;
   } catch {
     return null;
   }
 }
 
-export const saveSession = (env: Env, session: { origin: string; session_token: string; account_id: string }): void =>
-  changeShared(sessionFile(env), () => ({ version: 1, ...session }));
+/** The saved session, if it is one of this server. */
+function savedSession(env: Env, origin: string): Credential | null {
+  const saved = lastLogin(env);
+  return saved?.origin === origin ? { token: saved.session_token, from: SAVED_SESSION } : null;
+}
+
+/** The server whose session is kept, where that is another than `origin`. */
+export function signedInElsewhere(env: Env, origin: string): string | null {
+  const saved = lastLogin(env);
+  return saved === null || saved.origin === origin ? null : saved.origin;
+}
+
+export const saveSession = (
+  env: Env,
+  saved: Omit<SavedLogin, "server"> & { server?: string; account_id: string },
+): void => changeShared(sessionFile(env), () => ({ version: 1, ...saved }));
 
 /** `SVC_TOKEN`, then the saved session, then `SVC_API_KEY`, then none. */
 export function session(env: Env, origin: string): Credential | null {
@@ -55,13 +55,6 @@ export function session(env: Env, origin: string): Credential | null {
   const saved = savedSession(env, origin);
   if (saved !== null) return saved;
   return env["SVC_API_KEY"] ? { token: env["SVC_API_KEY"], from: "SVC_API_KEY" } : null;
-}
-
-/** For commands that need an account. */
-export function requireSession(env: Env, { origin }: Server, command: string): Credential {
-  const credential = session(env, origin);
-  if (credential !== null) return credential;
-  throw new Failure("unauthorized", `${svc(command)} needs your account: run ${svc("login")}, or set SVC_TOKEN.`);
 }
 
 /** Refuses characters that no header can carry: no token has them. */

@@ -2,16 +2,13 @@
 import { ask } from "./api.ts";
 import type { Context } from "../command.ts";
 import type { Link } from "../saved/links.ts";
-import type { Credential, Server } from "../saved/state.ts";
+import type { Server } from "../saved/server.ts";
+import type { Credential } from "../saved/state.ts";
 import { green, text, yellow } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
+import { ATTACHED, type Attached } from "./wire-account.ts";
 
 const MOST_AT_ONCE = 100;
-
-interface Attached {
-  attached: string[];
-  skipped: { site_id: string; reason: string }[];
-}
 
 const REASONS: Readonly<Record<string, string>> = {
   not_found: "is gone",
@@ -56,7 +53,7 @@ export async function attachRemembered(context: Context, server: Server, credent
       const slice = sites.slice(at, at + MOST_AT_ONCE);
       const path = "/account/bulk-attach";
       const call = { method: "POST", path, credential, json: { sites: slice }, repeatable: true } as const;
-      const { attached, skipped } = await ask<Attached>(server, call);
+      const { attached, skipped } = await ask(server, call, ATTACHED);
       done.attached.push(...attached);
       done.skipped.push(...skipped);
     }

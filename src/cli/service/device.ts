@@ -1,24 +1,11 @@
 /** The device's half of RFC 8628: it asks for a code, and then whether a person has approved it. */
-import { ApiFailure, ask } from "./api.ts";
+import { ask } from "./api.ts";
+import { ApiFailure } from "./refusal.ts";
+import { APPROVAL, DEVICE_CODE, type Approval, type DeviceCode } from "./wire-account.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
-import type { Server } from "../saved/state.ts";
+import type { Server } from "../saved/server.ts";
 import { UNIT_MS } from "../../units.ts";
-
-export interface DeviceCode {
-  device_code: string;
-  user_code: string;
-  verification_uri: string;
-  verification_uri_complete: string;
-  /** Seconds. */
-  expires_in: number;
-  interval?: number;
-}
-
-interface Approval {
-  access_token: string;
-  account_id: string;
-}
 
 interface Clock {
   now(): number;
@@ -43,24 +30,24 @@ const sentenceOf = (code: string): string | undefined =>
 export const expiredLogin = (): Failure => new Failure("expired_token", sentenceOf("expired_token")!);
 
 export const askForCode = (server: Server): Promise<DeviceCode> =>
-  ask<DeviceCode>(server, {
-    method: "POST",
-    path: "/auth/device/code",
-    credential: null,
-    json: { client_id: "svc" },
-    repeatable: true,
-  });
+  ask(
+    server,
+    {
+      method: "POST",
+      path: "/auth/device/code",
+      credential: null,
+      json: { client_id: "svc" },
+      repeatable: true,
+    },
+    DEVICE_CODE,
+  );
 
 /** Not repeatable: the server gives an approval out once. */
 export async function askForApproval(server: Server, device_code: string): Promise<Approval> {
   try {
-    return await ask<Approval>(server, {
-      method: "POST",
-      path: "/auth/device/token",
-      credential: null,
-      json: { grant_type: GRANT_TYPE, device_code },
-      repeatable: false,
-    });
+    const json = { grant_type: GRANT_TYPE, device_code };
+    const call = { method: "POST", path: "/auth/device/token", credential: null, json, repeatable: false } as const;
+    return await ask(server, call, APPROVAL);
   } catch (error) {
     const sentence = error instanceof ApiFailure ? sentenceOf(error.code) : undefined;
     throw sentence === undefined ? error : new ApiFailure(400, (error as ApiFailure).code, sentence);

@@ -4,7 +4,8 @@ import { sessionFile } from "../saved/config-dir.ts";
 import type { Context } from "../command.ts";
 import { asFailure, Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
-import { saveSession, type Server } from "../saved/state.ts";
+import type { Server } from "../saved/server.ts";
+import { saveSession } from "../saved/state.ts";
 import { green, text, yellow } from "../terminal/text.ts";
 
 export interface Session {
@@ -14,9 +15,10 @@ export interface Session {
   email?: string;
 }
 
-function save({ env }: Context, { origin }: Server, { session_token, account_id }: Session): void {
+function save({ env }: Context, { origin, base }: Server, { session_token, account_id }: Session): void {
   try {
-    saveSession(env, { origin, session_token, account_id });
+    // Of most servers the origin is all there is to say.
+    saveSession(env, { origin, ...(base !== origin && { server: base }), session_token, account_id });
   } catch (error) {
     const why = (error as Error).message;
     throw new Failure("not_saved", `The session could not be saved in ${sessionFile(env)}: ${why}`);
@@ -41,7 +43,9 @@ async function attach(context: Context, server: Server, token: string) {
 export async function signIn(context: Context, server: Server, session: Session) {
   const { terminal, env } = context;
   save(context, server, session);
-  terminal.say(text`  ${green("✓")} Signed in${session.email === undefined ? "" : ` as ${session.email}`}`);
+  terminal.say(
+    text`  ${green("✓")} Signed in${session.email === undefined ? "" : ` as ${session.email}`} to ${server.origin}`,
+  );
   const attachment = await attach(context, server, session.session_token);
   if (env["SVC_TOKEN"]) terminal.insist(text`  ${yellow("!")} SVC_TOKEN is set and goes before this session.`);
   terminal.say();

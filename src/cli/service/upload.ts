@@ -11,9 +11,10 @@ function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void):
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        controller.enqueue(zip.subarray(sent, sent + CHUNK));
-        sent = Math.min(sent + CHUNK, zip.length);
+        const chunk = zip.subarray(sent, sent + CHUNK);
+        sent += chunk.length;
         onSent(sent);
+        controller.enqueue(chunk);
         if (sent === zip.length) controller.close();
       },
     },
@@ -21,17 +22,19 @@ function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void):
   );
 }
 
-/** The body of the upload for `ask`. Where no progress is shown, the bytes are sent as they are. */
-export const zipBody = (zip: Uint8Array<ArrayBuffer>, spinner: Spinner) => ({
+/** The body of the upload for `ask`. `onAll` is called when all of it is handed over: from then on the server can
+ *  publish it. */
+export const zipBody = (zip: Uint8Array<ArrayBuffer>, spinner: Spinner, onAll: () => void) => ({
   bytes: zip.length,
   body: (): Body =>
-    !spinner.visible
-      ? zip
-      : watched(zip, (sent) =>
-          spinner.label(
-            sent < zip.length
-              ? `Uploading ${Math.floor((100 * sent) / zip.length)} % of ${size(zip.length)}`
-              : "Publishing",
-          ),
-        ),
+    watched(zip, (sent) => {
+      if (sent < zip.length) {
+        return spinner.label(`Uploading ${Math.floor((100 * sent) / zip.length)} % of ${size(zip.length)}`);
+      }
+      onAll();
+      spinner.label("Publishing");
+    }),
 });
+
+/** What a person is told who stops a deploy: while the upload is not whole the server cannot have published it. */
+export const STOPPED = { early: "Nothing was published.", late: "It may have been published." } as const;

@@ -5,7 +5,7 @@ import { codeOf } from "../failure.ts";
 import { sleepSync } from "../sleep-sync.ts";
 import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
 import { visibleJson, visibleLine } from "../../visible.ts";
-import { bold, cyan, type Text } from "./text.ts";
+import { bold, cyan, text, type Text } from "./text.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -27,8 +27,14 @@ export interface Terminal {
   readonly interactive: boolean;
   /** Whether a person reads stderr in a window of this many columns; null in a pipe or a file. */
   readonly columns: number | null;
+  /** Whether a person reads stdout. */
+  readonly resultIsRead: boolean;
+  /** What a person is told who stops the program from now on; null: nothing. */
+  ifStopped(words: string | null): void;
   /** Leaves the terminal as it was found. */
   restore(): void;
+  /** The same, where the program was stopped from outside. */
+  stopped(): void;
 }
 
 /** FORCE_COLOR and NO_COLOR as most programs read them: the first one that is set decides. */
@@ -50,6 +56,19 @@ function write(descriptor: 1 | 2, line: string): void {
   }
 }
 
+/** What is said last where the program is stopped. The line that the terminal shows `^C` in is wiped. */
+function farewell(isTerminal: boolean, say: (line: Text) => void, restore: () => void) {
+  let words: string | null = null;
+  return {
+    ifStopped: (next: string | null) => void (words = next),
+    stopped: () => {
+      if (isTerminal) write(2, "\r\x1b[2K");
+      if (words !== null) say(text`  ${words}`);
+      restore();
+    },
+  };
+}
+
 export function openTerminal(env: Env, options: { json: boolean; quiet: boolean }): Terminal {
   // Asking a stream whether it is one makes the stream, which takes as long as half of the start.
   const [outIsTerminal, errIsTerminal] = [isatty(1), isatty(2)];
@@ -66,8 +85,13 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
     write(2, `${drawn > 0 ? `${up}\r\x1b[J` : ""}${lines.map((line) => line.render(errColors)).join("\n")}`);
     drawn = lines.length;
   };
+  const restore = () => {
+    spinner.stop();
+    if (drawn > 0) draw([]);
+  };
   return {
     columns,
+    resultIsRead: outIsTerminal,
     interactive,
     draw,
     say: (line) => (quiet ? undefined : toErr(line)),
@@ -78,9 +102,7 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
       write(1, outIsTerminal && !quiet ? `\n  ${bold(cyan(url)).render(outColors)}\n\n` : `${visibleLine(url)}\n`),
     spinner: (label) =>
       animated ? (spinner = startSpinner(label, (frame) => write(2, frame), columns!, errColors)) : noSpinner,
-    restore: () => {
-      spinner.stop();
-      if (drawn > 0) draw([]);
-    },
+    restore,
+    ...farewell(errIsTerminal, toErr, restore),
   };
 }

@@ -24,6 +24,16 @@ export function duration(ms: number): string {
   return count(Math.max(1, Math.round(ms / step)), noun);
 }
 
+/** `7 s` up to two minutes, then as `duration`. */
+export const waiting = (in_seconds: number): string =>
+  in_seconds < 120 ? `${in_seconds} s` : duration(in_seconds * 1000);
+
+/** `now`, `5 minutes ago`, `3 days ago`. */
+export function age(ms: number): string {
+  const unit = STEPS.find(([, length]) => ms >= length);
+  return unit === undefined ? "now" : `${count(Math.floor(ms / unit[1]), unit[0])} ago`;
+}
+
 /** `5 December 2026`; with hour and minute where it is less than two days away. */
 export function moment(epoch_ms: number, now: number): string {
   const near = epoch_ms - now < 2 * UNIT_MS.d;

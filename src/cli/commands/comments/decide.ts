@@ -1,9 +1,11 @@
 /** `svc comments approve`, `reject`, `resolve`, `reopen` and `delete`: what an owner decides of a comment. */
-import { ApiFailure, ask } from "../../service/api.ts";
+import { ask } from "../../service/api.ts";
+import { ApiFailure } from "../../service/refusal.ts";
 import type { Context, Given } from "../../command.ts";
 import { svc } from "../../invocation.ts";
-import { requireSession } from "../../saved/state.ts";
-import type { Thread } from "../../service/wire-comments.ts";
+import { requireSession } from "../../service/which-server.ts";
+import { ANY } from "../../service/shape.ts";
+import { THREAD } from "../../service/wire-comments.ts";
 import { green, text } from "../../terminal/text.ts";
 import { chooseSite, siteGone } from "../chosen-site.ts";
 import { askComments, commentId, commentsPath, openComments } from "./opened.ts";
@@ -22,7 +24,7 @@ export const decide =
     const note = given.value("note");
     const opened = await openComments(context, given);
     const json = note === undefined ? {} : { note };
-    const thread = await askComments<Thread>(opened, `${id}/${action}`, { method: "POST", json });
+    const thread = await askComments(opened, `${id}/${action}`, THREAD, { method: "POST", json });
     if (given.json) return context.terminal.json({ ok: true, ...thread });
     context.terminal.say(text`\n  ${green("✓")} ${SAID[action]}\n`);
   };
@@ -34,7 +36,7 @@ export async function remove(context: Context, given: Given): Promise<void> {
   const { site_id, server } = site;
   const credential = requireSession(context.env, server, "comments delete");
   const call = { method: "DELETE", path: commentsPath(site_id, id), credential, repeatable: false } as const;
-  await ask(server, call).catch((error: unknown) => {
+  await ask(server, call, ANY).catch((error: unknown) => {
     throw error instanceof ApiFailure && error.code === "unknown_site" ? siteGone(context, site) : error;
   });
   if (given.json) return context.terminal.json({ ok: true });

@@ -1,7 +1,8 @@
 /** `svc comments list`: what was written, a line a comment. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import type { QueuePage, Thread, ThreadPage } from "../../service/wire-comments.ts";
+import { QUEUE_PAGE, THREAD_PAGE, type Thread } from "../../service/wire-comments.ts";
+import type { Shape } from "../../service/shape.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
 
@@ -15,12 +16,13 @@ const line = (...columns: string[]): string => columns.map((column) => column.re
 async function everyPage<Page extends { next_cursor: string | null }>(
   opened: OpenedSite,
   path: string,
+  shape: Shape<Page>,
   query: Record<string, string>,
 ): Promise<Page[]> {
   const pages: Page[] = [];
   for (let cursor: string | null = null; ;) {
     const fields: Record<string, string> = cursor === null ? query : { ...query, cursor };
-    const page: Page = await askComments<Page>(opened, `${path}?${new URLSearchParams(fields)}`);
+    const page: Page = await askComments(opened, `${path}?${new URLSearchParams(fields)}`, shape);
     pages.push(page);
     if (!page.next_cursor || page.next_cursor === cursor) return pages;
     cursor = page.next_cursor;
@@ -40,7 +42,7 @@ function queryOf(given: Given): Record<string, string> {
 }
 
 async function listQueue({ terminal }: Context, given: Given, opened: OpenedSite, state: string): Promise<void> {
-  const items = (await everyPage<QueuePage>(opened, "queue", { state })).flatMap((page) => page.items);
+  const items = (await everyPage(opened, "queue", QUEUE_PAGE, { state })).flatMap((page) => page.items);
   if (given.json) return terminal.json({ ok: true, items, next_cursor: null });
   for (const { id, page, by, text } of items) terminal.result(line(id, state, page, by.name, text));
 }
@@ -54,7 +56,7 @@ export async function list(context: Context, given: Given): Promise<void> {
   const query = queryOf(given);
   const opened = await openComments(context, given);
   if (queue !== undefined) return listQueue(context, given, opened, queue);
-  const threads = (await everyPage<ThreadPage>(opened, "threads", query)).flatMap((page) => page.threads);
+  const threads = (await everyPage(opened, "threads", THREAD_PAGE, query)).flatMap((page) => page.threads);
   if (given.json) return context.terminal.json({ ok: true, threads, next_cursor: null });
   for (const row of threads.flatMap(rowsOf)) context.terminal.result(row);
 }

@@ -1,5 +1,6 @@
 /** The site whose comments are meant, and calls about them. */
 import { ask, type ApiCall } from "../../service/api.ts";
+import type { Shape } from "../../service/shape.ts";
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { nearest } from "../../../nearest.ts";
@@ -20,8 +21,9 @@ export const commentsPath = (site_id: string, path: string): string => `/sites/$
 export const askComments = <Answer>(
   { server, site_id, credential }: OpenedSite,
   path: string,
+  shape: Shape<Answer>,
   { repeatable = true, ...call }: Call = { method: "GET" },
-): Promise<Answer> => ask<Answer>(server, { ...call, path: commentsPath(site_id, path), credential, repeatable });
+): Promise<Answer> => ask(server, { ...call, path: commentsPath(site_id, path), credential, repeatable }, shape);
 
 /** One of the words that are known. */
 export function known<Word extends string>(written: string, words: readonly Word[], what: string): Word {

@@ -2,16 +2,16 @@
  *  so the flag is the last of the ways. */
 import type { Context, Given } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
-import { readHidden } from "../../terminal/hidden-input.ts";
+import { readTyped } from "../../terminal/typed.ts";
 import { pipedLine } from "../../terminal/piped-line.ts";
 
 const WAYS =
   "Give it as a line on stdin with --passcode-stdin, or by --passcode <passcode>, which other users of this machine may see.";
 
 async function typedTwice({ terminal }: Context): Promise<string> {
-  const first = await readHidden(terminal, "  Passcode for comments, at least 8 characters (not shown): ");
+  const first = await readTyped(terminal, "  Passcode for comments, at least 8 characters (not shown): ", "hidden");
   if (first === "") throw new Failure("no_passcode", "No passcode was given: nothing was changed.");
-  const second = await readHidden(terminal, "  Once more: ");
+  const second = await readTyped(terminal, "  Once more: ", "hidden");
   if (first !== second) throw new Failure("no_passcode", "The two passcodes differ: nothing was changed.");
   return first;
 }

@@ -2,7 +2,7 @@
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
-import { MODES, type CommentSettings, type Mode } from "../../service/wire-comments.ts";
+import { MODES, SETTINGS, type CommentSettings, type Mode } from "../../service/wire-comments.ts";
 import { green, text, yellow } from "../../terminal/text.ts";
 import { sayWithMark } from "../../terminal/with-mark.ts";
 import type { OpenedSite } from "../chosen-site.ts";
@@ -21,9 +21,9 @@ interface Change {
   passcode?: string;
 }
 
-const readSettings = (opened: OpenedSite): Promise<CommentSettings> => askComments(opened, "settings");
+const readSettings = (opened: OpenedSite): Promise<CommentSettings> => askComments(opened, "settings", SETTINGS);
 const changeSettings = (opened: OpenedSite, change: Change): Promise<CommentSettings> =>
-  askComments(opened, "settings", { method: "PATCH", json: change });
+  askComments(opened, "settings", SETTINGS, { method: "PATCH", json: change });
 
 /** Such as that browsers keep visitors' cookies on https alone (COMMENTS, ruling 9). */
 function warn({ terminal }: Context, { warnings = [] }: CommentSettings): void {

@@ -1,8 +1,9 @@
 /** `svc comments token create`, `list` and `revoke`: what an agent reads and answers comments with. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
+import { ANY } from "../../service/shape.ts";
 import { svc } from "../../invocation.ts";
-import type { ListedToken, MadeToken } from "../../service/wire-comments.ts";
+import { MADE_TOKEN, TOKEN_LIST, type ListedToken } from "../../service/wire-comments.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { moment } from "../../terminal/units.ts";
 import { askComments, known, openComments } from "./opened.ts";
@@ -33,7 +34,7 @@ export async function createToken(context: Context, given: Given): Promise<void>
   const [scopes, expires_in_days] = [scopesOf(given), daysOf(given)];
   const opened = await openComments(context, given);
   const json = { name, scopes, ...(expires_in_days !== undefined && { expires_in_days }) };
-  const made = await askComments<MadeToken>(opened, "tokens", { method: "POST", json, repeatable: false });
+  const made = await askComments(opened, "tokens", MADE_TOKEN, { method: "POST", json, repeatable: false });
   if (given.json) return context.terminal.json({ ok: true, ...made });
   const until = moment(timeOf(made.expires_at), context.now());
   context.terminal.say(text`\n  ${green("✓")} A token for ${made.name}: ${made.scopes.join(", ")}, until ${until}`);
@@ -49,7 +50,7 @@ const row = ({ token_id, name, scopes, last_used_at, expires_at }: ListedToken):
 
 export async function listTokens(context: Context, given: Given): Promise<void> {
   const opened = await openComments(context, given);
-  const { tokens } = await askComments<{ tokens: ListedToken[] }>(opened, "tokens");
+  const { tokens } = await askComments(opened, "tokens", TOKEN_LIST);
   if (given.json) return context.terminal.json({ ok: true, tokens });
   for (const token of tokens) context.terminal.result(row(token));
 }
@@ -61,7 +62,7 @@ export async function revokeToken(context: Context, given: Given): Promise<void>
   if (!/^[\w-]+$/.test(argument))
     throw usage(`${call} wants the id that ${svc("comments token list")} shows, not ${argument}.`);
   const opened = await openComments(context, given);
-  await askComments(opened, `tokens/${argument}`, { method: "DELETE" });
+  await askComments(opened, `tokens/${argument}`, ANY, { method: "DELETE" });
   if (given.json) return context.terminal.json({ ok: true });
   context.terminal.say(text`\n  ${green("✓")} The token has ended\n`);
 }

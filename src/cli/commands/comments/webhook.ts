@@ -3,7 +3,7 @@ import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { randomBlock } from "../../../random.ts";
 import { svc } from "../../invocation.ts";
-import type { CommentSettings } from "../../service/wire-comments.ts";
+import { SETTINGS, type CommentSettings } from "../../service/wire-comments.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
@@ -11,7 +11,7 @@ import { askComments, known, openComments } from "./opened.ts";
 const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.reopened", "comment.reported"] as const;
 
 const changeWebhook = (opened: OpenedSite, webhook: object | null): Promise<CommentSettings> =>
-  askComments(opened, "settings", { method: "PATCH", json: { webhook } });
+  askComments(opened, "settings", SETTINGS, { method: "PATCH", json: { webhook } });
 
 const eventsOf = (given: Given): readonly string[] =>
   given

@@ -1,19 +1,20 @@
 /** `svc login`: a person approves this machine in their browser. A program that cannot wait asks for a code, and later
  *  whether it was approved. */
 import { setTimeout as wait } from "node:timers/promises";
-import { ask } from "../service/api.ts";
-import type { Context, Given } from "../command.ts";
-import { isoTime } from "./deploy-json.ts";
-import { askForApproval, askForCode, expiredLogin, waitForApproval, type DeviceCode } from "../service/device.ts";
-import { Failure, usage } from "../failure.ts";
-import { openBrowser } from "../terminal/open-browser.ts";
-import { pendingLogins } from "../saved/pending-logins.ts";
-import { signIn, type Session } from "../service/sign-in.ts";
-import { randomKey } from "../../random.ts";
-import { whileSpinning } from "../terminal/spinner.ts";
-import { requireToken, serverAt } from "../saved/state.ts";
-import { bold, cyan, dim, text } from "../terminal/text.ts";
-import type { Account } from "../service/wire.ts";
+import { serverAt, serverTyped, type Server } from "../../saved/server.ts";
+import { ask } from "../../service/api.ts";
+import type { Context, Given } from "../../command.ts";
+import { isoTime } from "../deploy-json.ts";
+import { askForApproval, askForCode, expiredLogin, waitForApproval } from "../../service/device.ts";
+import { Failure, usage } from "../../failure.ts";
+import { openBrowser } from "../../terminal/open-browser.ts";
+import { pendingLogins } from "../../saved/pending-logins.ts";
+import { signIn, type Session } from "../../service/sign-in.ts";
+import { randomKey } from "../../../random.ts";
+import { whileSpinning } from "../../terminal/spinner.ts";
+import { requireToken } from "../../saved/state.ts";
+import { bold, cyan, dim, text, yellow } from "../../terminal/text.ts";
+import { ACCOUNT, type DeviceCode } from "../../service/wire-account.ts";
 
 /** Shown with `-q` too: nobody can approve without the code. */
 async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {
@@ -41,7 +42,7 @@ async function byBrowser(context: Context): Promise<Session> {
 /** Asks the server first: only a token that it knows is saved. */
 async function byToken({ server }: Context, token: string): Promise<Session> {
   const credential = { token: requireToken(token, "session_token"), from: "--token" };
-  const account = await ask<Account>(server, { method: "GET", path: "/account", credential, repeatable: true });
+  const account = await ask(server, { method: "GET", path: "/account", credential, repeatable: true }, ACCOUNT);
   return { session_token: credential.token, account_id: account.account_id, email: account.email };
 }
 
@@ -61,7 +62,8 @@ async function check(context: Context, id: string): Promise<void> {
   const pending = pendingLogins(context.env, context.now);
   const login = pending.find(id);
   if (login === undefined) throw expiredLogin();
-  const server = serverAt(login.server, false);
+  const server = serverAt(login.server, "argument");
+  if (server === null) throw expiredLogin();
   try {
     const { access_token, account_id } = await askForApproval(server, login.device_code);
     await signIn(context, server, { session_token: access_token, account_id });
@@ -74,10 +76,23 @@ async function check(context: Context, id: string): Promise<void> {
   }
 }
 
-export async function login(context: Context, given: Given): Promise<void> {
+/** An address that is typed goes before DEPLOY_URL, which the commands after this one obey. */
+function serverOfLogin({ server, env, terminal }: Context, { argument }: Given): Server {
+  if (argument === undefined) return server;
+  const typed = serverTyped(argument);
+  const named = env["DEPLOY_URL"];
+  if (named && serverAt(named, "DEPLOY_URL")?.origin !== typed.origin) {
+    terminal.insist(text`  ${yellow("!")} DEPLOY_URL is set to ${named} and goes before this login.`);
+  }
+  return typed;
+}
+
+export async function login(machine: Context, given: Given): Promise<void> {
   const [token, id] = [given.value("token"), given.value("check")];
   const ways = ["token", "request", "check"].filter((flag) => given.has(flag));
   if (ways.length > 1) throw usage(`--${ways.join(" and --")} are different ways to sign in: give one.`);
+  if (id !== undefined && given.argument !== undefined) throw usage("--check asks the server that gave the code.");
+  const context = { ...machine, server: serverOfLogin(machine, given) };
   if (given.has("request")) return begin(context);
   if (id !== undefined) return check(context, id);
   const session = token === undefined ? await byBrowser(context) : await byToken(context, token);

@@ -1,14 +1,15 @@
 /** `svc tokens revoke`: whoever has a manage_token of the site writes to it no longer; its owner's session still does. */
-import { ApiFailure, ask } from "../service/api.ts";
-import type { Context, Given } from "../command.ts";
-import { usage } from "../failure.ts";
-import { svc } from "../invocation.ts";
-import { requireSession } from "../saved/state.ts";
-import { chooseSite, siteGone } from "./chosen-site.ts";
-import { isLinkOf } from "./find-link.ts";
-import { green, text } from "../terminal/text.ts";
-import { count } from "../terminal/units.ts";
-import type { Revoked } from "../service/wire.ts";
+import { ask } from "../../service/api.ts";
+import { ApiFailure } from "../../service/refusal.ts";
+import type { Context, Given } from "../../command.ts";
+import { usage } from "../../failure.ts";
+import { svc } from "../../invocation.ts";
+import { requireSession } from "../../service/which-server.ts";
+import { chooseSite, siteGone } from "../chosen-site.ts";
+import { isLinkOf } from "../find-link.ts";
+import { green, text } from "../../terminal/text.ts";
+import { count } from "../../terminal/units.ts";
+import { REVOKED } from "../../service/wire-account.ts";
 
 /** This machine's own is ended with the others: the next update is given a fresh one by the session. */
 function forgetTokens({ links }: Context, isOurs: ReturnType<typeof isLinkOf>): void {
@@ -25,7 +26,7 @@ export async function tokens(context: Context, given: Given): Promise<void> {
   const { site_id, server } = site;
   const credential = requireSession(context.env, server, "tokens revoke");
   const call = { method: "DELETE", path: `/sites/${site_id}/manage-tokens`, credential, repeatable: true } as const;
-  const body = await ask<Revoked>(server, call).catch((error: unknown) => {
+  const body = await ask(server, call, REVOKED).catch((error: unknown) => {
     throw error instanceof ApiFailure && error.code === "unknown_site" ? siteGone(context, site) : error;
   });
   forgetTokens(context, isLinkOf(site_id, server));

@@ -1,8 +1,8 @@
 /** `svc logout`: the saved session is deleted. Nothing is asked of the server, so it works without one. */
 import { rmSync, existsSync } from "node:fs";
-import type { Context, Given } from "../command.ts";
-import { sessionFile } from "../saved/config-dir.ts";
-import { text } from "../terminal/text.ts";
+import type { Context, Given } from "../../command.ts";
+import { sessionFile } from "../../saved/config-dir.ts";
+import { text } from "../../terminal/text.ts";
 
 export async function logout({ env, terminal }: Context, given: Given): Promise<void> {
   const file = sessionFile(env);

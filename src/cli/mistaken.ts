@@ -1,0 +1,56 @@
+/** A first word that was meant as a command and is none: what to type instead (CONTRACT 8). */
+import { existsSync } from "node:fs";
+import { quoted } from "../client/build-dir.ts";
+import type { Command } from "./command.ts";
+import { Failure, usage } from "./failure.ts";
+import { svc } from "./invocation.ts";
+import { nearest } from "../nearest.ts";
+
+/** Words of other tools, and what they are here. The empty one is the deploy, which has no word. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  deploy: "",
+  publish: "",
+  ls: "list",
+  rm: "delete",
+  remove: "delete",
+  teardown: "delete",
+};
+
+/** One of them that is short is near to any short word. */
+const LONG_FOREIGN = Object.keys(FOREIGN).filter((word) => word.length > 3);
+
+const callOf = (command: string, rest: readonly string[]): string =>
+  svc([command, ...rest.map(quoted)].filter(Boolean).join(" "));
+
+const isForeign = (word: string): boolean => Object.hasOwn(FOREIGN, word);
+
+/** The command that a foreign word stands for, and what it does. */
+function ofForeign(word: string, rest: readonly string[]): string {
+  const command = FOREIGN[word]!;
+  const deploys = command === "" ? `: ${svc("<path>")} deploys` : "";
+  return `There is no svc command ${word}${deploys}. Run: ${callOf(command, rest)}`;
+}
+
+/** `words`: all that was typed from the first word on, flags too. */
+export function refuseMistaken(words: readonly string[], commands: readonly Command[]): void {
+  const [word = "", ...rest] = words;
+  if (!/^[\w-]+$/.test(word) || existsSync(word)) return;
+  if (isForeign(word)) throw usage(ofForeign(word, rest));
+  const guess = nearest(word, [...commands.slice(1).map(({ name }) => name), "help", ...LONG_FOREIGN]);
+  if (guess === null) return;
+  const meant = isForeign(guess) ? FOREIGN[guess]! : guess;
+  const hint = `Did you mean ${callOf(meant, rest)}?`;
+  if (rest.length > 0) throw usage(`There is no svc command ${word}. ${hint}`);
+  throw new Failure("not_found", `There is no file or folder ${word}. ${hint}`);
+}
+
+/** Of `svc help <word>`. */
+export function noHelpOn(word: string, commands: readonly Command[]): Error {
+  if (isForeign(word)) return usage(ofForeign(word, []));
+  const guess = nearest(
+    word,
+    commands.slice(1).map(({ name }) => name),
+  );
+  const way = guess === null ? `See ${svc("--help")}.` : `Did you mean ${svc(`help ${guess}`)}?`;
+  return usage(`There is no svc command ${word}. ${way}`);
+}

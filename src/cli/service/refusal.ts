@@ -1,0 +1,124 @@
+/** An answer that is no success, in words for whoever typed the command. */
+import { Failure } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import type { Server } from "../saved/server.ts";
+import { SAVED_SESSION, type Credential } from "../saved/state.ts";
+import { waiting } from "../terminal/units.ts";
+import { throughProxy } from "./proxy.ts";
+import { otherWays } from "./which-server.ts";
+
+/** With the status and the code of the answer. */
+export class ApiFailure extends Failure {
+  constructor(
+    readonly status: number,
+    code: string,
+    message: string,
+  ) {
+    super(code, message);
+  }
+}
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join(" ");
+
+/** What answers is no svc server, or not the part of one that the CLI speaks to. */
+export const unexpected = (server: Server, status: number, sentence: string): ApiFailure =>
+  new ApiFailure(status, "unexpected_answer", joined(sentence, otherWays(server)));
+
+/** A proxy before the server says so by itself, where the server cannot. */
+const BY_A_PROXY: Readonly<Record<number, string>> = {
+  502: "A proxy in front of it does not reach the server. If the server is yours, see whether svc-server runs.",
+  503: "A proxy in front of it, or the server, takes no requests now. Try again in a minute.",
+  504: "A proxy in front of it waited too long for the server. Try again in a minute.",
+};
+
+/** An answer that is not the API's: a page, a redirect, a proxy's. */
+export function strange(server: Server, { status, headers }: Response): ApiFailure {
+  const moved = headers.get("location");
+  const target = moved !== null && URL.canParse(moved, server.base) ? new URL(moved, server.base) : null;
+  const hint =
+    target === null
+      ? (BY_A_PROXY[status] ?? "Is it the address of an svc server?")
+      : `It points to ${target.href}: if that is your server, its address is ${target.origin}.`;
+  return unexpected(
+    server,
+    status,
+    `${server.origin} answered ${status}${throughProxy(server)} without saying why. ${hint}`,
+  );
+}
+
+/** What a site says of any path, and the API host of none that the CLI asks for. Of what lies below a site (a comment, a
+ *  token) the API host too says that it is not there. */
+const isOfASite = (code: string, path: string): boolean =>
+  code === "unknown_host" || code === "method_not_allowed" || (code === "not_found" && !/^\/sites\/[^/]+\//.test(path));
+
+/** Below `*.localhost` and most other domains of sites the server is one name up. */
+function above(origin: string): string | null {
+  const url = new URL(origin);
+  const parent = url.hostname.slice(url.hostname.indexOf(".") + 1);
+  if (parent === url.hostname || /^[\d.]+$/.test(url.hostname)) return null;
+  url.hostname = parent;
+  return url.origin;
+}
+
+function aSite(server: Server, status: number): ApiFailure {
+  if (server.base !== server.origin) {
+    const path = server.base.slice(server.origin.length);
+    const sentence = `${server.base} is no svc server: its address may be ${server.origin}, without ${path}.`;
+    return unexpected(server, status, sentence);
+  }
+  const parent = above(server.origin);
+  const guess = parent === null ? "" : ` It may be ${parent}.`;
+  return unexpected(
+    server,
+    status,
+    `${server.origin} is the address of a site, not of its server.${guess} The server's is the one that you sign in at.`,
+  );
+}
+
+/** Refusals of 401 or 403 that are about the content, not about the credential. */
+const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed", "quota_exceeded"]);
+
+/** Words for whoever writes the request; a person typed a command. */
+const OF_REQUESTS =
+  /\b(headers?|Authorization|Bearer|Content-Type|If-Match|Idempotency-Key|credential|GET|POST|PATCH)\b/;
+
+/** The API's sentences, without those that speak of requests. */
+const forPeople = (error: string): string =>
+  error
+    .split(/(?<=[.!?]) /)
+    .filter((sentence) => !OF_REQUESTS.test(sentence))
+    .join(" ");
+
+function aboutTheToken(server: Server, status: number, credential: Credential | null): string {
+  const from = credential ? `The token came from ${credential.from}.` : "No token was sent.";
+  if (status !== 401) return from;
+  const again = credential?.from === SAVED_SESSION ? `Sign in again: ${svc("login")}` : "";
+  return joined(from, again, `The server is ${server.origin}.`, otherWays(server));
+}
+
+/** The wait is told once: by the API, or here where it is known to the second. */
+function untilWhen(error: string, later: string | null): string {
+  if (later === null || !/^\d+$/.test(later)) return error;
+  const what = /\b(wait|again|seconds?)\b/i.test(error) ? "Too many tries for now." : error;
+  return joined(what, `Try again in ${waiting(Number(later))}.`);
+}
+
+interface Asked {
+  path: string;
+  credential: Credential | null;
+}
+
+export function refusal(server: Server, asked: Asked, response: Response, body: unknown): ApiFailure {
+  const { error, code } = Object(body) as { error?: unknown; code?: unknown };
+  const { status } = response;
+  if (typeof error !== "string" || typeof code !== "string") return strange(server, response);
+  if (isOfASite(code, asked.path)) return aSite(server, status);
+  if (status === 429) return new ApiFailure(status, code, untilWhen(error, response.headers.get("retry-after")));
+  const isAboutTheToken = (status === 401 || status === 403) && !CONTENT_CODES.has(code);
+  const said = forPeople(error) || (isAboutTheToken ? "The server does not let you do this." : error);
+  return new ApiFailure(
+    status,
+    code,
+    isAboutTheToken ? joined(said, aboutTheToken(server, status, asked.credential)) : said,
+  );
+}

@@ -1,0 +1,60 @@
+/** What a person is told where the trouble may be which server was asked (CONTRACT 8). */
+import { isLoopback } from "../../client/loopback.ts";
+import { Failure } from "../failure.ts";
+import { svc, svcServer } from "../invocation.ts";
+import type { Server } from "../saved/server.ts";
+import { session, signedInElsewhere, type Credential } from "../saved/state.ts";
+import type { Env } from "../terminal/index.ts";
+
+const sentences = (...parts: readonly (string | null)[]): string =>
+  parts.filter((part) => part !== null && part !== "").join(" ");
+
+/** How another one is named. Where a person named this one, or a link did, they know. */
+const another = ({ chosen_by }: Server): string | null =>
+  chosen_by === "login" || chosen_by === "build"
+    ? `For another server: DEPLOY_URL=https://… ${svc()}, or ${svc("login <url>")}.`
+    : null;
+
+function elsewhere({ origin }: Server, env: Env): string | null {
+  const other = signedInElsewhere(env, origin);
+  return other === null ? null : `You are signed in to ${other}.`;
+}
+
+/** To follow a sentence that names the server. */
+export const otherWays = (server: Server, env: Env = process.env): string =>
+  sentences(another(server), elsewhere(server, env));
+
+/** A server of this machine that nobody named can be started. */
+const startIt = (): string =>
+  `Start one in another terminal with ${svcServer()}, or name yours: DEPLOY_URL=https://… ${svc()}, or ${svc("login <url>")}.`;
+
+/** What to look at where nothing answers. `proxy`: whether one stands between. */
+export function whereToLook(server: Server, proxy: boolean, env: Env = process.env): string {
+  const { chosen_by, origin } = server;
+  const network = proxy ? "the proxy and the network" : "the network";
+  if (chosen_by === "build" && isLoopback(new URL(origin))) return sentences(startIt(), elsewhere(server, env));
+  const look = {
+    argument: proxy ? `Check the address, ${network}.` : `Check the address and ${network}.`,
+    DEPLOY_URL: proxy ? `Check DEPLOY_URL, ${network}.` : `Check DEPLOY_URL and ${network}.`,
+    link: `It is where this was deployed: check ${network}, and whether it runs.`,
+    login: `It is the server of your last login: check ${network}, and whether it runs.`,
+    build: `Check ${network}.`,
+  }[chosen_by];
+  return sentences(look, otherWays(server, env));
+}
+
+/** For commands that need an account. */
+export function requireSession(env: Env, server: Server, command: string): Credential {
+  const credential = session(env, server.origin);
+  if (credential !== null) return credential;
+  // Without an address `login` would ask another server than the one that the link names.
+  const login = svc(server.chosen_by === "link" ? `login ${server.origin}` : "login");
+  throw new Failure(
+    "unauthorized",
+    sentences(
+      `${svc(command)} needs your account: run ${login}, or set SVC_TOKEN.`,
+      `The server is ${server.origin}.`,
+      otherWays(server, env),
+    ),
+  );
+}

@@ -1,0 +1,40 @@
+/** An answer's body, read as far as an answer can go. */
+
+/** A thousand sites in one list are a tenth of this. */
+const MOST_ANSWER_BYTES = 8 << 20;
+
+/** The body went on; the rest of it was not read. */
+export class TooLongAnswer extends Error {
+  override readonly name = "TooLongAnswer";
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Throws `TooLongAnswer` past `most` bytes, counted as they come out of their coding: a small body can unfold to any
+ *  size. */
+export async function readAtMost(response: Response, most = MOST_ANSWER_BYTES): Promise<Uint8Array> {
+  const reader = response.body?.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (let next = await reader?.read(); next?.value !== undefined; next = await reader!.read()) {
+    length += next.value.length;
+    if (length > most) {
+      // Nobody waits for the end of it: the other side may never come to it.
+      reader!.cancel().catch(() => {});
+      throw new TooLongAnswer(`more than ${most / (1 << 20)} MB`);
+    }
+    parts.push(next.value);
+  }
+  return joined(parts, length);
+}
+
+export const readTextAtMost = async (response: Response, most?: number): Promise<string> =>
+  new TextDecoder().decode(await readAtMost(response, most));

@@ -1,0 +1,169 @@
+/** Which site a place stands for, after `svc` in a project (CONTRACT 8). */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { deployed, Home, json } from "../kit/cli.ts";
+import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+
+// A test runs the CLI several times, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** A home with `web`, a project whose build was deployed by `svc` alone. */
+async function projectDeployed() {
+  const home = await Home.make(server.base_url);
+  await home.write("web", { "dist/index.html": "<title>1</title>", "src/a.txt": "a", "other/index.html": "o" });
+  return { home, first: await deployed(home, [], home.path("web")) };
+}
+
+describe("CONTRACT 8: after `svc` in a project, the folder that was looked up is the project's link", () => {
+  test.each<[string, string[], string]>([
+    ["svc update dist in the project", ["update", "dist"], "web"],
+    ["svc update dist/ in the project", ["update", "dist/"], "web"],
+    ["svc update web/dist from above", ["update", "web/dist"], ""],
+    ["svc update inside dist", ["update"], "web/dist"],
+    ["svc update . inside dist", ["update", "."], "web/dist"],
+    ["svc update in the project", ["update"], "web"],
+  ])("%s publishes at its URL", async (_, args, cwd) => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    expect(await deployed(home, args, home.path(cwd))).toMatchObject({ url: first["url"], changed: false });
+    await home.write("web", { "dist/index.html": `<title>2</title>now ${cwd}` });
+    expect(await deployed(home, args, home.path(cwd))).toMatchObject({ url: first["url"], changed: true });
+    expect(await (await server.site(slugOf(first["url"]))).text()).toContain(`now ${cwd}`);
+    expect(await home.links()).toHaveLength(1);
+  });
+
+  test.each<[string, string[], string]>([
+    ["versions by path", ["versions", "dist", "--json"], "web"],
+    ["versions inside", ["versions", "--json"], "web/dist"],
+    ["open by path", ["open", "web/dist", "--json"], ""],
+    ["forget inside", ["forget", "--json"], "web/dist"],
+  ])("%s finds it too", async (_, args, cwd) => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const found = await deployed(home, args, home.path(cwd));
+    const { site_id, url } = first;
+    expect([site_id, url, home.path("web")]).toContain(
+      found["site_id"] ?? found["url"] ?? (found["forgotten"] as string[])[0],
+    );
+  });
+
+  test("rollback inside the build folder is the project's", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    await home.write("web", { "dist/index.html": "<title>2</title>" });
+    await deployed(home, ["update"], home.path("web"));
+    expect((await home.run(["rollback"], { cwd: home.path("web/dist") })).out).toBe(`${first["url"]}\n`);
+  });
+
+  test("the folder is the one last deployed from it: when the build moves, its new place counts", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    await rm(home.path("web/dist"), { recursive: true });
+    await home.write("web", { "build/index.html": "<title>moved</title>" });
+    expect(await deployed(home, ["update"], home.path("web"))).toMatchObject({ source: "build", changed: true });
+    await home.write("web", { "dist/index.html": "an old one" });
+    expect(await deployed(home, ["update", "build"], home.path("web"))).toMatchObject({ url: first["url"] });
+    expect((await home.run(["update", "dist"], { cwd: home.path("web") })).code).toBe(1);
+    // Whoever stands in it means it, also where another candidate would be found first.
+    expect(await deployed(home, ["update"], home.path("web/build"))).toMatchObject({ source: ".", changed: false });
+  });
+
+  test.each([
+    ["a folder of the project", ["update", "src"], "web", "Nothing was deployed from src yet", "svc update."],
+    ["below it, without a path", ["versions"], "web/src", "Nothing was deployed here yet", "svc update .."],
+    ["from above", ["forget", "web/other"], "", "Nothing was deployed from web/other yet", "svc update web."],
+  ])("%s has no link: the error names the project's site and the command", async (_, args, cwd, sentence, command) => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const ran = await home.run([...args, "--json"], { cwd: home.path(cwd) });
+    expect(ran.code).toBe(1);
+    expect(json(ran)).toMatchObject({ code: "not_linked", error: expect.stringContaining(sentence) });
+    expect(json(ran)["error"]).toContain(String(first["url"]));
+    expect(json(ran)["error"]).toContain(command);
+  });
+});
+
+describe("CONTRACT 8: a deploy that takes a place over says what it had", () => {
+  test.each([
+    ["svc . after svc", ["."], "web", "dist"],
+    ["svc after svc", [], "web", "dist"],
+    ["svc dist after svc", ["dist"], "web", "dist"],
+  ])("%s", async (_, args, cwd, path) => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const taken = `This is a new site. The one before stays at ${first["url"]} (it was deployed from ${path}).`;
+    const asText = await home.run(args, { cwd: home.path(cwd) });
+    expect(asText.err).toContain(taken);
+    const asJson = await home.run([...args, "--json"], { cwd: home.path(cwd) });
+    expect(asJson.err).toContain(`The one before stays at ${asText.out.trim()}`);
+  });
+
+  test("by its path and as a project a folder is one place: the newest is its site", async () => {
+    const { home } = await projectDeployed();
+    await using _home = home;
+    const second = await deployed(home, ["."], home.path("web"));
+    expect(await home.links()).toHaveLength(1);
+    expect(await deployed(home, ["update"], home.path("web"))).toMatchObject({ url: second["url"], source: "." });
+  });
+
+  test("the first deploy of a place says nothing of the kind", async () => {
+    await using home = await Home.make(server.base_url);
+    await home.write("", { "a/index.html": "a" });
+    expect((await home.run(["a"])).err).not.toContain("new site");
+  });
+});
+
+describe("CONTRACT 8: every answer of update names the folder and the site", () => {
+  test("changed and unchanged, as text", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const cwd = home.path("web");
+    const same = await home.run(["update"], { cwd });
+    expect([same.out, same.err]).toEqual([
+      `${first["url"]}\n`,
+      `  ✓ No changes (already live): dist is what is live at ${first["url"]}\n`,
+    ]);
+    await home.write("web", { "dist/index.html": "<title>2</title>" });
+    expect((await home.run(["update", "dist"], { cwd })).err).toMatch(
+      new RegExp(`✓ Updated in [\\d.]+ s: dist is live at ${first["url"]}\n`),
+    );
+  });
+});
+
+describe("CONTRACT 8: sources with their build beside them", () => {
+  const SOURCES = {
+    "index.html": '<title>app</title><div id="root"></div><script type="module" src="/src/main.tsx"></script>',
+    "src/main.tsx": "export {};",
+  };
+  test.each<[string, string[], string, string]>([
+    ["of the current directory", ["."], "app", "svc dist"],
+    ["from above", ["app"], "", "svc app/dist"],
+  ])("the recipe ends with the command for the build: %s", async (_, args, cwd, command) => {
+    await using home = await Home.make(server.base_url);
+    await home.write("app", { ...SOURCES, "dist/index.html": "<title>built</title>" });
+    const ran = await home.run([...args, "--json"], { cwd: home.path(cwd) });
+    expect(ran.err).toMatch(new RegExp(`→ .* ${command}\n`));
+    // What a program reads is the server's recipe.
+    const warnings = json(ran)["warnings"] as { code: string; fix_recipe: string }[];
+    const recipe = warnings.find(({ code }) => code === "unbuilt_source")!.fix_recipe;
+    expect(recipe).not.toContain(command);
+    const { site_id } = json(ran);
+    expect((await home.run(["update", ...args, "--spa"], { cwd: home.path(cwd) })).err).toContain(
+      `${command.replace("svc", "svc update")} --site ${site_id}\n`,
+    );
+  });
+
+  test("no build there: no command that could not work", async () => {
+    await using home = await Home.make(server.base_url);
+    await home.write("app", { ...SOURCES, "pnpm-lock.yaml": "" });
+    const { err } = await home.run(["app"]);
+    expect(err).not.toContain("svc app/dist");
+    expect(err).toContain("(pnpm run build)");
+  });
+});

@@ -1,0 +1,92 @@
+/** Words that are no commands, and help (CONTRACT 8). */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Home, json } from "../kit/cli.ts";
+
+// A test runs the CLI several times, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let home: Home;
+beforeAll(async () => {
+  home = await Home.make("http://127.0.0.1:1");
+});
+afterAll(() => home[Symbol.asyncDispose]());
+
+describe("CONTRACT 8: svc help [command]", () => {
+  test.each<[string[], string[]]>([
+    [["help"], ["--help"]],
+    [
+      ["help", "update"],
+      ["update", "--help"],
+    ],
+    [
+      ["help", "comments"],
+      ["comments", "--help"],
+    ],
+    [
+      ["help", "comments", "token", "create"],
+      ["comments", "token", "create", "--help"],
+    ],
+  ])("svc %j is svc %j", async (words, flagged) => {
+    const ran = await home.run(words);
+    expect(ran).toEqual(await home.run(flagged));
+    expect(ran).toMatchObject({ code: 0, err: "" });
+  });
+
+  test.each([
+    [["help", "udpate"], "There is no svc command udpate. Did you mean svc help update?"],
+    [["help", "xyzzy"], "There is no svc command xyzzy. See svc --help."],
+    [["help", "deploy"], "There is no svc command deploy: svc <path> deploys. Run: svc"],
+    [["help", "comments", "lst"], "There is no svc comments lst. Did you mean svc comments list?"],
+  ])("%j exits 2: %s", async (words, sentence) => {
+    const { code, out, err } = await home.run(words);
+    expect([code, out, err]).toEqual([2, "", `  ✗ ${sentence}\n`]);
+  });
+});
+
+describe("CONTRACT 8: a first word that is no path and near a command", () => {
+  test.each<[string[], number, string]>([
+    [["udpate"], 1, "There is no file or folder udpate. Did you mean svc update?"],
+    [["udpate", "dist"], 2, "There is no svc command udpate. Did you mean svc update dist?"],
+    [["udpate", "--site", "x"], 2, "There is no svc command udpate. Did you mean svc update --site x?"],
+    [["rolback", "-q", "ab12"], 2, "Did you mean svc rollback -q ab12?"],
+    [["whomai"], 1, "There is no file or folder whomai. Did you mean svc whoami?"],
+    [["hlep", "update"], 2, "Did you mean svc help update?"],
+    [["delte", "a b"], 2, "Did you mean svc delete 'a b'?"],
+    [["depoly", "dist"], 2, "Did you mean svc dist?"],
+  ])("%j exits %i: %s", async (words, exit, sentence) => {
+    const { code, out, err } = await home.run(words);
+    expect([code, out]).toEqual([exit, ""]);
+    expect(err).toContain(sentence);
+    const asJson = json(await home.run([...words, "--json"]));
+    expect(asJson["code"]).toBe(exit === 1 ? "not_found" : "usage");
+  });
+
+  test.each([["ui"], ["x.html"], ["web/dist"]])("%s is near to none: only that it is not there", async (word) => {
+    const { code, err } = await home.run([word]);
+    expect([code, err]).toEqual([1, `  ✗ There is no file or folder ${word}.\n`]);
+  });
+});
+
+describe("CONTRACT 8: words of other tools", () => {
+  test.each<[string[], string]>([
+    [["deploy"], "svc <path> deploys. Run: svc"],
+    [["deploy", "dist", "-q"], "svc <path> deploys. Run: svc dist -q"],
+    [["publish", "my site"], "Run: svc 'my site'"],
+    [["ls"], "Run: svc list"],
+    [["rm", "calm-otter-x3k9"], "Run: svc delete calm-otter-x3k9"],
+    [["remove", "--yes"], "Run: svc delete --yes"],
+    [["teardown"], "Run: svc delete"],
+  ])("%j exits 2 with the line that does it: %s", async (words, sentence) => {
+    const { code, out, err } = await home.run(words);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toStartWith(`  ✗ There is no svc command ${words[0]}`);
+    expect(err).toEndWith(`${sentence}\n`);
+  });
+
+  test.each([["deploy"], ["ls"], ["udpate"]])("a folder named %s is deployed", async (name) => {
+    await home.write("named", { [`${name}/index.html`]: "<title>named</title>" });
+    const ran = await home.run([name, "--json"], { cwd: home.path("named") });
+    // It gets as far as the server, and there is none.
+    expect(json(ran)["code"]).toBe("unreachable");
+  });
+});

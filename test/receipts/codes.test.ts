@@ -1,4 +1,4 @@
-/** CONTRACT 4.2: the codes of warnings are those of its list, and the manual has them all. */
+/** CONTRACT 4.2 and BEYOND 0: the codes of warnings are those of their lists, and the manual has them all. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "../kit/paths.ts";
@@ -14,9 +14,10 @@ async function codes(): Promise<string[]> {
 
 test("CONTRACT 4.2: its list of warnings is what a deploy can be answered with, not_judged too", async () => {
   const [, list] = /\n- \*\*warnings\*\* entries: [^\n]+\n([\s\S]+?)\n- /.exec(await read("docs/design/contract.md"))!;
-  const of_contract = named(list!);
-  of_contract.delete("fix_recipe");
-  expect([...of_contract].toSorted()).toEqual((await codes()).toSorted());
+  const [, rules] = /\nNew warnings, [^:]+:<line>`[^:]+:<line>`:([^]+?)\n\n/.exec(await read("docs/design/beyond.md"))!;
+  const listed = new Set([...named(list!), ...named(rules!)]);
+  listed.delete("fix_recipe");
+  expect([...listed].toSorted()).toEqual((await codes()).toSorted());
 });
 
 test("docs/receipts.md tells what each of them means", async () => {

@@ -1,7 +1,8 @@
 /**
  * The suite, each file by a `bun test` of its own: one whose runner dies takes no other with it, runs once again, and the
  * end says so. The runtime's second compiler spoils the memory of a process that is a server, its client and a test in one
- * (docs/design/bun.md, 6), so the runner goes without; servers and commands that tests start as processes have it.
+ * (docs/design/bun.md, 6), mostly where the client is a browser: there the runner goes without. Servers and commands that
+ * tests start as processes have it.
  */
 import { closeSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -15,6 +16,8 @@ const TEST_MS = 30_000;
 const FILE_MS = 600_000;
 /** Where the long files are: they begin first, so that no lane stands still in the end. */
 const LONG = ["test/render/", "test/browser/", "test/receipts/", "test/store/", "test/comments/"];
+
+const BROWSERS = /^test\/(?:browser|render)\//;
 
 const COUNTS = ["pass", "skip", "todo", "fail"] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
@@ -71,7 +74,7 @@ async function runFile(file: string, log: string, env: Record<string, string>): 
   const output = openSync(log, "w");
   const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, `./${file}`], {
     cwd: ROOT,
-    env: { ...process.env, BUN_JSC_useDFGJIT: "0", ...env },
+    env: { ...process.env, ...(BROWSERS.test(file) && { BUN_JSC_useDFGJIT: "0" }), ...env },
     stdin: "ignore",
     stdout: output,
     stderr: output,

@@ -140,7 +140,23 @@ describe.if(LINUX)("whatever becomes of a deploy's process", () => {
 });
 
 describe.if(LINUX)("signals to the whole group", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  test("SIGHUP, which renews a certificate, in the middle of a deploy: it is answered 200, and the server goes on", async () => {
+    await using dir = await temporaryFolder();
+    const server = await start(dir);
+    await deploy(server, "warms");
+    const writes = holdWrites(join(dir.path, "data"));
+    const publishing = deploy(server, "publishing");
+    await handing(dir);
+    for (const pid of deployProcesses(server.pid)) process.kill(pid, "SIGHUP");
+    server.kill("SIGHUP");
+    await Bun.sleep(200);
+    writes.letGo();
+    expect(await publishing).toMatchObject({ status: 200 });
+    expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
+    expect(await ended(server, "SIGTERM")).toBe(0);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)(
     "%s in the middle of a deploy: it is answered 200, exit 0",
     async (signal) => {
       await using dir = await temporaryFolder();

@@ -88,7 +88,7 @@ const NO_REWRITES: [name: string, text: string, why: string][] = [
   ["wrangler.toml", '# not_found_handling = "single-page-application"', "a comment"],
   ["wrangler.toml", '[vars]\nnot_found_handling = "single-page-application"\n', "a variable of that name"],
   ["docs/_redirects", "/* /index.html 200", "not at the root"],
-  ["_redirects", `${"#".repeat(70_000)}\n/* /index.html 200`, "too large to be configuration"],
+  ["_redirects", `${"# comment\n".repeat(11_000)}/* /index.html 200`, "too large to be read"],
 ];
 
 describe("rule 1: the upload's own configuration", () => {

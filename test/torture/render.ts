@@ -1,8 +1,10 @@
-/** What the render engine is tried with, whole: the receipts' test set, and every hostile page; `verify` takes a part of both.
- *  `bun test/torture/render.ts`. Needs a Chromium; ten minutes. */
+/** What takes a browser too long for `verify`, whole: the receipts' test set with and without the render engine, every hostile
+ *  page, every way out of the engine.
+ *  `bun test/torture/render.ts`. Needs a Chromium; fifteen minutes. */
 import { chromiumPath } from "../../scripts/chromium.ts";
 import { bun } from "../../scripts/run.ts";
 
 const env = { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_WHOLE: "1" };
-const files = ["receipts-set", "bounds"].map((name) => `./test/render/${name}.test.ts`);
+const render = ["receipts-set", "bounds", "closed-in"].map((name) => `./test/render/${name}.test.ts`);
+const files = [...render, "./test/browser/receipts.test.ts"];
 process.exit(await bun(["test", "--timeout=60000", ...files], { env }));

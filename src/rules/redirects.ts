@@ -72,13 +72,19 @@ function readLine(line: number, written: string): ReadLine {
   if (parts.length < 2 || parts.length > 3) {
     const what =
       parts.length === 1 ? "leads nowhere" : "has more than from, to and status: conditions are not known here";
-    return refuse(`${brief(text)} ${what}`, "Write: /from /to 301");
+    return refuse(`${brief(text)} ${what}`, recipeFor(parts));
   }
   const [from, to, word = "302"] = parts as [string, string, string?];
   const status = STATUS.exec(word);
   if (status === null)
     return refuse(`${brief(word)} is no status that a rule can have`, "Write 200, 301, 302, 303, 307, 308 or 404.");
   return readRule({ line, text, from, to, status: Number(status[1]), forced: status[2] === "!" }, refuse);
+}
+
+/** A line without its conditions would count for everybody: that is for its author to decide. */
+function recipeFor(parts: string[]): string {
+  if (parts.length === 1) return "Write from, to and a status: /from /to 301";
+  return "Take the line away, or leave its conditions out: then it counts for every visitor.";
 }
 
 type Refuse = (what: string, recipe: string) => ReadLine;
@@ -93,7 +99,7 @@ function readRule(written: RedirectRule, refuse: Refuse): ReadLine {
   if (!isOwnPath(target) && (status === 200 || status === 404)) {
     return refuse(
       `A rule with ${status} shows a file of this site, and ${brief(target)} is elsewhere`,
-      "Write a path, or 302.",
+      `Write a path of this site in its place, or 302, which sends visitors there.`,
     );
   }
   if (from === "/*" && status === 200 && FALLBACK_TARGET.test(target))

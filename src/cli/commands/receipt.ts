@@ -26,8 +26,10 @@ function byRecipe(warnings: readonly Warning[]): [recipe: string, messages: stri
   return [...groups];
 }
 
+/** They come with each deploy, and with a dry run, which stores nothing. */
 function more(terminal: Terminal, hidden: number): void {
-  if (hidden > 0) terminal.insist(dim(text`    … and ${hidden} more; all of them with 2> warnings.txt`));
+  if (hidden === 0) return;
+  terminal.insist(dim(text`    … and ${hidden} more; all of them by the same command with --dry-run 2> warnings.txt`));
 }
 
 function tellHealed(terminal: Terminal, healed: readonly Healed[]): void {
@@ -47,7 +49,8 @@ function tellWarnings(terminal: Terminal, warnings: readonly Warning[], live: bo
     for (const message of messages) sayWithMark(terminal, yellow("!"), message);
     sayWithMark(terminal, cyan("→"), recipe, dim, "    ");
   }
-  more(terminal, groups.length - shown.length);
+  const told = shown.reduce((sum, [, messages]) => sum + messages.length, 0);
+  more(terminal, warnings.length - told);
   terminal.insist(text``);
 }
 

@@ -115,7 +115,9 @@ export function refusal(server: Server, asked: Asked, response: Response, body: 
   if (isOfASite(code, asked.path)) return aSite(server, status);
   if (status === 429) return new ApiFailure(status, code, untilWhen(error, response.headers.get("retry-after")));
   const isAboutTheToken = (status === 401 || status === 403) && !CONTENT_CODES.has(code);
-  const said = forPeople(error) || (isAboutTheToken ? "The server does not let you do this." : error);
+  const unknown = "The server does not know this token: it is mistyped, or what it stood for has ended.";
+  const forbidden = status === 401 ? unknown : "The server does not let you do this.";
+  const said = forPeople(error) || (isAboutTheToken ? forbidden : error);
   return new ApiFailure(
     status,
     code,

@@ -1,2 +1,2 @@
-/** `verify` takes a part of some long tables; `bun run torture render` takes them whole. */
+/** `verify` takes a part of some long tables; `bun run torture render` and `patterns` take them whole. */
 export const WHOLE = process.env.SVC_TEST_WHOLE === "1";

@@ -213,6 +213,10 @@ export interface Site {
   removals: number;
   /** Keyed hash of the network that deployed it; null where it is owned. */
   network: string | null;
+  /** Whether addresses that a deploy left go on giving their files (BEYOND 4). */
+  skew: 0 | 1;
+  /** Whether visits are counted. */
+  stats: 0 | 1;
 }
 
 /** What is left of a site that is gone: its slug is never given out again. */
@@ -226,6 +230,9 @@ export interface Tombstone {
 export type TokenKind = "manage" | "claim";
 
 /** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
+/** What a deploy token is good for (BEYOND 7): `preview` reads too, `deploy` does both. */
+export type Scope = "read" | "preview" | "deploy" | "create";
+
 export type Caller =
   | { kind: "anonymous" }
   | { kind: "site"; site_id: string; gone: boolean; token_hash: string }

@@ -1,4 +1,4 @@
-/** The entry of src/deploy/, where routes/deploy.ts hands an upload that it has read and allowed.
+/** The entry of src/deploy/, where routes/deploys/deploy.ts hands an upload that it has read and allowed.
  *  Runs deploys off the serving process: as many at once as there are slots, which networks take in turn, each with a
  *  deadline that covers the pipeline and ends where publishing begins. One that hangs or crashes costs itself. */
 import { availableParallelism } from "node:os";

@@ -5,7 +5,7 @@ import type { Store } from "../store/index.ts";
 import type { WriteBy } from "../store/changes.ts";
 import { unknownSite } from "../store/refusals.ts";
 import { hashToken } from "../tokens.ts";
-import type { Caller, Site } from "../types.ts";
+import type { Caller, Scope, Site } from "../types.ts";
 import type { SessionCookie } from "../http/cookies.ts";
 
 export type SignedInCaller = Extract<Caller, { kind: "account" }>;
@@ -15,6 +15,12 @@ const BEARER = /^bearer +([A-Za-z0-9_\-.~+/]{1,512}=*)$/i;
 
 const UNKNOWN: Caller = { kind: "unknown" };
 type Credentials = Pick<Store, "tokens" | "sessions">;
+/** Of a request: who asks for which site. */
+type Asked = {
+  caller: Caller;
+  params: Readonly<Record<string, string>>;
+  parts: { store: Pick<Store, "sites">; now(): number };
+};
 
 async function session(token: string, by: "bearer" | "cookie", store: Credentials): Promise<Caller> {
   const found = token.startsWith("svc_session_") ? await store.sessions.find(hashToken(token)) : null;
@@ -77,17 +83,17 @@ export function ownerToBe(caller: Caller): SignedInCaller | null {
 const foreign = (): Refusal =>
   new Refusal("forbidden", "This site is not your account's: use its manage_token, or claim it first.");
 
-/** The site that the caller may manage, and the credential to prove it again when the change commits. */
+/** The site that the caller may manage, and the credential to prove it again when the change commits. `_scope`: what a
+ *  deploy token must be good for (BEYOND 7); null: none will do. */
 export async function managedSite(
-  caller: Caller,
-  site_id: string,
-  store: Pick<Store, "sites">,
-  now: number,
+  { caller, params, parts: { store, now } }: Asked,
+  _scope: Scope | null,
 ): Promise<{ site: Site; by: WriteBy }> {
+  const site_id = params.id!;
   const mayAsk = caller.kind === "account" || (caller.kind === "site" && caller.site_id === site_id);
   if (!mayAsk) throw unauthorized();
   const site = caller.kind === "site" && caller.gone ? null : await store.sites.byId(site_id);
-  if (!site || siteState(site, now) === "expired") throw unknownSite();
+  if (!site || siteState(site, now()) === "expired") throw unknownSite();
   if (caller.kind === "site") return { site, by: { token_hash: caller.token_hash } };
   if (site.owner_account_id !== caller.account_id) throw foreign();
   return { site, by: caller };

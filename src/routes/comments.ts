@@ -6,8 +6,17 @@ import type { Ctx, Handler, Route } from "./context.ts";
 
 const handlerOf =
   ([method, , handle, status]: OwnerRow): Handler =>
-  async ({ request, exchange, caller, params, query, headers, parts: { comments: parts, store, now } }: Ctx) => {
-    const { site, by } = await managedSite(caller, params.id!, store, now());
+  async (ctx: Ctx) => {
+    const {
+      request,
+      exchange,
+      caller,
+      params,
+      query,
+      headers,
+      parts: { comments: parts },
+    } = ctx;
+    const { site, by } = await managedSite(ctx, null);
     if (method !== "GET") Object.assign(headers, await limitOwner({ site, parts }));
     const session = caller.kind === "account";
     const done = await handle({ request, exchange, site, by, session, params, query, parts });

@@ -10,7 +10,7 @@ import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
 
 import type { Caller, Site } from "../types.ts";
-import type { inFlight } from "./uploads.ts";
+import type { inFlight } from "./deploys/uploads.ts";
 
 /** What handlers are given of the server around them. */
 export interface ApiParts {

@@ -76,9 +76,10 @@ const noPicture = (): Refusal =>
   );
 
 /** `GET /sites/:id/screenshots/:version_id`, `?size=phone`. */
-export async function readScreenshot({ caller, params, query, parts }: Ctx): Promise<Response> {
+export async function readScreenshot(ctx: Ctx): Promise<Response> {
+  const { params, query, parts } = ctx;
   const { store } = parts;
-  const { site } = await managedSite(caller, params.id!, store, parts.now());
+  const { site } = await managedSite(ctx, "read");
   const size = query.get("size") ?? "desktop";
   if (size !== "desktop" && size !== "phone") {
     throw new Refusal("invalid_input", "`size` must be desktop or phone.");

@@ -13,8 +13,9 @@ import { rendersOf } from "./renders.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
-export async function readSite({ caller, params, query, parts }: Ctx) {
-  const { site } = await managedSite(caller, params.id!, parts.store, parts.now());
+export async function readSite(ctx: Ctx) {
+  const { query, parts } = ctx;
+  const { site } = await managedSite(ctx, "read");
   return readRecord(parts, site, { limit: limitOf(query), before: query.get("before") });
 }
 
@@ -74,9 +75,10 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
 }
 
 /** `DELETE /sites/:id/manage-tokens`: whoever was given one writes to the site no longer. A manage_token ends none. */
-export async function revokeTokens({ caller, params, parts }: Ctx) {
+export async function revokeTokens(ctx: Ctx) {
+  const { caller, parts } = ctx;
   const by = accountHolder(caller);
-  const { site } = await managedSite(by, params.id!, parts.store, parts.now());
+  const { site } = await managedSite(ctx, null);
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
@@ -84,8 +86,9 @@ export async function revokeTokens({ caller, params, parts }: Ctx) {
 const CARRY_MS = 2000;
 
 /** `POST /sites/:id/rollback`. */
-export async function rollback({ request, caller, params, parts, client_address }: Ctx) {
-  const { site, by } = await managedSite(caller, params.id!, parts.store, parts.now());
+export async function rollback(ctx: Ctx) {
+  const { request, parts, client_address } = ctx;
+  const { site, by } = await managedSite(ctx, "deploy");
   refuseUnlessWritable(site, parts.now());
   const version_id = stringMember(await readJson(request), "version_id", 200);
   const { site_id } = site;

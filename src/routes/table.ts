@@ -15,7 +15,7 @@ import { bulkAttach, claim } from "./claim.ts";
 import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
 import { COMMENTS } from "./comments.ts";
-import { createSite, redeploy } from "./deploy.ts";
+import { createSite, redeploy } from "./deploys/deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
 import { changePassword } from "./own-password.ts";
 import { readScreenshot } from "./renders.ts";

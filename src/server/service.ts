@@ -13,7 +13,7 @@ import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
 import { TABLE } from "../routes/table.ts";
-import { inFlight } from "../routes/uploads.ts";
+import { inFlight } from "../routes/deploys/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";

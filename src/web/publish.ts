@@ -5,7 +5,7 @@ import { html, type Html } from "../html/template.ts";
 import { isFileForm, openFileForm } from "../http/multipart.ts";
 import { answerRedirect } from "../http/answers.ts";
 import type { Ctx, Route } from "../routes/context.ts";
-import { createSiteByForm } from "../routes/deploy.ts";
+import { createSiteByForm } from "../routes/deploys/deploy.ts";
 import { signedOut } from "../routes/caller.ts";
 import { isSessionEnded } from "../store/refusals.ts";
 import { answerPage } from "./frame.ts";

@@ -78,8 +78,10 @@ const COUNTED = "with recursive n(n) as (select 1 union all select n + 1 from n 
 export function addVersions(data_dir: string, { site_id }: { site_id: string }, count: number): void {
   write(
     data_dir,
-    `${COUNTED} insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule)
-     select ?2, printf('%016x', n), printf('%064x', n), 'version ' || n, '2026-11-22T00:00:00.000Z', 1, 5, n = ?1, 'config'
+    `${COUNTED} insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule,
+       live_since)
+     select ?2, printf('%016x', n), printf('%064x', n), 'version ' || n, '2026-11-22T00:00:00.000Z', 1, 5, n = ?1, 'config',
+       1
      from n`,
     count,
     site_id,
@@ -112,8 +114,9 @@ export function addSites(data_dir: string, { account_id }: { account_id: string 
       [count, account_id],
     );
     db.run(
-      `${COUNTED} insert into versions (site_id, version_id, digest, created_at, files, bytes, spa_enabled, spa_rule)
-       select printf('site_%020d', n), 'v', '', '', 1, 1, 0, 'none' from n`,
+      `${COUNTED} insert into versions (site_id, version_id, digest, created_at, files, bytes, spa_enabled, spa_rule,
+         live_since)
+       select printf('site_%020d', n), 'v', '', '', 1, 1, 0, 'none', 1 from n`,
       [count],
     );
   });

@@ -40,6 +40,8 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     stored_versions: 1,
     removals: 0,
     network: null,
+    skew: 1,
+    stats: 1,
   } satisfies Site as Site;
   const version: Version = {
     site_id: SITE_ID,

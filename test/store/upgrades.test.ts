@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashToken } from "../../src/tokens.ts";
 import { contentHash, deployDigest, versionIdOf } from "../../src/version-id.ts";
+import { read } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { ROOT } from "../kit/paths.ts";
 import { bearer } from "../kit/people.ts";
@@ -108,6 +109,12 @@ async function works(server: TestServer): Promise<void> {
     expect(await (await server.site(`${FIRST}--${slug}`)).text()).toContain("first");
   }
   expect((await server.site("old-comet-cccc")).status).toBe(410);
+  // Nothing said until then when a version was left: at the next deploy.
+  const times = "select version_id, live_since, live_until from versions where site_id = ? order by version_no";
+  expect(read(server.data_dir, times, SITE)).toEqual([
+    { version_id: FIRST, live_since: Date.parse(AT), live_until: Date.parse(AT) },
+    { version_id: SECOND, live_since: Date.parse(AT), live_until: null },
+  ]);
   const rolled_back = await server.rollback({ site_id: SITE, manage_token: MANAGE } as never, FIRST);
   expect([rolled_back.status, await (await server.site("old-comet-aaaa")).text()]).toEqual([
     200,

@@ -102,7 +102,7 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
   if (!stored && !repeated) yield* addNew(site, publish, now);
   const changed = !repeated && (target.kind === "new" || site.live_version_id !== version_id);
-  if (changed) yield* moveLive(site_id, version_id);
+  if (changed) yield* moveLive(site_id, version_id, now);
   if (renders && !repeated) yield* askRender(site_id, version_id, now);
   if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);
   if (!repeated) yield* quarantine(site, version_id, version.suspicions);

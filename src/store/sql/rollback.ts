@@ -12,7 +12,7 @@ function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<Rolle
   const { live_version_id } = yield* writableSite({ site_id, by }, now);
   if ((yield* known.get(site_id, version_id)) === null) throw unknownVersion();
   if ("token_hash" in by) yield* noteTokenUse(by.token_hash, new Date(now).toISOString());
-  return { site: yield* moveLive(site_id, version_id), previous_version_id: live_version_id };
+  return { site: yield* moveLive(site_id, version_id, now), previous_version_id: live_version_id };
 }
 
 export const rollbacker =

@@ -24,8 +24,18 @@ const move = statement<Site>(
    where site_id = ?1 returning *`,
 );
 
+const leave = statement(
+  `update versions set live_until = ?2 where site_id = ?1 and version_id <> ?3
+     and version_id = (select live_version_id from sites where site_id = ?1)`,
+);
+const arrive = statement(
+  "update versions set live_since = ?2, live_until = null where site_id = ?1 and version_id = ?3",
+);
+
 /** For one of its stored versions. Says the site as it is then. */
-export function* moveLive(site_id: string, version_id: string): Op<Site> {
+export function* moveLive(site_id: string, version_id: string, now: number): Op<Site> {
+  yield* leave.do(site_id, now, version_id);
+  yield* arrive.do(site_id, now, version_id);
   return (yield* move.get(site_id, version_id))!;
 }
 
@@ -34,7 +44,7 @@ type Gone = "expired" | "deleted";
 const bury = statement(
   "insert into tombstones (slug, site_id, reason, gone_at) select slug, site_id, ?, ? from sites where site_id = ?",
 );
-const leave = statement("insert into leftovers (site_id) values (?)");
+const leaveRest = statement("insert into leftovers (site_id) values (?)");
 const deleteSite = statement("delete from sites where site_id = ?");
 
 /** The site is gone for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). Of its versions the
@@ -43,7 +53,7 @@ const deleteSite = statement("delete from sites where site_id = ?");
 export function* removeSite(site_id: string, reason: Gone, at: string): Op<void> {
   if (reason === "deleted") yield* removeComments(site_id);
   yield* bury.do(reason, at, site_id);
-  yield* leave.do(site_id);
+  yield* leaveRest.do(site_id);
   yield* deleteSite.do(site_id);
 }
 

@@ -45,7 +45,7 @@ export const versionReader = (db: Db): Pick<Versions, "get" | "list" | "manifest
 });
 
 const insertVersion = statement<{ version_no: number }>(
-  `insert into versions (${VERSION_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
+  `insert into versions (${VERSION_COLUMNS}, withhold) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
 );
 const insertBlob = statement("insert into blobs (sha256, bytes) values (?, ?) on conflict (sha256) do nothing");
 const insertFile = statement(
@@ -61,7 +61,8 @@ export function* addVersion(
 ): Op<number> {
   const { version_id, digest, title, files, bytes, spa, manifest } = version;
   const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule];
-  const { version_no } = (yield* insertVersion.get(...row))!;
+  const withhold = version.warnings.some(({ code }) => code === "possible_secret") ? 1 : 0;
+  const { version_no } = (yield* insertVersion.get(...row, withhold))!;
   const number = site_no || version_no;
   yield* keepReceipt(version_no, version);
   yield* insertBlob.each(

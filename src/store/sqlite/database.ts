@@ -16,6 +16,7 @@ import schema9 from "./schema-9.sql" with { type: "text" };
 import schema10 from "./schema-10.sql" with { type: "text" };
 import schema11 from "./schema-11.sql" with { type: "text" };
 import schema12 from "./schema-12.sql" with { type: "text" };
+import schema13 from "./schema-13.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -31,6 +32,7 @@ const STEPS: readonly string[] = [
   schema10,
   schema11,
   schema12,
+  schema13,
 ];
 
 const PRAGMAS = [

@@ -3,7 +3,7 @@ import { Refusal } from "../../errors.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
 import type { Ctx } from "../../routes/context.ts";
-import { redeployByForm } from "../../routes/deploy.ts";
+import { redeployByForm } from "../../routes/deploys/deploy.ts";
 import type { SiteChange } from "../../store/changes.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
 import { accountForm, isShownAgain, isSignedIn, signedOutMeanwhile } from "../who.ts";

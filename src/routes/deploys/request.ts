@@ -1,14 +1,14 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
-import type { Config } from "../config/index.ts";
-import { networkOf } from "../http/client-address.ts";
-import { Refusal } from "../errors.ts";
-import { zipTooLarge } from "../over-limit.ts";
-import type { Bounds } from "../store/changes.ts";
-import { hashToken } from "../tokens.ts";
-import type { Bytes } from "../types.ts";
-import { mediaType, readBody } from "../http/body.ts";
-import { FORM_BYTES, isFileForm, openFileForm } from "../http/multipart.ts";
-import type { ApiParts, Ctx } from "./context.ts";
+import type { Config } from "../../config/index.ts";
+import { networkOf } from "../../http/client-address.ts";
+import { Refusal } from "../../errors.ts";
+import { zipTooLarge } from "../../over-limit.ts";
+import type { Bounds } from "../../store/changes.ts";
+import { hashToken } from "../../tokens.ts";
+import type { Bytes } from "../../types.ts";
+import { mediaType, readBody } from "../../http/body.ts";
+import { FORM_BYTES, isFileForm, openFileForm } from "../../http/multipart.ts";
+import type { ApiParts, Ctx } from "../context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
 /** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN 2). */

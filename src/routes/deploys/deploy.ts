@@ -1,23 +1,23 @@
 /** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Who may deploy and what
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
-import type { Deployed } from "../deploy/job.ts";
-import { refuseUnlessWritable } from "../store/refusals.ts";
-import { hashToken, newSiteId, newToken } from "../tokens.ts";
-import { newSlugs } from "../slugs.ts";
-import type { NewToken } from "../store/changes.ts";
-import type { Bytes, Site, SiteContext, TokenKind } from "../types.ts";
-import { customerOf, networkOf } from "../http/client-address.ts";
-import { refuseForeignOrigin } from "../http/csrf.ts";
-import { managedSite, ownerToBe, type SignedInCaller } from "./caller.ts";
-import { refuseUnproved } from "./challenge.ts";
-import { noteDeployed, noteSite } from "./deploy-facts.ts";
-import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./deploy-request.ts";
+import type { Deployed } from "../../deploy/job.ts";
+import { refuseUnlessWritable } from "../../store/refusals.ts";
+import { hashToken, newSiteId, newToken } from "../../tokens.ts";
+import { newSlugs } from "../../slugs.ts";
+import type { NewToken } from "../../store/changes.ts";
+import type { Bytes, Site, SiteContext, TokenKind } from "../../types.ts";
+import { customerOf, networkOf } from "../../http/client-address.ts";
+import { refuseForeignOrigin } from "../../http/csrf.ts";
+import { managedSite, ownerToBe, type SignedInCaller } from "../caller.ts";
+import { refuseUnproved } from "../challenge.ts";
+import { noteDeployed, noteSite } from "./facts.ts";
+import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./request.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
-import { renderOf } from "./renders.ts";
+import { renderOf } from "../renders.ts";
 import { nextActions, reviewComments } from "./next-actions.ts";
-import { limitAccount, limitClient } from "../http/rate-limit.ts";
-import { siteUrl } from "../http/hosts.ts";
-import type { Ctx } from "./context.ts";
+import { limitAccount, limitClient } from "../../http/rate-limit.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import type { Ctx } from "../context.ts";
 
 async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<void> {
   if (owner !== null) return limitAccount(ctx, owner.account_id);
@@ -106,8 +106,8 @@ export async function createSiteByForm(ctx: Ctx) {
 
 /** The site that the caller may deploy to now. */
 async function siteToUpdate(ctx: Ctx) {
-  const { caller, parts, params, exchange } = ctx;
-  const managed = await managedSite(caller, params.id!, parts.store, parts.now());
+  const { parts, exchange } = ctx;
+  const managed = await managedSite(ctx, "deploy");
   const { site } = managed;
   noteSite(exchange, site);
   if (site.owner_account_id === null) await limitClient(ctx, "rate_redeploy");

@@ -16,7 +16,7 @@ const PROGRAMS = {
     "src/server/locate-thread.ts",
     "src/server/rendering/thread.ts",
     "src/server/sweep-thread.ts",
-    "src/server/webhook-thread.ts",
+    "src/server/webhooking/thread.ts",
     "src/store/writer-thread.ts",
   ],
 } as const;

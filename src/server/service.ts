@@ -17,17 +17,18 @@ import { inFlight } from "../routes/deploys/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { openServing, prepareDataDir, readSecrets, type Store } from "../store/index.ts";
+import { openServing, readSecrets, type Store } from "../store/index.ts";
 import { type Listener, openListener } from "./listening/listener.ts";
 import { type Locating, startLocating } from "./locating.ts";
 import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
 import { commentParts, createCommentPaths } from "./comments.ts";
 import { createOwnPaths } from "./own-paths.ts";
+import { prepareData } from "./prepare-data.ts";
 import { listenPatiently } from "./listening/port.ts";
 import { logStart } from "./start-line.ts";
 import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
-import { startWebhooks } from "./webhooking.ts";
+import { startWebhooks } from "./webhooking/index.ts";
 import type { Site } from "../types.ts";
 import { cacheBytes } from "../config/memory.ts";
 import { readTls } from "../config/tls.ts";
@@ -203,7 +204,7 @@ function checkBlobs(store: Store, log: Log): void {
 
 /** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const data = prepareDataDir(config.data_dir, options.now());
+  const data = prepareData(config, options.now());
   try {
     const service = await serve(config, options);
     const sweeping = startSweeping(config, options.now, service.fatal);

@@ -5,11 +5,11 @@ import { createLog, type Log } from "../log.ts";
 import { ownProgram } from "../child/program.ts";
 import { listenPatiently } from "./listening/port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
-import { prepareDataDir } from "../store/index.ts";
+import { prepareData } from "./prepare-data.ts";
 import { logStart } from "./start-line.ts";
 import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
-import { startWebhooks } from "./webhooking.ts";
+import { startWebhooks } from "./webhooking/index.ts";
 
 /** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */
 export const WORKER_COMMAND = "__worker";
@@ -101,7 +101,7 @@ interface Supervisor {
 }
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
-  const data = prepareDataDir(configured.data_dir, now());
+  const data = prepareData(configured, now());
   const config = await choosePort(configured).catch((error) => {
     data.close();
     throw error;

@@ -29,6 +29,4 @@ export interface Outbox {
   done(id: string): Promise<void>;
   /** After a try that failed. `next_at`: epoch milliseconds. */
   later(id: string, next_at: number): Promise<void>;
-  /** All that waits: nobody is told of it any more. */
-  forget(): Promise<void>;
 }

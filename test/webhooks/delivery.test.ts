@@ -270,7 +270,7 @@ describe("COMMENTS 2: whom it concerns", () => {
     expect(waiting(site)).toBe(1);
     there.answer = 200;
     await site.server.start([]);
-    await until(() => waiting(site) === 0);
+    expect(waiting(site)).toBe(0);
     await site.server.stop();
     site.server.advance(UNIT_MS.m);
     await site.server.start([ON]);

@@ -17,7 +17,7 @@ function delivering(failures: unknown[]) {
   const webhook = { url: there.url, events: [delivery.type], secret: "sixteen letters or more" };
   let waiting = true;
   const writes: string[] = [];
-  const outbox: Omit<Outbox, "forget"> = {
+  const outbox: Outbox = {
     due: async () => (waiting ? [delivery] : []),
     letter: async () => (waiting ? ({ webhook, visibility: "public" } as Letter) : null),
     async done() {

@@ -58,11 +58,25 @@ function clearTemporary(data_dir: string): void {
     rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
 }
 
+/** All letters of webhooks that wait. */
+function forgetLetters(db: Database): void {
+  const waits = db.query("select 1 from webhook_outbox limit 1").get() !== null;
+  if (waits) db.run("delete from webhook_outbox"); // without a condition SQLite drops the pages, not row by row
+}
+
+interface Preparing {
+  /** Epoch milliseconds: a key that is old by then is followed by a new one. */
+  now?: number;
+  /** Nobody is told any more of what was to be told. */
+  forgets_letters?: boolean;
+}
+
 /** Returns what removes the shared pages. */
-function ready(data_dir: string, now: number): () => void {
+function ready(data_dir: string, { now = 0, forgets_letters = false }: Preparing): () => void {
   using db = openDatabase(data_dir);
   refuseEmptied(data_dir, db);
   migrate(db);
+  if (forgets_letters) forgetLetters(db);
   clearTemporary(data_dir);
   prepareSecrets(data_dir, now);
   prepareBrands(data_dir);
@@ -80,14 +94,13 @@ function closeToOthers(data_dir: string): void {
   }
 }
 
-/** Locks and readies the data directory. Close what is returned when the server ends. `now`: a key that is old by then is
- *  followed by a new one. */
-export function prepareDataDir(data_dir: string, now = 0): { close(): void } {
+/** Locks and readies the data directory. Close what is returned when the server ends. */
+export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { close(): void } {
   refuseDoubtful(data_dir);
   withRoom(data_dir, () => makeFolders(data_dir));
   const holder = sayingWhich(data_dir, "lock.db", () => withRoom(data_dir, () => lock(data_dir)));
   try {
-    const removePages = sayingWhich(data_dir, "db", () => withRoom(data_dir, () => ready(data_dir, now)));
+    const removePages = sayingWhich(data_dir, "db", () => withRoom(data_dir, () => ready(data_dir, preparing)));
     return {
       close() {
         removePages();

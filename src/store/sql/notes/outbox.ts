@@ -6,7 +6,6 @@ import { type Op, statement } from "../db.ts";
 import { makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";
 import { siteById } from "../sites.ts";
-import { inSlices } from "../sweep.ts";
 import { toldItem } from "./feed.ts";
 
 /** What a site's receiver has not taken; past them nothing is added, for it is not there. */
@@ -54,11 +53,6 @@ const byId = statement<Delivery & { comment_no: number }>(
   `select ${COLUMNS}, comment_no from webhook_outbox where id = ?`,
 );
 const remove = statement("delete from webhook_outbox where id = ?");
-const SLICE = 500;
-const some = statement("select 1 from webhook_outbox limit 1");
-const removeSome = statement(
-  "delete from webhook_outbox where delivery_no in (select delivery_no from webhook_outbox limit ?)",
-);
 const putOff = statement("update webhook_outbox set tries = tries + 1, next_at = ?2 where id = ?1");
 
 function* letterOf(id: string, now: number): Op<Letter | null> {
@@ -76,8 +70,4 @@ export const outbox = ({ db, place, now }: Parts): Outbox => ({
   letter: (id) => db.read(letterOf(id, now())),
   done: (id) => makingRoom(place, () => db.write(() => remove.do(id))),
   later: (id, next_at) => db.write(() => putOff.do(id, next_at)),
-  async forget() {
-    if ((await db.read(some.get())) === null) return;
-    await inSlices(place, async () => (await db.write(() => removeSome.run(SLICE))).changes === SLICE);
-  },
 });

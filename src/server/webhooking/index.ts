@@ -1,13 +1,13 @@
 /** The delivery of webhooks, where the operator turned it on: a thread of one process, which looks every second for what
  *  is due. Its network, its database and its receivers are none of the serving thread's. */
-import type { Config } from "../config/index.ts";
-import { every, loggedBy } from "../every.ts";
-import { createLog, type Log } from "../log.ts";
-import { slotOf } from "../metrics/index.ts";
-import { openFigures, openStore } from "../store/index.ts";
-import type { Figures } from "../store/upkeep.ts";
-import { threadUrl } from "../thread-url.ts";
-import type { WebhookData, WebhookOrder, WebhookReply } from "./webhook-order.ts";
+import type { Config } from "../../config/index.ts";
+import { every, loggedBy } from "../../every.ts";
+import { createLog, type Log } from "../../log.ts";
+import { slotOf } from "../../metrics/index.ts";
+import { openFigures } from "../../store/index.ts";
+import type { Figures } from "../../store/upkeep.ts";
+import { threadUrl } from "../../thread-url.ts";
+import type { WebhookData, WebhookOrder, WebhookReply } from "./order.ts";
 
 const LOOK_MS = 1000;
 
@@ -33,7 +33,7 @@ function startThread(data: WebhookData, heard: (reply: WebhookReply) => void): T
   let thread: Worker | null = null;
 
   function start(): Worker {
-    const made = new Worker(threadUrl("./src/server/webhook-thread.ts"), { workerData: data } as WorkerOptions);
+    const made = new Worker(threadUrl("./src/server/webhooking/thread.ts"), { workerData: data } as WorkerOptions);
     made.onmessage = ({ data: reply }: MessageEvent<WebhookReply>) => {
       if ("done" in reply) busy = false;
       heard(reply);
@@ -70,29 +70,13 @@ function notingFailures(log: Log): (error: string | null) => void {
   return (error) => (error === null ? void (in_a_row = 0) : failed(error, ++in_a_row));
 }
 
-/** Turned off, what waits is not sent later either: to an owner it would be news of long ago. */
-function forgetting({ data_dir, log: format }: Config, now: () => number): { stop(): Promise<void> } {
-  async function forget(): Promise<void> {
-    const store = await openStore({ data_dir, now });
-    await store.outbox.forget().finally(() => store.close());
-  }
-  const log = createLog(format, now);
-  const forgotten = forget().catch((error: unknown) => log.error("webhooks", error));
-  return {
-    async stop() {
-      await forgotten;
-      await log.close();
-    },
-  };
-}
-
 /** `config`: with the addresses under which the sites are reached. `fatal` ends the process. */
 export function startWebhooks(
   config: Config,
   now: () => number,
   fatal: (error: unknown) => void,
 ): { stop(): Promise<void> } {
-  if (config.webhooks === "off") return forgetting(config, now);
+  if (config.webhooks === "off") return { stop: async () => {} };
   const { data_dir, base_url, sites_domain, webhooks_allow } = config;
   const log = createLog(config.log, now);
   const figures = openFigures(data_dir);

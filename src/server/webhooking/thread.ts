@@ -1,12 +1,12 @@
-/** The thread of webhooking.ts. */
+/** The thread of index.ts. */
 import { lookup } from "node:dns/promises";
 import { workerData } from "node:worker_threads";
-import { feedSite } from "../comments/addresses.ts";
-import { feedDocuments } from "../comments/feed.ts";
-import { callable } from "../http/public-address.ts";
-import { openStore } from "../store/index.ts";
-import { createDeliveries, type Deliveries } from "../webhooks/delivery.ts";
-import type { WebhookData, WebhookOrder, WebhookReply } from "./webhook-order.ts";
+import { feedSite } from "../../comments/addresses.ts";
+import { feedDocuments } from "../../comments/feed.ts";
+import { callable } from "../../http/public-address.ts";
+import { openStore } from "../../store/index.ts";
+import { createDeliveries, type Deliveries } from "../../webhooks/delivery.ts";
+import type { WebhookData, WebhookOrder, WebhookReply } from "./order.ts";
 
 declare const self: Worker;
 

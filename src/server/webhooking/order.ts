@@ -1,5 +1,5 @@
-/** What webhooking.ts and its thread say to each other. */
-import type { Outcome } from "../webhooks/delivery.ts";
+/** What index.ts and its thread say to each other. */
+import type { Outcome } from "../../webhooks/delivery.ts";
 
 /** What the thread is started with. */
 export interface WebhookData {

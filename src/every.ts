@@ -28,3 +28,9 @@ export const loggedBy =
   (error, in_a_row) => {
     if ((in_a_row & (in_a_row - 1)) === 0) log.error(in_a_row === 1 ? what : `${what} (${in_a_row} times)`, error);
   };
+
+/** For work that says itself how it went: null for well, else what failed. */
+export function countingFailures(failed: Failed): (error: string | null) => void {
+  let in_a_row = 0;
+  return (error) => (error === null ? void (in_a_row = 0) : failed(error, ++in_a_row));
+}

@@ -1,6 +1,5 @@
 /** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
  *  thread of their own: its transactions never wait in front of a page. */
-import { closeSync, openSync } from "node:fs";
 import type { Config } from "../config/index.ts";
 import { every, loggedBy } from "../every.ts";
 import { createLog, type Log } from "../log.ts";
@@ -8,6 +7,7 @@ import { type Figure, slotOf } from "../metrics/index.ts";
 import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { threadUrl } from "../thread-url.ts";
+import { type SideThread, sideThread } from "./side-thread.ts";
 import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 
 function note(reply: SweepReply, log: Log, figures: Figures, now: number): void {
@@ -31,65 +31,6 @@ function note(reply: SweepReply, log: Log, figures: Figures, now: number): void 
   }
 }
 
-interface Thread {
-  /** False where the last order is still under way. */
-  order(order: SweepOrder): boolean;
-  end(): void;
-}
-
-const DESCRIPTORS = 8;
-
-/** The runtime ends a process that has none left for a new thread; asked before, it is an error like any other. */
-function needDescriptors(): void {
-  const held: number[] = [];
-  try {
-    while (held.length < DESCRIPTORS) held.push(openSync(process.execPath, "r"));
-  } finally {
-    held.forEach((file) => closeSync(file));
-  }
-}
-
-/** The thread is started at once, and one that ends, or never began, is replaced with the next order. */
-function sweepThread(data_dir: string, heard: (reply: SweepReply) => void, broke: (why: string) => void): Thread {
-  let busy = false;
-  let thread: Worker | null = start();
-
-  function start(): Worker {
-    const made = new Worker(threadUrl("./src/server/sweep-thread.ts"), { workerData: data_dir } as WorkerOptions);
-    made.onmessage = ({ data }: MessageEvent<SweepReply>) => {
-      if (data.done) busy = false;
-      heard(data);
-    };
-    const ended = (why: string) => {
-      if (thread !== made) return;
-      thread = null;
-      busy = false;
-      broke(why);
-      made.terminate();
-    };
-    made.onerror = (event) => ended(event.message);
-    made.addEventListener("close", () => ended("the thread ended"));
-    return made;
-  }
-  return {
-    order(order) {
-      if (busy) return false;
-      if (thread === null) {
-        needDescriptors();
-        thread = start();
-      }
-      busy = true;
-      thread.postMessage(order);
-      return true;
-    },
-    end() {
-      const ending = thread;
-      thread = null;
-      ending?.terminate(); // inside a transaction it rolls back
-    },
-  };
-}
-
 /** How soon it is said that the database is gone. */
 const LOOK_MS = 10_000;
 /** How often it is said again. */
@@ -109,7 +50,7 @@ function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => v
 }
 
 /** An order that is not taken leaves the time of the one before. */
-function ordering(thread: Thread, now: () => number, interval: number): () => void {
+function ordering(thread: Pick<SideThread<SweepOrder>, "order">, now: () => number, interval: number): () => void {
   let before = 0;
   return () => {
     const time = now();
@@ -125,26 +66,27 @@ export function startSweeping(
 ): { stop(): Promise<void> } {
   const log = createLog(config.log, now);
   const figures = openFigures(config.data_dir);
-  const broke = (error: string) => note({ error: `the thread broke: ${error}`, fatal: false }, log, figures, now());
-  const thread = sweepThread(
-    config.data_dir,
-    (reply) => {
+  const broke = (error: string) => note({ error, fatal: false }, log, figures, now());
+  const workerData = config.data_dir;
+  const thread = sideThread<SweepOrder, SweepReply>({
+    make: () => new Worker(threadUrl("./src/server/sweep-thread.ts"), { workerData } as WorkerOptions),
+    heard(reply) {
       note(reply, log, figures, now());
       if (!("fatal" in reply) || !reply.fatal) return;
       sweeps.stop();
       fatal(new Error(reply.error));
     },
     broke,
-  );
+  });
   const order = ordering(thread, now, config.gc_interval);
-  const sweeps = every(config.gc_interval, order, (error) => broke(String(error)));
+  const sweeps = every(config.gc_interval, order, (error) => broke(`no thread was started: ${String(error)}`));
   const look = watchingDatabase(config.data_dir, log, figures);
   const looks = every(LOOK_MS, look, loggedBy(log, "looking for the database"));
   return {
     async stop() {
       sweeps.stop();
       looks.stop();
-      thread.end();
+      thread.end(); // inside a transaction it rolls back
       await log.close();
     },
   };

@@ -1,12 +1,13 @@
 /** The delivery of webhooks, where the operator turned it on: a thread of one process, which looks every second for what
  *  is due. Its network, its database and its receivers are none of the serving thread's. */
 import type { Config } from "../../config/index.ts";
-import { every, loggedBy } from "../../every.ts";
+import { countingFailures, every, loggedBy } from "../../every.ts";
 import { createLog, type Log } from "../../log.ts";
 import { slotOf } from "../../metrics/index.ts";
 import { openFigures } from "../../store/index.ts";
 import type { Figures } from "../../store/upkeep.ts";
 import { threadUrl } from "../../thread-url.ts";
+import { sideThread } from "../side-thread.ts";
 import type { WebhookData, WebhookOrder, WebhookReply } from "./order.ts";
 
 const LOOK_MS = 1000;
@@ -21,55 +22,6 @@ function note(reply: Outcome, log: Log, figures: Figures): void {
     log.event(`webhook of ${site_id}: ${type} failed, and is tried again: ${why}`);
 }
 
-interface Thread {
-  /** Nothing happens where the last order is still under way. */
-  order(order: WebhookOrder): void;
-  end(): void;
-}
-
-/** One that ends, or never began, is replaced with the next order. */
-function startThread(data: WebhookData, heard: (reply: WebhookReply) => void): Thread {
-  let busy = false;
-  let thread: Worker | null = null;
-
-  function start(): Worker {
-    const made = new Worker(threadUrl("./src/server/webhooking/thread.ts"), { workerData: data } as WorkerOptions);
-    made.onmessage = ({ data: reply }: MessageEvent<WebhookReply>) => {
-      if ("done" in reply) busy = false;
-      heard(reply);
-    };
-    const ended = (why: string) => {
-      if (thread !== made) return;
-      thread = null;
-      busy = false;
-      heard({ done: true, error: `the thread broke: ${why}` });
-      made.terminate();
-    };
-    made.onerror = (event) => ended(event.message);
-    made.addEventListener("close", () => ended("it ended"));
-    return made;
-  }
-  return {
-    order(order) {
-      if (busy) return;
-      busy = true;
-      (thread ??= start()).postMessage(order);
-    },
-    end() {
-      const ending = thread;
-      thread = null;
-      ending?.terminate(); // what is under way is told again after the next start, under the same id
-    },
-  };
-}
-
-/** For the log: the first in a row, the second, the fourth, the eighth … */
-function notingFailures(log: Log): (error: string | null) => void {
-  const failed = loggedBy(log, "webhooks");
-  let in_a_row = 0;
-  return (error) => (error === null ? void (in_a_row = 0) : failed(error, ++in_a_row));
-}
-
 /** `config`: with the addresses under which the sites are reached. `fatal` ends the process. */
 export function startWebhooks(
   config: Config,
@@ -80,19 +32,25 @@ export function startWebhooks(
   const { data_dir, base_url, sites_domain, webhooks_allow } = config;
   const log = createLog(config.log, now);
   const figures = openFigures(data_dir);
-  const looked = notingFailures(log);
-  const thread = startThread({ data_dir, base_url, sites_domain, allow: webhooks_allow }, (reply) => {
-    if ("outcome" in reply) return note(reply, log, figures);
-    if ("done" in reply) return looked(reply.error);
-    looks.stop();
-    thread.end();
-    fatal(new Error(reply.fatal));
+  const failed = loggedBy(log, "webhooks");
+  const looked = countingFailures(failed);
+  const workerData: WebhookData = { data_dir, base_url, sites_domain, allow: webhooks_allow };
+  const thread = sideThread<WebhookOrder, WebhookReply>({
+    make: () => new Worker(threadUrl("./src/server/webhooking/thread.ts"), { workerData } as WorkerOptions),
+    heard(reply) {
+      if ("outcome" in reply) return note(reply, log, figures);
+      if ("done" in reply) return looked(reply.error);
+      looks.stop();
+      thread.end();
+      fatal(new Error(reply.fatal));
+    },
+    broke: looked,
   });
-  const looks = every(LOOK_MS, () => thread.order({ now: now() }), loggedBy(log, "webhooks"));
+  const looks = every(LOOK_MS, () => thread.order({ now: now() }), failed);
   return {
     async stop() {
       looks.stop();
-      thread.end();
+      thread.end(); // what is under way is told again after the next start, under the same id
       await log.close();
     },
   };

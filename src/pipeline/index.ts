@@ -16,6 +16,7 @@ import { detectSpa } from "./spa/index.ts";
 import { createBudget } from "./budget.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
 import { titleOf } from "../html/title.ts";
+import { REDIRECTS, redirectsOf } from "../rules/redirects.ts";
 
 /** A listing's own title says nothing that the upload said. */
 const titleOfIndex = ({ files, healed }: Draft, pages: Pages): string | null =>
@@ -43,10 +44,13 @@ export function build(
   const whole = ensureIndex(renderMarkdownSite(upload, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
-  const draft = checkRules(scanAbuse(asWritten(whole), site, progress, pages, budget), site, progress);
+  const clean = scanAbuse(asWritten(whole), site, progress, pages, budget);
+  progress("reading its rules", REDIRECTS);
+  const redirects = redirectsOf(clean.files);
+  const draft = checkRules(clean, redirects, site);
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
-  const { spa, healed } = detectSpa(draft.files, pages, budget);
+  const { spa, healed } = detectSpa(draft.files, pages, budget, redirects);
   return {
     version_id: versionIdOf(digest),
     digest,
@@ -55,7 +59,7 @@ export function build(
     ...uploaded(draft),
     ...describe(whole, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: lint(draft, asOwned(spa, site), progress, pages, budget).warnings,
+    warnings: lint(draft, asOwned(spa, site), progress, pages, budget, redirects).warnings,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

@@ -6,7 +6,7 @@ import { isNeverServed } from "../reserved-paths.ts";
 import { withoutSlash } from "./pattern.ts";
 import type { Match, RuleTable } from "./table.ts";
 import { fillTarget, isOwnPath, pathOfTarget } from "./target.ts";
-import type { RedirectRule } from "./types.ts";
+import { leadsOn, type RedirectRule } from "./types.ts";
 
 type Named<File> = ReadonlyMap<string, File>;
 
@@ -57,8 +57,7 @@ interface Who extends Omit<Asked, "rules"> {
 
 function byRule<File>(files: Named<File>, name: string, matches: Iterable<Match>, who: Who): Answered<File> | null {
   for (const match of matches) {
-    const shows = match.rule.status < 300 || match.rule.status === 404;
-    const answered = shows ? shown(files, name, match, who) : moved<File>(name, match, who);
+    const answered = leadsOn(match.rule) ? moved<File>(name, match, who) : shown(files, name, match, who);
     if (answered !== null) return answered;
   }
   return null;

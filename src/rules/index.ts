@@ -2,7 +2,7 @@
 import type { Bytes } from "../types.ts";
 import { createHeaderTable, type HeaderTable } from "./header-table.ts";
 import { readHeaders } from "./headers.ts";
-import { readRedirects } from "./redirects.ts";
+import { readRedirects, type Redirects } from "./redirects.ts";
 export { MOST_RULE_BYTES } from "./lines.ts";
 import { createTable, type RuleTable } from "./table.ts";
 
@@ -14,12 +14,14 @@ export interface VersionRules {
 
 export const NO_RULES: VersionRules = { redirects: null, headers: null };
 
+/** Null: there is no rule that counts. */
+export const tableOf = ({ rules }: Redirects): RuleTable | null => (rules.length === 0 ? null : createTable(rules));
+
 /** Null for a file that the version has not. What is wrong in them was told when it was deployed. */
 export function rulesOf(redirects: Bytes | null, headers: Bytes | null): VersionRules {
-  const rules = redirects === null ? [] : readRedirects(redirects).rules;
   const blocks = headers === null ? [] : readHeaders(headers).blocks;
   return {
-    redirects: rules.length === 0 ? null : createTable(rules),
+    redirects: redirects === null ? null : tableOf(readRedirects(redirects)),
     headers: blocks.length === 0 ? null : createHeaderTable(blocks),
   };
 }

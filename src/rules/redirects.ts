@@ -5,7 +5,7 @@ import type { Bytes } from "../types.ts";
 import { adjusted, brief, invalid, readLines } from "./lines.ts";
 import { isPattern, type NoPattern, type Pattern, readPattern, withoutSlash } from "./pattern.ts";
 import { isOwnPath, pathOfTarget, readTarget } from "./target.ts";
-import type { RedirectRule, RuleProblem } from "./types.ts";
+import { leadsOn, type RedirectRule, type RuleProblem } from "./types.ts";
 
 export const REDIRECTS = "_redirects";
 
@@ -23,14 +23,21 @@ export interface ReadRule {
   pattern: Pattern;
 }
 
-interface Read {
-  rules: ReadRule[];
+export interface Redirects {
+  rules: readonly ReadRule[];
   /** A line sends every path to the index (PIPELINE 2's rule 1). */
   has_fallback: boolean;
-  problems: RuleProblem[];
+  problems: readonly RuleProblem[];
 }
 
-export function readRedirects(file: Bytes): Read {
+const NONE: Redirects = { rules: [], has_fallback: false, problems: [] };
+
+export function redirectsOf(files: ReadonlyMap<string, Bytes>): Redirects {
+  const file = files.get(REDIRECTS);
+  return file === undefined ? NONE : readRedirects(file);
+}
+
+export function readRedirects(file: Bytes): Redirects {
   const { lines, problems } = readLines(file, REDIRECTS);
   const rules: ReadRule[] = [];
   const known = new Map<string, number>();
@@ -96,7 +103,7 @@ function readRule(written: RedirectRule, refuse: Refuse): ReadLine {
   const { from, pattern, problems } = source;
   const target = readTarget(written.to, pattern);
   if (typeof target !== "string") return refuse(target.problem, target.recipe);
-  if (!isOwnPath(target) && (status === 200 || status === 404)) {
+  if (!isOwnPath(target) && !leadsOn(written)) {
     return refuse(
       `A rule with ${status} shows a file of this site, and ${brief(target)} is elsewhere`,
       `Write a path of this site in its place, or 302, which sends visitors there.`,
@@ -105,7 +112,7 @@ function readRule(written: RedirectRule, refuse: Refuse): ReadLine {
   if (from === "/*" && status === 200 && FALLBACK_TARGET.test(target))
     return { found: null, is_fallback: true, problems };
   const rule = { ...written, from, to: target };
-  if (pattern.plain !== null && status >= 300 && status < 400 && leadsTo(rule) === pattern.plain) {
+  if (pattern.plain !== null && leadsOn(rule) && leadsTo(rule) === pattern.plain) {
     return refuse(`${brief(from)} leads to itself`, "Take the line away.");
   }
   return { found: { rule, pattern }, problems };

@@ -1,13 +1,13 @@
 /** Redirects that lead to each other (BEYOND 2): looked for when a site is deployed. */
 import { brief } from "./lines.ts";
 import { leadsTo, type ReadRule } from "./redirects.ts";
-import type { RedirectRule, RuleProblem } from "./types.ts";
+import { leadsOn, type RedirectRule, type RuleProblem } from "./types.ts";
 
 /** Lines without `*` and names whose redirects lead round in a ring. */
 export function ringsOf(rules: readonly ReadRule[]): RuleProblem[] {
   const next = new Map<string, RedirectRule>();
   for (const { rule, pattern } of rules) {
-    if (rule.status >= 300 && rule.status < 400 && pattern.plain !== null) next.set(pattern.plain, rule);
+    if (leadsOn(rule) && pattern.plain !== null) next.set(pattern.plain, rule);
   }
   const state = new Map<string, "walked" | "ring">();
   for (const start of next.keys()) walk(start, next, state);

@@ -14,6 +14,9 @@ export interface RedirectRule {
   forced: boolean;
 }
 
+/** It sends visitors to another address; else it shows a file under the one that was asked (200, 404). */
+export const leadsOn = ({ status }: Pick<RedirectRule, "status">): boolean => status >= 300 && status < 400;
+
 /** A block of `_headers`. */
 export interface HeaderBlock {
   line: number;

@@ -3,6 +3,7 @@
  *  each file and target, few for each cause, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
 import { isNeverServed } from "../../reserved-paths.ts";
+import { type Redirects, redirectsOf } from "../../rules/redirects.ts";
 import type { Draft, Finding, Progress, SpaRule, Warning } from "../../types.ts";
 import { fewOf } from "./causes.ts";
 import { Judge } from "./judge.ts";
@@ -63,6 +64,7 @@ export function lint(
   progress: Progress,
   read: Pages = keepPages(),
   budget: Budget = NO_LIMIT,
+  redirects: Redirects = redirectsOf(draft.files),
 ): Draft {
   const { files, warnings } = draft;
   let at = "index.html";
@@ -74,7 +76,7 @@ export function lint(
   const elsewhere =
     warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
   const pages = pagesOf(draft);
-  const judge = new Judge(siteNames(files, spa, budget), elsewhere, budget);
+  const judge = new Judge(siteNames(files, spa, redirects, budget), elsewhere, budget);
   const walked = new Walk(files, read, judge, follow);
   const found: Finding[] = [...(draft.findings ?? [])];
   const left: Warning[] = [];

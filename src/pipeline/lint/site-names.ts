@@ -2,8 +2,8 @@
 import { decodePath, encodePath } from "../../percent.ts";
 import { isService } from "../../reserved-paths.ts";
 import { answer, type Asked } from "../../rules/answer.ts";
-import { rulesOf } from "../../rules/index.ts";
-import { REDIRECTS } from "../../rules/redirects.ts";
+import { tableOf } from "../../rules/index.ts";
+import { REDIRECTS, type Redirects } from "../../rules/redirects.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Files, SpaRule } from "../../types.ts";
 import type { Budget } from "../budget.ts";
@@ -65,7 +65,12 @@ function answerOf(
 
 const NO_RULES: Asked = { rules: null, owned: true, navigates: false };
 
-export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }, budget: Budget): SiteNames {
+export function siteNames(
+  files: Files,
+  spa: { enabled: boolean; rule: SpaRule },
+  redirects: Redirects,
+  budget: Budget,
+): SiteNames {
   const names = new Map([...files.keys()].map((path) => [path, path]));
   const lower = new Map([...files.keys()].map((path) => [path.toLowerCase(), path]));
   const folders = foldersOf(files.keys());
@@ -73,7 +78,7 @@ export function siteNames(files: Files, spa: { enabled: boolean; rule: SpaRule }
   const fallback = spa.enabled ? fallbackPath(spa.rule, (name) => files.has(name)) : null;
   const known = new Map<string, string | null>();
   // As its owner has it: rules that lead elsewhere count.
-  const { redirects: rules } = rulesOf(files.get(REDIRECTS) ?? null, null);
+  const rules = tableOf(redirects);
   return {
     answer(path, navigates) {
       budget.step(); // whatever takes long asks here again and again

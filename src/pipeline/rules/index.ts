@@ -6,20 +6,18 @@ import { HEADERS, readHeaders } from "../../rules/headers.ts";
 import { brief } from "../../rules/lines.ts";
 import { fileAt } from "../../rules/answer.ts";
 import { isPattern, matchPattern, readPattern } from "../../rules/pattern.ts";
-import { readRedirects, type ReadRule, REDIRECTS } from "../../rules/redirects.ts";
+import { type ReadRule, REDIRECTS, type Redirects } from "../../rules/redirects.ts";
 import { ringsOf } from "../../rules/rings.ts";
 import { isOwnPath, pathOfTarget } from "../../rules/target.ts";
-import type { HeaderBlock, RedirectRule, RuleProblem } from "../../rules/types.ts";
-import type { Draft, Files, Finding, Progress, SiteContext } from "../../types.ts";
+import { type HeaderBlock, leadsOn, type RedirectRule, type RuleProblem } from "../../rules/types.ts";
+import type { Draft, Files, Finding, SiteContext } from "../../types.ts";
 import { show } from "../show.ts";
 
-export function checkRules(draft: Draft, site: Pick<SiteContext, "anonymous">, progress: Progress): Draft {
+export function checkRules(draft: Draft, { rules, problems }: Redirects, site: Pick<SiteContext, "anonymous">): Draft {
   const { files } = draft;
-  progress("reading its rules", REDIRECTS);
-  const [redirects, headers] = [files.get(REDIRECTS), files.get(HEADERS)];
+  const headers = files.get(HEADERS);
   const findings: Finding[] = [];
-  if (redirects !== undefined) {
-    const { rules, problems } = readRedirects(redirects);
+  if (rules.length + problems.length > 0) {
     const names = new Map([...files.keys()].map((name) => [name, name]));
     findings.push(
       ...told(REDIRECTS, [...problems, ...ringsOf(rules), ...rules.flatMap((rule) => problemsOf(rule, names, site))]),
@@ -59,7 +57,7 @@ function problemsOf(
     });
   }
   const before = rule.forced || pattern.plain === null ? null : answering(names, from);
-  if (isOwnPath(to) && (rule.status === 200 || rule.status === 404) && !to.includes(":")) {
+  if (isOwnPath(to) && !leadsOn(rule) && !to.includes(":")) {
     if (fileAt(names, pathOfTarget(to)) === null) problems.push(showsNothing(rule));
   }
   if (before !== null) {

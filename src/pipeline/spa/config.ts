@@ -1,7 +1,6 @@
 /** Whether an upload's own configuration, written for another host, sends every path to the index. All of it is text of
  *  a stranger: no pattern in it is ever compiled, and a file too large to be configuration is not read. */
 import { type Json, member } from "../../json.ts";
-import { readRedirects, REDIRECTS } from "../../rules/redirects.ts";
 import type { Files } from "../../types.ts";
 
 /** Bun's TOML parser takes the square of the number of keys: 0.2 s for this much of them, 2.5 s for four times as much. */
@@ -80,14 +79,7 @@ const READERS: Record<string, (text: string) => boolean> = {
   "wrangler.toml": (text) => cloudflare(toml(text)),
 };
 
-/** By whoever reads the rules of the site: a line that sends every path to the index is none of them. */
-const redirects = (files: Files): boolean => {
-  const bytes = files.get(REDIRECTS);
-  return bytes !== undefined && readRedirects(bytes).has_fallback;
-};
-
 export const hasCatchAll = (files: Files): boolean =>
-  redirects(files) ||
   Object.entries(READERS).some(([name, reads]) => {
     const bytes = files.get(name);
     return bytes !== undefined && bytes.length <= MAX_BYTES && reads(new TextDecoder().decode(bytes));

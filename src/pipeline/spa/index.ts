@@ -2,6 +2,7 @@
 import { isNeverServed } from "../../reserved-paths.ts";
 import { fallbackPath } from "../../site-state.ts";
 import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
+import { type Redirects, redirectsOf } from "../../rules/redirects.ts";
 import type { Page } from "../../html/page.ts";
 import { type Budget, NO_LIMIT, Spent } from "../budget.ts";
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
@@ -67,8 +68,8 @@ function shellRule(files: Files, index: Bytes, page: Page, pages: Pages, budget:
   return code.entries.size > 0 && others.every(same) && pushesState(files, code) ? "prerendered_shell" : "none";
 }
 
-function ruleFor(files: Files, index: Bytes, pages: Pages, budget: Budget): SpaRule {
-  if (hasCatchAll(files)) return "config";
+function ruleFor(files: Files, index: Bytes, { has_fallback }: Redirects, pages: Pages, budget: Budget): SpaRule {
+  if (has_fallback || hasCatchAll(files)) return "config";
   const not_found = files.get("404.html");
   if (not_found) return isCopy(not_found, index) || has(not_found, "pathSegmentsToKeep") ? "copied_404" : "own_404";
   if (files.has("200.html")) return "fallback_200";
@@ -78,9 +79,9 @@ function ruleFor(files: Files, index: Bytes, pages: Pages, budget: Budget): SpaR
 }
 
 /** Where there is no time left it is none; the receipt, which has none left either, says that it is not whole. */
-function ruleInTime(files: Files, index: Bytes, pages: Pages, budget: Budget): SpaRule {
+function ruleInTime(...asked: Parameters<typeof ruleFor>): SpaRule {
   try {
-    return ruleFor(files, index, pages, budget);
+    return ruleFor(...asked);
   } catch (error) {
     if (error instanceof Spent) return "none";
     throw error;
@@ -102,9 +103,10 @@ export function detectSpa(
   files: Files,
   pages: Pages = keepPages(),
   budget: Budget = NO_LIMIT,
+  redirects: Redirects = redirectsOf(files),
 ): { spa: { enabled: boolean; rule: SpaRule }; healed: Healed[] } {
   const index = files.get("index.html");
-  const rule = index ? ruleInTime(files, index, pages, budget) : "none";
+  const rule = index ? ruleInTime(files, index, redirects, pages, budget) : "none";
   const because = BECAUSE[rule];
   if (!because) return { spa: { enabled: false, rule }, healed: [] };
   const page = fallbackPath(rule, (path) => files.has(path));

@@ -1,55 +1,45 @@
 /** `account create|reset|invite`: the operator makes accounts, whatever SVC_SIGNUP says. What is done with those that
  *  there are stands in account-state.ts. */
-import { hashPassword, normalEmail } from "../passwords.ts";
+import { hashPassword } from "../passwords.ts";
 import { hashToken, newAccountId, newToken } from "../tokens.ts";
 import { UNIT_MS } from "../units.ts";
+import { aboutAccount } from "./about-account.ts";
 import type { Command } from "./command.ts";
 import { readPassword } from "./password.ts";
 
 const INVITATION_MS = 7 * UNIT_MS.d;
 
-const create: Command = {
+const create = aboutAccount({
   name: "account create",
-  arguments: ["email"],
-  options: {},
   summary: "make an account; its password is read from stdin",
   more: "One line of at least 10 characters; on a terminal it is asked for twice and not shown.",
-  async run({ arguments: [written], open, print }) {
-    const email = normalEmail(written!);
+  async run(email, { open, print }) {
     const operations = open();
     const account_id = newAccountId();
     await operations.accounts.create({ account_id, email, password_hash: await hashPassword(await readPassword()) });
     print(`${account_id}\n`);
-    return 0;
   },
-};
+});
 
-const reset: Command = {
+const reset = aboutAccount({
   name: "account reset",
-  arguments: ["email"],
-  options: {},
   summary: "give an account a new password, read from stdin; all its sessions and their manage_tokens end",
   more: "One line of at least 10 characters; on a terminal it is asked for twice and not shown.",
-  async run({ arguments: [written], open, note }) {
-    const email = normalEmail(written!);
+  async run(email, { open, note }) {
     const operations = open();
     const revoked = await operations.accounts.reset(email, await hashPassword(await readPassword()));
     const tokens = revoked === 1 ? "the manage_token" : `the ${revoked} manage_tokens`;
     note(
       `${email} has a new password, and all sessions have ended${revoked === 0 ? "" : `, with ${tokens} that their deploys were given`}.`,
     );
-    return 0;
   },
-};
+});
 
-const invite: Command = {
+const invite = aboutAccount({
   name: "account invite",
-  arguments: ["email"],
-  options: {},
   summary: "print a link that opens sign-up once, within 7 days, for this address",
   more: "For a server with SVC_SIGNUP=invite. The link leads to where the server was reached at its last start; --base-url (SVC_BASE_URL) says otherwise.",
-  async run({ config, arguments: [written], open, print, note }) {
-    const email = normalEmail(written!);
+  async run(email, { config, open, print, note }) {
     const { signup, base_url } = await config();
     if (signup === "closed") {
       note("While SVC_SIGNUP is closed the link opens nothing: start the server with SVC_SIGNUP=invite.");
@@ -57,8 +47,7 @@ const invite: Command = {
     const token = newToken("svc_invite_");
     await open().accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
     print(`${base_url}/signup?invite=${token}\n`);
-    return 0;
   },
-};
+});
 
 export const ACCOUNTS: readonly Command[] = [create, reset, invite];

@@ -4,9 +4,7 @@ import { siteUrl } from "../http/hosts.ts";
 import { siteState } from "../site-state.ts";
 import type { ListedSite } from "../store/upkeep.ts";
 import type { Command } from "./command.ts";
-import { instant, json, table } from "./print.ts";
-
-const OPTIONS = { "--json": null };
+import { instant, JSON_OPTION, list } from "./print.ts";
 
 const siteRow = (config: Config, site: ListedSite) => ({
   site_id: site.site_id,
@@ -27,30 +25,22 @@ const siteRow = (config: Config, site: ListedSite) => ({
 const sites: Command = {
   name: "sites",
   arguments: [],
-  options: OPTIONS,
+  options: JSON_OPTION,
   summary: "list all sites, newest last",
   more: "OWNER is the address of its account.",
-  async run({ config, switches, open, print }) {
-    const settings = await config();
-    const rows = (await open().listing()).map((site) => siteRow(settings, site));
-    if (switches.has("--json")) print(json(rows));
-    else {
-      print(
-        table(
-          ["SITE", "URL", "STATE", "OWNER", "VERSIONS", "BYTES", "CREATED", "EXPIRES"],
-          rows.map((row) => [
-            row.site_id,
-            row.url,
-            row.state,
-            row.owner_email ?? row.owner_account_id,
-            row.versions,
-            row.bytes,
-            row.created_at,
-            instant(row.expires_at),
-          ]),
-        ),
-      );
-    }
+  async run(call) {
+    const settings = await call.config();
+    const rows = (await call.open().listing()).map((site) => siteRow(settings, site));
+    list(call, rows, {
+      SITE: (row) => row.site_id,
+      URL: (row) => row.url,
+      STATE: (row) => row.state,
+      OWNER: (row) => row.owner_email ?? row.owner_account_id,
+      VERSIONS: (row) => row.versions,
+      BYTES: (row) => row.bytes,
+      CREATED: (row) => row.created_at,
+      EXPIRES: (row) => instant(row.expires_at),
+    });
     return 0;
   },
 };
@@ -58,20 +48,17 @@ const sites: Command = {
 const audit: Command = {
   name: "audit",
   arguments: [],
-  options: OPTIONS,
+  options: JSON_OPTION,
   summary: "list what operators did and what was deleted, newest last",
   more: "The actor is `operator`, `expiry` or the account_id of the owner.",
-  async run({ switches, open, print }) {
-    const rows = await open().audit();
-    if (switches.has("--json")) print(json(rows));
-    else {
-      print(
-        table(
-          ["TIME", "ACTOR", "ACTION", "SITE OR ACCOUNT", "REASON"],
-          rows.map((row) => [row.at, row.actor, row.action, row.site_id ?? row.account_id, row.reason]),
-        ),
-      );
-    }
+  async run(call) {
+    list(call, await call.open().audit(), {
+      TIME: (row) => row.at,
+      ACTOR: (row) => row.actor,
+      ACTION: (row) => row.action,
+      "SITE OR ACCOUNT": (row) => row.site_id ?? row.account_id,
+      REASON: (row) => row.reason,
+    });
     return 0;
   },
 };

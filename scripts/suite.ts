@@ -30,14 +30,18 @@ interface Outcome extends Counts {
   died: string;
 }
 
+function rank(file: string): number {
+  const at = LONG.findIndex((folder) => file.startsWith(folder));
+  return at === -1 ? LONG.length : at;
+}
+
 /** The test files whose path contains one of `words`, all without words; those that take longest first. */
 export async function testFiles(words: string[]): Promise<string[]> {
   const found = new Bun.Glob("test/**/*.test.ts").scan({ cwd: ROOT });
   const files = (await Array.fromAsync(found)).filter((file) => !file.includes("node_modules"));
   const asked = words.map((word) => word.replace(/^\.\//, ""));
   const chosen = files.filter((file) => asked.length === 0 || asked.some((word) => file.includes(word)));
-  const rank = (file: string): number => LONG.findIndex((folder) => file.startsWith(folder)) >>> 0;
-  return chosen.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  return chosen.sort().sort((a, b) => rank(a) - rank(b));
 }
 
 /** Runs `files` in `lanes` at a time and prints what failed and the counts; the exit code. */

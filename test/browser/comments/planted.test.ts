@@ -29,7 +29,7 @@ test.each(["/", "/_svc/comments/", "/_svc/comments/threads"])(
     await until(async () => (await victim.texts()).length === 2);
     const seen = await victim.ask("/_svc/comments/threads?page=/index.html", { headers: { cookie: eve.cookie } });
     const { threads } = (await seen.json()) as { threads: { comments: { text: string; mine: boolean }[] }[] };
-    const mine = Object.fromEntries(threads.map(({ comments: [{ text, mine }] }: any) => [text, mine]));
+    const mine = Object.fromEntries(threads.flatMap(({ comments }) => comments.map(({ text, mine }) => [text, mine])));
     expect(mine).toEqual({ "Eve's words": true, "The victim's own words": false });
     // What was planted is gone, and the next words are the victim's, too.
     await browser.visit(`${victim.origin}/`);

@@ -1,20 +1,13 @@
 /** What is said beside the result: tokens, ways back, waits, package managers, Ctrl-C (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deployed, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
-import { type Person, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedPerson } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
 
 async function newHome(at = server.base_url) {
   const home = await Home.make(at);

@@ -1,5 +1,5 @@
 /** `svc login` by a code: when it asks, and --request and --check for programs (RFC 8628; CONTRACT 5 and 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Server } from "../../src/cli/saved/server.ts";
@@ -7,19 +7,13 @@ import { askForApproval, askForCode, waitForApproval } from "../../src/cli/servi
 import { Failure } from "../../src/cli/failure.ts";
 import { type Home, homeWithSite, json } from "../kit/cli.ts";
 import { deviceCode, fakeServer } from "../kit/fake-server.ts";
-import { decideLogin, type Person, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { decideLogin } from "../kit/people.ts";
+import { sharedPerson } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
 
 const newHome = (at = server.base_url) => homeWithSite(at);
 

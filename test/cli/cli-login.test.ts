@@ -1,23 +1,17 @@
 /** `svc login`: a person, a browser, or a token (SPEC, "CLI"; CONTRACT 5 and 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { browserCommand } from "../../src/cli/terminal/open-browser.ts";
 import { homeWithSite, json } from "../kit/cli.ts";
 import { deviceCode, fakeServer } from "../kit/fake-server.ts";
-import { decideLogin, type Person, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { decideLogin } from "../kit/people.ts";
+import { sharedPerson } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
 
 const newHome = (at = server.base_url) => homeWithSite(at);
 

@@ -1,22 +1,17 @@
 /** What a saved session is good for: the sites of before, `svc list`, deploys, `svc logout` (SPEC, "CLI"; CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Home, homeWithSite, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
-import { type Person, signUp } from "../kit/people.ts";
-import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { signUp } from "../kit/people.ts";
+import { slugOf } from "../kit/server.ts";
+import { sharedPerson } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
 
 const newHome = (at = server.base_url) => homeWithSite(at);
 

@@ -1,8 +1,9 @@
 /** What programs and people read of a deploy, of versions and of the account's sites (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deployed, Home, json } from "../kit/cli.ts";
-import { call, type Person, signUp } from "../kit/people.ts";
-import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { call } from "../kit/people.ts";
+import { slugOf } from "../kit/server.ts";
+import { sharedPerson } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -10,13 +11,7 @@ setDefaultTimeout(60_000);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
 
 const versionUrl = ({ url, version_id }: Record<string, unknown>) =>
   String(url).replace("http://", `http://${String(version_id)}--`);

@@ -1,21 +1,15 @@
 /** Which server is asked, and what is said where it was the wrong one (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CLI, type Home, homeWithSite, json } from "../kit/cli.ts";
 import { DEPLOYED, deviceCode, fakeServer } from "../kit/fake-server.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { signInByForm, submit } from "../kit/people.ts";
+import { sharedPerson } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
 
 /** A machine on which nothing names a server. */
 const newHome = () => homeWithSite("");

@@ -1,10 +1,9 @@
 /** The library: what a folder holds, and which folder is built. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import * as library from "../../lib.ts";
 import { BUILD_DIR_CANDIDATES, collectDist, resolveDeployDir } from "../../lib.ts";
-import { Home } from "../kit/cli.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedHome } from "../kit/shared.ts";
 
 setDefaultTimeout(60_000);
 
@@ -12,16 +11,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const texts = (files: Map<string, Uint8Array>) =>
   Object.fromEntries([...files].map(([path, content]) => [path, new TextDecoder().decode(content)]));
 
-let server: TestServer;
-let home: Home;
-beforeAll(async () => {
-  server = await startServer();
-  home = await Home.make(server.base_url);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, home } = await sharedHome();
 
 describe("collectDist", () => {
   test("reads a folder into relative paths with forward slashes and plain bytes", async () => {

@@ -1,26 +1,16 @@
 /** The library (SPEC, "Library"): four exports, from source and as the built file under Node. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as library from "../../lib.ts";
 import { BUILD_DIR_CANDIDATES, collectDist, deploySite, resolveDeployDir } from "../../lib.ts";
-import { Home } from "../kit/cli.ts";
 import { DEPLOYED } from "../kit/fake-server.ts";
 import { ROOT } from "../kit/paths.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedHome } from "../kit/shared.ts";
 
 setDefaultTimeout(60_000);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-let server: TestServer;
-let home: Home;
-beforeAll(async () => {
-  server = await startServer();
-  home = await Home.make(server.base_url);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, home } = await sharedHome();
 
 test("the library has exactly four exports", () => {
   expect(Object.keys(library).sort()).toEqual([

@@ -1,10 +1,9 @@
 /** README.md's first screen is what happens: its transcript is compared with a terminal's, its commands with package.json. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import packageJson from "../../package.json";
-import { Home } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedHome } from "../kit/shared.ts";
 
 const readme = await Bun.file(join(ROOT, "README.md")).text();
 /** The fenced blocks of a language. */
@@ -23,16 +22,7 @@ const SITE = {
   "dist/img/Sunflower.jpg": new Uint8Array(9000),
 };
 
-let server: TestServer;
-let home: Home;
-beforeAll(async () => {
-  server = await startServer();
-  home = await Home.make(server.base_url);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, home } = await sharedHome();
 
 /** Without what differs from run to run: the site's name, the server's port, the time it took. */
 const steady = (line: string): string =>

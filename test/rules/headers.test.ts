@@ -1,22 +1,16 @@
 /** BEYOND 3: `_headers`: which answers get what, what is refused, and what is told of a line that does nothing. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, slugOf, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { type DeployResult, slugOf, ZIP } from "../kit/server.ts";
+import { sharedPerson } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
+import { asking, SMALL_SITE } from "./small-site.ts";
 
-let server: TestServer;
-let person: Person;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, person } = await sharedPerson();
+const ask = asking(server);
 
 const FILES = {
-  "index.html": "<!doctype html><title>Home</title>home",
-  "a.html": "<!doctype html><title>A</title>alpha",
+  ...SMALL_SITE,
   "404.html": "<!doctype html><title>No</title>nothing here",
-  "data.json": "[1]",
   "notes.txt": "notes",
   "picture.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
   _redirects: "/new /a 200\n/old /a 301\n",
@@ -28,9 +22,6 @@ async function owned(headers: string): Promise<DeployResult> {
   return (await answer.json()) as DeployResult;
 }
 const anonymous = (headers: string): Promise<DeployResult> => server.deploy({ ...FILES, _headers: headers });
-
-const ask = (site: DeployResult, path: string, headers: Record<string, string> = {}): Promise<Response> =>
-  server.site(slugOf(site.url), path, { headers, redirect: "manual" });
 
 const PAGES = "public, max-age=60, must-revalidate";
 

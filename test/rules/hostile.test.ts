@@ -1,25 +1,19 @@
 /** BEYOND 2 and 3 against whoever would break them: what rules may cost, what they may send, and whom an answer is kept for. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rulesOf } from "../../src/rules/index.ts";
 import { signUp } from "../kit/people.ts";
-import { type DeployResult, slugOf, startServer, type TestServer } from "../kit/server.ts";
+import type { DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { asking, SMALL_SITE } from "./small-site.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ask = asking(server);
 
 const FILES = {
-  "index.html": "<!doctype html><title>Home</title>home",
-  "a.html": "<!doctype html><title>A</title>alpha",
-  "docs/index.html": "<!doctype html><title>Docs</title>docs",
-  "data.json": "[1]",
+  ...SMALL_SITE,
   "notes.txt": "<script>notes</script>",
 };
 const deploy = (files: Record<string, string>): Promise<DeployResult> => server.deploy({ ...FILES, ...files });
-const ask = (site: DeployResult, path: string, headers: Record<string, string> = {}): Promise<Response> =>
-  server.site(slugOf(site.url), path, { headers, redirect: "manual" });
 const told = ({ warnings }: DeployResult): string[] => warnings.map(({ code, path }) => `${code} ${path}`);
 
 const utf8 = new TextEncoder();

@@ -1,19 +1,14 @@
 /** BEYOND 2: `_redirects`, line by line: what a line answers, and what is told of one that does nothing. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { signUp } from "../kit/people.ts";
-import { type Contents, type DeployResult, slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents, type DeployResult, slugOf } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { asking, SMALL_SITE } from "./small-site.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const FILES = {
-  "index.html": "<!doctype html><title>Home</title>home",
-  "a.html": "<!doctype html><title>A</title>alpha",
-  "docs/index.html": "<!doctype html><title>Docs</title>docs",
-  "data.json": "[1]",
+  ...SMALL_SITE,
   "assets/app.js": "1",
   "é.html": "<!doctype html><title>E</title>accent",
 };
@@ -29,7 +24,7 @@ interface Seen {
 }
 
 async function ask(site: DeployResult, path: string, headers: Record<string, string> = {}): Promise<Seen> {
-  const answer = await server.site(slugOf(site.url), path, { headers, redirect: "manual" });
+  const answer = await asking(server)(site, path, headers);
   const body = (await answer.text()).replace(/<[^>]*>/g, " ");
   return { status: answer.status, location: answer.headers.get("location"), body, headers: answer.headers };
 }

@@ -1,19 +1,14 @@
 /** COMMENTS 3 and 5: pages that scripts write: apps that change their page without a load, content that comes late, and
  *  frameworks that draw everything anew. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill, named } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { click, gone, panelShows } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(await World.open());
+const { browser } = world;
 
 const PIN = `Thread on '${PASSAGE}', 0 replies`;
 const pins = async (): Promise<string[]> =>

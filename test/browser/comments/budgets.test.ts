@@ -1,23 +1,18 @@
 /** COMMENTS 5: what comments cost a page before they are used, and after. */
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { loadOf, watchLoads } from "../health.ts";
 import { watchTasks } from "../journeys/tasks.ts";
 import { click, panelShows, select } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
+const world = shared(await World.open());
+const { browser } = world;
+await watchLoads(browser);
 let site: CommentedSite;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-  await watchLoads(browser);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
   await browser.cdp("Network.clearBrowserCookies");
   site = await world.site({ "index.html": article() });

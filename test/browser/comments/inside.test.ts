@@ -1,19 +1,14 @@
 /** COMMENTS 3 and 5: what stands inside a page: components with a shadow tree of their own, and frames. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill, named } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { axeFinds } from "../health.ts";
 import { type Box, boxOf, click, clickAt, gone, panelShows, panelText } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(await World.open());
+const { browser } = world;
 beforeEach(() => browser.cdp("Network.clearBrowserCookies"));
 
 /** Two cards, one inside the other, and a box to write in. */

@@ -1,19 +1,15 @@
 /** COMMENTS 5 in a real Chromium, by mouse: a passage is commented on, answered, renamed, taken back, linked to. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill, focused, hrefOf, named, valueOf } from "../by-role.ts";
 import type { Browser } from "../chromium.ts";
 import { click, gone, panelShows, panelText, said, select } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
+const world = shared(await World.open());
+const { browser } = world;
 let site: CommentedSite;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
   await browser.cdp("Network.clearBrowserCookies");
   site = await world.site({ "index.html": article(), "other.html": article() });

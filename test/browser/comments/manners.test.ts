@@ -1,20 +1,15 @@
 /** COMMENTS 5: the widget keeps to itself: keys that are typed into it are its own, words in it have their languages, and
  *  what a page does with its own size and direction is followed. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, focused, valueOf } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { sized } from "../health.ts";
 import { type Box, boxOf, chord, click, clickAt, gone, panelShows, panelText, select, wordsAt } from "./hands.ts";
 import { article, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(await World.open());
+const { browser } = world;
 beforeEach(async () => {
   await browser.cdp("Network.clearBrowserCookies");
   await sized(browser, 1280);

@@ -1,18 +1,13 @@
 /** COMMENTS 5 in a real Chromium: what waits and who decides, passcodes, and sites that are frozen. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill, named } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { click, gone, panelShows, panelText, said, select } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(await World.open());
+const { browser } = world;
 beforeEach(() => browser.cdp("Network.clearBrowserCookies"));
 
 const FILES = { "index.html": article() };

@@ -1,11 +1,11 @@
 /** COMMENTS 5: where pins lie. Beside their passages where the page has room for them, and never on what is read. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { axeFinds, inScheme, sized } from "../health.ts";
 import { type Box, click, panelShows } from "./hands.ts";
-import { type CommentedSite, World } from "./world.ts";
+import { World } from "./world.ts";
 
 const NUMBERS = [1, 2, 4];
 const LONG = `The harbour office answers by radio on channel twelve from six in the morning, and whoever arrives later
@@ -18,22 +18,16 @@ const wide = (dir: string): string => `<!doctype html>
 <title>Harbour rules</title><style>body { margin: 16px; font: 16px/1.6 sans-serif; text-align: justify }</style></head>
 <body><main><h1>Harbour rules</h1>${Array.from({ length: 12 }, (_, i) => `<p>${i}. ${LONG}</p>`).join("")}</main></body></html>`;
 
-let world: World;
-let browser: Browser;
-let site: CommentedSite;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-  const column = wide("ltr").replace("margin: 16px", "margin: 16px; max-width: 500px");
-  site = await world.site({ "ltr.html": wide("ltr"), "rtl.html": wide("rtl"), "column.html": column });
-  for (const dir of ["ltr", "rtl", "column"]) {
-    for (const i of NUMBERS) {
-      const quote = { exact: "channel twelve", prefix: `${i}. The harbour office answers by radio on ` };
-      await site.writeOn({ ...quote, suffix: " from six in the morning" }, `Rule ${i}?`, { page: `/${dir}.html` });
-    }
+const world = shared(await World.open());
+const { browser } = world;
+const column = wide("ltr").replace("margin: 16px", "margin: 16px; max-width: 500px");
+const site = await world.site({ "ltr.html": wide("ltr"), "rtl.html": wide("rtl"), "column.html": column });
+for (const dir of ["ltr", "rtl", "column"]) {
+  for (const i of NUMBERS) {
+    const quote = { exact: "channel twelve", prefix: `${i}. The harbour office answers by radio on ` };
+    await site.writeOn({ ...quote, suffix: " from six in the morning" }, `Rule ${i}?`, { page: `/${dir}.html` });
   }
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+}
 
 interface Seen {
   pins: Box[];

@@ -1,14 +1,13 @@
 /** COMMENTS 4, cookie tossing, in a real browser: a neighbour's page sets the neighbour's own identity for the parent
  *  domain, before the victim has ever written. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { fill } from "../by-role.ts";
 import { click } from "./hands.ts";
 import { article, World } from "./world.ts";
 
-let world: World;
-beforeAll(async () => void (world = await World.open()), 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(await World.open());
 
 test.each(["/", "/_svc/comments/", "/_svc/comments/threads"])(
   "planted for %s it neither writes the victim's words nor stays",

@@ -1,6 +1,7 @@
 /** COMMENTS 4 in a real Chromium: pages with policies of their own, pages that frame others, words that would be scripts,
  *  and pages whose styles mean harm. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill, hrefOf, named } from "../by-role.ts";
 import { XSS } from "../../comments/xss.ts";
@@ -8,13 +9,8 @@ import type { Browser } from "../chromium.ts";
 import { boxOf, click, panelShows, panelText, select } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(await World.open());
+const { browser } = world;
 beforeEach(() => browser.cdp("Network.clearBrowserCookies"));
 
 const PIN = `Thread on '${PASSAGE}', 0 replies`;

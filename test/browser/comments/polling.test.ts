@@ -1,8 +1,8 @@
 /** COMMENTS 2: how often a page asks for news. Timers are heard, not waited for. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
+import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole } from "../by-role.ts";
-import type { Browser } from "../chromium.ts";
 import { click, panelShows } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
@@ -22,15 +22,10 @@ const HEAR = `
     return answer;
   };`;
 
-let world: World;
-let browser: Browser;
+const world = shared(await World.open());
+const { browser } = world;
+await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: HEAR });
 let site: CommentedSite;
-beforeAll(async () => {
-  world = await World.open();
-  ({ browser } = world);
-  await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: HEAR });
-}, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
   site = await world.site({ "index.html": article() });
   await site.writeOn({ exact: PASSAGE }, "First");

@@ -8,7 +8,8 @@ import { isNeverServed } from "./reserved-paths.ts";
 type Named<File> = ReadonlyMap<string, File>;
 
 export type Resolution<File> =
-  | { kind: "file"; file: File }
+  /** `by`: its own name, a folder's index, a name without `.html`. */
+  | { kind: "file"; file: File; by: "file" | "index" | "clean_url" }
   /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
   | { kind: "redirect"; location: string }
   | {
@@ -28,8 +29,13 @@ const LONGEST_NAME = 512;
 export function resolve<File>(files: Named<File>, path: string): Resolution<File> {
   const name = nameOf(path);
   if (isNeverServed(name)) return { kind: "unmatched", fallback: false, page: null };
-  if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`) ?? unmatched(files, name);
-  return found(files, name) ?? found(files, `${name}.html`) ?? folder(files, name, path) ?? unmatched(files, name);
+  if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`, "index") ?? unmatched(files, name);
+  return (
+    found(files, name, "file") ??
+    found(files, `${name}.html`, "clean_url") ??
+    folder(files, name, path) ??
+    unmatched(files, name)
+  );
 }
 
 /** A path without its first slash, decoded once. Names in a site are NFC and hold no control character, so a path with one
@@ -51,9 +57,11 @@ export function nameOf(path: string): string {
   return name.slice(1);
 }
 
-function found<File>(files: Named<File>, name: string): Resolution<File> | null {
+type FoundBy = Extract<Resolution<never>, { kind: "file" }>["by"];
+
+function found<File>(files: Named<File>, name: string, by: FoundBy): Resolution<File> | null {
   const file = files.get(name);
-  return file === undefined ? null : { kind: "file", file };
+  return file === undefined ? null : { kind: "file", file, by };
 }
 
 /** With one slash at its beginning: `//evil.example` would be another host. */

@@ -5,6 +5,7 @@ import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { RENDER_SETTINGS } from "./render.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
+import { SERVING_SETTINGS } from "./serving.ts";
 import { durationText, sizeText } from "../units.ts";
 import { duration, filled, integer, oneOf, type Setting, size } from "./setting.ts";
 
@@ -189,6 +190,7 @@ export const SETTINGS = {
     allowed: "pow or off",
     parse: oneOf("pow", "off"),
   }),
+  ...SERVING_SETTINGS,
   ...RENDER_SETTINGS,
   ...COMMENT_SETTINGS,
   ...QUOTA_SETTINGS,

@@ -40,6 +40,7 @@ export const SERIES: readonly Series[] = [
   ...series("counter", "svc_response_bytes_total", "Bytes of all bodies sent."),
   ...series("counter", "svc_deploys_total", "Deploys that were answered 200."),
   ...series("counter", "svc_abuse_reports_total", "Abuse reports taken."),
+  ...series("counter", "svc_skew_answers_total", "Files of former versions that open pages were given."),
   ...series("counter", "svc_blob_failures_total", "Requests that met a missing or damaged blob."),
   ...series("counter", "svc_log_lines_dropped_total", "Log lines dropped because nobody read them."),
   ...series("counter", "svc_connections_refused_total", "Connections closed because there were too many."),
@@ -83,6 +84,7 @@ export type Figure =
   | "svc_response_bytes_total"
   | "svc_deploys_total"
   | "svc_abuse_reports_total"
+  | "svc_skew_answers_total"
   | "svc_blob_failures_total"
   | "svc_log_lines_dropped_total"
   | "svc_connections_refused_total"

@@ -8,9 +8,21 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
-
-import type { Caller, Site } from "../types.ts";
+import type { Caller, ManifestFile, Site } from "../types.ts";
 import type { inFlight } from "./deploys/uploads.ts";
+
+/** A request on a site's host, told (BEYOND 5). */
+export interface Explained {
+  /** Null where the host shows no version. */
+  version_id: string | null;
+  status: number;
+  by: string;
+  file: ManifestFile | null;
+  rule: { line: number; text: string; from: string; to: string; status: number; forced: boolean } | null;
+  headers: Readonly<Record<string, string>>;
+  header_rules: readonly object[];
+  steps: readonly object[];
+}
 
 /** What handlers are given of the server around them. */
 export interface ApiParts {
@@ -28,6 +40,8 @@ export interface ApiParts {
   spendOnce(secret: string, for_ms: number): Promise<boolean>;
   now: () => number;
   comments: CommentParts;
+  /** Why a site's address answers as it does; null where the site has no such host. */
+  explain(request: Request, host: { slug: string; version_id: string | null }): Promise<Explained | null>;
   /** A version may have gone live: whoever serves it can make its coded bodies now. */
   published(site: Site, version_id: string): void;
 }

@@ -16,9 +16,11 @@ import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
 import { COMMENTS } from "./comments.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
+import { explain } from "./explain.ts";
 import { pollDevice, startDevice } from "./device.ts";
 import { changePassword } from "./own-password.ts";
 import { readScreenshot } from "./renders.ts";
+import { changeSettings, readSettings } from "./settings.ts";
 import { readSite, revokeTokens, rollback } from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
@@ -39,6 +41,9 @@ export const TABLE: readonly Route[] = [
   ["POST", "/sites/:id/deploys", redeploy],
   ["POST", "/sites/:id/rollback", rollback],
   ["GET", "/sites/:id", readSite],
+  ["GET", "/sites/:id/explain", explain],
+  ["GET", "/sites/:id/settings", readSettings],
+  ["PATCH", "/sites/:id/settings", changeSettings],
   ["GET", "/sites/:id/screenshots/:version_id", readScreenshot],
   ["POST", "/sites/:id/claim", claim],
   ["DELETE", "/sites/:id/manage-tokens", revokeTokens],

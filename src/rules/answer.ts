@@ -1,5 +1,5 @@
 /** What answers a path, the site's own rules included: steps 5 to 8 of BEYOND 1, as far as names decide. Pure: serving asks
- *  it, and the lint, which may not think otherwise. */
+ *  it, and the lint, which may not think otherwise; and whoever wants to know why is told by the same lines. */
 import { mayBeRoute, nameOf, resolve, type Resolution } from "../resolve.ts";
 import { decodePath } from "../percent.ts";
 import { isNeverServed } from "../reserved-paths.ts";
@@ -28,63 +28,92 @@ export interface HangsOn {
 export type Answered<File> =
   | (Resolution<File> & { rule?: undefined })
   /** A rule that shows a file under the address that was asked. */
-  | { kind: "file"; file: File; rule: RedirectRule }
+  | { kind: "file"; file: File; by: "rule"; rule: RedirectRule }
   /** `location` lacks the query that was asked. */
   | { kind: "moved"; status: number; location: string; rule: RedirectRule }
   | { kind: "missing"; page: File; rule: RedirectRule };
+
+/** Why a rule that the path matches is not taken. */
+export type Passed = "unowned" | "too_long" | "itself" | "no_file" | "no_route" | "no_navigation";
+
+/** A step that was tried, for whoever asks why (BEYOND 5). */
+export type Tried =
+  | {
+      step: "forced_rule" | "rule";
+      /** Rules that were looked at: none where the version has none of the kind. */
+      any: boolean;
+      passed: { line: number; why: Passed }[];
+      taken: RedirectRule | null;
+    }
+  | { step: "file"; found: Resolution<unknown> };
 
 /** `path` is percent-encoded. Throws `invalid_path`. */
 export function answer<File>(
   files: Named<File>,
   path: string,
   { rules, ...asked }: Asked,
+  tried?: Tried[],
 ): { answered: Answered<File>; hangs_on: HangsOn } {
   const hangs_on = { owner: false, use: false };
-  if (rules === null) return { answered: resolve(files, path), hangs_on };
+  if (rules === null && tried === undefined) return { answered: resolve(files, path), hangs_on };
   const name = nameOf(path);
   if (isNeverServed(name)) return { answered: resolve(files, path), hangs_on };
-  const who = { ...asked, hangs_on };
-  const forced = rules.forced && byRule(files, name, rules.forced(`/${name}`), who);
+  const who = { ...asked, hangs_on, tried };
+  const forced = byRule(files, name, "forced_rule", rules?.forced ?? null, who);
   if (forced) return { answered: forced, hangs_on };
   const found = resolve(files, path);
-  const ruled = found.kind === "unmatched" ? byRule(files, name, rules.matches(`/${name}`), who) : null;
+  tried?.push({ step: "file", found });
+  const ruled = found.kind === "unmatched" ? byRule(files, name, "rule", rules?.matches ?? null, who) : null;
   return { answered: ruled ?? found, hangs_on };
 }
 
 interface Who extends Omit<Asked, "rules"> {
   hangs_on: HangsOn;
+  tried: Tried[] | undefined;
 }
 
-function byRule<File>(files: Named<File>, name: string, matches: Iterable<Match>, who: Who): Answered<File> | null {
-  for (const match of matches) {
+function byRule<File>(
+  files: Named<File>,
+  name: string,
+  step: "forced_rule" | "rule",
+  matches: RuleTable["matches"] | null,
+  who: Who,
+): Answered<File> | null {
+  const tried = { step, any: matches !== null, passed: [] as { line: number; why: Passed }[], taken: null };
+  who.tried?.push(tried);
+  for (const match of matches?.(`/${name}`) ?? []) {
     const answered = leadsOn(match.rule) ? moved<File>(name, match, who) : shown(files, name, match, who);
-    if (answered !== null) return answered;
+    if (typeof answered !== "string") {
+      Object.assign(tried, { taken: match.rule });
+      return answered;
+    }
+    if (who.tried !== undefined) tried.passed.push({ line: match.rule.line, why: answered });
   }
   return null;
 }
 
-function moved<File>(name: string, { rule, captures }: Match, { owned, hangs_on }: Who): Answered<File> | null {
+function moved<File>(name: string, { rule, captures }: Match, { owned, hangs_on }: Who): Answered<File> | Passed {
   const own = isOwnPath(rule.to);
   if (!own) hangs_on.owner = true;
-  if (!own && !owned) return null;
+  if (!own && !owned) return "unowned";
   const location = fillTarget(rule.to, captures);
-  if (location === null) return null;
+  if (location === null) return "too_long";
   const to_itself = own && withoutSlash(decodePath(pathOfTarget(location)) ?? "") === withoutSlash(`/${name}`);
-  return to_itself ? null : { kind: "moved", status: rule.status, location, rule };
+  return to_itself ? "itself" : { kind: "moved", status: rule.status, location, rule };
 }
 
-function shown<File>(files: Named<File>, name: string, match: Match, who: Who): Answered<File> | null {
+function shown<File>(files: Named<File>, name: string, match: Match, who: Who): Answered<File> | Passed {
   const { rule, captures, catches_all } = match;
   const target = fillTarget(rule.to, captures);
   const found = target === null ? null : fileAt(files, pathOfTarget(target));
-  if (found === null) return null;
+  if (found === null) return target === null ? "too_long" : "no_file";
   if (rule.status === 404) return { kind: "missing", page: found.file, rule };
   if (catches_all && isPage(found.name)) {
-    if (!mayBeRoute(files, name)) return null;
+    if (!mayBeRoute(files, name)) return "no_route";
     who.hangs_on.use = true;
-    if (!who.navigates) return null;
+    if (!who.navigates) return "no_navigation";
   }
-  return { kind: "file", file: found.file, rule };
+  return { kind: "file", file: found.file, by: "rule", rule };
 }
 
 /** By its name: exact, a folder's index, without `.html`. No rule and no redirect leads there. */

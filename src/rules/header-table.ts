@@ -9,9 +9,18 @@ export interface HeaderEdit {
   value: string | null;
 }
 
+/** A line that reaches an answer, or would but for a bound. */
+export interface Reached {
+  /** As it was written where it does not reach it. */
+  edit: HeaderEdit;
+  over: "headers" | "bytes" | null;
+}
+
 export interface HeaderTable {
   /** In the order in which they apply: in each block what is taken away first. `path` is decoded; `host` has no port. */
   edits(path: string, host: string): HeaderEdit[];
+  /** The same, with the lines that are past what one answer may have. */
+  reached(path: string, host: string): Iterable<Reached>;
   /** Of what a process keeps for it, about. */
   bytes: number;
 }
@@ -37,29 +46,39 @@ export function createHeaderTable(blocks: readonly HeaderBlock[]): HeaderTable {
   const lines = blocks.flatMap((block) => block.lines);
   return {
     edits: (path, host) => editsOf(compiled, path, host),
+    reached: (path, host) => reachedBy(compiled, path, host),
     bytes: lines.reduce((sum, { name, value }) => sum + 200 + 2 * (name.length + (value?.length ?? 0)), 0),
   };
 }
 
-/** Up to what one answer may have: what is past it is not even filled. */
+/** Up to what one answer may have: nothing behind its last header is even looked at. */
 function editsOf(blocks: readonly Compiled[], path: string, host: string): HeaderEdit[] {
   const edits: HeaderEdit[] = [];
+  for (const { edit, over } of reachedBy(blocks, path, host)) {
+    if (over === "headers") return edits;
+    if (over === null) edits.push(edit);
+  }
+  return edits;
+}
+
+function* reachedBy(blocks: readonly Compiled[], path: string, host: string): Iterable<Reached> {
   let [headers, bytes] = [0, 0];
+  let full = false;
   for (const block of blocks) {
     const captures = capturesOf(block, path, host);
     if (captures === null) continue;
     for (const edit of block.edits) {
-      const value = edit.value === null ? null : filled(edit.value, captures, MOST_BYTES - bytes);
-      if (edit.value === null) edits.push(edit);
-      else if (value === null) continue;
-      else if (headers === MOST_HEADERS) return edits;
+      full ||= edit.value !== null && headers === MOST_HEADERS;
+      const value = edit.value === null || full ? null : filled(edit.value, captures, MOST_BYTES - bytes);
+      if (full) yield { edit, over: "headers" };
+      else if (edit.value === null) yield { edit, over: null };
+      else if (value === null) yield { edit, over: "bytes" };
       else {
-        edits.push({ ...edit, value });
+        yield { edit: { ...edit, value }, over: null };
         [headers, bytes] = [headers + 1, bytes + edit.name.length + value.length + 4];
       }
     }
   }
-  return edits;
 }
 
 function capturesOf({ path, host }: Compiled, asked: string, on: string): Captures | null {

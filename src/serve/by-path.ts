@@ -1,5 +1,5 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
-import { answer as answerTo, type Answered, type HangsOn } from "../rules/answer.ts";
+import { answer as answerTo, type Answered, type HangsOn, type Tried } from "../rules/answer.ts";
 import { isHtml } from "../media-types.ts";
 import { decodePath } from "../percent.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
@@ -8,7 +8,7 @@ import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget, Kept } from "./budget.ts";
 import type { HeaderTable } from "../rules/header-table.ts";
-import type { Answer, FileAnswer, HeaderEdits, LoadedVersion } from "./kept.ts";
+import type { Answer, FileAnswer, FoundBy, HeaderEdits, LoadedVersion } from "./kept.ts";
 import { unknownVersion } from "./refusals.ts";
 import type { Manifests } from "./manifests.ts";
 
@@ -39,20 +39,36 @@ const bytesOf = (edits: HeaderEdits | null): number =>
  *  here. Throws `invalid_path`. */
 export type AnswerFor = (version: LoadedVersion, path: string, asked: () => Asked) => Answer | Promise<Answer>;
 
-export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifests): AnswerFor {
-  function answered(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest | null): Answer {
-    if (manifest === null) throw unknownVersion();
-    const { answer, key } = workOut(bodies, version, path, asked, manifest);
-    version.answers.set(key, answer);
+export interface Answers {
+  to: AnswerFor;
+  /** The same answer, with the steps that led to it (BEYOND 5). */
+  explained(version: LoadedVersion, path: string, asked: () => Asked): Promise<ExplainedAnswer>;
+}
+
+export interface ExplainedAnswer {
+  answer: Answer;
+  tried: Tried[];
+  /** Of the version: what stands there. */
+  manifest: StoredManifest;
+}
+
+export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifests): Answers {
+  function keep(version: LoadedVersion, path: string, asked: () => Asked, found: Found, manifest: StoredManifest) {
+    const answer = answerOf(bodies, version, path, asked, found, manifest);
+    version.answers.set(found.key, answer);
     budget.keep(answer);
     return answer;
+  }
+  function answered(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest | null): Answer {
+    if (manifest === null) throw unknownVersion();
+    return keep(version, path, asked, find(version, path, asked, manifest), manifest);
   }
   function known(version: LoadedVersion, path: string, asked: () => Asked): Answer | undefined {
     const answer = version.answers.get(path);
     return answer === undefined && looksFurther(version) ? version.answers.get(keyOf(path, asked())) : answer;
   }
 
-  return (version, path, asked) => {
+  const to: AnswerFor = (version, path, asked) => {
     const kept = known(version, path, asked);
     if (kept !== undefined) {
       kept.used = true;
@@ -62,6 +78,17 @@ export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifes
     if (!(manifest instanceof Promise)) return answered(version, path, asked, manifest);
     return manifest.then((read) => known(version, path, asked) ?? answered(version, path, asked, read));
   };
+
+  async function explained(version: LoadedVersion, path: string, asked: () => Asked): Promise<ExplainedAnswer> {
+    const manifest = await manifests.of(version);
+    if (manifest === null) throw unknownVersion();
+    const tried: Tried[] = [];
+    const found = find(version, path, asked, manifest, tried);
+    const answer = version.answers.get(found.key) ?? keep(version, path, asked, found, manifest);
+    return { answer, tried, manifest };
+  }
+
+  return { to, explained };
 }
 
 /** Whether its rules look at more than the path. */
@@ -79,49 +106,54 @@ interface Found {
   edits: HeaderEdits | null;
 }
 
-function find(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest): Found {
+function find(
+  version: LoadedVersion,
+  path: string,
+  asked: () => Asked,
+  manifest: StoredManifest,
+  tried?: Tried[],
+): Found {
   const { redirects: rules, headers } = version.rules;
   const { owned, navigates } = rules === null ? NOTHING_FURTHER : asked();
-  const { answered, hangs_on } = answerTo(manifest, path, { rules, owned, navigates });
+  const { answered, hangs_on } = answerTo(manifest, path, { rules, owned, navigates }, tried);
   const edits = headers === null ? null : editsFor(headers, path, asked());
   const key = hangs_on.owner || hangs_on.use ? keyOf(path, { owned, navigates }) : path;
   return { answered, hangs_on, key, edits };
 }
 
-function workOut(
+function answerOf(
   bodies: Bodies,
   version: LoadedVersion,
   path: string,
   asked: () => Asked,
+  { answered, hangs_on, key, edits }: Found,
   manifest: StoredManifest,
-): { answer: Answer; key: string } {
-  const { answered, hangs_on, key, edits } = find(version, path, asked, manifest);
+): Answer {
   const kept = keptAs(version, key, edits);
-  const fileAnswer = (file: StoredFile, shell: boolean): FileAnswer => {
+  const { rule = null } = answered;
+  const fileAnswer = (file: StoredFile, by: FoundBy): FileAnswer => {
+    const shell = by === "spa_fallback";
     const body = bodies.of(version, file, shell && isBelowRoot(path) ? "deep" : "itself");
     const etag = etagOf(version, path, hangs_on.use && !asked().navigates);
     const link = isHtml(file.media_type)
       ? linkOf(version, manifest, shell ? pageOfRoute(path, file) : pageOfFile(file))
       : null;
     const vary = varyOf(body.coded, shell || hangs_on.use);
-    return { kind: "file", body, etag, link, vary, edits, unchanged: [], whole: [], ...kept };
+    return { kind: "file", by, rule, skew: null, body, etag, link, vary, edits, unchanged: [], whole: [], ...kept };
   };
   const missing = (file: StoredFile | null, shell: FileAnswer | null): Answer => {
     const page = file && bodies.of(version, file, "missing");
-    return { kind: "unmatched", page, shell, edits, ...kept };
+    return { kind: "unmatched", rule, page, shell, edits, ...kept };
   };
   const moved = (status: number, location: string): Answer => {
-    return { kind: "redirect", status, location, by_use: hangs_on.use, ...kept };
+    return { kind: "redirect", rule, status, location, by_use: hangs_on.use, ...kept };
   };
-  const answer = (): Answer => {
-    if (answered.kind === "file") return fileAnswer(answered.file, false);
-    if (answered.kind === "redirect") return moved(308, answered.location);
-    if (answered.kind === "moved") return moved(answered.status, answered.location);
-    if (answered.kind === "missing") return missing(answered.page, null);
-    const shell = answered.fallback ? fallbackDocument(version, manifest) : undefined;
-    return missing(answered.page, shell ? fileAnswer(shell, true) : null);
-  };
-  return { key, answer: answer() };
+  if (answered.kind === "file") return fileAnswer(answered.file, answered.by);
+  if (answered.kind === "redirect") return moved(308, answered.location);
+  if (answered.kind === "moved") return moved(answered.status, answered.location);
+  if (answered.kind === "missing") return missing(answered.page, null);
+  const shell = answered.fallback ? fallbackDocument(version, manifest) : undefined;
+  return missing(answered.page, shell ? fileAnswer(shell, "spa_fallback") : null);
 }
 
 /** What an answer takes, and how it is dropped. */

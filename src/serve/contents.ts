@@ -2,10 +2,10 @@
  *  the same library, finds the codings that were made before. */
 import { isHtml } from "../media-types.ts";
 import type { Blobs, StoredFile } from "../store/serving.ts";
-import type { Bytes, Version } from "../types.ts";
+import type { Bytes } from "../types.ts";
 import { isCoded } from "./encode.ts";
 import { inject, insertedIn, LOOKED_THROUGH } from "./inject.ts";
-import type { Body, Content, Form, Inserted, LoadedVersion } from "./kept.ts";
+import type { Body, Content, Form, Inserted, LoadedVersion, PageOf } from "./kept.ts";
 
 /** From here on Bun sends a file by `sendfile`, for half of what the same bytes cost from memory; below it a file costs
  *  up to twice as much (bench/bodies.ts). Slow readers of either hold nothing. */
@@ -14,7 +14,10 @@ const FROM_DISK = 1024 * 1024;
 /** A file is sent as itself; as the body of a 404, which nobody comments on (COMMENTS, ruling 15); or as the shell of an
  *  app below the root, where relative addresses would lead astray (PIPELINE 2). */
 type SentAs = "itself" | "missing" | "deep";
-export type BodyOf = (version: LoadedVersion, file: StoredFile, as?: SentAs) => Body;
+export type BodyOf = (version: Shown, file: StoredFile, as?: SentAs) => Body;
+
+/** As much of a version as its bodies need. */
+type Shown = Pick<LoadedVersion, "dress" | "bodies"> & { version: PageOf };
 
 /** What kept bodies are called by: no name of a file has a NUL. */
 function keyOf({ path }: StoredFile, dress: string, as: SentAs): string {
@@ -29,7 +32,7 @@ export function createContents(): BodyOf {
     if (shared.get(sha256)?.deref() === undefined) shared.delete(sha256);
   });
 
-  function contentOf({ version, dress }: LoadedVersion, file: StoredFile, as: SentAs): Content {
+  function contentOf({ version, dress }: Shown, file: StoredFile, as: SentAs): Content {
     if (isHtml(file.media_type)) return newContent(file, version, dress !== "" && as !== "missing", as === "deep");
     const known = shared.get(file.sha256)?.deref();
     if (known !== undefined) return known;
@@ -49,7 +52,7 @@ export function createContents(): BodyOf {
   };
 }
 
-function newContent(stored: StoredFile, page_of: Version | null, commented: boolean, deep: boolean): Content {
+function newContent(stored: StoredFile, page_of: PageOf | null, commented: boolean, deep: boolean): Content {
   const from_disk = stored.bytes >= FROM_DISK;
   const content: Content = {
     stored,

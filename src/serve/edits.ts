@@ -19,29 +19,39 @@ export function edited(headers: Headers, edits: HeaderEdits | null, answer: Edit
   if (edits === null) return headers;
   const given = new Set<string>();
   for (const edit of answer.policy.version_host ? edits.version : edits.live) {
-    if (counts(edit, answer)) apply(headers, edit, answer.policy, given);
+    if (refused(edit, answer) === null) apply(headers, edit, answer.policy, given);
   }
   return headers;
 }
 
-function counts({ name, value }: HeaderEdit, { policy, media_type, status }: Edited): boolean {
+/** Why a line does nothing to an answer, as a sentence; null where it does what it says. */
+export function refused({ name, value }: HeaderEdit, { policy, media_type, status }: Edited): string | null {
+  const unless = (holds: boolean, why: string): string | null => (holds ? null : why);
   switch (name.toLowerCase()) {
     case "content-type":
       // The abuse scan judged by it: no page becomes anything else, and nothing else a page.
-      return !isMarkup(media_type) && (value === null || isPlainType(value));
+      if (isMarkup(media_type)) return "A page's type stays as it is.";
+      return unless(value === null || isPlainType(value), "No file becomes a page by its type.");
     case "connection-allowlist": // of a quarantine, or what ends it
-      return policy.csp === null && (value !== null || status !== "unchanged");
+      return unless(
+        policy.csp === null && (value !== null || status !== "unchanged"),
+        "The service says this of a site that is or was in quarantine.",
+      );
     case "content-disposition":
-      return value !== null; // without one Bun names a file by its hash
+      return unless(value !== null, "Without it browsers would save the file under another name."); // Bun names it by its hash
     case "cache-control":
-      return policy.caching_is_theirs && status !== "missing";
+      if (status === "missing") return "A 404 is never kept.";
+      return unless(policy.caching_is_theirs, "It counts on the live address of a site that has an owner.");
     case "vary":
     case "x-robots-tag":
     case "content-security-policy":
       // A 304 takes back what a browser may have kept: that stays.
-      return value !== null || !(status === "unchanged" || stays(name.toLowerCase(), policy));
+      return unless(
+        value !== null || !(status === "unchanged" || stays(name.toLowerCase(), policy)),
+        "The service's own stays.",
+      );
     default:
-      return true;
+      return null;
   }
 }
 

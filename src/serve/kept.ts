@@ -3,6 +3,7 @@
 import type { Coding } from "../http/negotiate.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
+import type { RedirectRule } from "../rules/types.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bytes, Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
@@ -38,8 +39,16 @@ interface KeptManifest extends Kept {
   readonly files: StoredManifest;
 }
 
+/** Which step of BEYOND 1 found it. */
+export type FoundBy = "file" | "index" | "clean_url" | "rule" | "spa_fallback" | "skew";
+
 export interface FileAnswer extends Kept {
   readonly kind: "file";
+  readonly by: FoundBy;
+  /** The rule that shows it there. */
+  readonly rule: RedirectRule | null;
+  /** The former version that it is of, for a page that was loaded from that (BEYOND 4). */
+  readonly skew: string | null;
   readonly body: Body;
   readonly etag: string;
   /** Where its comments are told; null of what is no page, and where comments are off. */
@@ -63,6 +72,8 @@ export interface HeaderEdits {
 
 export interface RedirectAnswer extends Kept {
   readonly kind: "redirect";
+  /** Null: of a folder. */
+  readonly rule: RedirectRule | null;
   readonly location: string;
   /** 308 of a folder; a rule's own. */
   readonly status: number;
@@ -72,6 +83,8 @@ export interface RedirectAnswer extends Kept {
 
 export interface UnmatchedAnswer extends Kept {
   readonly kind: "unmatched";
+  /** The rule that gave the page. */
+  readonly rule: RedirectRule | null;
   /** The fallback document, where the path may be a route of a single-page app. */
   readonly shell: FileAnswer | null;
   /** The site's own 404 page. */
@@ -92,12 +105,14 @@ export interface Body {
   readonly content: Content;
 }
 
+export type PageOf = Pick<Version, "site_id" | "version_id">;
+
 /** What goes out for a file. A page has its version's attribution in it, so its content is the version's own; all other
  *  content belongs to the blob, whichever sites and versions have it. */
 export interface Content {
   readonly stored: StoredFile;
   /** Of a page: whose attribution is in it. Null for what is no page. */
-  readonly page_of: Version | null;
+  readonly page_of: PageOf | null;
   /** Of a page: whether the comments' script is in it. */
   readonly commented: boolean;
   /** Of a page: whether it goes out below the root, where it may need a `<base>`. */

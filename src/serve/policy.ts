@@ -53,8 +53,13 @@ const ORDINARY = policies(0, null, null);
 const QUARANTINED = policies(3, QUARANTINE, QUARANTINE);
 const CLEARED = policies(6, null, "");
 
-export function policyOf(site: Site, version_host: boolean): Policy {
-  const base = version_host ? 2 : site.owner_account_id === null ? 0 : 1;
+export const policyOf = (site: Site, version_host: boolean): Policy =>
+  policyAt(site, version_host ? 2 : site.owner_account_id === null ? 0 : 1);
+
+/** Of a former version's file at the live address: nobody shall find it there who does not ask for it. */
+export const skewPolicyOf = (site: Site): Policy => policyAt(site, 0);
+
+function policyAt(site: Site, base: 0 | 1 | 2): Policy {
   if (site.quarantine !== null) return QUARANTINED[base]!;
   return (site.cleared_version_no === null ? ORDINARY : CLEARED)[base]!;
 }

@@ -65,5 +65,6 @@ function validators(answer: FileAnswer, policy: Policy): Headers {
   });
   if (answer.vary !== null) headers.set("vary", answer.vary);
   if (answer.link !== null) headers.set("link", answer.link);
+  if (answer.skew !== null) headers.set("svc-skew", answer.skew);
   return headers;
 }

@@ -6,6 +6,7 @@ import type { Code } from "../http/coder.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../reserved-paths.ts";
+import type { OwnAnswer } from "../serve/explain/index.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
@@ -29,7 +30,7 @@ const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): r
 
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
-/** Null where the path is the site's to answer. A page in quarantine may send what was typed into it nowhere: its owner
+/** A page in quarantine may send what was typed into it nowhere: its owner
  *  would read it in a comment, too. */
 export function createOwnPaths(handlers: Handlers) {
   const { comments, sites } = handlers;
@@ -43,23 +44,37 @@ export function createOwnPaths(handlers: Handlers) {
     return () => comments.below;
   }
 
-  async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> {
+  async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response | null> {
     const site = await sites.shown(host);
     exchange.held = site.quarantine !== null;
     const answer = await comments.companion(request, site, exchange);
-    return answer === null ? sites.handle(request, host, exchange) : confine(site, answer);
+    return answer === null ? null : confine(site, answer);
   }
 
-  return (request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null => {
+  async function ours(request: Request, host: SiteHost, exchange: Exchange, find: () => OnSite): Promise<Response> {
     const path = pathOf(request.url);
-    if (isCompanionPath(path)) return host.version_id === null ? companion(request, host, exchange) : null;
+    const site = await sites.shown(host);
+    exchange.held = site.quarantine !== null;
+    if (site.quarantine !== null && path.startsWith("/_svc/comments/") && !isRead(request)) throw commentsOff();
+    return confine(site, await find()(request, site, exchange));
+  }
+
+  /** Null where the path is the site's to answer. */
+  function find(request: Request, host: SiteHost, exchange: Exchange): OwnAnswer | null {
+    const path = pathOf(request.url);
+    if (isCompanionPath(path)) {
+      return host.version_id === null ? { by: "feed", answer: () => companion(request, host, exchange) } : null;
+    }
     if (!isService(path.slice(1))) return null;
-    const find = handlerFor(path, request, host);
-    if (find === null) return null;
-    return sites.shown(host).then(async (site) => {
-      exchange.held = site.quarantine !== null;
-      if (site.quarantine !== null && path.startsWith("/_svc/comments/") && !isRead(request)) throw commentsOff();
-      return confine(site, await find()(request, site, exchange));
-    });
+    const handler = handlerFor(path, request, host);
+    return handler && { by: "reserved", answer: () => ours(request, host, exchange, handler) };
+  }
+
+  return {
+    find,
+    answer(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null {
+      const own = find(request, host, exchange);
+      return own && own.answer().then((answer) => answer ?? sites.handle(request, host, exchange));
+    },
   };
 }

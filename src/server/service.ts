@@ -7,6 +7,7 @@ import { createPool, type DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/coder.ts";
 import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
+import type { ApiParts } from "../routes/context.ts";
 import { createApi } from "../routes/index.ts";
 import { MCP } from "../routes/mcp.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
@@ -80,7 +81,9 @@ function appFor(
   const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
   const cache_bytes = cacheBytes(config.workers);
-  const sites: SiteServer = createSiteServer({ ...shown, store, now, ending, code, cache_bytes });
+  const skewed = () => metrics.count("svc_skew_answers_total");
+  const site_parts = { ...shown, store, now, ending, code, cache_bytes, skew: config.skew, skewed };
+  const sites: SiteServer = createSiteServer(site_parts);
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));
@@ -91,15 +94,19 @@ function appFor(
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
   const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
-  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments };
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
+  const own = createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites });
+  const explain: ApiParts["explain"] = (request, host) =>
+    sites.explain(request, host, (exchange) => own.find(request, host, exchange));
+  const asked = { limit, secrets, spendOnce, now, published, comments, explain };
+  const parts = { config, store, pool, code, ...flights, ...asked };
   return createApp({
     config,
     api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
-    ownPaths: createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites }),
+    ownPaths: own.answer,
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     log,

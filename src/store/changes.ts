@@ -118,6 +118,12 @@ export interface SiteChange {
   spa_override?: 0 | 1 | null;
 }
 
+/** What is undefined stays as it is (BEYOND 0). */
+export interface SettingsChange {
+  skew?: 0 | 1;
+  stats?: 0 | 1;
+}
+
 /** Where a site stands in its account's list. */
 export type SitePlace = Pick<Site, "created_at" | "site_id">;
 
@@ -148,6 +154,10 @@ export interface Ownership {
   page(account_id: string, asked: AskedSites): Promise<ListPage<OwnedSite> & { total: number }>;
   /** Throws `unknown_site` for a site that is not the account's. */
   change(site_id: string, change: SiteChange, by: SignedIn): Promise<Site>;
+  /** By its owner, or by a manage_token while nobody owns it. Throws for a site that takes no change. */
+  changeSettings(site_id: string, change: SettingsChange, by: WriteBy): Promise<Site>;
+  /** How many previews of the site are shown now. */
+  countPreviews(site_id: string): Promise<number>;
   /** Ends all manage_tokens of the site, and says how many there were. Throws `unknown_site` for a site that is not the
    *  account's. */
   revokeTokens(site_id: string, by: SignedIn): Promise<number>;

@@ -23,6 +23,7 @@ import { openFigures } from "./disk/figures.ts";
 import { diskUse, hasRoomFor } from "./disk/room.ts";
 import { accountStore } from "./sql/accounts.ts";
 import { deviceLoginStore } from "./sql/device-logins.ts";
+import { leftVersions } from "./sql/lists/left-versions.ts";
 import { siteCensus } from "./sql/lists/site-listing.ts";
 import { versionLists } from "./sql/lists/site-versions.ts";
 import { missingBlobs } from "./sql/named-blobs.ts";
@@ -92,7 +93,7 @@ export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {
   return {
     generation: parts.generation,
     sites: siteReader(db),
-    versions: { ...versionReader(db), ...versionLists(db) },
+    versions: { ...versionReader(db), ...versionLists(db), ...leftVersions(db) },
     tokens: tokenReader(db),
     accounts: accountStore(parts),
     sessions: sessionStore(parts, noteUse),

@@ -46,7 +46,14 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     accounts: instead("accounts", store.accounts, ["create", "remove", "changePassword"]),
     sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end", "endOthers"]),
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
-    ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove", "revokeTokens"]),
+    ownership: instead("ownership", store.ownership, [
+      "claim",
+      "attach",
+      "change",
+      "changeSettings",
+      "remove",
+      "revokeTokens",
+    ]),
     notes: instead("notes", store.notes, NOTE_WRITES),
     reports: instead("reports", store.reports, ["add"]),
   };

@@ -44,6 +44,13 @@ export function refuseUnlessWritable(site: Site, now: number): void {
   }
 }
 
+/** Of a site that somebody owns: a manage_token changes its content alone (BEYOND 0). */
+export const ownersAlone = (): Refusal =>
+  new Refusal(
+    "unauthorized",
+    "This site has an owner, whose session alone changes its settings: sign in as the owner.",
+  );
+
 export const commentsOff = (): Refusal => new Refusal("comments_off", "Comments are off on this site.");
 export const commentsFrozen = (): Refusal => new Refusal("site_frozen", "Comments on this site are frozen.");
 export const unknownComment = (): Refusal => new Refusal("not_found", "There is no such comment here.");

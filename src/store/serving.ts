@@ -85,7 +85,21 @@ export function compareUploads(before: Iterable<ManifestFile>, after: Iterable<M
   };
 }
 
+/** A version that was live once, and is not now. */
+export interface LeftVersion {
+  version_no: number;
+  version_id: string;
+  /** Epoch milliseconds: when it was left, for the last time. */
+  live_until: number;
+  /** 1: a secret was seen in it. */
+  withhold: 0 | 1;
+}
+
 export interface Versions {
+  /** Those that were left, the one that was left last first; at most `limit`. */
+  left(site_id: string, limit: number): Promise<LeftVersion[]>;
+  /** The file that somebody uploaded at exactly that path, in the first of these versions that has one. */
+  firstUpload(version_nos: readonly number[], path: string): Promise<{ version_no: number; file: StoredFile } | null>;
   get(site_id: string, version_id: string): Promise<Version | null>;
   /** Newest first, from the newest on or from the one after `before`. Throws `unknown_version` where there is none of
    *  that name. `more`: older ones are left. */
@@ -120,6 +134,6 @@ export interface Blobs {
 export interface ServingStore {
   generation: Generation;
   sites: Pick<Sites, "bySlug" | "tombstone">;
-  versions: Pick<Versions, "get" | "manifest">;
+  versions: Pick<Versions, "get" | "manifest" | "left" | "firstUpload">;
   blobs: Blobs;
 }

@@ -56,6 +56,7 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
         spendOnce: async () => true,
         now,
         published: () => {},
+        explain: never,
         comments: commentParts({
           config,
           store,

@@ -72,6 +72,8 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     versions: {
       get: async (_, version_id) => (asked.versions++, version_id === VERSION_ID ? version : null),
       manifest: async () => manifest,
+      left: async () => [],
+      firstUpload: async () => null,
     },
     blobs: {
       read: async ({ sha256 }) => (asked.blobs++, new Uint8Array(bytes_each).fill(sha256.length)),
@@ -94,6 +96,8 @@ function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000)
     ending: () => false,
     code: coders.code,
     cache_bytes,
+    skew: null,
+    skewed: () => {},
   });
   return (path: string, slug = "lab") =>
     sites.handle(
@@ -215,6 +219,8 @@ describe("compressing ahead", () => {
       sites_domain: "localhost",
       contact: null,
       cache_bytes: PLENTY,
+      skew: null,
+      skewed: () => {},
     };
     return { ...made, sites: createSiteServer({ ...base, store: made.store, ending, code: coders.code }) };
   }

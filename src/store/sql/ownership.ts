@@ -1,9 +1,18 @@
 /** Whose a site is: claimed, attached, renamed and deleted by its account. Each change is one transaction, so that a
  *  site always has an owner or an expiry. */
 import { Refusal } from "../../errors.ts";
-import type { Attach, Claim, NotAttached, NotRemoved, Ownership, SiteChange } from "../changes.ts";
+import type {
+  Attach,
+  Claim,
+  NotAttached,
+  NotRemoved,
+  Ownership,
+  SettingsChange,
+  SiteChange,
+  WriteBy,
+} from "../changes.ts";
 import type { SignedIn } from "../people.ts";
-import { unknownSite } from "../refusals.ts";
+import { ownersAlone, unknownSite } from "../refusals.ts";
 import { siteState } from "../../site-state.ts";
 import type { Site } from "../../types.ts";
 import { audit } from "./audit.ts";
@@ -11,6 +20,7 @@ import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
 import { accountSites } from "./lists/account-sites.ts";
 import type { Parts } from "./parts.ts";
+import { writableSite } from "./permission.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
 import { knownToken, manages, noteTokenUse, removeSite, revokeTokens, siteById } from "./sites.ts";
 
@@ -78,6 +88,24 @@ function* change(site_id: string, wanted: SiteChange, by: SignedIn): Op<Site> {
   return (yield* setProperties.get(label, spa_override, site_id))!;
 }
 
+const setSettings = statement<Site>("update sites set skew = ?, stats = ? where site_id = ? returning *");
+
+/** They are the site's, not a version's, and a claim keeps them (BEYOND 0). */
+function* changeSettings(site_id: string, wanted: SettingsChange, by: WriteBy, now: number): Op<Site> {
+  const site = yield* writableSite({ site_id, by }, now);
+  if ("token_hash" in by && site.owner_account_id !== null) throw ownersAlone();
+  const { skew = site.skew, stats = site.stats } = wanted;
+  return (yield* setSettings.get(skew, stats, site_id))!;
+}
+
+const previews = statement<{ count: number }>(
+  "select count(*) as count from previews where site_id = ? and expires_at > ?",
+);
+
+function* countPreviews(site_id: string, now: number): Op<number> {
+  return (yield* previews.get(site_id, now))!.count;
+}
+
 function* removeOne(site_id: string, { account_id }: SignedIn, now: number): Op<NotRemoved | null> {
   const site = yield* siteById.get(site_id);
   if (!site || siteState(site, now) === "expired") return "not_found";
@@ -115,6 +143,8 @@ export const ownershipStore = ({ db, place, now }: Parts): Ownership => ({
   },
   page: accountSites(db),
   change: (site_id, wanted, by) => db.change(() => change(site_id, wanted, by), its),
+  changeSettings: (site_id, wanted, by) => db.change(() => changeSettings(site_id, wanted, by, now()), its),
+  countPreviews: (site_id) => db.read(countPreviews(site_id, now())),
   revokeTokens: (site_id, by) => makingRoom(place, () => db.write(() => revoke(site_id, by, now()))),
   remove: (site_ids, by) => makingRoom(place, () => db.change(() => remove(site_ids, by, now()), someDone)),
 });

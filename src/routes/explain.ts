@@ -1,0 +1,94 @@
+/** `GET /sites/:id/explain`: why an address of a site answers as it does (BEYOND 5). */
+import type { Config } from "../config/index.ts";
+import { Refusal } from "../errors.ts";
+import { hostParser, siteUrl } from "../http/hosts.ts";
+import type { Site } from "../types.ts";
+import { managedSite } from "./caller.ts";
+import type { Ctx, Explained } from "./context.ts";
+
+const LONGEST_URL = 4096;
+/** Of what stands for a header of the request: visible characters and blanks. */
+const HEADER = /^[\x20-\x7e]{0,500}$/;
+/** Which member stands for which. */
+const HEADERS = {
+  accept_encoding: "accept-encoding",
+  sec_fetch_dest: "sec-fetch-dest",
+  sec_fetch_site: "sec-fetch-site",
+};
+
+const invalid = (message: string): Refusal => new Refusal("invalid_input", message);
+
+export async function explain(ctx: Ctx) {
+  const { query, parts } = ctx;
+  const { site } = await managedSite(ctx, "read");
+  const { url, host } = addressOf(query.get("url"), site, parts.config);
+  const method = (query.get("method") ?? "GET").toUpperCase();
+  if (method !== "GET" && method !== "HEAD") throw invalid("A method is GET or HEAD: only those read a page.");
+  const told = await parts.explain(new Request(url, { method, headers: headersOf(query) }), host);
+  if (told === null) throw foreignHost(url);
+  return { url, method, ...bodyOf(told, site) };
+}
+
+function headersOf(query: URLSearchParams): Headers {
+  const headers = new Headers();
+  for (const [member, name] of Object.entries(HEADERS)) {
+    const value = query.get(member);
+    if (value === null) continue;
+    if (!HEADER.test(value)) throw invalid(`"${member}" is what ${name} says: at most 500 characters of ASCII.`);
+    headers.set(name, value);
+  }
+  return headers;
+}
+
+const foreignHost = (url: string): Refusal =>
+  invalid(`The site has no such host: ${new URL(url).host}. Give a path for its live address.`);
+
+/** As a browser would ask for it: without its fragment, whatever the scheme. A path is asked of the live host. */
+function addressOf(written: string | null, { slug }: Site, config: Config) {
+  if (written === null || written === "") throw invalid('Give "url": a path such as /about, or a whole address.');
+  if (written.length > LONGEST_URL) throw invalid(`"url" has at most ${LONGEST_URL.toLocaleString("en")} characters.`);
+  const whole = URL.parse(written.startsWith("/") ? siteUrl(config, slug) + written : written);
+  if (whole === null || !/^https?:$/.test(whole.protocol)) {
+    throw invalid('"url" is neither a path that begins with / nor an http or https address.');
+  }
+  const host = hostParser(config)(whole.host);
+  if (host.kind !== "site" || host.slug !== slug) throw foreignHost(whole.href);
+  const { slug: _, version_id } = host;
+  const name = version_id === null ? slug : `${version_id}--${slug}`;
+  return { url: siteUrl(config, name) + whole.pathname + whole.search, host: { slug, version_id } };
+}
+
+/** No site has a password yet. */
+function bodyOf({ rule, file, headers, ...told }: Explained, { live_version_id }: Site) {
+  const version_id = told.version_id ?? live_version_id;
+  return {
+    version_id,
+    live: version_id === live_version_id,
+    access: "public",
+    status: told.status,
+    by: told.by,
+    file: file && wireFile(file),
+    rule: rule && wireRule(rule),
+    location: headers.location ?? null,
+    headers,
+    header_rules: told.header_rules,
+    steps: told.steps,
+  };
+}
+
+const wireFile = ({ path, bytes, sha256, media_type, made }: NonNullable<Explained["file"]>) => ({
+  path,
+  bytes,
+  sha256,
+  media_type,
+  made,
+});
+
+const wireRule = ({ line, text, from, to, status, forced }: NonNullable<Explained["rule"]>) => ({
+  path: `_redirects:${line}`,
+  text,
+  from,
+  to,
+  status,
+  forced,
+});

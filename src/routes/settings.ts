@@ -1,0 +1,44 @@
+/** The settings of a site (BEYOND 0). */
+import { Refusal } from "../errors.ts";
+import { readJson } from "../http/body.ts";
+import type { SettingsChange } from "../store/changes.ts";
+import { ownersAlone, refuseUnlessWritable } from "../store/refusals.ts";
+import type { Site } from "../types.ts";
+import { managedSite } from "./caller.ts";
+import type { ApiParts, Ctx } from "./context.ts";
+
+/** What is not built yet is off. */
+async function settingsOf({ store }: ApiParts, { site_id, skew, stats }: Site) {
+  const previews = await store.ownership.countPreviews(site_id);
+  return { skew: skew === 1, stats: stats === 1, password: false, primary_domain: null, domains: 0, previews };
+}
+
+/** `GET /sites/:id/settings`. */
+export async function readSettings(ctx: Ctx) {
+  const { site } = await managedSite(ctx, "read");
+  return settingsOf(ctx.parts, site);
+}
+
+type Field = keyof SettingsChange;
+const FIELDS: readonly Field[] = ["skew", "stats"];
+
+function memberOf(body: Readonly<Record<string, unknown>>, field: Field): SettingsChange {
+  if (!Object.hasOwn(body, field)) return {};
+  const value = body[field];
+  if (typeof value === "boolean") return { [field]: value ? 1 : 0 };
+  throw new Refusal("invalid_input", `The member "${field}" must be true or false.`, { field });
+}
+
+/** `PATCH /sites/:id/settings`. */
+export async function changeSettings(ctx: Ctx) {
+  const { request, parts, caller } = ctx;
+  const { site, by } = await managedSite(ctx, null);
+  if (caller.kind !== "account" && site.owner_account_id !== null) throw ownersAlone();
+  refuseUnlessWritable(site, parts.now());
+  const body = await readJson(request);
+  const change: SettingsChange = Object.assign({}, ...FIELDS.map((field) => memberOf(body, field)));
+  if (Object.keys(change).length === 0) {
+    throw new Refusal("invalid_input", 'Send what is to change: "skew", "stats" or both.');
+  }
+  return settingsOf(parts, await parts.store.ownership.changeSettings(site.site_id, change, by));
+}

@@ -1,0 +1,191 @@
+/** From what stands behind a host to the answer: what the path leads to (by-path), and of a path that leads to no file the
+ *  rest of BEYOND 1, from 8 on. Whoever asks why is told by the same lines. */
+import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import { withQuery } from "../rules/target.ts";
+import { effectiveSpa, endOf } from "../site-state.ts";
+import type { Blobs } from "../store/serving.ts";
+import type { Site } from "../types.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Answers, Asked } from "./by-path.ts";
+import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import type { Hosted } from "./locate.ts";
+import { ownNotFound } from "./not-found.ts";
+import { isForbiddenWorker, type Policy, policyHeaders, skewPolicyOf } from "./policy.ts";
+import { methodNotAllowed, notFound, noWorker } from "./refusals.ts";
+import type { Respond } from "./respond.ts";
+import type { Shortcut, Shortcuts } from "./shortcuts.ts";
+import type { Skew } from "./skew/index.ts";
+
+/** What a request goes through once it is known what stands behind the host. */
+export interface Serving {
+  bodies: Bodies;
+  blobs: Pick<Blobs, "open">;
+  answers: Answers;
+  respond: Respond;
+  shortcuts: Shortcuts;
+  skew: Skew;
+  sites_domain: string;
+  /** A former version gave a file. */
+  skewed(): void;
+}
+
+type Sent = Response | Promise<Response>;
+
+export function answerFrom(hosted: Hosted, request: Request, exchange: Exchange, serving: Serving): Sent {
+  refuseUnlessServed(hosted, request, exchange);
+  const answer = serving.answers.to(hosted.version, pathOf(request.url), () => askedOf(hosted, request, serving));
+  if (!(answer instanceof Promise)) return send(hosted, answer, request, exchange, serving);
+  return answer.then((read) => send(hosted, read, request, exchange, serving));
+}
+
+export function refuseUnlessServed({ site, policy }: Hosted, request: Request, exchange: Exchange): void {
+  exchange.held = site.quarantine !== null;
+  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed(policy);
+  if (isForbiddenWorker(request, policy)) throw noWorker(policy);
+}
+
+function send(hosted: Hosted, answer: Answer, request: Request, exchange: Exchange, serving: Serving): Sent {
+  const { shortcuts } = serving;
+  if (answer.kind === "file") remember(request, hosted, answer, shortcuts);
+  if (answer.kind !== "unmatched") return out(hosted, answer, request, exchange, serving);
+  if (answer.page !== null && !mayShow(answer, hosted.site, hosted.version)) {
+    remember(request, hosted, answer, shortcuts);
+  }
+  const chosen = below(hosted, answer, request, serving);
+  if (!(chosen instanceof Promise)) return given(hosted, chosen, request, exchange, serving);
+  return chosen.then((found) => given(hosted, found, request, exchange, serving));
+}
+
+function given(hosted: Hosted, answer: Answer, request: Request, exchange: Exchange, serving: Serving): Sent {
+  if (answer.kind === "file" && answer.skew !== null) serving.skewed();
+  return out(hosted, answer, request, exchange, serving);
+}
+
+/** The response. Throws the refusal of a path that leads nowhere and has no page for that. */
+export function out(hosted: Hosted, answer: Answer, request: Request, exchange: Exchange, serving: Serving): Sent {
+  const policy = policyFor(hosted, answer);
+  if (answer.kind === "file") return serving.respond(request, answer, policy, exchange);
+  if (answer.kind === "redirect") return redirect(request, answer, policy);
+  if (answer.page === null) throw notFound(policy);
+  return ownNotFound(serving, request, answer, policy, exchange);
+}
+
+export const policyFor = ({ site, policy }: Hosted, answer: Answer): Policy =>
+  answer.kind === "file" && answer.skew !== null ? skewPolicyOf(site) : policy;
+
+/** The steps of a path that leads to no file and meets no rule, each with why it does or does not answer. */
+export interface TriedBelow {
+  step: "spa_fallback" | "skew" | "not_found";
+  matched: boolean;
+  why: string;
+}
+
+/** Steps 8 to 10: the shell of an app, a file of a former version, or what was there. */
+export function below(
+  hosted: Hosted,
+  answer: UnmatchedAnswer,
+  request: Request,
+  { skew }: Pick<Serving, "skew">,
+  tried?: TriedBelow[],
+): Answer | Promise<Answer> {
+  const shell = shellFor(request, hosted, answer, tried);
+  if (shell !== null) return shell;
+  // What is forced was met ahead of all files, of former versions too.
+  if (hosted.policy.version_host || answer.rule?.forced === true) return missing(answer, tried);
+  const found = skew.answer(request, hosted.site, pathOf(request.url));
+  if (!(found instanceof Promise)) return skewed(found, answer, tried);
+  return found.then((one) => skewed(one, answer, tried));
+}
+
+function skewed(found: FileAnswer | string, answer: UnmatchedAnswer, tried: TriedBelow[] | undefined): Answer {
+  const matched = typeof found !== "string";
+  tried?.push({ step: "skew", matched, why: matched ? `Version ${found.skew} was live and has the file.` : found });
+  return matched ? found : missing(answer, tried);
+}
+
+function missing(answer: UnmatchedAnswer, tried: TriedBelow[] | undefined): UnmatchedAnswer {
+  const { page, rule } = answer;
+  const own =
+    page === null ? "The site has no 404.html on the way up." : `${page.file.path} is the nearest page for it.`;
+  const why = rule === null ? own : `Line ${rule.line} of _redirects gives the page.`;
+  if (rule?.forced !== true) tried?.push({ step: "not_found", matched: true, why });
+  return answer;
+}
+
+/** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */
+function shellFor(
+  request: Request,
+  { site, version }: Hosted,
+  answer: UnmatchedAnswer,
+  tried: TriedBelow[] | undefined,
+): FileAnswer | null {
+  const shown = mayShow(answer, site, version) && navigates(request) ? answer.shell : null;
+  if (tried !== undefined && answer.rule === null) {
+    const why = whyShell(request, site, version, answer);
+    tried.push({ step: "spa_fallback", matched: shown !== null, why });
+  }
+  return shown;
+}
+
+function whyShell(request: Request, site: Site, { version }: LoadedVersion, { shell }: UnmatchedAnswer): string {
+  if (!effectiveSpa(site, version).enabled) return "The site is no single-page app.";
+  if (shell === null) {
+    return "A file that is missing stays so: the address has an extension, or lies in a folder of files that pages load.";
+  }
+  if (!navigates(request)) return "Only navigations get the app's page, and Sec-Fetch-Dest says something else.";
+  return `${shell.body.file.path} answers unknown addresses of a single-page app.`;
+}
+
+/** What the version's rules may look at beside the path. */
+export function askedOf(
+  { site, version }: Hosted,
+  request: Request,
+  { sites_domain }: Pick<Serving, "sites_domain">,
+): Asked {
+  const live = `${site.slug}.${sites_domain.replace(/:\d+$/, "")}`;
+  return {
+    hosts: { live, version: `${version.version.version_id}--${live}` },
+    owned: site.owner_account_id !== null,
+    navigates: navigates(request),
+  };
+}
+
+/** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
+function remember(
+  request: Request,
+  { row, site, version, policy }: Hosted,
+  answer: Shortcut["answer"],
+  shortcuts: Shortcuts,
+): void {
+  if (row.live !== version) return;
+  // What hangs on more than the path is found the long way.
+  if (version.rules.redirects !== null && version.answers.get(pathOf(request.url)) !== answer) return;
+  const { url } = request;
+  const { slug } = site;
+  if (!url.includes("?")) shortcuts.add(url, { slug, generation: row.generation, end: endOf(site), answer, policy });
+}
+
+function navigates(request: Request): boolean {
+  const destination = request.headers.get("sec-fetch-dest");
+  return destination === null || destination === "document" || destination === "iframe";
+}
+
+/** Whether navigations get the shell there. */
+const mayShow = ({ shell }: UnmatchedAnswer, site: Site, { version }: LoadedVersion): boolean =>
+  shell !== null && effectiveSpa(site, version).enabled;
+
+/** Temporary ones are asked for each time. */
+const isLasting = (status: number): boolean => status === 301 || status === 308;
+
+function redirect(request: Request, { status, location, by_use }: RedirectAnswer, policy: Policy): Response {
+  return new Response(null, {
+    status,
+    headers: {
+      location: withQuery(location, queryOf(request.url)),
+      "cache-control": isLasting(status) ? policy.cache_control : "no-store",
+      "x-content-type-options": "nosniff",
+      ...(by_use && { vary: "Sec-Fetch-Dest" }),
+      ...policyHeaders(policy),
+    },
+  });
+}

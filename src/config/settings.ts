@@ -4,6 +4,7 @@ import { COMMENT_SETTINGS } from "./comments.ts";
 import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { RENDER_SETTINGS } from "./render.ts";
+import { PREVIEW_SETTINGS } from "./previews.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
 import { durationText, sizeText } from "../units.ts";
 import { duration, filled, integer, oneOf, type Setting, size } from "./setting.ts";
@@ -191,6 +192,7 @@ export const SETTINGS = {
   }),
   ...RENDER_SETTINGS,
   ...COMMENT_SETTINGS,
+  ...PREVIEW_SETTINGS,
   ...QUOTA_SETTINGS,
   ...RATE_SETTINGS,
 };

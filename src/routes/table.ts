@@ -17,7 +17,9 @@ import type { Handler, Route } from "./context.ts";
 import { COMMENTS } from "./comments.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { pollDevice, startDevice } from "./device.ts";
+import { makePreview } from "./deploys/preview.ts";
 import { changePassword } from "./own-password.ts";
+import { endPreview, listPreviews, promotePreview } from "./previews.ts";
 import { readScreenshot } from "./renders.ts";
 import { readSite, revokeTokens, rollback } from "./sites.ts";
 
@@ -38,6 +40,10 @@ export const TABLE: readonly Route[] = [
   ["POST", "/sites", createSite],
   ["POST", "/sites/:id/deploys", redeploy],
   ["POST", "/sites/:id/rollback", rollback],
+  ["POST", "/sites/:id/previews", makePreview],
+  ["GET", "/sites/:id/previews", listPreviews],
+  ["DELETE", "/sites/:id/previews/:name", endPreview],
+  ["POST", "/sites/:id/previews/:name/promote", promotePreview],
   ["GET", "/sites/:id", readSite],
   ["GET", "/sites/:id/screenshots/:version_id", readScreenshot],
   ["POST", "/sites/:id/claim", claim],

@@ -156,10 +156,10 @@ function send(
 }
 
 /** What the version's rules may look at beside the path. */
-function askedOf({ site, version }: Hosted, request: Request, { sites_domain }: Serving): Asked {
+function askedOf({ site, label }: Hosted, request: Request, { sites_domain }: Serving): Asked {
   const live = `${site.slug}.${sites_domain.replace(/:\d+$/, "")}`;
   return {
-    hosts: { live, version: `${version.version.version_id}--${live}` },
+    hosts: { live, version: `${label}--${live}` },
     owned: site.owner_account_id !== null,
     navigates: navigates(request),
   };

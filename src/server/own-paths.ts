@@ -6,7 +6,7 @@ import type { Code } from "../http/coder.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../reserved-paths.ts";
-import type { SiteHost } from "../serve/locate.ts";
+import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
@@ -35,11 +35,11 @@ export function createOwnPaths(handlers: Handlers) {
   const { comments, sites } = handlers;
   const match = matcher(tableOf(handlers));
 
-  /** Comments are the live version's, not those of a version's own host. */
+  /** Comments are the live version's, not those of a version's own host or a preview's. */
   function handlerFor(path: string, request: Request, host: SiteHost): (() => OnSite) | null {
     const atPath = match(path);
     if (atPath !== null) return () => atPath(request.method).row[2];
-    if (host.version_id !== null || !path.startsWith("/_svc/comments/")) return null;
+    if (!isLiveHost(host) || !path.startsWith("/_svc/comments/")) return null;
     return () => comments.below;
   }
 
@@ -52,7 +52,7 @@ export function createOwnPaths(handlers: Handlers) {
 
   return (request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null => {
     const path = pathOf(request.url);
-    if (isCompanionPath(path)) return host.version_id === null ? companion(request, host, exchange) : null;
+    if (isCompanionPath(path)) return isLiveHost(host) ? companion(request, host, exchange) : null;
     if (!isService(path.slice(1))) return null;
     const find = handlerFor(path, request, host);
     if (find === null) return null;

@@ -48,6 +48,7 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
     ownership: instead("ownership", store.ownership, ["claim", "attach", "change", "remove", "revokeTokens"]),
     notes: instead("notes", store.notes, NOTE_WRITES),
+    previews: instead("previews", store.previews, ["promote", "end"]),
     reports: instead("reports", store.reports, ["add"]),
   };
 }

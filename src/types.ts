@@ -229,10 +229,10 @@ export interface Tombstone {
 
 export type TokenKind = "manage" | "claim";
 
-/** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
 /** What a deploy token is good for (BEYOND 7): `preview` reads too, `deploy` does both. */
 export type Scope = "read" | "preview" | "deploy" | "create";
 
+/** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
 export type Caller =
   | { kind: "anonymous" }
   | { kind: "site"; site_id: string; gone: boolean; token_hash: string }

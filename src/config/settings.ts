@@ -4,6 +4,7 @@ import { COMMENT_SETTINGS } from "./comments.ts";
 import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { RENDER_SETTINGS } from "./render.ts";
+import { PREVIEW_SETTINGS } from "./previews.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
 import { SERVING_SETTINGS } from "./serving.ts";
 import { durationText, sizeText } from "../units.ts";
@@ -193,6 +194,7 @@ export const SETTINGS = {
   ...SERVING_SETTINGS,
   ...RENDER_SETTINGS,
   ...COMMENT_SETTINGS,
+  ...PREVIEW_SETTINGS,
   ...QUOTA_SETTINGS,
   ...RATE_SETTINGS,
 };

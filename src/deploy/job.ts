@@ -41,6 +41,8 @@ export type Deployed = Published &
   Pick<BuiltVersion, "title" | "healed" | "warnings" | "files" | "bytes"> & {
     /** Open threads of comments whose passage it edited or took away. */
     review: ReviewThread[];
+    /** Of a preview, against what is live. */
+    compared?: Rehearsed["files"];
     /** Why its comments still stand where they stood before. */
     not_carried?: string;
     /** Stage → milliseconds, in the order in which they began (CONTRACT 7). */

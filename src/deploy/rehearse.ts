@@ -5,24 +5,35 @@ import { type ChangedFile, compareUploads, type Versions } from "../store/servin
 import type { BuiltVersion } from "../types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
 
+type Compared = Rehearsed["files"];
+
 const pathsOf = (files: readonly ChangedFile[]): string[] => files.map(({ path }) => path);
+
+/** What the version has otherwise than a stored one; null: than nothing. */
+export async function comparedWith(
+  stored: { site_id: string; version_id: string } | null,
+  { manifest }: Pick<BuiltVersion, "manifest">,
+  versions: Pick<Versions, "manifest">,
+): Promise<Compared> {
+  const live = stored && (await versions.manifest(stored.site_id, stored.version_id));
+  const { added, changed, removed } = compareUploads(live?.values() ?? [], manifest);
+  return { added: pathsOf(added), changed: pathsOf(changed), removed: pathsOf(removed) };
+}
 
 export async function rehearse(
   version: BuiltVersion,
   { against, charged, bounds }: Pick<RehearsalJob, "against" | "charged" | "bounds">,
-  { admit, versions }: Pick<Store, "admit"> & { versions: Pick<Versions, "get" | "manifest"> },
+  { admit, versions }: Pick<Store, "admit"> & { versions: Pick<Versions, "stored" | "manifest"> },
 ): Promise<Rehearsed> {
   const { version_id, title, spa, healed, warnings } = version;
-  const live = against && (await versions.manifest(against.site_id, against.version_id));
-  if (against) refuseCollision((await versions.get(against.site_id, version_id))?.digest, version);
+  if (against) refuseCollision((await versions.stored(against.site_id, version_id))?.digest, version);
   await admit(charged, version, bounds);
-  const { added, changed, removed } = compareUploads(live?.values() ?? [], version.manifest);
   return {
     version_id,
     title,
     spa,
     healed,
     warnings,
-    files: { added: pathsOf(added), changed: pathsOf(changed), removed: pathsOf(removed) },
+    files: await comparedWith(against, version, versions),
   };
 }

@@ -10,7 +10,7 @@ import { openStore, readBrands, type Store } from "../store/index.ts";
 import { diskRefusal } from "../store/refusals.ts";
 import type { BuiltVersion, Progress } from "../types.ts";
 import { takeZip } from "./handed-zip.ts";
-import { rehearse } from "./rehearse.ts";
+import { comparedWith, rehearse } from "./rehearse.ts";
 import { measureStages } from "./stages.ts";
 import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
 
@@ -114,7 +114,13 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
   const moved = target.kind === "existing" && published.changed;
   const carried = moved ? await carryPublished(store, target.site_id) : { review: [] };
   const { title, healed, warnings, files, bytes } = version;
-  return { deployed: { ...published, title, healed, warnings, files, bytes, ...carried, stages: stages() } };
+  const { site_id, live_version_id } = published.site;
+  const compared =
+    target.kind === "preview"
+      ? { compared: await comparedWith({ site_id, version_id: live_version_id }, version, store.versions) }
+      : {};
+  const said = { title, healed, warnings, files, bytes, ...carried, ...compared, stages: stages() };
+  return { deployed: { ...published, ...said } };
 }
 
 /** A disk or a machine that gives no more is no fault of the deploy: 503 or 507, and the log has the reason. */

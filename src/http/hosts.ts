@@ -4,7 +4,8 @@ import { isVersionId } from "../tokens.ts";
 
 type HostKind =
   | { kind: "api" }
-  | { kind: "site"; slug: string; version_id: string | null }
+  /** `preview`: the name of one, where neither a version nor what is live is asked for. */
+  | { kind: "site"; slug: string; version_id: string | null; preview?: string }
   | { kind: "unknown" }
   /** No host name at all: 400 `invalid_host`. */
   | { kind: "invalid" };
@@ -28,14 +29,25 @@ function splitHost(host: string): { name: string; port: string | undefined } | n
   return name.length > LONGEST_NAME ? null : { name, port: parts[2] };
 }
 
-/** `<slug>` or `<version_id>--<slug>`: a slug never holds a double hyphen. */
+/** Of a preview: `xn--` at the beginning of a host's label is another writing system's mark. */
+const NAME = /^(?!xn$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const LONGEST_LABEL = 63;
+const BETWEEN = "--";
+
+/** Whether a preview of the site may have this name (BEYOND 7). */
+export const fitsPreview = (name: string, slug: string): boolean =>
+  NAME.test(name) && !isVersionId(name) && name.length + BETWEEN.length + slug.length <= LONGEST_LABEL;
+
+/** `<slug>`, `<version_id>--<slug>` or `<preview>--<slug>`: neither a slug nor a name holds a double hyphen. */
 function siteOf(label: string): HostKind {
   if (!SLUG.test(label)) return UNKNOWN;
-  const parting = label.indexOf("--");
+  const parting = label.indexOf(BETWEEN);
   if (parting === -1) return { kind: "site", slug: label, version_id: null };
-  const version_id = label.slice(0, parting);
-  const slug = label.slice(parting + 2);
-  return isVersionId(version_id) && !slug.includes("--") ? { kind: "site", slug, version_id } : UNKNOWN;
+  const name = label.slice(0, parting);
+  const slug = label.slice(parting + BETWEEN.length);
+  if (slug.includes(BETWEEN)) return UNKNOWN;
+  if (isVersionId(name)) return { kind: "site", slug, version_id: name };
+  return NAME.test(name) ? { kind: "site", slug, version_id: null, preview: name } : UNKNOWN;
 }
 
 export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">) {
@@ -70,5 +82,11 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
   };
 }
 
-export const siteUrl = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">, slug: string): string =>
+type Hosting = Pick<Config, "base_url" | "sites_domain">;
+
+/** Of a version, or of a preview by its name. */
+export const urlBeside = (config: Hosting, name: string, slug: string): string =>
+  siteUrl(config, `${name}${BETWEEN}${slug}`);
+
+export const siteUrl = ({ base_url, sites_domain }: Hosting, slug: string): string =>
   `${new URL(base_url).protocol}//${slug}.${sites_domain}`;

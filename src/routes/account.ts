@@ -52,8 +52,8 @@ export async function endSession({ caller, params, parts }: Ctx) {
 
 /** `GET /account/usage`. What is not built yet holds nothing. */
 export async function readUsage({ caller, parts }: Ctx) {
-  const { sites, versions, bytes } = await parts.store.accounts.usage(accountHolder(caller).account_id);
-  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews: 0, tokens: 0, domains: 0 };
+  const { sites, versions, previews, bytes } = await parts.store.accounts.usage(accountHolder(caller).account_id);
+  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews, tokens: 0, domains: 0 };
 }
 
 /** `GET /account/sites?limit=&cursor=`. */

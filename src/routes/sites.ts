@@ -105,7 +105,7 @@ export async function rollback(ctx: Ctx) {
 
 /** The passages of comments go along, in a deploy's process. Where that cannot be, they stand where they were found last
  *  until the next change: nobody who rolls back waits for long, or is refused, on account of comments. */
-async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
+export async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
   if ((await store.notes.settings(site)).last_mode === null) return;
   const job = { carry: { site_id: site.site_id }, customer: customerOf(address), network: networkOf(address) };
   const late = Promise.withResolvers<void>();

@@ -18,7 +18,9 @@ import { COMMENTS } from "./comments.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { explain } from "./explain.ts";
 import { pollDevice, startDevice } from "./device.ts";
+import { makePreview } from "./deploys/preview.ts";
 import { changePassword } from "./own-password.ts";
+import { endPreview, listPreviews, promotePreview } from "./previews.ts";
 import { readScreenshot } from "./renders.ts";
 import { changeSettings, readSettings } from "./settings.ts";
 import { readSite, revokeTokens, rollback } from "./sites.ts";
@@ -40,6 +42,10 @@ export const TABLE: readonly Route[] = [
   ["POST", "/sites", createSite],
   ["POST", "/sites/:id/deploys", redeploy],
   ["POST", "/sites/:id/rollback", rollback],
+  ["POST", "/sites/:id/previews", makePreview],
+  ["GET", "/sites/:id/previews", listPreviews],
+  ["DELETE", "/sites/:id/previews/:name", endPreview],
+  ["POST", "/sites/:id/previews/:name/promote", promotePreview],
   ["GET", "/sites/:id", readSite],
   ["GET", "/sites/:id/explain", explain],
   ["GET", "/sites/:id/settings", readSettings],

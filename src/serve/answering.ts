@@ -138,13 +138,13 @@ function whyShell(request: Request, site: Site, { version }: LoadedVersion, { sh
 
 /** What the version's rules may look at beside the path. */
 export function askedOf(
-  { site, version }: Hosted,
+  { site, label }: Hosted,
   request: Request,
   { sites_domain }: Pick<Serving, "sites_domain">,
 ): Asked {
   const live = `${site.slug}.${sites_domain.replace(/:\d+$/, "")}`;
   return {
-    hosts: { live, version: `${version.version.version_id}--${live}` },
+    hosts: { live, version: `${label}--${live}` },
     owned: site.owner_account_id !== null,
     navigates: navigates(request),
   };

@@ -4,6 +4,7 @@ import type { Coding } from "../http/negotiate.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
 import type { RedirectRule } from "../rules/types.ts";
+import type { ShownPreview } from "../store/previews.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bytes, Site, Tombstone, Version } from "../types.ts";
 import type { Kept } from "./budget.ts";
@@ -16,6 +17,8 @@ export interface Row extends Kept {
   readonly tombstone: Tombstone | null;
   /** Null where there is no site, and once the version was pushed out. */
   live: LoadedVersion | null;
+  /** What the site's previews show; null: nobody asked yet. */
+  previews: readonly ShownPreview[] | null;
 }
 
 /** A version never changes, so nothing here is ever invalidated; what is kept for it goes with it. */

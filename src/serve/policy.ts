@@ -5,7 +5,7 @@ import type { Site } from "../types.ts";
 export interface Policy {
   /** Prebuilt headers are kept by it. */
   readonly index: number;
-  /** A version's own host, not the live one. */
+  /** A version's own host or a preview's, not the live one. */
   readonly version_host: boolean;
   /** Whether the site's `_headers` may say how long its answers are kept: longer than a minute would outlive a takedown, so
    *  somebody has to answer for it. */
@@ -42,7 +42,9 @@ const STORED_VERSION: Base = {
   robots: NOINDEX,
   robots_unchanged: NOINDEX,
 };
-const BASES = [ANONYMOUS, OWNED, STORED_VERSION];
+/** What its name shows moves with the next deploy. */
+const PREVIEW: Base = { ...STORED_VERSION, cache_control: "no-cache" };
+const BASES = [ANONYMOUS, OWNED, STORED_VERSION, PREVIEW];
 
 /** With the form alone stopped, fetch, beacon, picture, script, style, font and prefetch deliver what was typed. */
 const QUARANTINE = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'";
@@ -50,16 +52,22 @@ const policies = (from: number, csp: string | null, csp_unchanged: string | null
   BASES.map((base, i) => ({ ...base, index: from + i, csp, csp_unchanged }));
 
 const ORDINARY = policies(0, null, null);
-const QUARANTINED = policies(3, QUARANTINE, QUARANTINE);
-const CLEARED = policies(6, null, "");
+const QUARANTINED = policies(BASES.length, QUARANTINE, QUARANTINE);
+const CLEARED = policies(2 * BASES.length, null, "");
 
-export const policyOf = (site: Site, version_host: boolean): Policy =>
-  policyAt(site, version_host ? 2 : site.owner_account_id === null ? 0 : 1);
+export type Kind = "live" | "version" | "preview";
+
+function baseOf({ owner_account_id }: Site, kind: Kind): number {
+  if (kind === "live") return owner_account_id === null ? 0 : 1;
+  return kind === "version" ? 2 : 3;
+}
+
+export const policyOf = (site: Site, kind: Kind): Policy => policyAt(site, baseOf(site, kind));
 
 /** Of a former version's file at the live address: nobody shall find it there who does not ask for it. */
 export const skewPolicyOf = (site: Site): Policy => policyAt(site, 0);
 
-function policyAt(site: Site, base: 0 | 1 | 2): Policy {
+function policyAt(site: Site, base: number): Policy {
   if (site.quarantine !== null) return QUARANTINED[base]!;
   return (site.cleared_version_no === null ? ORDINARY : CLEARED)[base]!;
 }

@@ -24,7 +24,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     const live = site === null ? null : await versions.read(site, site.live_version_id, dressOf(site));
     if (site !== null && live === null) return readAgain(site, generation);
     const drop = () => void rows.delete(slug);
-    return keep(slug, { generation, site, tombstone, live, cost: ROW_COST, used: false, drop });
+    return keep(slug, { generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false, drop });
   }
 
   /** A site may go between two reads; one that stays and has no live version is broken. */

@@ -11,6 +11,14 @@ import type { Manifests } from "./manifests.ts";
 /** Versions that were removed are not looked for under the count that came with it: they grow old and go. */
 export type SiteKey = Pick<Site, "site_id" | "removals">;
 
+/** Of a version that is not asked for as one of the site's. What differs by it is kept apart. */
+export interface Beside {
+  /** Of one that only previews show: what tells its row from any other. */
+  only: string | null;
+  /** The preview's name where that is the host: the site's `_headers` may speak of it. */
+  name: string | null;
+}
+
 /** In what a version is shown: where comments are on, `c<n>`, n counting each change of their settings (CONTRACT 6), so that
  *  whatever is kept of it under another one is never taken for it; empty where they are off, and on a version's own host. */
 export const dressOf = ({
@@ -20,10 +28,12 @@ export const dressOf = ({
 
 export interface LoadedVersions {
   /** The version if it is here. Never awaits. */
-  ready(site: SiteKey, version_id: string, dress: string): LoadedVersion | undefined;
+  ready(site: SiteKey, version_id: string, dress: string, beside?: Beside): LoadedVersion | undefined;
   /** Null where the site has no such version. */
-  read(site: SiteKey, version_id: string, dress: string): Promise<LoadedVersion | null>;
+  read(site: SiteKey, version_id: string, dress: string, beside?: Beside): Promise<LoadedVersion | null>;
 }
+
+const LISTED: Beside = { only: null, name: null };
 
 const VERSION_COST = 1000;
 
@@ -34,22 +44,23 @@ export function createVersions(
 ): LoadedVersions {
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
-  const keyOf = ({ site_id, removals }: SiteKey, version_id: string, dress: string) =>
-    `${site_id}/${removals}/${version_id}/${dress}`;
+  const keyOf = ({ site_id, removals }: SiteKey, version_id: string, dress: string, { only, name } = LISTED) =>
+    `${site_id}/${only ?? removals}/${version_id}/${name === null ? dress : `${name}--`}`;
 
-  function read(site: SiteKey, version_id: string, dress: string): Promise<LoadedVersion | null> {
-    const key = keyOf(site, version_id, dress);
+  function read(site: SiteKey, version_id: string, dress: string, beside?: Beside): Promise<LoadedVersion | null> {
+    const key = keyOf(site, version_id, dress, beside);
     const kept = versions.get(key);
     if (kept !== undefined) return Promise.resolve(kept);
-    const load_it = () => load(key, site.site_id, version_id, dress).finally(() => reading.delete(key));
+    const find = beside?.only ? store.versions.stored : store.versions.get;
+    const load_it = () => load(key, () => find(site.site_id, version_id), dress).finally(() => reading.delete(key));
     const under_way = reading.get(key) ?? load_it();
     reading.set(key, under_way);
     return under_way;
   }
 
-  async function load(key: string, site_id: string, version_id: string, dress: string): Promise<LoadedVersion | null> {
-    const version = await store.versions.get(site_id, version_id);
-    const manifest = version === null ? null : await store.versions.manifest(site_id, version_id);
+  async function load(key: string, find: () => Promise<Version | null>, dress: string): Promise<LoadedVersion | null> {
+    const version = await find();
+    const manifest = version && (await store.versions.manifest(version.site_id, version.version_id));
     if (version === null || manifest === null) return null;
     const rules = await readRules(store.blobs, manifest);
     const loaded = newVersion(version, dress, rules, (it) => {
@@ -62,7 +73,7 @@ export function createVersions(
     return loaded;
   }
 
-  return { ready: (site, version_id, dress) => versions.get(keyOf(site, version_id, dress)), read };
+  return { ready: (site, ...which) => versions.get(keyOf(site, ...which)), read };
 }
 
 /** Read anew with each version that comes into the cache: a copy of them in the database would be a second truth, and take

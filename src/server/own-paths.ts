@@ -7,7 +7,7 @@ import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../reserved-paths.ts";
 import type { OwnAnswer } from "../serve/explain/index.ts";
-import type { SiteHost } from "../serve/locate.ts";
+import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
@@ -36,11 +36,11 @@ export function createOwnPaths(handlers: Handlers) {
   const { comments, sites } = handlers;
   const match = matcher(tableOf(handlers));
 
-  /** Comments are the live version's, not those of a version's own host. */
+  /** Comments are the live version's, not those of a version's own host or a preview's. */
   function handlerFor(path: string, request: Request, host: SiteHost): (() => OnSite) | null {
     const atPath = match(path);
     if (atPath !== null) return () => atPath(request.method).row[2];
-    if (host.version_id !== null || !path.startsWith("/_svc/comments/")) return null;
+    if (!isLiveHost(host) || !path.startsWith("/_svc/comments/")) return null;
     return () => comments.below;
   }
 
@@ -63,7 +63,7 @@ export function createOwnPaths(handlers: Handlers) {
   function find(request: Request, host: SiteHost, exchange: Exchange): OwnAnswer | null {
     const path = pathOf(request.url);
     if (isCompanionPath(path)) {
-      return host.version_id === null ? { by: "feed", answer: () => companion(request, host, exchange) } : null;
+      return isLiveHost(host) ? { by: "feed", answer: () => companion(request, host, exchange) } : null;
     }
     if (!isService(path.slice(1))) return null;
     const handler = handlerFor(path, request, host);

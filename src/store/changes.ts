@@ -26,7 +26,9 @@ export type PublishTarget =
       /** `address`: the network that it counts for; with an owner the account. */
       idempotency: { key_hash: string; address: string } | null;
     }
-  | { kind: "existing"; site_id: string; by: WriteBy };
+  | { kind: "existing"; site_id: string; by: WriteBy }
+  /** Not live: to be looked at, under a name or at the version's own address, for so many milliseconds. */
+  | { kind: "preview"; site_id: string; by: WriteBy; name: string | null; ttl: number };
 
 /** What a deploy may take up and leave behind (BEYOND 9); null: no bound. */
 export interface Bounds {
@@ -72,6 +74,8 @@ export interface Published {
   version_id: string;
   /** False where the content was live already. */
   changed: boolean;
+  /** Of a preview, when it ends: epoch milliseconds. */
+  shown_until?: number;
 }
 
 export interface Rollback {

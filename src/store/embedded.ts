@@ -13,6 +13,7 @@ import type {
 import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
 import type { Notes } from "./notes.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Previews } from "./previews.ts";
 import type { Renders } from "./renders.ts";
 import type { ServingStore, Sites, Versions } from "./serving.ts";
 import type { Census, Damage, Figures, Reports, ServerAddress, Swept } from "./upkeep.ts";
@@ -31,6 +32,7 @@ import { announcing } from "./sql/notes/announcing.ts";
 import { noteStore } from "./sql/notes/index.ts";
 import { outbox } from "./sql/notes/outbox.ts";
 import { ownershipStore } from "./sql/ownership.ts";
+import { previewStore } from "./sql/previews/index.ts";
 import { publisher } from "./sql/publish.ts";
 import { admit } from "./sql/quotas.ts";
 import { renderStore } from "./sql/renders/index.ts";
@@ -46,6 +48,7 @@ import { sweeper } from "./sqlite/sweep.ts";
 export interface Store extends ServingStore {
   sites: Sites;
   versions: Versions;
+  previews: Previews;
   tokens: Tokens;
   accounts: Accounts;
   sessions: Sessions;
@@ -94,6 +97,7 @@ export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {
     generation: parts.generation,
     sites: siteReader(db),
     versions: { ...versionReader(db), ...versionLists(db), ...leftVersions(db) },
+    previews: previewStore(parts),
     tokens: tokenReader(db),
     accounts: accountStore(parts),
     sessions: sessionStore(parts, noteUse),

@@ -55,6 +55,7 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
       "revokeTokens",
     ]),
     notes: instead("notes", store.notes, NOTE_WRITES),
+    previews: instead("previews", store.previews, ["promote", "end"]),
     reports: instead("reports", store.reports, ["add"]),
   };
 }

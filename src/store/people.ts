@@ -31,6 +31,8 @@ export interface AccountUsage {
   /** Of each site its distinct uploaded blobs, once. */
   bytes: number;
   versions: number;
+  /** Those that have not ended. */
+  previews: number;
 }
 
 /** A session that was accepted, to be asked again inside the transaction that acts on it. */

@@ -16,6 +16,9 @@ export const unknownSite = (): Refusal =>
     ],
   });
 
+/** No `not_found`: that is what a server says that knows no previews. */
+export const unknownPreview = (): Refusal =>
+  new Refusal("unknown_version", "This site has no such preview: it has ended, or never was.");
 export const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unknown version");
 
 const SESSION_ENDED = "Your session has ended. Sign in again.";

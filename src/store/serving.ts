@@ -1,6 +1,7 @@
 /** What whoever shows pages asks of the store. The functions are async although SQLite answers at once: the same
  *  interface stands on a database and a bucket of other machines (ARCHITECTURE, idea 3). */
 import type { Bytes, Healed, ManifestFile, Site, Tombstone, Version, Warning } from "../types.ts";
+import type { Previews } from "./previews.ts";
 
 export interface Generation {
   /** Moves whenever the site of this slug changed anywhere: read it *before* a row, and keep the row under that value.
@@ -100,7 +101,10 @@ export interface Versions {
   left(site_id: string, limit: number): Promise<LeftVersion[]>;
   /** The file that somebody uploaded at exactly that path, in the first of these versions that has one. */
   firstUpload(version_nos: readonly number[], path: string): Promise<{ version_no: number; file: StoredFile } | null>;
+  /** One that is or was live. */
   get(site_id: string, version_id: string): Promise<Version | null>;
+  /** Also one that only a preview shows. */
+  stored(site_id: string, version_id: string): Promise<Version | null>;
   /** Newest first, from the newest on or from the one after `before`. Throws `unknown_version` where there is none of
    *  that name. `more`: older ones are left. */
   list(
@@ -134,6 +138,7 @@ export interface Blobs {
 export interface ServingStore {
   generation: Generation;
   sites: Pick<Sites, "bySlug" | "tombstone">;
-  versions: Pick<Versions, "get" | "manifest" | "left" | "firstUpload">;
+  versions: Pick<Versions, "get" | "stored" | "manifest" | "left" | "firstUpload">;
+  previews: Pick<Previews, "shown">;
   blobs: Blobs;
 }

@@ -79,9 +79,9 @@ export function addVersions(data_dir: string, { site_id }: { site_id: string }, 
   write(
     data_dir,
     `${COUNTED} insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule,
-       live_since)
+       live_since, listed_no)
      select ?2, printf('%016x', n), printf('%064x', n), 'version ' || n, '2026-11-22T00:00:00.000Z', 1, 5, n = ?1, 'config',
-       1
+       1, n + (select max(listed_no) from versions where site_id = ?2)
      from n`,
     count,
     site_id,
@@ -115,8 +115,8 @@ export function addSites(data_dir: string, { account_id }: { account_id: string 
     );
     db.run(
       `${COUNTED} insert into versions (site_id, version_id, digest, created_at, files, bytes, spa_enabled, spa_rule,
-         live_since)
-       select printf('site_%020d', n), 'v', '', '', 1, 1, 0, 'none', 1 from n`,
+         live_since, listed_no)
+       select printf('site_%020d', n), 'v', '', '', 1, 1, 0, 'none', 1, 1 from n`,
       [count],
     );
   });

@@ -33,7 +33,12 @@ function inOne(data_dir: string, work: (db: Database) => void): void {
 export function addVersions(data_dir: string, { site_id }: { site_id: string }, count: number): void {
   inOne(data_dir, (db) => {
     const first = firstVersion(db, site_id);
-    const [names, values] = columns(db, "versions", { version_id: "printf('%016x', n.i)" }, "version_no");
+    const [names, values] = columns(
+      db,
+      "versions",
+      { version_id: "printf('%016x', n.i)", listed_no: "listed_no + n.i" },
+      "version_no",
+    );
     db.run(`${NUMBERS} insert into versions (${names}) select ${values} from n, versions where version_no = ?2`, [
       count,
       first,

@@ -53,7 +53,7 @@ describe("the budget", () => {
 });
 
 describe("responses that are kept for one body", () => {
-  const policy = policyOf({ owner_account_id: null, quarantine: null, cleared_version_no: null } as Site, false);
+  const policy = policyOf({ owner_account_id: null, quarantine: null, cleared_version_no: null } as Site, "live");
   const answer = (path: string) =>
     ({ etag: `"v:${path}"`, vary: null, edits: null, body: { file: { media_type: "text/css" } } }) as FileAnswer;
   /** What the budget is asked to keep. */

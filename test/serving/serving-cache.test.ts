@@ -71,10 +71,12 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     },
     versions: {
       get: async (_, version_id) => (asked.versions++, version_id === VERSION_ID ? version : null),
+      stored: async () => null,
       manifest: async () => manifest,
       left: async () => [],
       firstUpload: async () => null,
     },
+    previews: { shown: async () => [] },
     blobs: {
       read: async ({ sha256 }) => (asked.blobs++, new Uint8Array(bytes_each).fill(sha256.length)),
       open: () => Promise.reject(new Error("nothing here is large")),

@@ -155,8 +155,8 @@ function addHistory({ data_dir }: World, { site_id }: Site): void {
   db.run(
     `with recursive n(n) as (select 1 union all select n + 1 from n where n < ?)
      insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule,
-       live_since)
-     select ?, printf('%016x', n), '', 'a title', '2026-11-22T00:00:00.000Z', 1, 1, 0, 'none', 1 from n`,
+       live_since, listed_no)
+     select ?, printf('%016x', n), '', 'a title', '2026-11-22T00:00:00.000Z', 1, 1, 0, 'none', 1, n + 1 from n`,
     [VERSIONS, site_id],
   );
 }

@@ -104,10 +104,10 @@ export async function createSiteByForm(ctx: Ctx) {
   return publishNew(ctx, owner, { zip, key_hash: idempotencyKey(fields.key ?? null) }, owner === null);
 }
 
-/** The site that the caller may deploy to now. */
-async function siteToUpdate(ctx: Ctx) {
+/** The site that the caller may deploy to now, live or to be looked at. */
+export async function siteToUpdate(ctx: Ctx, scope: "deploy" | "preview" = "deploy") {
   const { parts, exchange } = ctx;
-  const managed = await managedSite(ctx, "deploy");
+  const managed = await managedSite(ctx, scope);
   const { site } = managed;
   noteSite(exchange, site);
   if (site.owner_account_id === null) await limitClient(ctx, "rate_redeploy");
@@ -119,7 +119,7 @@ async function siteToUpdate(ctx: Ctx) {
 type Update = Awaited<ReturnType<typeof siteToUpdate>>;
 
 /** What a version's upload is judged with and for. */
-const uploadFor = (
+export const uploadFor = (
   { parts, client_address }: Ctx,
   { site, owned }: Update,
   { zip, spa_override = site.spa_override }: Pick<NewSite, "zip" | "spa_override">,

@@ -39,6 +39,7 @@ const LEAVE_OUT = [
   "delete from receipts where version_no in (select version_no from versions join leftovers using (site_id))",
   "delete from pictures where version_no in (select version_no from versions join leftovers using (site_id))",
   "delete from renders where version_no in (select version_no from versions join leftovers using (site_id))",
+  "delete from previews where site_id in (select site_id from leftovers)",
   "delete from versions where site_id in (select site_id from leftovers)",
   "delete from leftovers",
 ];

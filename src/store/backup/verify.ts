@@ -72,14 +72,27 @@ async function check({ db, data_dir }: DataDir, blob: BlobRow): Promise<Damage |
 const ASTRAY = `select version_id, site_id from versions where site_id not in (select site_id from sites)
   and site_id not in (select site_id from leftovers)`;
 
+/** Nor that a version is shown somewhere, and a preview is of its own site's. */
+const UNSHOWN = `select version_id, site_id from versions join sites using (site_id) where case when listed_no is null
+  then not exists (select 1 from previews where previews.version_no = versions.version_no) or live_version_id = version_id
+  else live_since is null end`;
+const MISPLACED = `select name, previews.site_id as site_id from previews join versions using (version_no)
+  where previews.site_id <> versions.site_id`;
+
 function databaseFaults(db: Database): string[] {
   const found = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
   const dangling = db.query<{ table: string; parent: string }, []>("PRAGMA foreign_key_check").all();
   const astray = db.query<{ version_id: string; site_id: string }, []>(ASTRAY).all();
+  const unshown = db.query<{ version_id: string; site_id: string }, []>(UNSHOWN).all();
+  const misplaced = db.query<{ name: string | null; site_id: string }, []>(MISPLACED).all();
   return [
     ...found.map((row) => row.integrity_check).filter((text) => text !== "ok"),
     ...dangling.map(({ table, parent }) => `a row of ${table} names a row of ${parent} that is not there`),
     ...astray.map(({ version_id, site_id }) => `the version ${version_id} names a site that is not there: ${site_id}`),
+    ...unshown.map(
+      ({ version_id, site_id }) => `nothing shows the version ${version_id} of ${site_id} as it is stored`,
+    ),
+    ...misplaced.map(({ name, site_id }) => `the preview ${name} of ${site_id} shows another site's version`),
   ];
 }
 

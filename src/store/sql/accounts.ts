@@ -76,7 +76,7 @@ export const accountStore = ({ db, place, now }: Parts): Accounts => ({
   byId: (account_id) => db.read(byId.get(account_id)),
   byEmail: (email) => db.read(byEmail.get(email)),
   knows: (account_id, network_hash) => db.read(knowsNetwork(account_id, network_hash, now())),
-  usage: accountUsage(db),
+  usage: accountUsage({ db, now }),
   create: (account) => db.write(() => create(account, now())),
   changePassword: (change) => db.write(() => changePassword(change, new Date(now()).toISOString())),
   async remove(by) {

@@ -1,4 +1,4 @@
-/** Making a version live: blobs first, then one transaction (RELIABILITY 2, W3 to W6). */
+/** Storing a version, and making it live or showing it beside what is live: blobs first, then one transaction (RELIABILITY 2, W3 to W6). */
 import { Refusal } from "../../errors.ts";
 import type { Publish, Published, PublishTarget } from "../changes.ts";
 import { isDiskFull, refuseCollision } from "../refusals.ts";
@@ -9,6 +9,7 @@ import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idemp
 import type { BlobPlace, Parts } from "./parts.ts";
 import { writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
+import { showPreview } from "./previews/show.ts";
 import { askRender } from "./renders/queue.ts";
 import { addedBy, admit, countVersion, keepNewest, refuseOverQuota } from "./quotas.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
@@ -45,7 +46,7 @@ function* makeSite(target: NewSite, version_id: string, now: number): Op<Site> {
 
 /** Finds or makes the site whose pointer will move. `repeated`: this Idempotency-Key made it before. */
 function* siteFor(target: PublishTarget, version_id: string, now: number): Op<{ site: Site; repeated: boolean }> {
-  if (target.kind === "existing") return { site: yield* writableSite(target, now), repeated: false };
+  if (target.kind !== "new") return { site: yield* writableSite(target, now), repeated: false };
   const earlier = target.idempotency && (yield* siteOfKey(target.idempotency, version_id, now));
   if (earlier === null) return { site: yield* makeSite(target, version_id, now), repeated: false };
   const { owner } = target;
@@ -75,7 +76,7 @@ function* addNew(site: Site, { version, bounds }: Publish, now: number): Op<void
 
 /** The same ahead of the blobs: of a deploy that is refused nothing is written. */
 function* admitPublish({ target, version, bounds }: Publish, now: number): Op<void> {
-  const site = target.kind === "existing" ? yield* siteById.get(target.site_id) : siteToBe(target);
+  const site = target.kind === "new" ? siteToBe(target) : yield* siteById.get(target.site_id);
   const key = target.kind === "new" ? target.idempotency : null;
   if (site === null || (key && (yield* isRepeated(key, version.version_id)))) return;
   yield* admit(site, version, bounds, now);
@@ -90,7 +91,7 @@ const siteToBe = ({ site_id, owner, network }: NewSite) => ({
 
 /** W6: all of a deploy that must be true together. */
 function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published> {
-  const { target, version, tokens, spa_override, renders = false } = publish;
+  const { target, version, tokens } = publish;
   const at = new Date(now).toISOString();
   const { version_id } = version;
   const { site, repeated } = yield* siteFor(target, version_id, now);
@@ -101,14 +102,24 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   refuseCollision(stored?.digest, version);
   // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
   if (!stored && !repeated) yield* addNew(site, publish, now);
-  const changed = !repeated && (target.kind === "new" || site.live_version_id !== version_id);
-  if (changed) yield* moveLive(site_id, version_id, now);
-  if (renders && !repeated) yield* askRender(site_id, version_id, now);
-  if (spa_override !== undefined && !repeated) yield* setSpa.do(spa_override, site_id);
-  if (!repeated) yield* quarantine(site, version_id, version.suspicions);
+  const shown = repeated ? { changed: false } : yield* show(site, publish, now);
   yield* addTokens(site_id, tokens, at, holderOf(target));
-  if (target.kind === "existing" && "token_hash" in target.by) yield* noteTokenUse(target.by.token_hash, at);
-  return { site: (yield* siteById.get(site_id))!, version_id, changed };
+  if (target.kind !== "new" && "token_hash" in target.by) yield* noteTokenUse(target.by.token_hash, at);
+  return { site: (yield* siteById.get(site_id))!, version_id, ...shown };
+}
+
+/** Of a stored version: what visitors get now, and where. */
+function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "changed" | "shown_until">> {
+  const { target, version, spa_override, renders = false } = publish;
+  const { site_id } = site;
+  const { version_id } = version;
+  yield* quarantine(site, version_id, version.suspicions);
+  const changed = target.kind === "new" || site.live_version_id !== version_id;
+  if (target.kind === "preview") return { changed, shown_until: yield* showPreview(site, version_id, target, now) };
+  if (changed) yield* moveLive(site_id, version_id, now);
+  if (renders) yield* askRender(site_id, version_id, now);
+  if (spa_override !== undefined) yield* setSpa.do(spa_override, site_id);
+  return { changed };
 }
 
 async function putAndCommit({ db, place, now }: Parts, publish: Publish): Promise<Published> {

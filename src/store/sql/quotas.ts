@@ -129,11 +129,10 @@ export function* admit(site: Charged, version: Admitted, bounds: Bounds, now: nu
 }
 
 const count = statement(
-  `update sites set site_no = ?, stored_bytes = stored_bytes + ?, stored_disk = stored_disk + ?,
-     stored_versions = stored_versions + 1 where site_id = ?`,
+  "update sites set site_no = ?, stored_bytes = stored_bytes + ?, stored_disk = stored_disk + ? where site_id = ?",
 );
 
-/** Inside the transaction that added the version. */
+/** Inside the transaction that added the version. Among those that the site keeps it counts once it is live. */
 export const countVersion = (site_id: string, site_no: number, { uploaded, disk }: Sizes): Op<void> =>
   count.do(site_no, uploaded, disk, site_id);
 
@@ -142,8 +141,9 @@ const SLICE = { files: 200, versions: 25 };
 /** Transactions after one deploy: what is left of a long history goes with the next ones. */
 const SLICES = 8;
 
-const oldest = statement<{ version_no: number }>(
-  "select version_no from versions where site_id = ? and version_id <> ? order by version_no limit 1",
+const oldest = statement<{ version_no: number; shown: 0 | 1 }>(
+  `select version_no, exists (select 1 from previews where previews.version_no = versions.version_no) as shown
+   from versions where site_id = ? and listed_no is not null and version_id <> ? order by listed_no limit 1`,
 );
 const onlyHere = (sum: string, and = ""): string =>
   `(select coalesce(sum(${sum}), 0) from blobs
@@ -156,19 +156,40 @@ const heldBy = statement<Sizes>(
      (select coalesce(sum(disk), 0) from renders where version_no = ?1) as disk`,
 );
 const removeFiles = statement("delete from files where version_no = ?");
-const removeVersion = statement("delete from versions where version_no = ?");
+const deleteVersion = statement("delete from versions where version_no = ?");
 const uncount = statement(
-  `update sites set stored_bytes = stored_bytes - ?, stored_disk = stored_disk - ?,
-     stored_versions = stored_versions - 1, removals = removals + 1 where site_id = ?`,
+  "update sites set stored_bytes = stored_bytes - ?, stored_disk = stored_disk - ? where site_id = ?",
+);
+// The number of a version that went may be given to another, which no operator has cleared.
+const unclear = statement(
+  `update sites set cleared_version_no = (
+     select coalesce(max(version_no), 0) from versions where versions.site_id = sites.site_id
+       and version_no <= sites.cleared_version_no)
+   where site_id = ? and cleared_version_no is not null`,
 );
 
-/** Says how many rows of `files` went. */
-function* remove({ site_id, site_no }: Site, version_no: number): Op<number> {
+/** Of a version that is in no list. Says how many rows of `files` went. */
+export function* removeVersion({ site_id, site_no }: Site, version_no: number): Op<number> {
   const { uploaded, disk } = (yield* heldBy.get(version_no, site_no))!;
   const { changes } = yield* removeFiles.run(version_no);
-  yield* removeVersion.do(version_no);
+  yield* deleteVersion.do(version_no);
   yield* uncount.do(uploaded, disk, site_id);
+  yield* unclear.do(site_id);
   return changes;
+}
+
+const leaveList = statement(
+  "update versions set listed_no = null, live_since = null, live_until = null where version_no = ?",
+);
+const uncountListed = statement(
+  "update sites set stored_versions = stored_versions - 1, removals = removals + 1 where site_id = ?",
+);
+
+/** The same of one that is in the list. `shown`: a preview goes on showing it. */
+function* unlist(site: Site, version_no: number, shown: boolean): Op<number> {
+  yield* leaveList.do(version_no);
+  yield* uncountListed.do(site.site_id);
+  return shown ? 0 : yield* removeVersion(site, version_no);
 }
 
 /** Removes the oldest versions beyond `keep`, never the live one, until the slice is full. Says whether any went. */
@@ -179,7 +200,7 @@ function* removeOldest(site_id: string, keep: number): Op<boolean> {
   for (let gone = 0, files = 0; gone < beyond && files < SLICE.files; gone++) {
     const found = yield* oldest.get(site_id, site.live_version_id);
     if (found === null) return gone > 0;
-    files += yield* remove(site, found.version_no);
+    files += yield* unlist(site, found.version_no, found.shown === 1);
   }
   return beyond > 0;
 }
@@ -202,14 +223,19 @@ async function slices(slice: () => Promise<boolean>): Promise<void> {
 }
 
 const usage = statement<AccountUsage>(
-  `select count(*) as sites, coalesce(sum(stored_bytes), 0) as bytes, coalesce(sum(stored_versions), 0) as versions
-   from sites where owner_account_id = ?`,
+  `select count(*) as sites, coalesce(sum(stored_bytes), 0) as bytes, coalesce(sum(stored_versions), 0) as versions,
+     (select count(*) from sites as own join previews using (site_id)
+        where owner_account_id = ?1 and previews.expires_at > ?2) as previews
+   from sites where owner_account_id = ?1`,
 );
 
-export const accountUsage = (db: Db) => async (account_id: string) => (await db.read(usage.get(account_id)))!;
+export const accountUsage =
+  ({ db, now }: { db: Db; now: () => number }) =>
+  async (account_id: string): Promise<AccountUsage> =>
+    (await db.read(usage.get(account_id, now())))!;
 
 const RECOUNTED = `select slug, stored_bytes, stored_disk, stored_versions,
-    (select count(*) from versions where versions.site_id = sites.site_id) as versions,
+    (select count(listed_no) from versions where versions.site_id = sites.site_id) as versions,
     (select coalesce(sum(bytes), 0) from blobs where blob_no in (
       select blob_no from versions join files using (version_no) where versions.site_id = sites.site_id and made = 0)
     ) as uploaded,

@@ -5,8 +5,9 @@ import { type Op, statement } from "./db.ts";
 import type { Parts } from "./parts.ts";
 import { writableSite } from "./permission.ts";
 import { moveLive, noteTokenUse } from "./sites.ts";
+import { LISTED } from "./versions.ts";
 
-const known = statement("select 1 from versions where site_id = ? and version_id = ?");
+const known = statement(`select 1 from versions where site_id = ? and version_id = ? and ${LISTED}`);
 
 function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<RolledBack> {
   const { live_version_id } = yield* writableSite({ site_id, by }, now);

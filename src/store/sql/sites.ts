@@ -32,8 +32,16 @@ const arrive = statement(
   "update versions set live_since = ?2, live_until = null where site_id = ?1 and version_id = ?3",
 );
 
-/** For one of its stored versions. Says the site as it is then. */
+const list = statement(
+  `update versions set listed_no = (
+     select coalesce(max(listed_no), 0) + 1 from versions as others where others.site_id = versions.site_id)
+   where site_id = ? and version_id = ? and listed_no is null`,
+);
+const countListed = statement("update sites set stored_versions = stored_versions + 1 where site_id = ?");
+
+/** For one of its stored versions, which is the newest of its list where it was never live. Says the site as it is then. */
 export function* moveLive(site_id: string, version_id: string, now: number): Op<Site> {
+  if ((yield* list.run(site_id, version_id)).changes > 0) yield* countListed.do(site_id);
   yield* leave.do(site_id, now, version_id);
   yield* arrive.do(site_id, now, version_id);
   return (yield* move.get(site_id, version_id))!;

@@ -8,12 +8,17 @@ import { keepReceipt } from "./receipts.ts";
 
 export const VERSION_COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule";
 
-const byId = statement<Version>(`select ${VERSION_COLUMNS} from versions where site_id = ? and version_id = ?`);
-const numberOf = statement<{ version_no: number }>(
-  "select version_no from versions where site_id = ? and version_id = ?",
+/** Of a row of `versions`: it is or was live. What only a preview shows is in no list. */
+export const LISTED = "listed_no is not null";
+
+const STORED = `select ${VERSION_COLUMNS} from versions where site_id = ? and version_id = ?`;
+const stored = statement<Version>(STORED);
+const byId = statement<Version>(`${STORED} and ${LISTED}`);
+const placeOf = statement<{ listed_no: number }>(
+  `select listed_no from versions where site_id = ? and version_id = ? and ${LISTED}`,
 );
 const ofSite = statement<Version>(
-  `select ${VERSION_COLUMNS} from versions where site_id = ? and version_no < ? order by version_no desc limit ?`,
+  `select ${VERSION_COLUMNS} from versions where site_id = ? and listed_no < ? order by listed_no desc limit ?`,
 );
 const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>(
   `select path, sha256, blobs.bytes as bytes, media_type, made, blob_no from versions
@@ -32,14 +37,15 @@ export function* manifestOf(site_id: string, version_id: string): Op<StoredManif
 type Page = Parameters<Versions["list"]>[1];
 
 function* pageOf(site_id: string, { limit, before }: Page): Op<{ versions: Version[]; more: boolean }> {
-  const from = before === null ? null : yield* numberOf.get(site_id, before);
+  const from = before === null ? null : yield* placeOf.get(site_id, before);
   if (before !== null && from === null) throw unknownVersion();
-  const rows = yield* ofSite.all(site_id, from?.version_no ?? Number.MAX_SAFE_INTEGER, limit + 1);
+  const rows = yield* ofSite.all(site_id, from?.listed_no ?? Number.MAX_SAFE_INTEGER, limit + 1);
   return { versions: rows.slice(0, limit), more: rows.length > limit };
 }
 
-export const versionReader = (db: Db): Pick<Versions, "get" | "list" | "manifest"> => ({
+export const versionReader = (db: Db): Pick<Versions, "get" | "stored" | "list" | "manifest"> => ({
   get: (site_id, version_id) => db.read(byId.get(site_id, version_id)),
+  stored: (site_id, version_id) => db.read(stored.get(site_id, version_id)),
   list: (site_id, page) => db.read(pageOf(site_id, page)),
   manifest: (site_id, version_id) => db.read(manifestOf(site_id, version_id)),
 });

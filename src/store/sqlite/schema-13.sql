@@ -4,18 +4,24 @@
 -- was.
 alter table versions add column live_since integer;
 alter table versions add column live_until integer;
+-- The order in which a site's versions went live for the first time: that of its list, and not that of their deploys, for a
+-- preview may wait before it does. Null: only a preview shows it.
+alter table versions add column listed_no integer;
 -- A secret was seen in it: no other version's addresses give a file of it.
 alter table versions add column withhold integer not null default 0 check (withhold in (0, 1));
 
 -- Until now nothing said when a version was left: most were left for the next one.
 update versions set
   live_since = cast(round((julianday(created_at) - 2440587.5) * 86400000) as integer),
+  listed_no = version_no,
   withhold = exists (select 1 from receipts where receipts.version_no = versions.version_no
     and receipts.warnings like '%"possible_secret"%');
 update versions set live_until = coalesce(
     (select live_since from versions as later where later.site_id = versions.site_id
        and later.version_no > versions.version_no order by later.version_no limit 1), live_since)
   where version_id is not (select live_version_id from sites where sites.site_id = versions.site_id);
+drop index versions_by_site;
+create index versions_by_site on versions (site_id, listed_no);
 create index versions_left on versions (site_id, live_until) where live_until is not null;
 
 -- The owner's settings. Of what counts visitors too, though nothing does yet.

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { UNIT_MS } from "../../units.ts";
 import { keepBallast } from "../disk/ballast.ts";
 import { removeBlob } from "../disk/blobs.ts";
+import { endPreviews } from "../sql/previews/end.ts";
 import {
   BATCH,
   clearLeftovers,
@@ -61,6 +62,7 @@ export const sweeper =
     if (!force) await refuseIfDoubtful(parts);
     const sites = await expireSites(parts, now);
     await clearLeftovers(parts);
+    await endPreviews(parts, now);
     await forgetUnused(parts, now);
     const candidates: string[] = [];
     for (let n = 0; n < 256; n++) {

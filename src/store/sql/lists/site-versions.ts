@@ -3,15 +3,15 @@ import { type AskedPage, type Changes, compareUploads, type ListPage, type Versi
 import type { Version } from "../../../types.ts";
 import { type Db, type Op, statement } from "../db.ts";
 import { receiptOf } from "../receipts.ts";
-import { manifestOf, VERSION_COLUMNS } from "../versions.ts";
+import { LISTED, manifestOf, VERSION_COLUMNS } from "../versions.ts";
 import { spanOf } from "./pages.ts";
 
-const count = statement<{ n: number }>("select count(*) as n from versions where site_id = ?");
+const count = statement<{ n: number }>(`select count(*) as n from versions where site_id = ? and ${LISTED}`);
 const live = statement<{ live_version_id: string }>("select live_version_id from sites where site_id = ?");
 const numbered = statement<Version>(
   `select ${VERSION_COLUMNS} from versions where version_no in (
-     select version_no from versions where site_id = ? order by version_no desc limit ? offset ?)
-   order by version_no desc`,
+     select version_no from versions where site_id = ? and ${LISTED} order by listed_no desc limit ? offset ?)
+   order by listed_no desc`,
 );
 
 function* pageOf(site_id: string, asked: AskedPage): Op<ListPage<Version & { live: boolean }>> {
@@ -23,9 +23,9 @@ function* pageOf(site_id: string, asked: AskedPage): Op<ListPage<Version & { liv
 }
 
 const earlier = statement<Version>(
-  `select ${VERSION_COLUMNS} from versions where site_id = ?1 and version_no < (
-     select version_no from versions where site_id = ?1 and version_id = ?2)
-   order by version_no desc limit 1`,
+  `select ${VERSION_COLUMNS} from versions where site_id = ?1 and listed_no < (
+     select listed_no from versions where site_id = ?1 and version_id = ?2)
+   order by listed_no desc limit 1`,
 );
 
 function* compare(site_id: string, from: string | null, to: string): Op<Changes | null> {

@@ -9,7 +9,8 @@ export interface WriterData {
 }
 
 /** The parts of the store that write, by the names under which the thread has them. */
-export type Room = "store" | "accounts" | "sessions" | "device_logins" | "ownership" | "notes" | "reports" | "rates";
+export type Room =
+  "store" | "accounts" | "sessions" | "deploy_tokens" | "device_logins" | "ownership" | "notes" | "reports" | "rates";
 
 export interface WriteOrder {
   id: number;

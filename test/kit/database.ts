@@ -145,6 +145,8 @@ export const belongings = (data_dir: string, { site_id, account_id }: { site_id:
 export interface HeldWrites {
   /** Ends the account's sessions; seen by others once the lock is given back. */
   endSessions(account_id: string): void;
+  /** Any other change, seen as soon. */
+  run(statement: string, ...values: Value[]): void;
   letGo(): void;
 }
 
@@ -154,6 +156,7 @@ export function holdWrites(data_dir: string): HeldWrites {
   db.run("BEGIN IMMEDIATE");
   return {
     endSessions: (account_id) => void db.run("delete from sessions where account_id = ?", [account_id]),
+    run: (statement, ...values) => void db.run(statement, values),
     letGo() {
       db.run("COMMIT");
       db.close();

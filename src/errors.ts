@@ -28,6 +28,7 @@ const STATUS = {
   signup_closed: 403,
   cross_origin: 403,
   edit_window_over: 403,
+  scope_missing: 403,
   quota_exceeded: 403,
   unknown_site: 404,
   unknown_version: 404,

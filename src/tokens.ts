@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { randomHex, randomKey, randomName } from "./random.ts";
 
 type TokenPrefix =
-  "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_device_" | "svc_invite_" | "svc_owner_" | "fau_";
+  "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_deploy_" | "svc_device_" | "svc_invite_" | "svc_owner_" | "fau_";
 
 /** 256 random bits behind a prefix that a secret scanner can see. */
 export const newToken = (prefix: TokenPrefix): string => prefix + randomKey(32);
@@ -18,6 +18,7 @@ export const sameSecret = (a: string, b: string): boolean =>
 export const newSiteId = (): string => `site_${randomName(20)}`;
 export const newAccountId = (): string => `acct_${randomName(20)}`;
 export const newSessionId = (): string => `sess_${randomName(20)}`;
+export const newDeployTokenId = (): string => `tok_${randomName(20)}`;
 export const newCommentId = (): string => `c_${randomName(20)}`;
 export const newNoteEventId = (): string => `e_${randomName(20)}`;
 export const newDeliveryId = (): string => `msg_${randomName(24)}`;

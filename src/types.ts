@@ -1,4 +1,5 @@
 /** The nouns of the service. Fields keep these names from column to JSON, so nothing is ever mapped. */
+import type { DeployGrant } from "./scopes.ts";
 
 /** A plain `Uint8Array` is no `BodyInit`: bytes that may become a body are never shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -229,9 +230,6 @@ export interface Tombstone {
 
 export type TokenKind = "manage" | "claim";
 
-/** What a deploy token is good for (BEYOND 7): `preview` reads too, `deploy` does both. */
-export type Scope = "read" | "preview" | "deploy" | "create";
-
 /** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
 export type Caller =
   | { kind: "anonymous" }
@@ -245,4 +243,5 @@ export type Caller =
       signed_in_at: string | null;
       by: "bearer" | "cookie";
     }
+  | ({ kind: "deploy"; deploy_hash: string } & DeployGrant)
   | { kind: "unknown" };

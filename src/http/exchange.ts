@@ -15,7 +15,7 @@ export interface Peer {
 
 /** What the log's line of a deploy says beside the request: as far as it is known. */
 export interface DeployFacts {
-  /** `anonymous`, `manage_token` or the account_id; null for a credential that is none here. */
+  /** `anonymous`, `manage_token`, the account_id or a deploy token's id; null for a credential that is none here. */
   by: string | null;
   site_id?: string;
   slug?: string;

@@ -2,6 +2,7 @@
  *  there are stands in account-state.ts. */
 import { hashPassword } from "../passwords.ts";
 import { hashToken, newAccountId, newToken } from "../tokens.ts";
+import type { EndedTokens } from "../store/upkeep.ts";
 import { UNIT_MS } from "../units.ts";
 import { aboutAccount } from "./about-account.ts";
 import type { Command } from "./command.ts";
@@ -21,17 +22,23 @@ const create = aboutAccount({
   },
 });
 
+/** As the rest of the sentence that the sessions have ended. */
+function alsoEnded({ manage_tokens, deploy_tokens }: EndedTokens): string {
+  const their = manage_tokens === 1 ? "the manage_token" : `the ${manage_tokens} manage_tokens`;
+  const given = manage_tokens === 0 ? "" : `, with ${their} that their deploys were given`;
+  if (deploy_tokens === 0) return given;
+  return `${given}, and so ${deploy_tokens === 1 ? "has its deploy token" : `have its ${deploy_tokens} deploy tokens`}`;
+}
+
 const reset = aboutAccount({
   name: "account reset",
-  summary: "give an account a new password, read from stdin; all its sessions and their manage_tokens end",
+  summary:
+    "give an account a new password, read from stdin; all its sessions, their manage_tokens and its deploy tokens end",
   more: "One line of at least 10 characters; on a terminal it is asked for twice and not shown.",
   async run(email, { open, note }) {
     const operations = open();
-    const revoked = await operations.accounts.reset(email, await hashPassword(await readPassword()));
-    const tokens = revoked === 1 ? "the manage_token" : `the ${revoked} manage_tokens`;
-    note(
-      `${email} has a new password, and all sessions have ended${revoked === 0 ? "" : `, with ${tokens} that their deploys were given`}.`,
-    );
+    const ended = await operations.accounts.reset(email, await hashPassword(await readPassword()));
+    note(`${email} has a new password, and all sessions have ended${alsoEnded(ended)}.`);
   },
 });
 

@@ -52,8 +52,10 @@ export async function endSession({ caller, params, parts }: Ctx) {
 
 /** `GET /account/usage`. What is not built yet holds nothing. */
 export async function readUsage({ caller, parts }: Ctx) {
-  const { sites, versions, previews, bytes } = await parts.store.accounts.usage(accountHolder(caller).account_id);
-  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews, tokens: 0, domains: 0 };
+  const { account_id } = accountHolder(caller);
+  const { sites, versions, previews, bytes } = await parts.store.accounts.usage(account_id);
+  const tokens = (await parts.store.deploy_tokens.list(account_id)).length;
+  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews, tokens, domains: 0 };
 }
 
 /** `GET /account/sites?limit=&cursor=`. */

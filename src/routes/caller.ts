@@ -2,19 +2,21 @@
 import { Refusal } from "../errors.ts";
 import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";
-import type { WriteBy } from "../store/changes.ts";
-import { unknownSite } from "../store/refusals.ts";
+import type { Granted, WriteBy } from "../store/changes.ts";
+import { notGranted, unknownSite } from "../store/refusals.ts";
 import { hashToken } from "../tokens.ts";
-import type { Caller, Scope, Site } from "../types.ts";
+import { allows, reaches, type Scope } from "../scopes.ts";
+import type { Caller, Site } from "../types.ts";
 import type { SessionCookie } from "../http/cookies.ts";
 
 export type SignedInCaller = Extract<Caller, { kind: "account" }>;
+type DeployCaller = Extract<Caller, { kind: "deploy" }>;
 
 /** One Bearer credential, its scheme in any case (RFC 9110, 11.1). Two headers arrive joined by a comma: none. */
 const BEARER = /^bearer +([A-Za-z0-9_\-.~+/]{1,512}=*)$/i;
 
 const UNKNOWN: Caller = { kind: "unknown" };
-type Credentials = Pick<Store, "tokens" | "sessions">;
+type Credentials = Pick<Store, "tokens" | "sessions" | "deploy_tokens">;
 /** Of a request: who asks for which site. */
 type Asked = {
   caller: Caller;
@@ -29,9 +31,18 @@ async function session(token: string, by: "bearer" | "cookie", store: Credential
   return { kind: "account", account_id, session_id, signed_in_at, by };
 }
 
+async function deployToken(token: string, { deploy_tokens }: Credentials): Promise<Caller> {
+  const deploy_hash = hashToken(token);
+  const found = await deploy_tokens.find(deploy_hash);
+  if (!found) return UNKNOWN;
+  const { account_id, token_id, scopes, site_ids } = found;
+  return { kind: "deploy", deploy_hash, account_id, token_id, scopes, site_ids };
+}
+
 async function bearer(header: string, store: Credentials): Promise<Caller> {
   const token = BEARER.exec(header)?.[1];
   if (!token) return UNKNOWN;
+  if (token.startsWith("svc_deploy_")) return deployToken(token, store);
   const token_hash = hashToken(token);
   const known = await store.tokens.find(token_hash);
   if (!known) return session(token, "bearer", store);
@@ -69,10 +80,18 @@ export function accountHolder(caller: Caller): SignedInCaller {
  *  is made without their account. */
 export const signedOut = (): Refusal => unauthorized("You were signed out, and nothing was published.");
 
+/** Throws 403 where the token's scopes lack it. */
+function granted({ account_id, deploy_hash, scopes }: DeployCaller, needed: Scope): Granted {
+  if (allows({ scopes }, needed)) return { account_id, deploy_hash, scope: needed };
+  const sentence = `This deploy token has the scope ${scopes.join(", ")}, and this needs ${needed}: use one that has it.`;
+  throw new Refusal("scope_missing", sentence, { needed });
+}
+
 /** For `POST /sites`: the account that will own the site, or null for an anonymous one. */
-export function ownerToBe(caller: Caller): SignedInCaller | null {
+export function ownerToBe(caller: Caller): SignedInCaller | Granted | null {
   if (caller.kind === "anonymous") return null;
   if (caller.kind === "account") return caller;
+  if (caller.kind === "deploy") return granted(caller, "create");
   throw new Refusal(
     "unauthorized",
     "The credential that came with the deploy opens no account here. Leave it out for an anonymous site.",
@@ -83,18 +102,32 @@ export function ownerToBe(caller: Caller): SignedInCaller | null {
 const foreign = (): Refusal =>
   new Refusal("forbidden", "This site is not your account's: use its manage_token, or claim it first.");
 
-/** The site that the caller may manage, and the credential to prove it again when the change commits. `_scope`: what a
+type SiteCaller = Extract<Caller, { kind: "account" | "site" | "deploy" }>;
+
+/** Whether it may ask for the site at all: a manage_token knows no other. */
+const asksFor = (caller: Caller, site_id: string): caller is SiteCaller =>
+  caller.kind === "account" || caller.kind === "deploy" || (caller.kind === "site" && caller.site_id === site_id);
+
+/** What is proved again when the change commits. */
+function credentialOf(caller: SiteCaller, scope: Scope | null): WriteBy {
+  if (caller.kind === "site") return { token_hash: caller.token_hash };
+  if (caller.kind === "account") return caller;
+  if (scope === null) throw unauthorized();
+  return granted(caller, scope);
+}
+
+/** The site that the caller may manage, and the credential to prove it again when the change commits. `scope`: what a
  *  deploy token must be good for (BEYOND 7); null: none will do. */
 export async function managedSite(
   { caller, params, parts: { store, now } }: Asked,
-  _scope: Scope | null,
+  scope: Scope | null,
 ): Promise<{ site: Site; by: WriteBy }> {
   const site_id = params.id!;
-  const mayAsk = caller.kind === "account" || (caller.kind === "site" && caller.site_id === site_id);
-  if (!mayAsk) throw unauthorized();
+  if (!asksFor(caller, site_id)) throw unauthorized();
+  const by = credentialOf(caller, scope);
   const site = caller.kind === "site" && caller.gone ? null : await store.sites.byId(site_id);
   if (!site || siteState(site, now()) === "expired") throw unknownSite();
-  if (caller.kind === "site") return { site, by: { token_hash: caller.token_hash } };
-  if (site.owner_account_id !== caller.account_id) throw foreign();
-  return { site, by: caller };
+  if (caller.kind === "account" && site.owner_account_id !== caller.account_id) throw foreign();
+  if (caller.kind === "deploy" && !reaches(caller, site)) throw notGranted();
+  return { site, by };
 }

@@ -1,7 +1,7 @@
 /** `GET /sites/:id/explain`: why an address of a site answers as it does (BEYOND 5). */
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
-import { hostParser, siteUrl } from "../http/hosts.ts";
+import { hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
 import type { Site } from "../types.ts";
 import { managedSite } from "./caller.ts";
 import type { Ctx, Explained } from "./context.ts";
@@ -53,9 +53,9 @@ function addressOf(written: string | null, { slug }: Site, config: Config) {
   }
   const host = hostParser(config)(whole.host);
   if (host.kind !== "site" || host.slug !== slug) throw foreignHost(whole.href);
-  const { slug: _, version_id } = host;
-  const name = version_id === null ? slug : `${version_id}--${slug}`;
-  return { url: siteUrl(config, name) + whole.pathname + whole.search, host: { slug, version_id } };
+  const beside = host.version_id ?? host.preview;
+  const origin = beside === undefined ? siteUrl(config, slug) : urlBeside(config, beside, slug);
+  return { url: origin + whole.pathname + whole.search, host };
 }
 
 /** No site has a password yet. */

@@ -79,7 +79,7 @@ const noPicture = (): Refusal =>
 export async function readScreenshot(ctx: Ctx): Promise<Response> {
   const { params, query, parts } = ctx;
   const { store } = parts;
-  const { site } = await managedSite(ctx, "read");
+  const { site } = await managedSite(ctx, null);
   const size = query.get("size") ?? "desktop";
   if (size !== "desktop" && size !== "phone") {
     throw new Refusal("invalid_input", "`size` must be desktop or phone.");

@@ -15,6 +15,7 @@ import { bulkAttach, claim } from "./claim.ts";
 import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
 import { COMMENTS } from "./comments.ts";
+import { createDeployToken, listDeployTokens, revokeDeployToken } from "./deploy-tokens.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { explain } from "./explain.ts";
 import { pollDevice, startDevice } from "./device.ts";
@@ -64,6 +65,9 @@ export const TABLE: readonly Route[] = [
   ["POST", "/account/password", changePassword],
   ["GET", "/account/sessions", listSessions],
   ["DELETE", "/account/sessions/:id", endSession],
+  ["POST", "/account/tokens", createDeployToken],
+  ["GET", "/account/tokens", listDeployTokens],
+  ["DELETE", "/account/tokens/:id", revokeDeployToken],
   ["POST", "/auth/signup", signup, "no_session"],
   ["POST", "/auth/login", login, "no_session"],
   ["POST", "/auth/logout", logout],

@@ -1,10 +1,18 @@
 /** What changes a site: deploys, rollbacks, a change of hands, and the tokens that open it. */
 import type { SignedIn } from "./people.ts";
 import type { AskedPage, ListPage } from "./serving.ts";
+import type { Scope } from "../scopes.ts";
 import type { BuiltVersion, Site, TokenKind, Version } from "../types.ts";
 
 /** The credential that was accepted before a slow step; it must still hold when the change commits. */
-export type WriteBy = { token_hash: string } | SignedIn;
+export type WriteBy = { token_hash: string } | SignedIn | Granted;
+
+/** A deploy token, and what it was accepted for. */
+export interface Granted {
+  deploy_hash: string;
+  account_id: string;
+  scope: Scope;
+}
 
 export interface NewToken {
   hash: string;
@@ -17,7 +25,7 @@ export type PublishTarget =
       kind: "new";
       site_id: string;
       /** Null: an anonymous site, which expires. */
-      owner: SignedIn | null;
+      owner: SignedIn | Granted | null;
       expires_at: number | null;
       /** Keyed hash of the network that it counts for; null where it has an owner. */
       network: string | null;

@@ -10,7 +10,7 @@ import type {
   RolledBack,
   Tokens,
 } from "./changes.ts";
-import type { Accounts, DeviceLogins, Sessions } from "./people.ts";
+import type { Accounts, DeployTokens, DeviceLogins, Sessions } from "./people.ts";
 import type { Notes } from "./notes.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Previews } from "./previews.ts";
@@ -23,6 +23,7 @@ import { blobIsFound, readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
 import { diskUse, hasRoomFor } from "./disk/room.ts";
 import { accountStore } from "./sql/accounts.ts";
+import { deployTokenStore } from "./sql/deploy-tokens.ts";
 import { deviceLoginStore } from "./sql/device-logins.ts";
 import { leftVersions } from "./sql/lists/left-versions.ts";
 import { siteCensus } from "./sql/lists/site-listing.ts";
@@ -52,6 +53,7 @@ export interface Store extends ServingStore {
   tokens: Tokens;
   accounts: Accounts;
   sessions: Sessions;
+  deploy_tokens: DeployTokens;
   device_logins: DeviceLogins;
   ownership: Ownership;
   notes: Notes;
@@ -87,11 +89,13 @@ export interface Store extends ServingStore {
 interface Ways {
   /** How the last use of a session is written down; without it whoever finds the session waits for it. */
   noteUse?: (session_id: string) => void;
+  /** The same of a deploy token. */
+  noteTokenUse?: (token_id: string) => void;
   /** What happens in comments goes into the outbox. */
   announces?: boolean;
 }
 
-export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {}): Store {
+export function storeOn(parts: DataDir, { noteUse, noteTokenUse, announces = false }: Ways = {}): Store {
   const { db, data_dir } = parts;
   return {
     generation: parts.generation,
@@ -101,6 +105,7 @@ export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {
     tokens: tokenReader(db),
     accounts: accountStore(parts),
     sessions: sessionStore(parts, noteUse),
+    deploy_tokens: deployTokenStore(parts, noteTokenUse),
     device_logins: deviceLoginStore(parts),
     ownership: ownershipStore(parts),
     notes: { ...noteStore(parts), ...(announces && announcing(parts)) },

@@ -45,6 +45,7 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     ...instead("store", store, ["publish", "rollback", "sweep", "verifyTurn", "rememberServerAddress"]),
     accounts: instead("accounts", store.accounts, ["create", "remove", "changePassword"]),
     sessions: instead("sessions", store.sessions, ["start", "used", "confirm", "end", "endOthers"]),
+    deploy_tokens: instead("deploy_tokens", store.deploy_tokens, ["used", "add", "revoke"]),
     device_logins: instead("device_logins", store.device_logins, ["start", "decide", "poll"]),
     ownership: instead("ownership", store.ownership, [
       "claim",
@@ -57,6 +58,22 @@ function writingElsewhere(store: Store, { methods }: Writer): Store {
     notes: instead("notes", store.notes, NOTE_WRITES),
     previews: instead("previews", store.previews, ["promote", "end"]),
     reports: instead("reports", store.reports, ["add"]),
+  };
+}
+
+/** Nobody waits until the last use of a credential is written down. */
+function usesNoted(writer: Writer, lost: Serving["lost"]) {
+  const noted = new Set<string>();
+  const noting = (used: (id: string) => Promise<void>) => (id: string) => {
+    if (noted.has(id) || writer.isBusy()) return; // its next use is noted down again
+    noted.add(id);
+    used(id)
+      .catch((error: unknown) => isCommitUnknown(error) && lost(error))
+      .finally(() => noted.delete(id));
+  };
+  return {
+    noteUse: noting(writer.methods("sessions", ["used"]).used),
+    noteTokenUse: noting(writer.methods("deploy_tokens", ["used"]).used),
   };
 }
 
@@ -79,16 +96,7 @@ export async function openServing({
 }: Serving): Promise<{ store: Store; rates: Rates }> {
   const parts = openDataDir(data_dir, now, { watch: true, reads_only: true });
   const writer = startWriter({ data_dir, announces }, now);
-  const { used } = writer.methods("sessions", ["used"]);
-  const noted = new Set<string>();
-  const noteUse = (session_id: string): void => {
-    if (noted.has(session_id) || writer.isBusy()) return; // its next use is noted down again
-    noted.add(session_id);
-    used(session_id)
-      .catch((error: unknown) => isCommitUnknown(error) && lost(error))
-      .finally(() => noted.delete(session_id));
-  };
-  const store = writingElsewhere(storeOn(parts, { noteUse }), writer);
+  const store = writingElsewhere(storeOn(parts, usesNoted(writer, lost)), writer);
   return {
     rates: openRates(data_dir, now, writer.methods("rates", ["count", "forget"])),
     store: {

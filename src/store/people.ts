@@ -1,4 +1,5 @@
 /** Accounts, and how people and their programs are signed in. */
+import type { DeployGrant } from "../scopes.ts";
 import { UNIT_MS } from "../units.ts";
 
 export interface Account {
@@ -90,6 +91,29 @@ export interface Sessions {
   end(session: SignedIn): Promise<boolean>;
   /** All of the account but this one, and device logins that are about to become one. Says how many sessions. */
   endOthers(keep: SignedIn): Promise<number>;
+}
+
+export interface DeployToken extends DeployGrant {
+  name: string;
+  /** ISO 8601; null until it is first used. */
+  last_used_at: string | null;
+  created_at: string;
+  /** Epoch milliseconds. */
+  expires_at: number;
+}
+
+/** Live ones alone: what has expired is as what never was. */
+export interface DeployTokens {
+  /** By the token's hash; null where it opens nothing, and while its account is disabled. Counts as a use. */
+  find(hash: string): Promise<DeployToken | null>;
+  /** Its bearer was here now. On a full or busy disk that is not written down, and nobody is refused for it. */
+  used(token_id: string): Promise<void>;
+  /** Throws `invalid_input` for a site that is not the account's, and `quota_exceeded` for one token too many. */
+  add(by: SignedIn, token: Omit<DeployToken, "created_at" | "last_used_at"> & { hash: string }): Promise<DeployToken>;
+  /** Newest first. */
+  list(account_id: string): Promise<DeployToken[]>;
+  /** False where the account has no such token. */
+  revoke(by: SignedIn, token_id: string): Promise<boolean>;
 }
 
 export const DEVICE_LIFETIME_MS = 15 * UNIT_MS.m;

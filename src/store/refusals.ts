@@ -27,6 +27,17 @@ export const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_E
 /** Also where it comes from another thread or process, which bring no more than its words. */
 export const isSessionEnded = (error: unknown): boolean => error instanceof Refusal && error.message === SESSION_ENDED;
 
+/** A deploy token was accepted, and was over before the change was made. */
+export const grantEnded = (): Refusal =>
+  new Refusal("unauthorized", "This deploy token has expired or was revoked. Its account makes another one.");
+
+/** Shared by routes and the transaction. */
+export const notGranted = (): Refusal =>
+  new Refusal(
+    "forbidden",
+    "This deploy token is not for this site: the site belongs to another account or to none, or the token does not list it.",
+  );
+
 /** Of a site that is gone or disabled nothing is changed. */
 export function refuseUnlessThere(site: Site, now: number): void {
   const state = siteState(site, now);

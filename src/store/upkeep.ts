@@ -92,8 +92,15 @@ export interface ListedAccount {
   sites: number;
   /** ISO 8601. */
   created_at: string;
-  /** When a session of it was last used, or its password given; null where neither is known any more. */
+  /** When a session or a deploy token of it was last used, or its password given; null where none is known any more. */
   last_used_at: string | null;
+}
+
+/** How many of an account ended with its password. */
+export interface EndedTokens {
+  /** Those that deploys gave to its sessions. */
+  manage_tokens: number;
+  deploy_tokens: number;
 }
 
 /** What an operator does to accounts. */
@@ -102,10 +109,10 @@ export interface AccountOperations {
   list(): Promise<ListedAccount[]>;
   /** Throws a sentence where the address is taken. */
   create(account: { account_id: string; email: string; password_hash: string }): Promise<void>;
-  /** A new password; every session of the account ends, and every manage_token that a deploy gave to one: it says how
-   *  many of these. Throws a sentence where there is no such account. */
-  reset(email: string, password_hash: string): Promise<number>;
-  /** Its sessions end, and with them device logins; its sites are disabled with it. Says how many of these there are, and
+  /** A new password; every session of the account ends, every manage_token that a deploy gave to one, and every deploy
+   *  token. Throws a sentence where there is no such account. */
+  reset(email: string, password_hash: string): Promise<EndedTokens>;
+  /** Its sessions end, and with them device logins; its sites are disabled with it, its deploy tokens open nothing. Says how many of these there are, and
    *  null where it was disabled for this reason already. Throws a sentence where there is no such account. */
   disable(email: string, reason: string): Promise<number | null>;
   /** Ends that: its sites have the state they had before. Null where it was not disabled. Throws as `disable`. */

@@ -10,7 +10,16 @@ export interface WriterData {
 
 /** The parts of the store that write, by the names under which the thread has them. */
 export type Room =
-  "store" | "accounts" | "sessions" | "device_logins" | "ownership" | "previews" | "notes" | "reports" | "rates";
+  | "store"
+  | "accounts"
+  | "sessions"
+  | "deploy_tokens"
+  | "device_logins"
+  | "ownership"
+  | "previews"
+  | "notes"
+  | "reports"
+  | "rates";
 
 export interface WriteOrder {
   id: number;

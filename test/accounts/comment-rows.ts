@@ -1,5 +1,6 @@
 /** The same for the comments of a site, which has none: who is let in is told from who is not. */
-import { all, json, managed, type Row } from "./matrix-rows.ts";
+import { all, managed } from "./matrix-credentials.ts";
+import { json, type Row } from "./matrix-rows.ts";
 
 /** `let_in`: what whoever may manage the site is answered. */
 const row = (method: string, path: string, let_in: number, body?: unknown): Row => ({

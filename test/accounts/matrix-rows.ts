@@ -1,39 +1,9 @@
 /** What each route of the API answers to each credential (RELIABILITY 5). */
+import type { Scope } from "../../src/scopes.ts";
 import { newToken } from "../../src/tokens.ts";
 import { type DeployResult, JSON_TYPE, NOBODYS_ID, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
-
-export const CREDENTIALS = [
-  "none",
-  "malformed",
-  "unknown",
-  "M own",
-  "M other",
-  "claim",
-  "S owner",
-  "S other",
-  "S ended",
-] as const;
-export type Credential = (typeof CREDENTIALS)[number];
-
-/** A session as sign-in makes it, without the cost of a password. */
-export interface Member {
-  account_id: string;
-  session_id: string;
-  token: string;
-}
-
-/** All that one cell needs, fresh after each call that changed something. */
-export interface World {
-  owner: Member;
-  other: Member;
-  ended: string;
-  own: DeployResult;
-  others: DeployResult;
-  claimable: DeployResult;
-  gone: DeployResult;
-  device_code: string;
-}
+import { all, type Credential, deployTokens, managed, scoped, type World } from "./matrix-credentials.ts";
 
 export const json = (body: unknown) => ({ headers: JSON_TYPE, body: JSON.stringify(body) });
 const zip = (text: string) => ({ headers: ZIP, body: zipOf({ "index.html": text }) });
@@ -48,20 +18,8 @@ export interface Row {
   expected: Record<Credential, number>;
 }
 
-export const all = (status: number, but: Partial<Record<Credential, number>> = {}): Record<Credential, number> => ({
-  none: status,
-  malformed: status,
-  unknown: status,
-  "M own": status,
-  "M other": status,
-  claim: status,
-  "S owner": status,
-  "S other": status,
-  "S ended": status,
-  ...but,
-});
-export const managed = all(401, { "M own": 200, "S owner": 200, "S other": 403 });
-const gone = all(401, { "M own": 404, "S owner": 404, "S other": 404 });
+const gone = (scope: Scope) =>
+  all(401, { "M own": 404, "S owner": 404, "S other": 404, ...deployTokens({ scope, may: 404, elsewhere: 404 }) });
 const account = all(401, { "S owner": 200, "S other": 200 });
 const ownOnly = all(401, { "S owner": 200, "S other": 404 });
 export const badClaim = all(401);
@@ -75,30 +33,35 @@ export const rows: Row[] = [
     method: "POST",
     path: () => "/sites",
     send: () => zip("new"),
-    expected: all(401, { none: 200, "S owner": 200, "S other": 200 }),
+    expected: all(401, {
+      none: 200,
+      "S owner": 200,
+      "S other": 200,
+      ...deployTokens({ scope: "create", may: 200, elsewhere: 200 }),
+    }),
   },
   {
     title: "POST /sites/:id/deploys",
     method: "POST",
     path: ({ own }) => `/sites/${own.site_id}/deploys`,
     send: () => zip("newer"),
-    expected: managed,
+    expected: scoped("deploy"),
   },
   {
     title: "POST /sites/:id/rollback",
     method: "POST",
     path: ({ own }) => `/sites/${own.site_id}/rollback`,
     send: ({ own }) => json({ version_id: own.version_id }),
-    expected: managed,
+    expected: scoped("deploy"),
   },
   {
     title: "A1 POST /sites/:id/rollback to a version of another site",
     method: "POST",
     path: ({ own }) => `/sites/${own.site_id}/rollback`,
     send: ({ claimable }) => json({ version_id: claimable.version_id }),
-    expected: { ...managed, "M own": 404, "S owner": 404 },
+    expected: scoped("deploy", 404),
   },
-  { title: "GET /sites/:id", method: "GET", path: ({ own }) => `/sites/${own.site_id}`, expected: managed },
+  { title: "GET /sites/:id", method: "GET", path: ({ own }) => `/sites/${own.site_id}`, expected: scoped("read") },
   {
     // No engine is on: whoever may read the site learns that there is no picture.
     title: "GET /sites/:id/screenshots/:version_id",
@@ -111,13 +74,13 @@ export const rows: Row[] = [
     method: "GET",
     path: ({ claimable }) => `/sites/${claimable.site_id}`,
     about: ({ claimable }) => claimable,
-    expected: { ...managed, "S owner": 403 },
+    expected: { ...scoped("read"), "S owner": 403, ...deployTokens({ scope: "read", may: 403, elsewhere: 403 }) },
   },
   {
     title: "GET /sites/:id of an id that never was",
     method: "GET",
     path: () => `/sites/${NOBODYS_ID}`,
-    expected: all(401, { "S owner": 404, "S other": 404 }),
+    expected: { ...gone("read"), "M own": 401 },
   },
   ...(["deploys", "rollback"] as const).map((action) => ({
     title: `POST /sites/:id/${action} of a gone site`,
@@ -125,14 +88,14 @@ export const rows: Row[] = [
     path: (world: World) => `/sites/${world.gone.site_id}/${action}`,
     send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ version_id: own.version_id })),
     about: (world: World) => world.gone,
-    expected: gone,
+    expected: gone("deploy"),
   })),
   {
     title: "GET /sites/:id of a gone site",
     method: "GET",
     path: (world) => `/sites/${world.gone.site_id}`,
     about: (world) => world.gone,
-    expected: gone,
+    expected: gone("read"),
   },
   {
     title: "POST /sites/:id/claim with the right token",
@@ -188,14 +151,14 @@ export const rows: Row[] = [
     title: "GET /sites/:id/settings",
     method: "GET",
     path: ({ own }) => `/sites/${own.site_id}/settings`,
-    expected: managed,
+    expected: scoped("read"),
   },
   {
     title: "GET /sites/:id/settings of a gone site",
     method: "GET",
     path: (world) => `/sites/${world.gone.site_id}/settings`,
     about: (world) => world.gone,
-    expected: gone,
+    expected: gone("read"),
   },
   {
     title: "PATCH /sites/:id/settings",
@@ -218,27 +181,27 @@ export const rows: Row[] = [
     path: (world) => `/sites/${world.gone.site_id}/settings`,
     send: () => json({ skew: false }),
     about: (world) => world.gone,
-    expected: gone,
+    expected: all(401, { "M own": 404, "S owner": 404, "S other": 404 }),
   },
   {
     title: "GET /sites/:id/explain",
     method: "GET",
     path: ({ own }) => `/sites/${own.site_id}/explain?url=/`,
-    expected: managed,
+    expected: scoped("read"),
   },
   {
     title: "GET /sites/:id/explain of an anonymous site",
     method: "GET",
     path: ({ claimable }) => `/sites/${claimable.site_id}/explain?url=/`,
     about: ({ claimable }) => claimable,
-    expected: { ...managed, "S owner": 403 },
+    expected: { ...scoped("read"), "S owner": 403, ...deployTokens({ scope: "read", may: 403, elsewhere: 403 }) },
   },
   {
     title: "GET /sites/:id/explain of a gone site",
     method: "GET",
     path: (world) => `/sites/${world.gone.site_id}/explain?url=/`,
     about: (world) => world.gone,
-    expected: gone,
+    expected: gone("read"),
   },
   {
     title: "POST /account/bulk-attach",
@@ -290,6 +253,20 @@ export const rows: Row[] = [
     title: "DELETE /account/sessions/:id",
     method: "DELETE",
     path: ({ owner }) => `/account/sessions/${owner.session_id}`,
+    expected: ownOnly,
+  },
+  {
+    title: "POST /account/tokens",
+    method: "POST",
+    path: () => "/account/tokens",
+    send: () => json({ name: "CI", scopes: ["deploy"] }),
+    expected: account,
+  },
+  { title: "GET /account/tokens", method: "GET", path: () => "/account/tokens", expected: account },
+  {
+    title: "DELETE /account/tokens/:id",
+    method: "DELETE",
+    path: ({ deploy_tokens }) => `/account/tokens/${deploy_tokens["D read"].token_id}`,
     expected: ownOnly,
   },
   { title: "POST /auth/logout", method: "POST", path: () => "/auth/logout", send: () => json({}), expected: account },

@@ -1,11 +1,19 @@
 /** RELIABILITY 5: every endpoint × every credential. Nothing changes unless the answer is 200. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { hashToken, newAccountId, newSessionId, newToken } from "../../src/tokens.ts";
+import { hashToken, newAccountId, newDeployTokenId, newSessionId, newToken } from "../../src/tokens.ts";
 import { belongings, snapshot } from "../kit/database.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { comment_rows } from "./comment-rows.ts";
-import { badClaim, type Credential, CREDENTIALS, type Member, rows, type World } from "./matrix-rows.ts";
+import {
+  type Credential,
+  CREDENTIALS,
+  DEPLOY_CREDENTIALS,
+  DEPLOY_TOKENS,
+  type Member,
+  type World,
+} from "./matrix-credentials.ts";
+import { badClaim, rows } from "./matrix-rows.ts";
 
 /** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
@@ -32,27 +40,50 @@ async function deployAs(token: string): Promise<DeployResult> {
   return (await (await server.post(zipOf({ "index.html": "own" }), auth(token))).json()) as DeployResult;
 }
 
+const YEAR_MS = 366 * 86_400_000;
+
+async function deployTokensOf({ owner, other, own, second }: Omit<World, "deploy_tokens">) {
+  const { deploy_tokens } = server.running.store;
+  const made: [string, { token: string; token_id: string }][] = [];
+  for (const name of DEPLOY_CREDENTIALS) {
+    const { scopes, ...rest } = DEPLOY_TOKENS[name];
+    const by = name === "D other" ? other : owner;
+    const [token, token_id] = [newToken("svc_deploy_"), newDeployTokenId()];
+    const site_ids = "site" in rest ? [{ own, second }[rest.site].site_id] : null;
+    const expires_at = server.now() + (name === "D expired" ? 0 : YEAR_MS);
+    const { account_id } = by;
+    await deploy_tokens.add(by, { hash: hashToken(token), token_id, account_id, name, scopes, site_ids, expires_at });
+    if (name === "D revoked") await deploy_tokens.revoke(by, token_id);
+    made.push([name, { token, token_id }]);
+  }
+  return Object.fromEntries(made) as World["deploy_tokens"];
+}
+
 async function newWorld(): Promise<World> {
   const [owner, other, leaver] = [await member(), await member(), await member()];
   await server.running.store.sessions.end(leaver);
   const gone = await deployAs(owner.token);
   await server.api(`/account/sites/${gone.site_id}`, { method: "DELETE", headers: auth(owner.token) });
   const started = await server.api("/auth/device/code", { method: "POST", headers: JSON_TYPE, body: "{}" });
-  return {
+  const there = {
     owner,
     other,
     ended: leaver.token,
     own: await deployAs(owner.token),
+    second: await deployAs(owner.token),
     others: await deployAs(other.token),
     claimable: await server.deploy({ "index.html": "claimable" }),
     gone,
     device_code: ((await started.json()) as { device_code: string }).device_code,
   };
+  return { ...there, deploy_tokens: await deployTokensOf(there) };
 }
 
 /** `M own` and `claim` are those of the site that the row is about. */
-function credentialOf(credential: Credential, about: DeployResult, { owner, other, ended, others, claimable }: World) {
-  const headers: Record<Credential, Record<string, string>> = {
+function credentialOf(credential: Credential, about: DeployResult, world: World) {
+  const { owner, other, ended, others, claimable, deploy_tokens } = world;
+  if (credential.startsWith("D ")) return auth(deploy_tokens[credential as keyof typeof deploy_tokens].token);
+  const headers: Record<string, Record<string, string>> = {
     none: {},
     malformed: { authorization: "Bearer two words" },
     unknown: auth(newToken("svc_session_")),
@@ -63,7 +94,7 @@ function credentialOf(credential: Credential, about: DeployResult, { owner, othe
     "S other": auth(other.token),
     "S ended": auth(ended),
   };
-  return headers[credential];
+  return headers[credential]!;
 }
 
 /** What `S other` may send to a route that is not about its own: 200, and the owner's things are as they were. */
@@ -91,8 +122,11 @@ describe.each(ROWS)("$title", ({ method, path, send, about, expected }) => {
       return;
     }
     expect(snapshot(server.data_dir)).toEqual(before.all);
-    const { code, error, request_id } = JSON.parse(text) as Record<string, string>;
+    const { code, error, request_id, needed } = JSON.parse(text) as Record<string, string>;
     expect(response.headers.get("x-request-id")).toBe(request_id!);
+    if (response.status === 403 && credential.startsWith("D ")) {
+      expect(code).toBe(needed === undefined ? "forbidden" : "scope_missing");
+    }
     if (response.status === 401) {
       const valid = credential === "S owner" || credential === "S other";
       const invalidClaim = expected === badClaim && valid;

@@ -59,6 +59,7 @@ export function snapshot(data_dir: string): unknown {
   return [
     "select account_id, email, password_hash from accounts order by 1",
     "select session_id, account_id, hash from sessions order by 1",
+    "select hash, token_id, account_id, name, scopes, site_ids, expires_at from deploy_tokens order by 1",
     "select * from sites order by site_id",
     "select * from versions order by version_no",
     "select hash, site_id, kind from tokens order by 1",
@@ -133,16 +134,19 @@ export const addSessions = (data_dir: string, { account_id }: { account_id: stri
     account_id,
   );
 
-/** What somebody has: one site and the sessions. */
+/** What somebody has: one site, the sessions and the deploy tokens. */
 export const belongings = (data_dir: string, { site_id, account_id }: { site_id: string; account_id: string }) => [
   read(data_dir, "select * from sites where site_id = ?", site_id),
   read(data_dir, "select session_id from sessions where account_id = ?", account_id),
+  read(data_dir, "select token_id from deploy_tokens where account_id = ?", account_id),
 ];
 
 /** The write lock of the database, in another's hand: whoever publishes waits until it lets go. */
 export interface HeldWrites {
   /** Ends the account's sessions; seen by others once the lock is given back. */
   endSessions(account_id: string): void;
+  /** Any other change, seen as soon. */
+  run(statement: string, ...values: Value[]): void;
   letGo(): void;
 }
 
@@ -152,6 +156,7 @@ export function holdWrites(data_dir: string): HeldWrites {
   db.run("BEGIN IMMEDIATE");
   return {
     endSessions: (account_id) => void db.run("delete from sessions where account_id = ?", [account_id]),
+    run: (statement, ...values) => void db.run(statement, values),
     letGo() {
       db.run("COMMIT");
       db.close();

@@ -8,7 +8,7 @@ import type { NewToken } from "../../store/changes.ts";
 import type { Bytes, Site, SiteContext, TokenKind } from "../../types.ts";
 import { customerOf, networkOf } from "../../http/client-address.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";
-import { managedSite, ownerToBe, type SignedInCaller } from "../caller.ts";
+import { managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";
 import { noteDeployed, noteSite } from "./facts.ts";
 import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./request.ts";
@@ -19,7 +19,9 @@ import { limitAccount, limitClient } from "../../http/rate-limit.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import type { Ctx } from "../context.ts";
 
-async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<void> {
+type Owner = ReturnType<typeof ownerToBe>;
+
+async function countNewSite(ctx: Ctx, owner: Owner): Promise<void> {
   if (owner !== null) return limitAccount(ctx, owner.account_id);
   // Before it is counted: else any page would use up the deploys of its visitor's network.
   refuseForeignOrigin(ctx);
@@ -30,7 +32,7 @@ async function countNewSite(ctx: Ctx, owner: SignedInCaller | null): Promise<voi
 const tokenOf = (kind: TokenKind, token: string): NewToken => ({ hash: hashToken(token), kind });
 
 /** What a dry run of a new site is counted for. */
-const newSiteOf = (owner: SignedInCaller | null, network: string | null) => ({
+const newSiteOf = (owner: Owner, network: string | null) => ({
   site_id: "",
   site_no: 0,
   owner_account_id: owner?.account_id ?? null,
@@ -47,10 +49,10 @@ interface NewSite {
 }
 
 /** `shown`: whoever asks is shown the tokens; an account that does not see them needs none. */
-async function publishNew(ctx: Ctx, owner: SignedInCaller | null, made: NewSite, shown = true) {
-  const { parts, client_address } = ctx;
+async function publishNew(ctx: Ctx, owner: Owner, made: NewSite, shown = true) {
+  const { parts, caller, client_address } = ctx;
   const from = whereFrom(client_address());
-  const manage_token = shown ? newToken("svc_manage_") : undefined;
+  const fresh = shown && caller.kind !== "deploy" ? newToken("svc_manage_") : undefined;
   const claim_token = owner ? undefined : newToken("svc_claim_");
   const address = owner?.account_id ?? from.network;
   const deployed = await parts.pool.deploy({
@@ -59,10 +61,7 @@ async function publishNew(ctx: Ctx, owner: SignedInCaller | null, made: NewSite,
     site: siteContext(parts, { slug: null, anonymous: !owner, spa_override: made.spa_override }),
     spa_override: made.spa_override,
     renders: parts.config.render !== "off",
-    tokens: [
-      ...(manage_token ? [tokenOf("manage", manage_token)] : []),
-      ...(claim_token ? [tokenOf("claim", claim_token)] : []),
-    ],
+    tokens: [...(fresh ? [tokenOf("manage", fresh)] : []), ...(claim_token ? [tokenOf("claim", claim_token)] : [])],
     bounds: boundsOf(parts.config),
     target: {
       kind: "new",
@@ -76,6 +75,8 @@ async function publishNew(ctx: Ctx, owner: SignedInCaller | null, made: NewSite,
   });
   parts.published(deployed.site, deployed.version_id);
   noteDeployed(ctx.exchange, deployed);
+  // CI never sees a token that outlives its own.
+  const manage_token = caller.kind === "deploy" ? ctx.token! : fresh;
   return deployResult(ctx, deployed, { manage_token, claim_token });
 }
 

@@ -7,6 +7,7 @@ import type { Caller, Site } from "../../types.ts";
 function named(caller: Caller): string | null {
   if (caller.kind === "account") return caller.account_id;
   if (caller.kind === "site") return "manage_token";
+  if (caller.kind === "deploy") return caller.token_id;
   return caller.kind === "anonymous" ? "anonymous" : null;
 }
 

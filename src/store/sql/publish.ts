@@ -7,12 +7,11 @@ import type { Site } from "../../types.ts";
 import { type Op, statement } from "./db.ts";
 import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idempotency.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
-import { writableSite } from "./permission.ts";
+import { refuseUnlessOwner, writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
 import { showPreview } from "./previews/show.ts";
 import { askRender } from "./renders/queue.ts";
 import { addedBy, admit, countVersion, keepNewest, refuseOverQuota } from "./quotas.ts";
-import { refuseUnlessHeld } from "./sessions.ts";
 import { addTokens, moveLive, noteTokenUse, siteById } from "./sites.ts";
 import { addVersion } from "./versions.ts";
 
@@ -36,7 +35,7 @@ function* freeSlug(slugs: readonly string[]): Op<string> {
 
 function* makeSite(target: NewSite, version_id: string, now: number): Op<Site> {
   const { site_id, owner, expires_at, network, slugs, idempotency } = target;
-  if (owner) yield* refuseUnlessHeld(owner);
+  if (owner) yield* refuseUnlessOwner(owner, now);
   const slug = yield* freeSlug(slugs);
   const created_at = new Date(now).toISOString();
   yield* insertSite.do(site_id, slug, owner?.account_id ?? null, created_at, expires_at, network, version_id);
@@ -50,7 +49,7 @@ function* siteFor(target: PublishTarget, version_id: string, now: number): Op<{ 
   const earlier = target.idempotency && (yield* siteOfKey(target.idempotency, version_id, now));
   if (earlier === null) return { site: yield* makeSite(target, version_id, now), repeated: false };
   const { owner } = target;
-  if (owner) yield* refuseUnlessHeld(owner);
+  if (owner) yield* refuseUnlessOwner(owner, now);
   const site = yield* siteById.get(earlier);
   const isTheirs = site?.owner_account_id === (owner?.account_id ?? null);
   if (!site || !isTheirs || siteState(site, now) === "expired") throw idempotencyConflict();

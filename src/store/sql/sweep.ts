@@ -1,6 +1,7 @@
 /** What nobody needs any more: expired sites, old sessions and logins, and the rows of blobs that no version names. */
 import { audit } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
+import { forgetOldDeployTokens } from "./deploy-tokens.ts";
 import { forgetOldLogins } from "./device-logins.ts";
 import { makingRoom } from "./frame.ts";
 import { isHeld } from "./holds.ts";
@@ -90,6 +91,7 @@ export const clearLeftovers = ({ db, place }: Pick<Parts, "db" | "place">): Prom
 function* forgetPeople(now: number): Op<void> {
   yield* forgetOldSessions(now);
   yield* forgetOldLogins(now);
+  yield* forgetOldDeployTokens(now);
 }
 
 export const forgetUnused = ({ db, place }: Pick<Parts, "db" | "place">, now: number): Promise<void> =>

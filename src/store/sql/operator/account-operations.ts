@@ -1,9 +1,10 @@
 /** What an operator does to accounts, each with its line in the audit log. */
-import type { AccountOperations, NewInvitation } from "../../upkeep.ts";
+import type { AccountOperations, EndedTokens, NewInvitation } from "../../upkeep.ts";
 import { accountOf, accountState } from "./account-state.ts";
 import { audit } from "../audit.ts";
 import { type Op, statement } from "../db.ts";
 import type { Parts } from "../parts.ts";
+import { endDeployTokens } from "../deploy-tokens.ts";
 import { endAllSessions } from "../sessions.ts";
 import { revokeTokensOf } from "../sites.ts";
 
@@ -25,13 +26,16 @@ function* create({ account_id, email, password_hash }: NewPassword, at: string):
   yield* audit({ at, actor: "operator", action: "create-account", account_id });
 }
 
-function* reset(email: string, password_hash: string, at: string): Op<number> {
+function* reset(email: string, password_hash: string, at: string): Op<EndedTokens> {
   const account_id = yield* accountOf(email);
   yield* setPassword.do(password_hash, account_id);
   yield* endAllSessions(account_id);
-  const revoked = yield* revokeTokensOf(account_id);
+  const ended = {
+    manage_tokens: yield* revokeTokensOf(account_id),
+    deploy_tokens: yield* endDeployTokens(account_id),
+  };
   yield* audit({ at, actor: "operator", action: "reset-account", account_id });
-  return revoked;
+  return ended;
 }
 
 function* invite({ hash, email, expires_at }: NewInvitation, now: number): Op<void> {

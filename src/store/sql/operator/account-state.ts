@@ -10,6 +10,7 @@ import { endAllSessions } from "../sessions.ts";
 interface Row extends Omit<ListedAccount, "state" | "last_used_at"> {
   disabled_reason: string | null;
   session_used_at: string | null;
+  token_used_at: string | null;
   /** Epoch milliseconds. */
   password_given_at: number | null;
 }
@@ -17,15 +18,17 @@ const all = statement<Row>(
   `select account_id, email, created_at, disabled_reason,
      (select count(*) from sites where owner_account_id = accounts.account_id) as sites,
      (select max(last_used_at) from sessions where sessions.account_id = accounts.account_id) as session_used_at,
+     (select max(last_used_at) from deploy_tokens where deploy_tokens.account_id = accounts.account_id)
+       as token_used_at,
      (select max(seen_at) from sign_in_networks where sign_in_networks.account_id = accounts.account_id)
        as password_given_at
    from accounts order by created_at, account_id`,
 );
 
 function listed(row: Row): ListedAccount {
-  const { account_id, email, sites, created_at, disabled_reason, session_used_at, password_given_at } = row;
+  const { account_id, email, sites, created_at, disabled_reason, password_given_at } = row;
   const given = password_given_at === null ? "" : new Date(password_given_at).toISOString();
-  const last_used_at = [session_used_at ?? "", given].toSorted().at(-1) || null;
+  const last_used_at = [row.session_used_at ?? "", row.token_used_at ?? "", given].toSorted().at(-1) || null;
   return {
     account_id,
     email,

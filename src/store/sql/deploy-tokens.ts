@@ -1,0 +1,120 @@
+/** Deploy tokens: what an account gives to its CI (BEYOND 7). They end with it, by its word, and by the clock. */
+import { Refusal } from "../../errors.ts";
+import { allows, reaches, type Scope } from "../../scopes.ts";
+import type { Site } from "../../types.ts";
+import { UNIT_MS } from "../../units.ts";
+import type { Granted } from "../changes.ts";
+import type { DeployToken, DeployTokens, SignedIn } from "../people.ts";
+import { grantEnded, notGranted } from "../refusals.ts";
+import { audit } from "./audit.ts";
+import { type Op, statement } from "./db.ts";
+import { ifDiskAllows, makingRoom } from "./frame.ts";
+import type { Parts } from "./parts.ts";
+import { refuseUnlessHeld } from "./sessions.ts";
+import { siteById } from "./sites.ts";
+
+const MOST_TOKENS = 50;
+/** The last use is written no more often than this. */
+const TOUCH_MS = UNIT_MS.m;
+
+type Row = Omit<DeployToken, "scopes" | "site_ids"> & { scopes: string; site_ids: string | null };
+
+const COLUMNS = "token_id, account_id, name, scopes, site_ids, created_at, last_used_at, expires_at";
+const byHash = statement<Row>(
+  `select ${COLUMNS} from deploy_tokens where hash = ? and expires_at > ? and exists (
+     select 1 from accounts where accounts.account_id = deploy_tokens.account_id and disabled_reason is null)`,
+);
+const ofAccount = statement<Row>(
+  `select ${COLUMNS} from deploy_tokens where account_id = ? and expires_at > ?
+   order by created_at desc, token_id desc`,
+);
+const insert = statement<Row>(
+  `insert into deploy_tokens (hash, token_id, account_id, name, scopes, site_ids, created_at, expires_at)
+   values (?, ?, ?, ?, ?, ?, ?, ?) returning ${COLUMNS}`,
+);
+const touch = statement("update deploy_tokens set last_used_at = ? where token_id = ?");
+const remove = statement("delete from deploy_tokens where token_id = ? and account_id = ? and expires_at > ?");
+const removeAll = statement("delete from deploy_tokens where account_id = ?");
+const forget = statement("delete from deploy_tokens where expires_at <= ?");
+
+const tokenOf = (row: Row): DeployToken => ({
+  ...row,
+  scopes: JSON.parse(row.scopes) as Scope[],
+  site_ids: row.site_ids === null ? null : (JSON.parse(row.site_ids) as string[]),
+});
+
+function* live(hash: string, now: number): Op<DeployToken | null> {
+  const row = yield* byHash.get(hash, now);
+  return row && tokenOf(row);
+}
+
+/** Throws where the token has ended since it was accepted, or is not for the site any more. */
+export function* refuseUnlessGranted({ deploy_hash, scope }: Granted, now: number, site?: Site): Op<void> {
+  const token = yield* live(deploy_hash, now);
+  if (token === null || !allows(token, scope)) throw grantEnded();
+  if (site !== undefined && !reaches(token, site)) throw notGranted();
+}
+
+/** Says how many. */
+export function* endDeployTokens(account_id: string): Op<number> {
+  return (yield* removeAll.run(account_id)).changes;
+}
+
+/** For the sweep. */
+export const forgetOldDeployTokens = (now: number): Op<void> => forget.do(now);
+
+function* refuseForeign(site_ids: readonly string[], account_id: string): Op<void> {
+  for (const site_id of site_ids) {
+    const site = yield* siteById.get(site_id);
+    if (site?.owner_account_id === account_id) continue;
+    const sentence = `The member "site_ids" names ${site_id}, which is no site of your account.`;
+    throw new Refusal("invalid_input", sentence, { field: "site_ids" });
+  }
+}
+
+function tooMany(actual: number): Refusal {
+  const sentence = `An account has at most ${MOST_TOKENS} deploy tokens: revoke one that is not used any more.`;
+  return new Refusal("quota_exceeded", sentence, { limit: MOST_TOKENS, actual, unit: "tokens" });
+}
+
+function* add(by: SignedIn, token: Parameters<DeployTokens["add"]>[1], now: number): Op<DeployToken> {
+  const { hash, token_id, name, scopes, site_ids, expires_at } = token;
+  const { account_id } = by;
+  yield* refuseUnlessHeld(by);
+  yield* refuseForeign(site_ids ?? [], account_id);
+  const had = (yield* ofAccount.all(account_id, now)).length;
+  if (had >= MOST_TOKENS) throw tooMany(had + 1);
+  const at = new Date(now).toISOString();
+  const sites = site_ids && JSON.stringify(site_ids);
+  const row = yield* insert.get(hash, token_id, account_id, name, JSON.stringify(scopes), sites, at, expires_at);
+  const reason = `${token_id}: ${scopes.join(", ")}`;
+  yield* audit({ at, actor: account_id, action: "create-token", account_id, reason });
+  return tokenOf(row!);
+}
+
+function* revoke(by: SignedIn, token_id: string, now: number): Op<boolean> {
+  const { account_id } = by;
+  yield* refuseUnlessHeld(by);
+  if ((yield* remove.run(token_id, account_id, now)).changes === 0) return false;
+  const at = new Date(now).toISOString();
+  yield* audit({ at, actor: account_id, action: "revoke-token", account_id, reason: token_id });
+  return true;
+}
+
+/** `noteUse`: instead of `used`, where nobody is to wait for it. */
+export function deployTokenStore({ db, place, now }: Parts, noteUse?: (token_id: string) => void): DeployTokens {
+  const used = (token_id: string) => ifDiskAllows(db.write(() => touch.do(new Date(now()).toISOString(), token_id)));
+  return {
+    used,
+    async find(hash) {
+      const found = await db.read(live(hash, now()));
+      const last = found?.last_used_at ?? null;
+      const stale = last === null || Date.parse(last) <= now() - TOUCH_MS;
+      if (found && stale) await (noteUse ?? used)(found.token_id);
+      return found;
+    },
+    add: (by, token) => db.write(() => add(by, token, now())),
+    list: async (account_id) => (await db.read(ofAccount.all(account_id, now()))).map(tokenOf),
+    revoke: (by, token_id) => makingRoom(place, () => db.write(() => revoke(by, token_id, now()))),
+  };
+}

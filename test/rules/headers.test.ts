@@ -1,13 +1,14 @@
 /** BEYOND 3: `_headers`: which answers get what, what is refused, and what is told of a line that does nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, slugOf, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type DeployResult, slugOf, type TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
 let server: TestServer;
 let person: Person;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
   person = await signUp(server);
 });
 afterAll(() => server[Symbol.asyncDispose]());

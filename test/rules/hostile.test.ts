@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rulesOf } from "../../src/rules/index.ts";
 import { signUp } from "../kit/people.ts";
-import { type DeployResult, slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type DeployResult, slugOf, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,11 +1,12 @@
 /** BEYOND 2: `_redirects`, line by line: what a line answers, and what is told of one that does nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signUp } from "../kit/people.ts";
-import { type Contents, type DeployResult, slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type Contents, type DeployResult, slugOf, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

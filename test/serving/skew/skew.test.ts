@@ -99,7 +99,14 @@ describe("BEYOND 4: who is given it", () => {
   test("nobody who does not say: SPEC's 404 stands, also where one was given before, and after", async () => {
     const site = await server.deploy(contents({ "404.html": "own page", [CHUNK.slice(1)]: HELD }));
     await server.redeploy(site, contents({ "404.html": "own page" }));
-    for (const headers of <Record<string, string>[]>[{}, AS_SCRIPT, {}, { "sec-fetch-dest": "script" }, AS_SCRIPT, {}]) {
+    for (const headers of <Record<string, string>[]>[
+      {},
+      AS_SCRIPT,
+      {},
+      { "sec-fetch-dest": "script" },
+      AS_SCRIPT,
+      {},
+    ]) {
       const all = "sec-fetch-site" in headers;
       const answer = await ask(server, site, CHUNK, headers);
       expect(answer.status).toBe(all ? 200 : 404);

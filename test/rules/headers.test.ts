@@ -1,11 +1,14 @@
 /** BEYOND 3: `_headers`: which answers get what, what is refused, and what is told of a line that does nothing. */
 import { describe, expect, test } from "bun:test";
+import { startExplained } from "../kit/explained.ts";
+import { signUp } from "../kit/people.ts";
 import { type DeployResult, slugOf, ZIP } from "../kit/server.ts";
-import { sharedPerson } from "../kit/shared.ts";
+import { shared } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { asking, SMALL_SITE } from "./small-site.ts";
 
-const { server, person } = await sharedPerson();
+const server = shared(await startExplained());
+const person = await signUp(server);
 const ask = asking(server);
 
 const FILES = {

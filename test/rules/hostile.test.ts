@@ -2,11 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { rulesOf } from "../../src/rules/index.ts";
 import { signUp } from "../kit/people.ts";
+import { startExplained } from "../kit/explained.ts";
 import type { DeployResult } from "../kit/server.ts";
-import { sharedServer } from "../kit/shared.ts";
+import { shared } from "../kit/shared.ts";
 import { asking, SMALL_SITE } from "./small-site.ts";
 
-const server = await sharedServer();
+const server = shared(await startExplained());
 const ask = asking(server);
 
 const FILES = {

@@ -1,11 +1,12 @@
 /** BEYOND 2: `_redirects`, line by line: what a line answers, and what is told of one that does nothing. */
 import { describe, expect, test } from "bun:test";
 import { signUp } from "../kit/people.ts";
+import { startExplained } from "../kit/explained.ts";
 import { type Contents, type DeployResult, slugOf } from "../kit/server.ts";
-import { sharedServer } from "../kit/shared.ts";
+import { shared } from "../kit/shared.ts";
 import { asking, SMALL_SITE } from "./small-site.ts";
 
-const server = await sharedServer();
+const server = shared(await startExplained());
 
 const FILES = {
   ...SMALL_SITE,

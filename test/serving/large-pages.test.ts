@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync } from "node:zlib";
 import { prose } from "../kit/coding-attacks.ts";
 import { rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type DeployResult, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 
 const BODY = prose(1_300_000, 1);
@@ -16,7 +17,7 @@ let server: TestServer;
 let site: DeployResult;
 let whole: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
   site = await server.deploy({
     "index.html": PAGE,
     "404.html": PAGE.replace("Large", "Gone"),

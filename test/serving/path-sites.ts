@@ -1,4 +1,5 @@
 /** The sites whose paths are asked for, and how they are asked. */
+import { heldAgainstItsExplanation } from "../kit/explained.ts";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import type { Contents, DeployResult, TestServer } from "../kit/server.ts";
 
@@ -53,8 +54,21 @@ export const CONTENTS: Record<string, Contents> = {
 /** The sites on a server that starts later than this is called. */
 export function pathSites(started: () => TestServer) {
   const sites: Record<string, DeployResult> = {};
-  const get = (site: string, path: string | Uint8Array, headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
-    rawSite(started().port, sites[site]!.slug, path, headers, method);
+  async function get(
+    site: string,
+    path: string | Uint8Array,
+    headers: string[] = [],
+    method = "GET",
+  ): Promise<RawAnswer> {
+    const server = started();
+    const { slug } = sites[site]!;
+    const ask = () => rawSite(server.port, slug, path, headers, method);
+    const answer = await ask();
+    if (typeof path !== "string") return answer;
+    const sent = new Headers(headers.map((line) => line.split(/:\s*/, 2) as [string, string]));
+    await heldAgainstItsExplanation(server, { slug, path, method, headers: sent }, answer, ask);
+    return answer;
+  }
   return {
     sites,
     async deployAll(): Promise<void> {

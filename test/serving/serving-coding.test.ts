@@ -4,7 +4,8 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import { acceptedCodings } from "../../src/http/negotiate.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type DeployResult, type TestServer } from "../kit/server.ts";
 
 const text = (lines: number): string =>
   Array.from({ length: lines }, (_, i) => `line ${i * 7919} of some text\n`).join("");
@@ -15,7 +16,7 @@ const DENSE = Uint8Array.from({ length: 94 }, (_, i) => i + 33);
 let server: TestServer;
 let site: DeployResult;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
   site = await server.deploy({
     "index.html": `<title>Home</title><p>${text(200)}</p>`,
     "app.css": text(300),

@@ -1,12 +1,13 @@
 /** RELIABILITY H32, H33: what is answered where no file is: the shell of an app, a site's own 404.html. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import type { TestServer } from "../kit/server.ts";
 import { CONTENTS, pathSites } from "./path-sites.ts";
 
 let server: TestServer;
 const { sites, deployAll, get, seen } = pathSites(() => server);
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
   await deployAll();
 });
 afterAll(() => server[Symbol.asyncDispose]());

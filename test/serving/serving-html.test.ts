@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { headEnd } from "../../src/html/head-end.ts";
 import { expectLinear } from "../kit/cpu.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import type { TestServer } from "../kit/server.ts";
 
 let server: TestServer;
-beforeAll(async () => void (server = await startServer()));
+beforeAll(async () => void (server = await startExplained()));
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function served(page: string | Uint8Array, name = "index.html"): Promise<Buffer> {

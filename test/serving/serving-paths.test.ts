@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "../../src/resolve.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import type { RawAnswer } from "../kit/raw-http.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import type { TestServer } from "../kit/server.ts";
 import { pathSites } from "./path-sites.ts";
 
 let server: TestServer;
 const { sites, deployAll, get, seen } = pathSites(() => server);
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
   await deployAll();
 });
 afterAll(() => server[Symbol.asyncDispose]());

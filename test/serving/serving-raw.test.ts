@@ -1,14 +1,15 @@
 /** RELIABILITY H17, H18, H36 to H41, H49 to H53, H57: what arrives on the socket. B: Bun decides before our handler. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rawAnswers, rawBytes, rawExchange, rawRequest } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type DeployResult, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
 let site: DeployResult;
 let other: DeployResult;
 let host: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startExplained();
   site = await server.deploy({ "index.html": "<title>first</title>", b: "file b" });
   other = await server.deploy({ "index.html": "<title>second</title>", b: "other b" });
   host = `${site.slug}.localhost:${server.port}`;

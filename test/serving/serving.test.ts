@@ -1,14 +1,15 @@
 /** CONTRACT 6 and RELIABILITY H1, H34, H35, H40, H42, H47, H48, H58 to H60: a site and its life, as visitors see it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { startExplained } from "../kit/explained.ts";
+import { type DeployResult, type TestServer } from "../kit/server.ts";
 
 const PAGE = { "index.html": "<title>Home</title>", "a.css": "a{}", "docs/index.html": "docs" };
 
 let server: TestServer;
 let site: DeployResult;
 beforeAll(async () => {
-  server = await startServer("--contact", "abuse@svc.example");
+  server = await startExplained("--contact", "abuse@svc.example");
   site = await server.deploy(PAGE);
 });
 afterAll(() => server[Symbol.asyncDispose]());

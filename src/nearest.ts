@@ -16,13 +16,17 @@ function distance(a: string, b: string): number {
   return last[b.length]!;
 }
 
+/** How many steps are near: to a word of three letters two lead from almost any other. */
+const nearSteps = (written: string, word: string): number =>
+  written.length < 4 ? 1 : Math.max(2, Math.floor(word.length * 0.4));
+
 /** The nearest of the known words, or null where none is near. */
 export function nearest(written: string, known: readonly string[]): string | null {
   const isStart = known.find((word) => written.length > 3 && word.startsWith(written));
   if (isStart !== undefined) return isStart;
   const ranked = known.map((word) => ({ word, steps: distance(written, word) })).sort((a, b) => a.steps - b.steps);
   const best = ranked[0];
-  return best !== undefined && best.steps <= Math.max(2, Math.floor(best.word.length * 0.4)) ? best.word : null;
+  return best !== undefined && best.steps <= nearSteps(written, best.word) ? best.word : null;
 }
 
 /** Ends a sentence that says which flag is not known. `names`: those that are, without dashes. */

@@ -61,9 +61,27 @@ describe("CONTRACT 8: a first word that is no path and near a command", () => {
     expect(asJson["code"]).toBe(exit === 1 ? "not_found" : "usage");
   });
 
-  test.each([["ui"], ["x.html"], ["web/dist"]])("%s is near to none: only that it is not there", async (word) => {
+  test.each([["x.html"], ["web/dist"]])("%s is near to none: only that it is not there", async (word) => {
     const { code, err } = await home.run([word]);
     expect([code, err]).toEqual([1, `  ✗ There is no file or folder ${word}.\n`]);
+  });
+
+  test.each([["ui"], ["dst"], ["xyzzy"]])(
+    "%s could be a command, and is near to none: where they stand",
+    async (word) => {
+      const { code, err } = await home.run([word]);
+      expect([code, err]).toEqual([1, `  ✗ There is no file or folder ${word}. svc help lists the commands.\n`]);
+    },
+  );
+
+  test.each([
+    ["dst", "svc dist"],
+    ["web-sit", "svc web-site"],
+    ["lst", "svc list"],
+  ])("a folder that lies here may be meant, too: %s", async (word, meant) => {
+    const cwd = await home.write("near", { "dist/index.html": "d", "web-site/index.html": "w" });
+    const { code, err } = await home.run([word], { cwd });
+    expect([code, err]).toEqual([1, `  ✗ There is no file or folder ${word}. Did you mean ${meant}?\n`]);
   });
 });
 
@@ -76,6 +94,9 @@ describe("CONTRACT 8: words of other tools", () => {
     [["rm", "calm-otter-x3k9"], "Run: svc delete calm-otter-x3k9"],
     [["remove", "--yes"], "Run: svc delete --yes"],
     [["teardown"], "Run: svc delete"],
+    [["init"], "svc <path> deploys. Run: svc"],
+    [["sites"], "Run: svc list"],
+    [["status", "dist"], "Run: svc versions dist"],
   ])("%j exits 2 with the line that does it: %s", async (words, sentence) => {
     const { code, out, err } = await home.run(words);
     expect([code, out]).toEqual([2, ""]);

@@ -16,6 +16,7 @@ import { makeChallenge } from "./challenge.ts";
 import type { Handler, Route } from "./context.ts";
 import { COMMENTS } from "./comments.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
+import { planDeploy } from "./deploys/plan.ts";
 import { pollDevice, startDevice } from "./device.ts";
 import { changePassword } from "./own-password.ts";
 import { readScreenshot } from "./renders.ts";
@@ -37,6 +38,7 @@ export const TABLE: readonly Route[] = [
   ["POST", "/challenge", makeChallenge, "no_session"],
   ["POST", "/sites", createSite],
   ["POST", "/sites/:id/deploys", redeploy],
+  ["POST", "/sites/:id/plan", planDeploy],
   ["POST", "/sites/:id/rollback", rollback],
   ["GET", "/sites/:id", readSite],
   ["GET", "/sites/:id/screenshots/:version_id", readScreenshot],

@@ -30,6 +30,7 @@ import { announcing } from "./sql/notes/announcing.ts";
 import { noteStore } from "./sql/notes/index.ts";
 import { outbox } from "./sql/notes/outbox.ts";
 import { ownershipStore } from "./sql/ownership.ts";
+import { possession } from "./sql/possession.ts";
 import { publisher } from "./sql/publish.ts";
 import { admit } from "./sql/quotas.ts";
 import { renderStore } from "./sql/renders/index.ts";
@@ -92,7 +93,7 @@ export function storeOn(parts: DataDir, { noteUse, announces = false }: Ways = {
   return {
     generation: parts.generation,
     sites: siteReader(db),
-    versions: { ...versionReader(db), ...versionLists(db) },
+    versions: { ...versionReader(db), ...versionLists(db), ...possession(db) },
     tokens: tokenReader(db),
     accounts: accountStore(parts),
     sessions: sessionStore(parts, noteUse),

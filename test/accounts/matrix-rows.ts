@@ -85,6 +85,13 @@ export const rows: Row[] = [
     expected: managed,
   },
   {
+    title: "POST /sites/:id/plan",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/plan`,
+    send: () => json({ files: [{ path: "index.html", sha256: "0".repeat(64), bytes: 1 }] }),
+    expected: managed,
+  },
+  {
     title: "POST /sites/:id/rollback",
     method: "POST",
     path: ({ own }) => `/sites/${own.site_id}/rollback`,
@@ -119,11 +126,11 @@ export const rows: Row[] = [
     path: () => `/sites/${NOBODYS_ID}`,
     expected: all(401, { "S owner": 404, "S other": 404 }),
   },
-  ...(["deploys", "rollback"] as const).map((action) => ({
+  ...(["deploys", "plan", "rollback"] as const).map((action) => ({
     title: `POST /sites/:id/${action} of a gone site`,
     method: "POST",
     path: (world: World) => `/sites/${world.gone.site_id}/${action}`,
-    send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ version_id: own.version_id })),
+    send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ files: [], version_id: own.version_id })),
     about: (world: World) => world.gone,
     expected: gone,
   })),

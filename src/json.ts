@@ -1,6 +1,48 @@
-/** JSON of a stranger: whatever it holds, asking for a member of it fails on nothing. */
+/** JSON of a stranger: whatever it holds, reading it or asking for a member of it fails on nothing. */
+import { Refusal } from "./errors.ts";
 
 export type Json = { [member: string]: Json } | Json[] | string | number | boolean | null | undefined;
 
 export const member = (value: Json, name: string): Json =>
   value && typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
+
+const DEPTH = 32;
+
+/** Its message goes into the middle of a sentence. */
+export class NotJson extends Error {}
+
+export const invalidJson = (why: string): Refusal =>
+  new Refusal("invalid_json", `The body must be a JSON object (${why}).`);
+
+/** A string without its closing quote ends with the text: else the search would begin again at each quote inside it. */
+const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
+
+/** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
+function nestsDeeper(text: string, most: number): boolean {
+  let depth = 0;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth > most) return true;
+  }
+  return false;
+}
+
+/** At most 32 levels. Throws `NotJson`. */
+export function parseJson(text: string): unknown {
+  if (nestsDeeper(text, DEPTH)) throw new NotJson(`nested deeper than ${DEPTH} levels`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new NotJson("it cannot be parsed");
+  }
+}
+
+/** Throws `NotJson` where the bytes are no UTF-8. */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new NotJson("it is not UTF-8");
+  }
+}

@@ -54,3 +54,6 @@ export function largestThree<T>(all: Iterable<T>, size: (one: T) => number): T[]
   }
   return top;
 }
+
+/** How long a list of a deploy's files may be, in bytes of JSON (BEYOND 6). */
+export const mostListBytes = ({ max_files }: { max_files: number }): number => 1024 * Math.max(64, max_files);

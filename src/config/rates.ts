@@ -28,9 +28,9 @@ export const RATE_SETTINGS = {
   rate_redeploy: rate(
     "REDEPLOY",
     "30/1m,300/1h",
-    "redeploys and dry runs of sites without an owner, per client address",
+    "redeploys and dry runs of sites without an owner, per client address; twice as many plans",
   ),
-  rate_owned: rate("OWNED", "60/1m,1200/1h", "deploys, redeploys and dry runs per account"),
+  rate_owned: rate("OWNED", "60/1m,1200/1h", "deploys, redeploys and dry runs per account; twice as many plans"),
   rate_report: rate("REPORT", "3/1h", "abuse reports per client address"),
   rate_comment: rate("COMMENT", "10/1m", "comments per client address"),
   rate_comment_identity: rate("COMMENT_IDENTITY", "30/1h", "comments per visitor"),

@@ -4,9 +4,15 @@ import type { PlainFailure } from "../errors.ts";
 import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
-interface Upload {
+/** The bytes of an upload. */
+export interface UploadBody {
   /** Handed over: cannot be read afterwards. */
   zip: Bytes;
+  /** The zip is a delta: the site whose files complete it. */
+  joins?: string | null;
+}
+
+interface Upload extends UploadBody {
   /** The process reads the brands itself. */
   site: Omit<SiteContext, "brands">;
   /** Who waits for a slot: an IPv4 address or an IPv6 /48, and of that the /64. */
@@ -57,16 +63,34 @@ export interface CarryJob {
   network: string;
 }
 
-export type Job = DeployJob | RehearsalJob | CarryJob;
+/** What an upload of these files would be (BEYOND 6). Nothing is stored. */
+export interface PlanJob {
+  plan: { site_id: string };
+  /** JSON, handed over as a zip is. */
+  list: Bytes;
+  customer: string;
+  network: string;
+}
+
+export interface Planned {
+  version_id: string;
+  live: boolean;
+  stored: boolean;
+  /** Hashes of what the site lacks, in the order of the list. */
+  need: string[];
+}
+
+export type Job = DeployJob | RehearsalJob | CarryJob | PlanJob;
 
 /** What the process is not told. */
-type Uploaded = "zip" | "customer" | "network";
+type Uploaded = "zip" | "list" | "customer" | "network";
 
-type Given = Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded> | Omit<CarryJob, Uploaded>;
+type Given =
+  Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded> | Omit<CarryJob, Uploaded> | Omit<PlanJob, Uploaded>;
 
 /** The same with the zip as a file. */
 export type ProcessJob = Given & {
-  /** In DATA/tmp; of a job without a zip a file that is not there. */
+  /** In DATA/tmp; of a plan it is the list, of a job without either a file that is not there. */
   zip_path: string;
   data_dir: string;
   limits: Limits;
@@ -81,6 +105,7 @@ export type Outcome =
   | { deployed: Deployed }
   | { rehearsed: Rehearsed }
   | { carried: ReviewThread[] }
+  | { planned: Planned }
   | PlainFailure
   | { other_version: string };
 

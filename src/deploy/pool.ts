@@ -13,7 +13,7 @@ import type { Bytes, Limits } from "../types.ts";
 import { type DeployProcess, startDeployProcess } from "./deploy-process.ts";
 import { busy, notStarted, stopping } from "./failures.ts";
 import { type HandedZip, handZip, noZip } from "./handed-zip.ts";
-import type { CarryJob, Deployed, DeployJob, Job, RehearsalJob, Rehearsed } from "./job.ts";
+import type { CarryJob, Deployed, DeployJob, Job, PlanJob, Planned, RehearsalJob, Rehearsed } from "./job.ts";
 import { type Done, startTask, type Task } from "./task.ts";
 
 interface PoolOptions {
@@ -39,6 +39,8 @@ export interface DeployPool {
   rehearse(job: RehearsalJob): Promise<Rehearsed>;
   /** Takes the threads of a site's comments along to its live version. */
   carry(job: CarryJob): Promise<void>;
+  /** `job.list` cannot be read afterwards. */
+  plan(job: PlanJob): Promise<Planned>;
   load(): { slots: number; busy: number; waiting: number };
   /** Gives up what does not publish yet, waits for what does, ends the processes. */
   stop(): Promise<void>;
@@ -61,6 +63,13 @@ function rehearsedOf(done: Done): Rehearsed {
   if ("rehearsed" in done) return done.rehearsed;
   throw new Error("a deploy came back from a dry run");
 }
+
+function plannedOf(done: Done): Planned {
+  if ("planned" in done) return done.planned;
+  throw new Error("a deploy came back from a plan");
+}
+
+const handedBytes = (job: Job): Bytes | null => ("zip" in job ? job.zip : "list" in job ? job.list : null);
 
 /** What a deploy needs before it can begin. What the machine does not give is refused in the caller's words; the log has
  *  its own. */
@@ -93,7 +102,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
 
   async function runIn(process: DeployProcess, whole: Job, zip: HandedZip): Promise<Done> {
     if (stopped) throw stopping();
-    const { zip: _, customer: __, network: ___, ...job } = { zip: null, ...whole };
+    const { zip: _, list: __, customer: ___, network: ____, ...job } = { zip: null, list: null, ...whole };
     const around = { zip_path: zip.path, data_dir, limits, now: now(), version: packageJson.version };
     const task = startTask(process, { ...job, ...around }, zip, { deadline_ms, memory_bytes }, log);
     tasks.add(task);
@@ -104,7 +113,8 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
       if (stopped) throw stopping();
       const process = processes.take(); // it starts while the zip is written
       try {
-        const zip = "zip" in job ? await handOver(job.zip) : noZip;
+        const bytes = handedBytes(job);
+        const zip = bytes === null ? noZip : await handOver(bytes);
         return await runIn(process, job, zip).finally(zip.remove);
       } finally {
         processes.giveBack(process);
@@ -134,6 +144,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
     deploy: async (job) => deployedOf(await runInSlot(job)),
     rehearse: async (job) => rehearsedOf(await runInSlot(job)),
     carry: async (job) => void (await runInSlot(job)),
+    plan: async (job) => plannedOf(await runInSlot(job)),
     load: () => ({ slots: width, ...slots.load() }),
     async stop() {
       slots.close();

@@ -23,7 +23,13 @@ export interface Task {
   giveUp(reason: (place: Place) => Refusal): void;
 }
 
-export type Done = Extract<Outcome, { deployed: unknown } | { rehearsed: unknown } | { carried: unknown }>;
+export type Done = Extract<
+  Outcome,
+  { deployed: unknown } | { rehearsed: unknown } | { carried: unknown } | { planned: unknown }
+>;
+
+const isDone = (outcome: Outcome): outcome is Done =>
+  "deployed" in outcome || "rehearsed" in outcome || "carried" in outcome || "planned" in outcome;
 
 /** How often memory is looked at: the fastest page of zeros fills 100 MB in this time. */
 const WATCH_MS = 50;
@@ -34,7 +40,7 @@ function doneOf(outcome: Outcome, log: Pick<Log, "error">): Done {
   if ("deployed" in outcome && outcome.deployed.not_carried !== undefined) {
     log.error("comments were not carried to a new version", outcome.deployed.not_carried);
   }
-  if ("deployed" in outcome || "rehearsed" in outcome || "carried" in outcome) return outcome;
+  if (isDone(outcome)) return outcome;
   if ("other_version" in outcome) {
     log.error("deploy", `the program was exchanged for ${outcome.other_version}: restart the server`);
     throw exchanged();

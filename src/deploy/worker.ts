@@ -11,6 +11,8 @@ import { diskRefusal } from "../store/refusals.ts";
 import type { BuiltVersion, Progress } from "../types.ts";
 import { takeZip } from "./handed-zip.ts";
 import { comparedWith, rehearse } from "./rehearse.ts";
+import { joinDelta } from "./join.ts";
+import { plan } from "./plan.ts";
 import { measureStages } from "./stages.ts";
 import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
 
@@ -43,23 +45,30 @@ async function connect(data_dir: string): Promise<Store> {
 }
 
 /** A job that has a zip. */
-type UploadJob = Exclude<ProcessJob, { carry: unknown }>;
+type UploadJob = Exclude<ProcessJob, { carry: unknown } | { plan: unknown }>;
 
 const nameOf = (job: UploadJob): string | undefined =>
   "target" in job && job.target.kind === "new" ? job.target.slugs[0] : (job.site.slug ?? undefined);
 
-function buildFrom(job: UploadJob, progress: Progress): BuiltVersion {
-  const { zip_path, limits, site, data_dir } = job;
+async function buildFrom(job: UploadJob, progress: Progress): Promise<BuiltVersion> {
+  const { zip_path, limits, site, data_dir, joins } = job;
   const { zip, note, close } = takeZip(zip_path);
   try {
     const told: Progress = (stage, file) => {
       progress(stage, file);
       note(stage, file);
     };
-    return build(zip, limits, told, { ...site, name: nameOf(job), brands: readBrands(data_dir) }, cpu);
+    const upload = joins == null ? zip : await joinDelta(zip, joins, { limits, store: await connect(data_dir) }, told);
+    return build(upload, limits, told, { ...site, name: nameOf(job), brands: readBrands(data_dir) }, cpu);
   } finally {
     close();
   }
+}
+
+async function planFrom({ zip_path, data_dir, limits, plan: { site_id } }: Extract<ProcessJob, { plan: unknown }>) {
+  const { zip, close } = takeZip(zip_path);
+  close();
+  return plan(zip, site_id, { limits, store: await connect(data_dir) });
 }
 
 /** From here on nobody ends this process: neither its server nor, should that end, the kernel. What is left then is done
@@ -103,7 +112,8 @@ async function carryPublished(store: Store, site_id: string): Promise<Pick<Deplo
 async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<Outcome> {
   begun = { now: job.now, at: performance.now() };
   if ("carry" in job) return { carried: await carryAlong(await connect(job.data_dir), job.carry.site_id) };
-  const version = buildFrom(job, progress);
+  if ("plan" in job) return { planned: await planFrom(job) };
+  const version = await buildFrom(job, progress);
   const store = await connect(job.data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
   const { target, tokens, bounds, spa_override, renders } = job;

@@ -1,9 +1,9 @@
 /** Reading request bodies under a limit: what is too long is refused before it is read, or as soon as it is seen. */
 import { Refusal } from "../errors.ts";
+import { invalidJson, NotJson, parseJson, textOf } from "../json.ts";
 import type { Bytes } from "../types.ts";
 
 const TEXT_BYTES = 64 * 1024;
-const JSON_DEPTH = 32;
 const MOST_ITEMS = 100;
 
 /**
@@ -42,40 +42,34 @@ async function readWhole(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** A string without its closing quote ends with the text: else the search would begin again at each quote inside it. */
-const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
-
-/** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
-function nestsDeeper(text: string, most: number): boolean {
-  let depth = 0;
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (token === "[" || token === "{") depth++;
-    else if (token === "]" || token === "}") depth--;
-    if (depth > most) return true;
+/** What `read` returns; what is no JSON is refused. */
+function orInvalid<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof NotJson ? invalidJson(error.message) : error;
   }
-  return false;
 }
-
-const invalidJson = (why: string): Refusal => new Refusal("invalid_json", `The body must be a JSON object (${why}).`);
 
 /** Read once and kept: the body is asked for its CSRF token first and for its members afterwards. */
 const texts = new WeakMap<Request, Promise<string>>();
+
+const tooLong = (limit: number) => (actual: number | undefined) =>
+  new Refusal("body_too_large", `The body is longer than ${limit / 1024} KiB.`, { limit, actual });
 
 /** A short text body: at most 64 KiB of UTF-8, or `limit` bytes. */
 function readText(request: Request, limit = TEXT_BYTES): Promise<string> {
   const found = texts.get(request);
   if (found) return found;
-  const tooLong = (actual: number | undefined) =>
-    new Refusal("body_too_large", `The body is longer than ${limit / 1024} KiB.`, { limit, actual });
-  const text = readBody(request, limit, tooLong).then((bytes) => {
-    try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    } catch {
-      throw invalidJson("it is not UTF-8");
-    }
-  });
+  const text = readBody(request, limit, tooLong(limit)).then((bytes) => orInvalid(() => textOf(bytes)));
   texts.set(request, text);
   return text;
+}
+
+/** A body that another thread reads, as it came. Throws `body_too_large`. */
+export async function readUnread(request: Request, limit: number): Promise<Bytes> {
+  const read = await texts.get(request);
+  return read === undefined ? readBody(request, limit, tooLong(limit)) : new TextEncoder().encode(read);
 }
 
 /** Without its parameters, in lower case; null where the request names none. */
@@ -85,12 +79,7 @@ export const mediaType = ({ headers }: Request): string | null =>
 /** The JSON of a request, whatever it is: at most 64 KiB, or `limit` bytes, and 32 levels. Throws `invalid_json`. */
 export async function readAnyJson(request: Request, limit?: number): Promise<unknown> {
   const text = await readText(request, limit);
-  try {
-    if (nestsDeeper(text, JSON_DEPTH)) throw invalidJson(`nested deeper than ${JSON_DEPTH} levels`);
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw error instanceof Refusal ? error : invalidJson("it cannot be parsed");
-  }
+  return orInvalid(() => parseJson(text));
 }
 
 /** The JSON object of a request. Its members are still to be checked one by one. */

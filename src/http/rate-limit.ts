@@ -11,8 +11,9 @@ export interface Counted {
   undo(): Promise<void>;
 }
 
-/** Counts a call; throws 429 `rate_limited` where it is one too many. */
-export type Limiter = (rule: RateRule, subject: string) => Promise<Counted>;
+/** Counts a call; throws 429 `rate_limited` where it is one too many. `plan`: it is what comes before the calls that the
+ *  rule is for. It counts beside them, and there may be twice as many. */
+export type Limiter = (rule: RateRule, subject: string, plan?: boolean) => Promise<Counted>;
 
 const UNLIMITED: Counted = { headers: {}, undo: async () => {} };
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
@@ -55,7 +56,15 @@ export const windowLimiter =
 
 export function limiter(rates: Rates, config: Config): Limiter {
   const limit = windowLimiter(rates);
-  return (rule, subject) => limit(rule, subject, rateWindows(config[rule])!);
+  return (rule, subject, plan = false) => {
+    const windows = rateWindows(config[rule])!;
+    if (!plan) return limit(rule, subject, windows);
+    return limit(
+      `${rule}_plan`,
+      subject,
+      windows.map((window) => ({ ...window, count: 2 * window.count })),
+    );
+  };
 }
 
 /** A call that is to be counted, and the headers of its answer. */
@@ -69,13 +78,18 @@ interface Call {
 export async function limitAccount(
   { parts, headers }: Omit<Call, "client_address">,
   account_id: string,
+  plan = false,
 ): Promise<void> {
-  Object.assign(headers, (await parts.limit("rate_owned", account_id)).headers);
+  Object.assign(headers, (await parts.limit("rate_owned", account_id, plan)).headers);
 }
 
 /** Counts a call of the client's network: an IPv4 address or an IPv6 /64. */
-export async function limitClient({ parts, client_address, headers }: Call, rule: RateRule): Promise<Counted> {
-  const counted = await parts.limit(rule, networkOf(client_address()));
+export async function limitClient(
+  { parts, client_address, headers }: Call,
+  rule: RateRule,
+  plan = false,
+): Promise<Counted> {
+  const counted = await parts.limit(rule, networkOf(client_address()), plan);
   Object.assign(headers, counted.headers);
   return counted;
 }

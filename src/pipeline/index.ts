@@ -7,6 +7,7 @@ import { versionIdOf } from "../version-id.ts";
 import { scanAbuse } from "./abuse/index.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { ingest } from "./archive/index.ts";
+import type { Ingested } from "./archive/ingested.ts";
 import { lint } from "./lint/index.ts";
 import { describe } from "./manifest.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
@@ -17,6 +18,10 @@ import { createBudget } from "./budget.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
 import { titleOf } from "../html/title.ts";
 import { REDIRECTS, redirectsOf } from "../rules/redirects.ts";
+
+export { openDelta } from "./archive/delta.ts";
+export type { Ingested } from "./archive/ingested.ts";
+export { planUpload } from "./archive/plan.ts";
 
 /** A listing's own title says nothing that the upload said. */
 const titleOfIndex = ({ files, healed }: Draft, pages: Pages): string | null =>
@@ -32,16 +37,16 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
 const asOwned = <Spa extends { enabled: boolean }>(spa: Spa, { spa_override }: SiteContext): Spa =>
   spa_override == null ? spa : { ...spa, enabled: spa_override === 1 };
 
-/** `cpu`: milliseconds of processor time that were spent so far, for the limit of judging; without it there is none. */
+/** `upload`: a zip, or the files that were read from one. `cpu`: milliseconds of processor time that were spent so far, for the limit of judging; without it there is none. */
 export function build(
-  zip: Uint8Array,
+  upload: Uint8Array | Ingested,
   limits: Limits,
   progress: Progress,
   site: SiteContext,
   cpu?: () => number,
 ): BuiltVersion {
-  const { draft: upload, digest, hashes } = ingest(zip, limits, progress);
-  const whole = ensureIndex(renderMarkdownSite(upload, progress), progress, site.name);
+  const { draft: files, digest, hashes } = upload instanceof Uint8Array ? ingest(upload, limits, progress) : upload;
+  const whole = ensureIndex(renderMarkdownSite(files, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
   const clean = scanAbuse(asWritten(whole), site, progress, pages, budget);

@@ -18,6 +18,7 @@ import { COMMENTS } from "./comments.ts";
 import { createDeployToken, listDeployTokens, revokeDeployToken } from "./deploy-tokens.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { explain } from "./explain.ts";
+import { planDeploy } from "./deploys/plan.ts";
 import { pollDevice, startDevice } from "./device.ts";
 import { makePreview } from "./deploys/preview.ts";
 import { changePassword } from "./own-password.ts";
@@ -42,6 +43,7 @@ export const TABLE: readonly Route[] = [
   ["POST", "/challenge", makeChallenge, "no_session"],
   ["POST", "/sites", createSite],
   ["POST", "/sites/:id/deploys", redeploy],
+  ["POST", "/sites/:id/plan", planDeploy],
   ["POST", "/sites/:id/rollback", rollback],
   ["POST", "/sites/:id/previews", makePreview],
   ["GET", "/sites/:id/previews", listPreviews],

@@ -34,6 +34,7 @@ import { noteStore } from "./sql/notes/index.ts";
 import { outbox } from "./sql/notes/outbox.ts";
 import { ownershipStore } from "./sql/ownership.ts";
 import { previewStore } from "./sql/previews/index.ts";
+import { possession } from "./sql/possession.ts";
 import { publisher } from "./sql/publish.ts";
 import { admit } from "./sql/quotas.ts";
 import { renderStore } from "./sql/renders/index.ts";
@@ -100,7 +101,7 @@ export function storeOn(parts: DataDir, { noteUse, noteTokenUse, announces = fal
   return {
     generation: parts.generation,
     sites: siteReader(db),
-    versions: { ...versionReader(db), ...versionLists(db), ...leftVersions(db) },
+    versions: { ...versionReader(db), ...versionLists(db), ...leftVersions(db), ...possession(db) },
     previews: previewStore(parts),
     tokens: tokenReader(db),
     accounts: accountStore(parts),

@@ -120,6 +120,8 @@ export interface Versions {
   receipt(site_id: string, version_id: string): Promise<Receipt | null>;
   /** Between two versions; from null everything is added. Null where the site has no such version. */
   compare(site_id: string, from: string | null, to: string): Promise<Changes | null>;
+  /** Of these contents those that an uploaded file of one of its versions has, previews' too; by hash. */
+  possessed(site_id: string, hashes: readonly string[]): Promise<Map<string, Stored>>;
 }
 
 /** What finding a file's bytes takes. */

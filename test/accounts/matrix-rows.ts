@@ -48,6 +48,13 @@ export const rows: Row[] = [
     expected: scoped("deploy"),
   },
   {
+    title: "POST /sites/:id/plan",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/plan`,
+    send: () => json({ files: [{ path: "index.html", sha256: "0".repeat(64), bytes: 1 }] }),
+    expected: managed,
+  },
+  {
     title: "POST /sites/:id/rollback",
     method: "POST",
     path: ({ own }) => `/sites/${own.site_id}/rollback`,
@@ -82,11 +89,11 @@ export const rows: Row[] = [
     path: () => `/sites/${NOBODYS_ID}`,
     expected: { ...gone("read"), "M own": 401 },
   },
-  ...(["deploys", "rollback"] as const).map((action) => ({
+  ...(["deploys", "plan", "rollback"] as const).map((action) => ({
     title: `POST /sites/:id/${action} of a gone site`,
     method: "POST",
     path: (world: World) => `/sites/${world.gone.site_id}/${action}`,
-    send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ version_id: own.version_id })),
+    send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ files: [], version_id: own.version_id })),
     about: (world: World) => world.gone,
     expected: gone("deploy"),
   })),

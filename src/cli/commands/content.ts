@@ -87,8 +87,12 @@ export async function contentOfProject({ cwd }: Context, server: Server, project
   return readContent(server, linkKey(folder), { source: shownFrom(cwd, folder), looked_up: true });
 }
 
-export async function zipContent({ source, files, limits }: Content): Promise<Uint8Array<ArrayBuffer>> {
-  const zip = await zipFiles(files);
+/** `entries`: what of it is sent, where that is not all. */
+export async function zipContent(
+  { source, files, limits }: Content,
+  entries: Iterable<readonly [string, Uint8Array]> = files,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const zip = await zipFiles(entries);
   if (zip.length <= limits.max_zip_bytes) return zip;
   const sizes = [...files].map(([path, { length }]) => ({ path, bytes: length }));
   const [is, most] = sizeAndLimit(zip.length, limits.max_zip_bytes);

@@ -19,7 +19,7 @@ export interface ApiCall {
   credential: Credential | null;
   json?: unknown;
   /** `body` is made anew for each try. A stream does not tell its length, so `bytes` does. */
-  zip?: { bytes: number; body(): Body };
+  zip?: { type: string; bytes: number; body(): Body };
   idempotency_key?: string;
   /** The solved challenge of an anonymous deploy. */
   proof?: string;
@@ -38,7 +38,7 @@ function requestInit(call: ApiCall): RequestInit & { duplex?: "half" } {
   // A redirect could carry the token to another server.
   const init = { method: call.method, headers, redirect: "manual" as const };
   if (call.zip) {
-    Object.assign(headers, { "content-type": "application/zip", "content-length": String(call.zip.bytes) });
+    Object.assign(headers, { "content-type": call.zip.type, "content-length": String(call.zip.bytes) });
     return { ...init, body: call.zip.body(), duplex: "half" };
   }
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);

@@ -7,12 +7,13 @@ import { waiting } from "../terminal/units.ts";
 import { throughProxy } from "./proxy.ts";
 import { otherWays } from "./which-server.ts";
 
-/** With the status and the code of the answer. */
+/** With the status and the code of the answer, and what else it said. */
 export class ApiFailure extends Failure {
   constructor(
     readonly status: number,
     code: string,
     message: string,
+    readonly body: unknown = null,
   ) {
     super(code, message);
   }
@@ -122,5 +123,6 @@ export function refusal(server: Server, asked: Asked, response: Response, body: 
     status,
     code,
     isAboutTheToken ? joined(said, aboutTheToken(server, status, asked.credential)) : said,
+    body,
   );
 }

@@ -24,7 +24,13 @@ function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void):
 
 /** The body of the upload for `ask`. `onAll` is called when all of it is handed over: from then on the server can
  *  publish it. */
-export const zipBody = (zip: Uint8Array<ArrayBuffer>, spinner: Spinner, onAll: () => void) => ({
+export const zipBody = (
+  zip: Uint8Array<ArrayBuffer>,
+  spinner: Spinner,
+  onAll: () => void,
+  type = "application/zip",
+) => ({
+  type,
   bytes: zip.length,
   body: (): Body =>
     watched(zip, (sent) => {

@@ -11,61 +11,78 @@ import { show } from "../show.ts";
 import { refuseFolderWithData, refuseNewerFormat, refuseUnlessPlainFile } from "./guard.ts";
 import type { LocatedEntry } from "./local-headers.ts";
 
-/** An entry that will be a file. */
-export interface Upload {
-  entry: LocatedEntry;
-  /** As the zip has it. */
+/** What may become a file, by its name. */
+export interface Named {
+  /** As the upload has it. */
   name: string;
   path: string;
+  folder: boolean;
   guessed: boolean;
   backslashes: boolean;
+  /** As declared. */
+  bytes: number;
 }
 
-interface Uploads {
-  files: Upload[];
+/** An entry of a zip. */
+export interface Upload extends Named {
+  entry: LocatedEntry;
+}
+
+interface Chosen<One> {
+  files: One[];
   /** Paths that were left out because they may hold secrets. */
   secrets: string[];
 }
 
-export function chooseUploads(entries: readonly LocatedEntry[], limits: Limits): Uploads {
+export function chooseUploads(entries: readonly LocatedEntry[], limits: Limits): Chosen<Upload> {
   const named = entries.map(nameEntry);
+  for (const upload of named) if (droppedAs(upload.path) === null) refuseKind(upload);
+  return chooseFiles(named, limits);
+}
+
+/** The same of names alone. */
+export function chooseFiles<One extends Named>(named: readonly One[], limits: Limits): Chosen<One> {
   const kept = named.filter(({ path }) => droppedAs(path) === null);
   const files = kept.filter(({ folder }) => !folder);
-  const folders = kept.filter(({ folder }) => folder);
-  for (const { entry, name } of kept) refuseNewerFormat(entry, name);
-  for (const { entry, name } of files) refuseUnlessPlainFile(entry, name);
-  for (const { entry, name } of folders) refuseFolderWithData(entry, name);
   const secrets = named.filter(({ path, folder }) => !folder && droppedAs(path) === "secret").map(({ path }) => path);
   refuseEmpty(files, secrets);
   refuseOverLimits(files, limits);
-  refuseClashes(files, folders);
+  refuseClashes(
+    files,
+    kept.filter(({ folder }) => folder),
+  );
   return { files, secrets };
 }
 
-function nameEntry(entry: LocatedEntry): Upload & { folder: boolean } {
+function nameEntry(entry: LocatedEntry): Upload {
   const { name, guessed } = decodeName(entry);
-  return { entry, name, guessed, ...cleanPath(name) };
+  return { entry, name, guessed, bytes: entry.size, ...cleanPath(name) };
 }
 
-function refuseEmpty(files: readonly Upload[], secrets: readonly string[]): void {
+export function refuseKind({ entry, name, folder }: Pick<Upload, "entry" | "name" | "folder">): void {
+  refuseNewerFormat(entry, name);
+  if (folder) refuseFolderWithData(entry, name);
+  else refuseUnlessPlainFile(entry, name);
+}
+
+function refuseEmpty(files: readonly Named[], secrets: readonly string[]): void {
   if (files.length > 0) return;
   const why = secrets.length > 0 ? "only files that are never published, such as .env or .git" : "no files";
-  throw new Refusal("empty_deploy", `The zip holds ${why}. Put at least one file into it, best an index.html.`);
+  throw new Refusal("empty_deploy", `The upload holds ${why}. Put at least one file into it, best an index.html.`);
 }
 
 /** The declared sizes are summed before anything is inflated; what comes out later must have just these sizes. */
-function refuseOverLimits(files: readonly Upload[], { max_files, max_bytes }: Limits): void {
-  const sized = files.map(({ path, entry }) => ({ path, bytes: entry.size }));
+function refuseOverLimits(files: readonly Named[], { max_files, max_bytes }: Limits): void {
   const largest = () =>
-    largestThree(sized, ({ bytes }) => bytes).map(({ path, bytes }) => ({ path: show(path), bytes }));
+    largestThree(files, ({ bytes }) => bytes).map(({ path, bytes }) => ({ path: show(path), bytes }));
   if (files.length > max_files)
     throw overLimit(
       "too_many_files",
-      `The zip has ${files.length} files; a deploy may have ${max_files}. Leave out what the site does not need.`,
+      `The upload has ${files.length} files; a deploy may have ${max_files}. Leave out what the site does not need.`,
       { limit: max_files, actual: files.length },
       largest(),
     );
-  const bytes = sized.reduce((sum, file) => sum + file.bytes, 0);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > max_bytes)
     throw overLimit(
       "deploy_too_large",

@@ -1,11 +1,11 @@
 /** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Who may deploy and what
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
-import type { Deployed } from "../../deploy/job.ts";
+import type { Deployed, UploadBody } from "../../deploy/job.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../../tokens.ts";
 import { newSlugs } from "../../slugs.ts";
 import type { NewToken } from "../../store/changes.ts";
-import type { Bytes, Site, SiteContext, TokenKind } from "../../types.ts";
+import type { Site, SiteContext, TokenKind } from "../../types.ts";
 import { customerOf, networkOf } from "../../http/client-address.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";
 import { managedSite, ownerToBe } from "../caller.ts";
@@ -42,8 +42,7 @@ const newSiteOf = (owner: Owner, network: string | null) => ({
 /** Who takes turns at the slots. */
 const whereFrom = (address: string) => ({ customer: customerOf(address), network: networkOf(address) });
 
-interface NewSite {
-  zip: Bytes;
+interface NewSite extends UploadBody {
   key_hash: string | null;
   spa_override?: Site["spa_override"] | undefined;
 }
@@ -88,7 +87,7 @@ export async function createSite(ctx: Ctx) {
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
   const key_hash = idempotencyKey(request.headers.get("idempotency-key"));
-  const zip = await readUpload(ctx, owner !== null);
+  const { zip } = await readUpload(ctx, owner !== null, null);
   if (!rehearsal) return publishNew(ctx, owner, { zip, key_hash, spa_override });
   const charged = newSiteOf(owner, owner ? null : networkKey(ctx));
   const site = siteContext(parts, { slug: null, anonymous: !owner, spa_override });
@@ -123,9 +122,10 @@ type Update = Awaited<ReturnType<typeof siteToUpdate>>;
 export const uploadFor = (
   { parts, client_address }: Ctx,
   { site, owned }: Update,
-  { zip, spa_override = site.spa_override }: Pick<NewSite, "zip" | "spa_override">,
+  { zip, joins = null, spa_override = site.spa_override }: Omit<NewSite, "key_hash">,
 ) => ({
   zip,
+  joins,
   ...whereFrom(client_address()),
   site: siteContext(parts, { slug: site.slug, anonymous: !owned, spa_override }),
   bounds: boundsOf(parts.config),
@@ -134,13 +134,13 @@ export const uploadFor = (
 async function publishVersion(
   ctx: Ctx,
   update: Update,
-  { zip, spa_override }: Pick<NewSite, "zip" | "spa_override">,
+  upload: Omit<NewSite, "key_hash">,
   fresh: string | null,
 ): Promise<Deployed> {
   const { parts } = ctx;
   const deployed = await parts.pool.deploy({
-    ...uploadFor(ctx, update, { zip, spa_override }),
-    spa_override,
+    ...uploadFor(ctx, update, upload),
+    spa_override: upload.spa_override,
     renders: parts.config.render !== "off",
     tokens: fresh ? [tokenOf("manage", fresh)] : [],
     target: { kind: "existing", site_id: update.site.site_id, by: update.by },
@@ -157,15 +157,15 @@ export async function redeploy(ctx: Ctx) {
   const { site, owned } = update;
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
-  const zip = await readUpload(ctx, owned);
+  const upload = { ...(await readUpload(ctx, owned, site.site_id)), spa_override };
   if (rehearsal) {
     const against = { site_id: site.site_id, version_id: site.live_version_id };
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { ...uploadFor(ctx, update, { zip, spa_override }), against, charged: site }, setting);
+    return dryRun(parts, { ...uploadFor(ctx, update, upload), against, charged: site }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;
-  const deployed = await publishVersion(ctx, update, { zip, spa_override }, fresh);
+  const deployed = await publishVersion(ctx, update, upload, fresh);
   return deployResult(ctx, deployed, { manage_token: fresh ?? token! });
 }
 

@@ -32,7 +32,7 @@ export async function makePreview(ctx: Ctx) {
   const name = nameFor(site.slug, query);
   refuseSpa(query);
   const rehearsal = isDryRun(query);
-  const upload = uploadFor(ctx, update, { zip: await readUpload(ctx, owned) });
+  const upload = uploadFor(ctx, update, await readUpload(ctx, owned, site.site_id));
   if (rehearsal) {
     const against = { site_id: site.site_id, version_id: site.live_version_id };
     return dryRun(parts, { ...upload, against, charged: site }, site.spa_override);

@@ -2,20 +2,31 @@
 import type { Config } from "../../config/index.ts";
 import { networkOf } from "../../http/client-address.ts";
 import { Refusal } from "../../errors.ts";
-import { zipTooLarge } from "../../over-limit.ts";
+import { mostListBytes, zipTooLarge } from "../../over-limit.ts";
+import type { UploadBody } from "../../deploy/job.ts";
 import type { Bounds } from "../../store/changes.ts";
 import { hashToken } from "../../tokens.ts";
 import type { Bytes } from "../../types.ts";
-import { mediaType, readBody } from "../../http/body.ts";
+import { mediaType, readBody, readUnread } from "../../http/body.ts";
 import { FORM_BYTES, isFileForm, openFileForm } from "../../http/multipart.ts";
 import type { ApiParts, Ctx } from "../context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
+/** A zip of what a site lacks (BEYOND 6). */
+const DELTA_TYPE = "application/vnd.svc.delta+zip";
 /** Bun cuts a body that is slower than 16 KiB/s over this many seconds: the most it takes (BUN 2). */
 const UPLOAD_TIMEOUT_S = 255;
 
-function refuseUnlessZip(request: Request): void {
-  if (!ZIP_TYPES.has(mediaType(request) ?? "")) {
+/** `of_site`: what a delta would be joined with. */
+function refuseUnlessZip(request: Request, of_site: string | null): void {
+  const type = mediaType(request) ?? "";
+  if (type === DELTA_TYPE && of_site === null) {
+    throw new Refusal(
+      "unsupported_media_type",
+      "A new site has no files that a delta could leave out: send the whole zip, with Content-Type: application/zip.",
+    );
+  }
+  if (type !== DELTA_TYPE && !ZIP_TYPES.has(type)) {
     throw new Refusal("unsupported_media_type", "Send the zip itself as the body, with Content-Type: application/zip.");
   }
   if (request.headers.has("content-encoding")) {
@@ -52,11 +63,21 @@ function makeReady(ctx: Ctx, owned: boolean, beside = 0) {
   return { max_zip_bytes, tooLarge };
 }
 
-/** The zip, whole. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a site that has an owner. */
-export async function readUpload(ctx: Ctx, owned: boolean): Promise<Bytes> {
-  refuseUnlessZip(ctx.request);
+/** The body of an upload, read to its end. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a
+ *  site that has an owner. `of_site`: the one whose files may complete it; null: a new one. */
+export async function readUpload(ctx: Ctx, owned: boolean, of_site: string | null): Promise<UploadBody> {
+  refuseUnlessZip(ctx.request, of_site);
+  const joins = mediaType(ctx.request) === DELTA_TYPE ? of_site : null;
   const { max_zip_bytes, tooLarge } = makeReady(ctx, owned);
-  return readBody(ctx.request, max_zip_bytes, tooLarge);
+  return { zip: await readBody(ctx.request, max_zip_bytes, tooLarge), joins };
+}
+
+/** The list of a plan, unread. Nothing is stored for it, so it needs no room. */
+export async function readPlan({ request, parts, client_address, after }: Ctx): Promise<Bytes> {
+  const most = mostListBytes(parts.config);
+  const announced = Math.min(Number(request.headers.get("content-length") ?? most), most);
+  after(parts.uploads.hold(client_address(), Math.min(announced, parts.config.max_zip_bytes)));
+  return readUnread(request, most);
 }
 
 /** The field of a form that has the zip. */

@@ -1,0 +1,99 @@
+/** How a new version gets to a site that is there: of what the site has already nothing is sent, where that saves enough
+ *  to be worth the question (BEYOND 6). */
+import type { Context } from "../command.ts";
+import { ask } from "../service/api.ts";
+import { bytesLeftOut, deltaEntries, hashFiles, PLAN, planBody } from "../service/delta.ts";
+import { ApiFailure } from "../service/refusal.ts";
+import type { Shape } from "../service/shape.ts";
+import { STOPPED, zipBody } from "../service/upload.ts";
+import type { Spinner } from "../terminal/spinner.ts";
+import { count } from "../terminal/units.ts";
+import type { OpenedSite } from "./chosen-site.ts";
+import { type Content, zipContent } from "./content.ts";
+
+type Site = Pick<OpenedSite, "server" | "credential" | "site_id">;
+
+interface Sending<Answer> {
+  /** Below the server's base, query included. */
+  path: string;
+  shape: Shape<Answer>;
+  spinner: Spinner;
+}
+
+/** Less is sent anew: the plan and its answer take about as long. */
+const WORTH_BYTES = 32 * 1024;
+/** What was pruned since the plan, or is damaged, is told once; twice, and something else is wrong. */
+const TRIES = 2;
+
+type Hashed = ReturnType<typeof hashFiles>;
+type Need = ReadonlySet<string>;
+
+/** A server from before there were plans, one that has had enough of them, or one that takes no list as long. */
+function takesNoPlan(error: unknown): boolean {
+  if (!(error instanceof ApiFailure)) return false;
+  const { status, code } = error;
+  return (status === 404 && code !== "unknown_site") || status === 405 || status === 429 || code === "body_too_large";
+}
+
+/** The hashes that the site lacks; null: all is to be sent. */
+async function askNeed({ server, credential, site_id }: Site, files: Hashed, spinner: Spinner): Promise<Need | null> {
+  spinner.label("Asking what the site has already");
+  const path = `/sites/${site_id}/plan`;
+  const call = { method: "POST" as const, path, credential, json: planBody(files), repeatable: true };
+  try {
+    return new Set((await ask(server, call, PLAN)).need);
+  } catch (error) {
+    if (takesNoPlan(error)) return null;
+    throw error;
+  }
+}
+
+/** After a delta that was refused for what it left out: with that. Null: all is to be sent. */
+function needAfter(need: Need, error: unknown): Need | null {
+  if (!(error instanceof ApiFailure)) throw error;
+  if (error.code === "unsupported_media_type") return null;
+  if (error.code !== "missing_blobs") throw error;
+  return PLAN(error.body) === null ? new Set([...need, ...(error.body as { need: string[] }).need]) : null;
+}
+
+function sender<Answer>(context: Context, site: Site, content: Content, { path, shape, spinner }: Sending<Answer>) {
+  const send = (zip: Uint8Array<ArrayBuffer>, type?: string): Promise<Answer> => {
+    context.terminal.ifStopped(STOPPED.early);
+    const body = zipBody(zip, spinner, () => context.terminal.ifStopped(STOPPED.late), type);
+    // Equal content is one version, also where it arrives twice.
+    const call = { method: "POST" as const, path, credential: site.credential, zip: body, repeatable: true };
+    return ask(site.server, call, shape);
+  };
+  return {
+    async whole(): Promise<Answer> {
+      spinner.label(`Zipping ${count(content.files.size, "file")}`);
+      return send(await zipContent(content));
+    },
+    async delta(files: Hashed, need: Need): Promise<Answer> {
+      const entries = deltaEntries(files, need);
+      spinner.label(`Zipping ${entries.length - 1} of ${count(files.length, "file")}`);
+      return send(await zipContent(content, entries), "application/vnd.svc.delta+zip");
+    },
+  };
+}
+
+/** Posts the content to `path`, which takes a zip and a delta alike, and resolves to the answer. */
+export async function sendContent<Answer>(
+  context: Context,
+  site: Site,
+  content: Content,
+  sending: Sending<Answer>,
+): Promise<Answer> {
+  const { whole, delta } = sender(context, site, content, sending);
+  const files = hashFiles(content.files);
+  const isWorth = (need: Need) => bytesLeftOut(files, need) >= WORTH_BYTES;
+  let need = isWorth(new Set()) ? await askNeed(site, files, sending.spinner) : null;
+  for (let left = TRIES; left > 0 && need !== null && isWorth(need); left--) {
+    try {
+      return await delta(files, need);
+    } catch (error) {
+      need = needAfter(need, error);
+    }
+  }
+  return whole();
+}

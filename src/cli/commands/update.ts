@@ -1,16 +1,16 @@
 /** `svc update`: the next version of a site that was deployed before. */
 import { resolve } from "node:path";
 import { uploadIdentity } from "../../client/upload-identity.ts";
-import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import type { Context, Given } from "../command.ts";
-import { contentAt, contentOfProject, requireExisting, zipContent, type Content } from "./content.ts";
+import { contentAt, contentOfProject, requireExisting, type Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
 import { deployJson } from "./deploy-json.ts";
 import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
 import { usage } from "../failure.ts";
 import { isBuiltAt, liesAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
+import { sendContent } from "./send-content.ts";
 import { tellExpiry, tellReceipt } from "./receipt.ts";
 import { localReceipt } from "./recipes.ts";
 import { thenWait } from "./wait.ts";
@@ -25,20 +25,25 @@ import {
   type ChosenSite,
 } from "./chosen-site.ts";
 import { dim, green, text } from "../terminal/text.ts";
-import { count, seconds } from "../terminal/units.ts";
+import { seconds } from "../terminal/units.ts";
 import type { Shape } from "../service/shape.ts";
-import { STOPPED, zipBody } from "../service/upload.ts";
+import { STOPPED } from "../service/upload.ts";
 import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 
 /** What to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
  *  then is looked up again, but from inside it. */
-async function contentOf(context: Context, { server, link, site_id }: ChosenSite, path: string | undefined) {
+export async function contentOf(
+  context: Context,
+  { server, link, site_id }: ChosenSite,
+  path: string | undefined,
+  command = "update",
+) {
   const { cwd } = context;
   const isPlace = link !== null && liesAt(link, cwd, path);
   if (isPlace && !link.looked_up && path === undefined) return contentAt(context, server, link.folder);
   if (path === undefined && link !== null && isBuiltAt(link, cwd, path)) return contentAt(context, server, cwd);
   if ((isPlace && link.looked_up) || path === undefined) {
-    return contentOfProject(context, server, isPlace ? link.folder : cwd, svc(`update --site ${site_id}`));
+    return contentOfProject(context, server, isPlace ? link.folder : cwd, svc(`${command} --site ${site_id}`));
   }
   requireExisting(context, path);
   return contentAt(context, server, resolve(cwd, path), path);
@@ -61,16 +66,8 @@ async function publish<Answer>(
   given: Given,
   { content, shape, spinner }: Sending<Answer>,
 ): Promise<Answer> {
-  spinner.label(`Zipping ${count(content.files.size, "file")}`);
-  const call = {
-    method: "POST" as const,
-    path: withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null),
-    credential: opened.credential,
-    zip: zipBody(await zipContent(content), spinner, () => context.terminal.ifStopped(STOPPED.late)),
-    // Equal content is one version, also where it arrives twice.
-    repeatable: true,
-  };
-  return ask(opened.server, call, shape).catch((error: unknown) => {
+  const path = withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null);
+  return sendContent(context, opened, content, { path, shape, spinner }).catch((error: unknown) => {
     const isGone = error instanceof ApiFailure && error.code === "unknown_site";
     throw isGone ? siteGone(context, opened) : error;
   });

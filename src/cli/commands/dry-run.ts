@@ -18,7 +18,7 @@ export function withQuery(path: string, ...parameters: readonly (string | null)[
 export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, receipt: Receipt): void {
   if (given.json) {
     terminal.json({ ok: true, ...result });
-    return tellReceipt(terminal, receipt, false);
+    return tellReceipt(terminal, receipt, "nothing");
   }
   const { added, changed, removed } = result.files;
   for (const [mark, paths] of [
@@ -32,5 +32,5 @@ export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, rec
   const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
   terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
   terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
-  tellReceipt(terminal, receipt, false);
+  tellReceipt(terminal, receipt, "nothing");
 }

@@ -2,6 +2,7 @@
  *  what is loaded. The first one runs when none is named. */
 import type { Flag } from "../flags.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../command.ts";
+import { PREVIEW_COMMANDS } from "./preview/index.ts";
 import { COMMENTS } from "./comments/index.ts";
 import { TARGETS, type SkillTarget } from "../skill/targets.ts";
 
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
     ],
     run: (...call) => import("./update.ts").then(({ update }) => update(...call)),
   },
+  ...PREVIEW_COMMANDS,
   {
     name: "open",
     argument: "[path]",

@@ -39,10 +39,17 @@ function tellHealed(terminal: Terminal, healed: readonly Healed[]): void {
   terminal.insist(text``);
 }
 
-function tellWarnings(terminal: Terminal, warnings: readonly Warning[], live: boolean): void {
+/** What became of what was deployed. */
+type Became = keyof typeof VERDICTS;
+const VERDICTS = {
+  live: "live, but not all right yet",
+  preview: "not live, and not all right yet",
+  nothing: "it could go live, but is not all right yet",
+};
+
+function tellWarnings(terminal: Terminal, warnings: readonly Warning[], became: Became): void {
   if (warnings.length === 0) return;
-  const verdict = live ? "live, but not all right yet" : "it could go live, but is not all right yet";
-  terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: ${verdict}`);
+  terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: ${VERDICTS[became]}`);
   const groups = byRecipe(warnings);
   const shown = terminal.columns === null ? groups : groups.slice(0, MOST_SHOWN);
   for (const [recipe, messages] of shown) {
@@ -55,9 +62,9 @@ function tellWarnings(terminal: Terminal, warnings: readonly Warning[], live: bo
 }
 
 /** Told with `--json` too: a deploy that was answered 200 can still serve a broken site. */
-export function tellReceipt(terminal: Terminal, result: Receipt, live = true): void {
+export function tellReceipt(terminal: Terminal, result: Receipt, became: Became = "live"): void {
   tellHealed(terminal, result.healed);
-  tellWarnings(terminal, result.warnings, live);
+  tellWarnings(terminal, result.warnings, became);
 }
 
 /** How long the site stays, in words, and what makes it stay. Whoever has the claim link takes the site, so it is shown

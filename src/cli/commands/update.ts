@@ -32,13 +32,18 @@ import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../serv
 
 /** What to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
  *  then is looked up again, but from inside it. */
-async function contentOf(context: Context, { server, link, site_id }: ChosenSite, path: string | undefined) {
+export async function contentOf(
+  context: Context,
+  { server, link, site_id }: ChosenSite,
+  path: string | undefined,
+  command = "update",
+) {
   const { cwd } = context;
   const isPlace = link !== null && liesAt(link, cwd, path);
   if (isPlace && !link.looked_up && path === undefined) return contentAt(context, server, link.folder);
   if (path === undefined && link !== null && isBuiltAt(link, cwd, path)) return contentAt(context, server, cwd);
   if ((isPlace && link.looked_up) || path === undefined) {
-    return contentOfProject(context, server, isPlace ? link.folder : cwd, svc(`update --site ${site_id}`));
+    return contentOfProject(context, server, isPlace ? link.folder : cwd, svc(`${command} --site ${site_id}`));
   }
   requireExisting(context, path);
   return contentAt(context, server, resolve(cwd, path), path);

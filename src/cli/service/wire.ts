@@ -9,8 +9,8 @@ export type DeployResult = Receipt &
   Pick<Deployed, "url" | "site_id" | "version_id" | "expires_at" | "manage_token"> &
   Pick<Deployed, "claim_token" | "claim_url" | "owner_account_id">;
 
-const HEALED = listOf(fields<{ message: string; path?: string }>({ message: TEXT, path: orNone(TEXT) }));
-const WARNINGS = listOf(
+export const HEALED = listOf(fields<{ message: string; path?: string }>({ message: TEXT, path: orNone(TEXT) }));
+export const WARNINGS = listOf(
   fields<{ code: string; message: string; path?: string; fix_recipe: string }>({
     code: TEXT,
     message: TEXT,
@@ -82,7 +82,7 @@ export interface DryRun extends Receipt {
   files: { added: string[]; changed: string[]; removed: string[] };
 }
 
-const PATHS = listOf(TEXT);
+export const PATHS = listOf(TEXT);
 
 export const DRY_RUN = fields<DryRun>({
   dry_run: BOOLEAN,

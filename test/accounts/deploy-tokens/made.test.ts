@@ -26,15 +26,7 @@ const { ask, give, list, revoke } = givenBy(() => server);
 describe("BEYOND 7: POST /account/tokens", () => {
   test("answers {token_id, token, name, scopes, site_ids, created_at, expires_at}, 90 days long", async () => {
     const made = await give(ann, ["deploy"]);
-    expect(Object.keys(made)).toEqual([
-      "token_id",
-      "token",
-      "name",
-      "scopes",
-      "site_ids",
-      "created_at",
-      "expires_at",
-    ]);
+    expect(Object.keys(made)).toEqual(["token_id", "token", "name", "scopes", "site_ids", "created_at", "expires_at"]);
     expect(made.token_id).toMatch(/^tok_[0-9a-z]{20}$/);
     expect(made.token).toMatch(/^svc_deploy_[\w-]{43}$/);
     expect(made).toMatchObject({ name: "CI", scopes: ["deploy"], site_ids: null });

@@ -47,7 +47,12 @@ describe("BEYOND 7: a deploy by it", () => {
     const { token } = await give(ann, ["create"]);
     const before = manageTokens();
     const made = await create(token, "new");
-    expect(made).toMatchObject({ status: 200, manage_token: token, owner_account_id: ann.account_id, expires_at: null });
+    expect(made).toMatchObject({
+      status: 200,
+      manage_token: token,
+      owner_account_id: ann.account_id,
+      expires_at: null,
+    });
     expect(made).not.toHaveProperty("claim_token");
     expect(manageTokens()).toBe(before);
     expect(await deploy(made, token)).toMatchObject({ status: 403, code: "scope_missing", needed: "deploy" });

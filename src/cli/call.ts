@@ -29,7 +29,11 @@ function unknownFlag(written: string, command: Command, commands: readonly Comma
 
 const valued = (value: string | true | undefined): string | undefined => (value === true ? undefined : value);
 
-function givenTo(command: Command, { positionals, flags, unknown }: Parsed, commands: readonly Command[]): Given {
+function givenTo(
+  command: Command,
+  { positionals, flags, values, unknown }: Parsed,
+  commands: readonly Command[],
+): Given {
   const foreign = [...flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
   const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
   if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
@@ -47,6 +51,7 @@ function givenTo(command: Command, { positionals, flags, unknown }: Parsed, comm
     quiet: flags.has("quiet"),
     has: (flag) => flags.has(flag),
     value: (flag) => valued(flags.get(flag)),
+    values: (flag) => values.get(flag) ?? [],
   };
 }
 

@@ -23,6 +23,8 @@ export interface Given {
   quiet: boolean;
   has(flag: string): boolean;
   value(flag: string): string | undefined;
+  /** Of a flag that may be given more than once, in order. */
+  values(flag: string): readonly string[];
 }
 
 export interface Command {

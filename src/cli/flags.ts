@@ -12,6 +12,8 @@ export interface Parsed {
   beforeDashes: number;
   /** The value of each flag that was given, true for one that takes none. */
   flags: Map<string, string | true>;
+  /** Every value of a flag, in order: some may be given more than once. */
+  values: Map<string, string[]>;
   /** Flags that the table does not have, as they were written. */
   unknown: string[];
 }
@@ -30,15 +32,20 @@ function valueOf({ name, value: wanted }: Flag, { written, value, inline }: Writ
   return value;
 }
 
+function take({ flags, values }: Parsed, name: string, value: string | true): void {
+  flags.set(name, value);
+  if (value !== true) values.set(name, [...(values.get(name) ?? []), value]);
+}
+
 export function parseArguments(args: readonly string[], table: readonly Flag[]): Parsed {
-  const parsed: Parsed = { positionals: [], beforeDashes: 0, flags: new Map(), unknown: [] };
+  const parsed: Parsed = { positionals: [], beforeDashes: 0, flags: new Map(), values: new Map(), unknown: [] };
   for (const word of scanArguments(args, table)) {
     if (word.kind === "argument") {
       parsed.positionals.push(word.argument);
       if (!word.behindDashes) parsed.beforeDashes++;
     } else if (word.kind === "flag") {
       if (word.known === undefined) parsed.unknown.push(word.written);
-      else parsed.flags.set(word.known.name, valueOf(word.known, word));
+      else take(parsed, word.known.name, valueOf(word.known, word));
     }
   }
   return parsed;

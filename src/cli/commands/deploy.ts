@@ -16,7 +16,7 @@ import type { Link } from "../saved/links.ts";
 import { askWithProof } from "../service/proof.ts";
 import type { Shape } from "../service/shape.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
-import { session } from "../saved/state.ts";
+import { session, withoutDeployToken } from "../saved/state.ts";
 import { cyan, dim, green, text } from "../terminal/text.ts";
 import { count, seconds, size } from "../terminal/units.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
@@ -72,7 +72,7 @@ function tell(context: Context, given: Given, { content, result, receipt, elapse
   }
   terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);
   terminal.url(result.url);
-  if (given.quiet) return terminal.insist(text`${result.manage_token}`);
+  if (given.quiet) return result.manage_token === null ? undefined : terminal.insist(text`${result.manage_token}`);
   tellContent(context, content);
   if (result.owner_account_id !== undefined) terminal.say(text`  Yours: it does not expire.`);
   tellExpiry(context, result);
@@ -107,12 +107,13 @@ function tellBefore({ terminal, cwd }: Context, { url, built, folder }: Link): v
 export async function deploy(context: Context, given: Given): Promise<void> {
   if (isDryRun(given)) return rehearse(context, given);
   const started = context.now();
-  const { content, result } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
+  const { content, result: answer } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
+  const result = withoutDeployToken(answer);
   const before = linkTo(context, given.argument, content, result);
   const receipt = await localReceipt(context, result, content, (built) => svc(built));
   const outcome = { content, result, receipt, elapsed_ms: context.now() - started };
-  const { site_id, version_id, manage_token: token } = result;
-  const deployed = { server: context.server, credential: { token, from: "this deploy" }, site_id, version_id };
+  const { site_id, version_id, manage_token: token } = answer;
+  const deployed = { server: context.server, credential: { token: token!, from: "this deploy" }, site_id, version_id };
   await thenWait(context, given, deployed, (more) => tell(context, given, outcome, more));
   if (before !== undefined) tellBefore(context, before);
 }

@@ -4,6 +4,7 @@ import type { Flag } from "../flags.ts";
 import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../command.ts";
 import { PREVIEW_COMMANDS } from "./preview/index.ts";
 import { COMMENTS } from "./comments/index.ts";
+import { TOKEN } from "./token/index.ts";
 import { TARGETS, type SkillTarget } from "../skill/targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
@@ -183,10 +184,12 @@ export const COMMANDS: readonly Command[] = [
     details: [
       "Whoever was given one, an earlier owner or a machine that was lost, changes the site no longer.",
       "Needs a login or SVC_TOKEN. The next update by your account is given a fresh one.",
+      "Deploy tokens, for CI, are another kind: svc token list shows those, svc token revoke ends one.",
     ],
     flags: [SITE_FLAG, JSON_FLAG, QUIET_FLAG],
     run: (...call) => import("./account/tokens.ts").then(({ tokens }) => tokens(...call)),
   },
+  TOKEN,
   COMMENTS,
   {
     name: "install",

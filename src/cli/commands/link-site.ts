@@ -31,7 +31,7 @@ export function linkTo(
   } catch (error) {
     const { terminal } = context;
     terminal.say(text`  ${yellow("!")} This folder could not be linked to the site: ${(error as Error).message}`);
-    terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
+    if (manage_token !== null) terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
     return undefined;
   }
 }

@@ -24,6 +24,7 @@ import {
   type OpenedSite,
   type ChosenSite,
 } from "./chosen-site.ts";
+import { withoutDeployToken } from "../saved/state.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { seconds } from "../terminal/units.ts";
 import type { Shape } from "../service/shape.ts";
@@ -76,7 +77,7 @@ async function publish<Answer>(
 /** In place of the server's answer, where nothing had to be sent. */
 function unchanged({ record, credential, link }: OpenedSite) {
   const manages = credential.from === "--token" || credential.token === link?.manage_token;
-  return {
+  return withoutDeployToken({
     url: record.url,
     site_id: record.site_id,
     version_id: record.live_version_id,
@@ -85,7 +86,7 @@ function unchanged({ record, credential, link }: OpenedSite) {
     owner_account_id: record.owner_account_id,
     healed: [],
     warnings: [],
-  };
+  });
 }
 
 interface Outcome {
@@ -136,7 +137,8 @@ async function send(context: Context, opened: OpenedSite, given: Given, spinner:
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
   const idle = isLive && spaQuery(given) === null;
   if (idle) return { content, result: unchanged(opened) };
-  return { content, result: await publish(context, opened, given, { content, shape: DEPLOY_RESULT, spinner }) };
+  const result = await publish(context, opened, given, { content, shape: DEPLOY_RESULT, spinner });
+  return { content, result: withoutDeployToken(result) };
 }
 
 const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, content: Content): Promise<Receipt> =>

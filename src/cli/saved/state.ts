@@ -49,6 +49,13 @@ export const saveSession = (
   saved: Omit<SavedLogin, "server"> & { server?: string; account_id: string },
 ): void => changeShared(sessionFile(env), () => ({ version: 1, ...saved }));
 
+/** It deploys, and opens nothing of its account (BEYOND 7). */
+export const isDeployToken = (token: string): boolean => token.startsWith("svc_deploy_");
+
+/** What a deploy was answered, for links and output. */
+export const withoutDeployToken = <Result extends { manage_token: string | null }>(result: Result): Result =>
+  result.manage_token !== null && isDeployToken(result.manage_token) ? { ...result, manage_token: null } : result;
+
 /** `SVC_TOKEN`, then the saved session, then `SVC_API_KEY`, then none. */
 export function session(env: Env, origin: string): Credential | null {
   if (env["SVC_TOKEN"]) return { token: env["SVC_TOKEN"], from: "SVC_TOKEN" };

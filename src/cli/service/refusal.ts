@@ -2,7 +2,7 @@
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
-import { SAVED_SESSION, type Credential } from "../saved/state.ts";
+import { isDeployToken, SAVED_SESSION, type Credential } from "../saved/state.ts";
 import { waiting } from "../terminal/units.ts";
 import { throughProxy } from "./proxy.ts";
 import { otherWays } from "./which-server.ts";
@@ -50,7 +50,9 @@ export function strange(server: Server, { status, headers }: Response): ApiFailu
 /** What a site says of any path, and the API host of none that the CLI asks for. Of what lies below a site (a comment, a
  *  token) the API host too says that it is not there. */
 const isOfASite = (code: string, path: string): boolean =>
-  code === "unknown_host" || code === "method_not_allowed" || (code === "not_found" && !/^\/sites\/[^/]+\//.test(path));
+  code === "unknown_host" ||
+  code === "method_not_allowed" ||
+  (code === "not_found" && !/^\/(?:sites\/[^/]+|account\/tokens)\//.test(path));
 
 /** Below `*.localhost` and most other domains of sites the server is one name up. */
 function above(origin: string): string | null {
@@ -104,6 +106,9 @@ function untilWhen(error: string, later: string | null): string {
   return joined(what, `Try again in ${waiting(Number(later))}.`);
 }
 
+/** Of one that is none any more, whatever was asked with it. */
+const ENDED = `The server does not take this deploy token: it has expired or was revoked, or what you ask needs your account. ${svc("token create")} makes another.`;
+
 interface Asked {
   path: string;
   credential: Credential | null;
@@ -118,7 +123,8 @@ export function refusal(server: Server, asked: Asked, response: Response, body: 
   const isAboutTheToken = (status === 401 || status === 403) && !CONTENT_CODES.has(code);
   const unknown = "The server does not know this token: it is mistyped, or what it stood for has ended.";
   const forbidden = status === 401 ? unknown : "The server does not let you do this.";
-  const said = forPeople(error) || (isAboutTheToken ? forbidden : error);
+  const ended = status === 401 && asked.credential !== null && isDeployToken(asked.credential.token);
+  const said = ended ? ENDED : forPeople(error) || (isAboutTheToken ? forbidden : error);
   return new ApiFailure(
     status,
     code,

@@ -3,7 +3,7 @@ import { isLoopback } from "../../client/loopback.ts";
 import { Failure } from "../failure.ts";
 import { svc, svcServer } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
-import { session, signedInElsewhere, type Credential } from "../saved/state.ts";
+import { isDeployToken, session, signedInElsewhere, type Credential } from "../saved/state.ts";
 import type { Env } from "../terminal/index.ts";
 
 const sentences = (...parts: readonly (string | null)[]): string =>
@@ -46,15 +46,15 @@ export function whereToLook(server: Server, proxy: boolean, env: Env = process.e
 /** For commands that need an account. */
 export function requireSession(env: Env, server: Server, command: string): Credential {
   const credential = session(env, server.origin);
-  if (credential !== null) return credential;
+  if (credential !== null && !isDeployToken(credential.token)) return credential;
   // Without an address `login` would ask another server than the one that the link names.
   const login = svc(server.chosen_by === "link" ? `login ${server.origin}` : "login");
+  const way =
+    credential === null
+      ? `run ${login}, or set SVC_TOKEN.`
+      : `${credential.from} has a deploy token, which opens nothing of it. Unset it, then run ${login}.`;
   throw new Failure(
     "unauthorized",
-    sentences(
-      `${svc(command)} needs your account: run ${login}, or set SVC_TOKEN.`,
-      `The server is ${server.origin}.`,
-      otherWays(server, env),
-    ),
+    sentences(`${svc(command)} needs your account: ${way}`, `The server is ${server.origin}.`, otherWays(server, env)),
   );
 }

@@ -54,6 +54,36 @@ export const ATTACHED = fields<Attached>({ attached: listOf(TEXT), skipped: SKIP
 /** How many manage_tokens there were. */
 export const REVOKED = fields<{ revoked: number }>({ revoked: NUMBER });
 
+export interface ListedDeployToken {
+  token_id: string;
+  name: string;
+  scopes: string[];
+  /** Null: all sites of the account. */
+  site_ids: string[] | null;
+  created_at: string;
+  /** Epoch milliseconds. */
+  expires_at: number;
+  last_used_at: string | null;
+}
+
+const OF_TOKEN = {
+  token_id: TEXT,
+  name: TEXT,
+  scopes: listOf(TEXT),
+  site_ids: orNull(listOf(TEXT)),
+  created_at: TIME,
+  expires_at: NUMBER,
+} as const;
+
+export const DEPLOY_TOKEN = fields<Omit<ListedDeployToken, "last_used_at"> & { token: string }>({
+  ...OF_TOKEN,
+  token: TEXT,
+});
+
+export const DEPLOY_TOKENS = fields<{ tokens: ListedDeployToken[] }>({
+  tokens: listOf(fields<ListedDeployToken>({ ...OF_TOKEN, last_used_at: orNull(TIME) })),
+});
+
 export const CLAIMED = fields<{ site_id: string; url: string }>({ site_id: TEXT, url: ADDRESS });
 
 export interface DeviceCode {

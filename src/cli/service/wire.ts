@@ -6,8 +6,11 @@ import { ADDRESS, BOOLEAN, fields, listOf, NUMBER, orNone, orNull, TEXT, TIME, U
 /** What was fixed, and what is still wrong. */
 export type Receipt = Pick<Deployed, "healed" | "warnings">;
 export type DeployResult = Receipt &
-  Pick<Deployed, "url" | "site_id" | "version_id" | "expires_at" | "manage_token"> &
-  Pick<Deployed, "claim_token" | "claim_url" | "owner_account_id">;
+  Pick<Deployed, "url" | "site_id" | "version_id" | "expires_at"> &
+  Pick<Deployed, "claim_token" | "claim_url" | "owner_account_id"> & {
+    /** Null once it was read, where a deploy token came back: that is a secret of CI, neither kept nor shown. */
+    manage_token: string | null;
+  };
 
 export const HEALED = listOf(fields<{ message: string; path?: string }>({ message: TEXT, path: orNone(TEXT) }));
 export const WARNINGS = listOf(

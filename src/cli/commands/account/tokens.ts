@@ -21,7 +21,9 @@ function forgetTokens({ links }: Context, isOurs: ReturnType<typeof isLinkOf>): 
 }
 
 export async function tokens(context: Context, given: Given): Promise<void> {
-  if (given.argument !== "revoke") throw usage(`What can be done with tokens is: ${svc("tokens revoke")}`);
+  if (given.argument !== "revoke") {
+    throw usage(`What can be done with tokens is: ${svc("tokens revoke")}. For deploy tokens: ${svc("token create")}`);
+  }
   const site = chooseSite(context, given, undefined);
   const { site_id, server } = site;
   const credential = requireSession(context.env, server, "tokens revoke");

@@ -1,0 +1,102 @@
+/** `svc token create`, `list` and `revoke`: what CI deploys with. */
+import type { Context, Given } from "../../command.ts";
+import { usage } from "../../failure.ts";
+import { svc } from "../../invocation.ts";
+import { ask } from "../../service/api.ts";
+import { ANY } from "../../service/shape.ts";
+import { requireSession } from "../../service/which-server.ts";
+import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken } from "../../service/wire-account.ts";
+import { columns, cut } from "../../terminal/table.ts";
+import { dim, green, text } from "../../terminal/text.ts";
+import { count, moment } from "../../terminal/units.ts";
+import { isoTime } from "../deploy-json.ts";
+
+const SCOPES = ["read", "preview", "deploy", "create"];
+const PATH = "/account/tokens";
+
+function scopesOf(given: Given): string[] {
+  const scopes = given.values("scope").flatMap((written) => written.split(",").map((scope) => scope.trim()));
+  if (scopes.length === 0) throw usage(`--scope is missing: name some of ${SCOPES.join(", ")}.`);
+  const unknown = scopes.find((scope) => !SCOPES.includes(scope));
+  if (unknown !== undefined) throw usage(`There is no scope ${unknown}: name some of ${SCOPES.join(", ")}.`);
+  return scopes;
+}
+
+function sitesOf(given: Given, scopes: readonly string[]): string[] | undefined {
+  const site_ids = given.values("site").flatMap((written) => written.split(",").map((id) => id.trim()));
+  if (site_ids.length === 0) return undefined;
+  if (scopes.includes("create")) throw usage("--site goes with no scope create: a new site is in no list.");
+  const wrong = site_ids.find((id) => !/^site_[0-9a-z]{20}$/.test(id));
+  if (wrong !== undefined) throw usage(`--site wants an id such as site_…, not ${wrong}: ${svc("list")} has them.`);
+  return site_ids;
+}
+
+function lifeOf(given: Given): string | undefined {
+  const written = given.value("expires");
+  if (written === undefined || /^[1-9]\d{0,8}[smhd]$/.test(written)) return written;
+  throw usage(`--expires wants a duration such as 12h or 90d, not ${written}.`);
+}
+
+export async function createToken(context: Context, given: Given): Promise<void> {
+  const { server, env, terminal, now } = context;
+  const name = given.value("name");
+  if (name === undefined) throw usage(`--name is missing: ${svc("token list")} shows the token under it.`);
+  const scopes = scopesOf(given);
+  const [site_ids, expires_in] = [sitesOf(given, scopes), lifeOf(given)];
+  const credential = requireSession(env, server, "token create");
+  const json = { name, scopes, ...(site_ids && { site_ids }), ...(expires_in && { expires_in }) };
+  const made = await ask(server, { method: "POST", path: PATH, credential, json, repeatable: false }, DEPLOY_TOKEN);
+  if (given.json) return terminal.json({ ok: true, ...made, expires_at: isoTime(made.expires_at) });
+  const until = moment(made.expires_at, now());
+  terminal.say(
+    text`\n  ${green("✓")} ${made.token_id}: ${made.scopes.join(", ")} for ${placesOf(made)}, until ${until}`,
+  );
+  terminal.say(dim("  It is shown this once. Keep it among the secrets of your CI, as SVC_TOKEN.\n"));
+  terminal.result(made.token);
+}
+
+const placesOf = ({ site_ids }: Pick<ListedDeployToken, "site_ids">): string =>
+  site_ids === null ? "all sites" : site_ids.length === 1 ? site_ids[0]! : count(site_ids.length, "site");
+
+const dayOf = (at: string | number): string => new Date(at).toISOString().slice(0, 10);
+
+const NAME_WIDTH = 32;
+
+/** On a terminal; a program reads the JSON, or whole words a line. */
+const rowOf = ({ resultIsRead }: Context["terminal"], token: ListedDeployToken): string[] => [
+  token.token_id,
+  resultIsRead ? cut(token.name, NAME_WIDTH) : token.name,
+  token.scopes.join(","),
+  placesOf(token),
+  `until ${dayOf(token.expires_at)}`,
+  token.last_used_at === null ? "never used" : `used ${dayOf(token.last_used_at)}`,
+];
+
+export async function listTokens({ server, env, terminal }: Context, given: Given): Promise<void> {
+  const credential = requireSession(env, server, "token list");
+  const { tokens } = await ask(server, { method: "GET", path: PATH, credential, repeatable: true }, DEPLOY_TOKENS);
+  if (given.json) {
+    const shown = tokens.map((token) => ({ ...token, expires_at: isoTime(token.expires_at) }));
+    return terminal.json({ ok: true, tokens: shown });
+  }
+  if (tokens.length === 0)
+    return terminal.say(text`No deploy tokens on ${server.origin}: ${svc("token create")} makes one.`);
+  const rows = tokens.map((token) => rowOf(terminal, token));
+  const lines = terminal.resultIsRead ? columns(rows) : rows.map((row) => row.join("  "));
+  for (const line of lines) terminal.result(line);
+}
+
+export async function revokeToken({ server, env, terminal }: Context, given: Given): Promise<void> {
+  const { argument } = given;
+  const call = svc("token revoke");
+  if (argument === undefined) throw usage(`${call} wants the token's id: ${call} <tok_…>`);
+  if (argument.startsWith("svc_deploy_")) {
+    throw usage(`${call} wants the id that ${svc("token list")} shows, not the token itself.`);
+  }
+  if (!/^tok_[0-9a-z]{20}$/.test(argument)) throw usage(`${call} wants an id such as tok_…, not ${argument}.`);
+  const credential = requireSession(env, server, "token revoke");
+  const path = `${PATH}/${argument}`;
+  await ask(server, { method: "DELETE", path, credential, repeatable: false }, ANY);
+  if (given.json) return terminal.json({ ok: true });
+  terminal.say(text`\n  ${green("✓")} The deploy token has ended\n`);
+}

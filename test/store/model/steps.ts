@@ -174,7 +174,7 @@ async function harm(world: World, { what, after, pick }: NonNullable<Step["harm"
   await Bun.sleep(after);
   if (world.port === null) return; // all of it was killed
   if (what === "stop") await world.standStill(50 + pick);
-  else if (what === "kill deploy") world.killDeploy(pick);
+  else if (what === "kill deploy") await world.killDeploy(pick);
   else await world.killWorker(pick);
 }
 

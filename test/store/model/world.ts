@@ -45,8 +45,9 @@ export interface World extends Setup {
   restart(): Promise<void>;
   /** A serving process stands still for so long. */
   standStill(ms: number): Promise<void>;
-  /** kill -9 for one of the processes that deploys run in, if there is one: `pick` of all there are. */
-  killDeploy(pick: number): void;
+  /** kill -9 for one of the processes that deploys run in, if there is one: `pick` of all there are. Resolves when the
+   *  server has heard of it. */
+  killDeploy(pick: number): Promise<void>;
   /** kill -9 for a worker; resolves when it and its deploys' processes are gone. */
   killWorker(pick: number): Promise<void>;
   /** Runs `gc` or `backup` by the moved clock. */
@@ -150,9 +151,12 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
       await Bun.sleep(ms);
       signal(pid, "SIGCONT");
     },
-    killDeploy(pick) {
+    async killDeploy(pick) {
       const deploys = below(server.pid).filter((pid) => nameOf(pid) === "svc-deploy");
-      if (deploys.length > 0) signal(deploys[pick % deploys.length]!, "SIGKILL");
+      const pid = deploys[pick % deploys.length];
+      if (pid === undefined) return;
+      signal(pid, "SIGKILL");
+      await until(() => !existsSync(`/proc/${pid}`)); // until its server has buried it, a deploy may be handed to it
     },
     async killWorker(pick) {
       const all = serving();

@@ -74,10 +74,17 @@ const isPage = ([path, content]: [string, string | Uint8Array]): boolean =>
 /** The file came, and the browser would not run it. */
 const NOT_RUN = /^error: (?:Failed to load module script|Refused to execute script)/;
 
+/** A script that is at fault by itself, whatever other hosts would have given: nobody can read it, or its names lead nowhere. */
+export const UNREADABLE =
+  /^(?:Uncaught )?(?:SyntaxError: (?!Unexpected token '<')|TypeError: Failed to resolve module specifier|ReferenceError: require is not defined)/;
+
 /** What another host would have given may be missed by the page's own scripts: no test leaves this machine. */
 function ownFailures(failures: readonly string[], site: string): string[] {
   const lacks = failures.some((failure) => /^(?:\d{3}|net::\S+) /.test(failure) && !concernsSite(failure, site));
-  return failures.filter((failure) => concernsSite(failure, site) && !(lacks && !/^(?:\d{3}|net::\S+) /.test(failure)));
+  return failures.filter(
+    (failure) =>
+      concernsSite(failure, site) && !(lacks && !/^(?:\d{3}|net::\S+) /.test(failure) && !UNREADABLE.test(failure)),
+  );
 }
 
 export async function seen(browser: Browser, site: string, files: Contents, visits: Visits = {}): Promise<string[]> {

@@ -2,7 +2,7 @@
  *  deploys it, opens its pages in Chromium and compares what fails there, or is a dead link, with the receipt's warnings. One
  *  line a site, then precision and recall of each set (docs/receipts.md). Needs npm, tar and a network that has the registry;
  *  an hour. */
-import { seen, type Visits } from "../receipts/open.ts";
+import { seen, UNREADABLE, type Visits } from "../receipts/open.ts";
 import type { Contents } from "../receipts/parts.ts";
 import { openBrowser } from "../browser/chromium.ts";
 import { startServer } from "../kit/server.ts";
@@ -24,7 +24,7 @@ const MOST_PAGES = 40;
 const MOST_USED = 4;
 const PATIENCE_MS = 240_000;
 const OPTIONS = { quiet_ms: 1000 };
-const isFault = (found: string): boolean => LOADS.test(found);
+const isFault = (found: string): boolean => LOADS.test(found) || UNREADABLE.test(found);
 const [PRECISION, RECALL] = [0.98, 0.97];
 
 interface Verdict {

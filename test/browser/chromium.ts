@@ -100,10 +100,10 @@ function listen(view: Bun.WebView, traffic: () => Traffic): void {
 }
 
 /** Until nothing was asked or answered for a while. A page that never rests is judged as it is. */
-async function settle(traffic: Traffic): Promise<void> {
+async function settle(traffic: Traffic, quiet_ms: number): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
-    if (traffic.open.size === 0 && performance.now() - traffic.last_change > QUIET_MS) return;
+    if (traffic.open.size === 0 && performance.now() - traffic.last_change > quiet_ms) return;
     await Bun.sleep(25);
   }
   traffic.failures.push(...[...traffic.open].map((id) => `never answered: request ${id}`));
@@ -139,10 +139,13 @@ export interface BrowserOptions {
   /** Names that lead to a server under test: `*.svc.test` → `127.0.0.1:4321`. */
   domains?: Record<string, string>;
   switches?: string[];
+  /** How long nothing is asked nor answered by a page that rests: of an app that begins slowly, longer than usual. */
+  quiet_ms?: number;
 }
 
 /** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
-export async function openBrowser({ domains = {}, switches = [] }: BrowserOptions = {}): Promise<Browser> {
+export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
+  const { domains = {}, switches = [], quiet_ms = QUIET_MS } = options;
   const rules = [...Object.entries(domains).map(([domain, address]) => `MAP ${domain} ${address}`), NOWHERE];
   const path = await chromiumPath();
   let traffic: Traffic = atRest();
@@ -170,13 +173,13 @@ export async function openBrowser({ domains = {}, switches = [] }: BrowserOption
       traffic = atRest();
       const { failures, messages } = traffic;
       await steady(() => view.navigate(url));
-      await settle(traffic);
+      await settle(traffic, quiet_ms);
       return { ...(await look(view, shown)), failures, messages };
     },
     async shows(text) {
       const { failures, messages } = traffic;
       const seen = await look(view, text);
-      await settle(traffic);
+      await settle(traffic, quiet_ms);
       return { ...seen, failures, messages };
     },
     evaluate: (expression) => view.evaluate(expression),

@@ -4,18 +4,37 @@ import type { Contents } from "./parts.ts";
 
 const MOST_PAGES = 12;
 
-interface Visits {
+export interface Visits {
   most?: number;
   /** Files that are opened too if they are pages, however many others there are. */
   besides?: readonly string[];
+  /** Paths of pages that the service made. */
+  made?: readonly string[];
+  /** Asks too for what a browser with tabs, an installed app or a preview asks for, and one without a window never does. */
+  pictures?: boolean;
+  /** Tells `lacks <path>` of pages that wanted scripts or data of another host. */
+  lacks?: boolean;
+  /** Opens a page a second time and uses it: what it asks for then counts. */
+  use?: (browser: Browser) => Promise<readonly string[]>;
 }
 /** What a page shows without a letter of text. */
 const DRAWN = "img, picture, svg, canvas, video, audio, iframe, object, embed, input";
 const LOOK = `[
-  document.body.innerText.trim() === "" && !document.querySelector(${JSON.stringify(DRAWN)}),
+  (document.body?.innerText ?? "").trim() === "" && !document.querySelector(${JSON.stringify(DRAWN)}),
   [...document.querySelectorAll("a[href], area[href]")].map((link) => link.href.baseVal === undefined ? link.href : new URL(link.href.baseVal, document.baseURI).href).concat(
     [...document.querySelectorAll("meta[http-equiv=refresh]")].map((meta) => new URL(meta.content.split("url=")[1], document.baseURI).href)),
 ]`;
+/** The addresses of a page's icons and previews, and of the icons of its manifest. */
+const PICTURES = `(async () => {
+  const hrefs = (selector) => [...document.querySelectorAll(selector)].map((link) => link.href).filter(Boolean);
+  const previews = [...document.querySelectorAll("meta[property='og:image'], meta[name='twitter:image']")]
+    .map((meta) => URL.parse(meta.content, document.baseURI)?.href).filter(Boolean);
+  const [manifest] = hrefs("link[rel~=manifest]");
+  const named = manifest ? await fetch(manifest).then((answer) => answer.json()).catch(() => ({})) : {};
+  const icons = [named].flat().flatMap((one) => one?.icons ?? []).map(({ src }) => URL.parse(src, manifest)?.href).filter(Boolean);
+  const asked = [...hrefs("link[rel~=icon], link[rel^=apple-touch-icon], link[rel=mask-icon]"), ...icons, ...previews];
+  return manifest ? [manifest, ...asked] : asked;
+})()`;
 
 /** The page's own console is its own business; a host that is neither this site nor this machine is nobody's fault. */
 function concernsSite(failure: string, site: string): boolean {
@@ -29,16 +48,22 @@ function concernsSite(failure: string, site: string): boolean {
   );
 }
 
-async function brokenLinks(links: string[], site: string): Promise<string[]> {
-  const own = [...new Set(links.map((link) => link.split("#")[0]!))].filter(
-    (link) => link.startsWith(site) && !link.startsWith(`${site}/_svc/`),
+async function refused(addresses: string[], site: string, as: "document" | "image"): Promise<string[]> {
+  const own = [...new Set(addresses.map((address) => address.split("#")[0]!))].filter(
+    (address) => address.startsWith(site) && !address.startsWith(`${site}/_svc/`),
   );
-  const headers = { "sec-fetch-dest": "document", accept: "text/html" };
-  const asked = own.map(async (link) => ({ link, status: (await fetch(link, { headers })).status }));
+  const headers = { "sec-fetch-dest": as, accept: as === "document" ? "text/html" : "*/*" };
+  const asked = own.map(async (address) => ({ address, status: (await fetch(address, { headers })).status }));
   return (await Promise.all(asked))
     .filter(({ status }) => status >= 400)
-    .map(({ link, status }) => `link ${status} ${link}`);
+    .map(({ address, status }) => `${as === "document" ? "link " : ""}${status} ${address}`);
 }
+
+/** A script or data that another host did not give: all but what only looks. */
+const LACKED =
+  /^(?:\d{3}|net::\S+) (?!\S*(?:\.(?:css|png|jpe?g|gif|svg|webp|ico|woff2?|ttf|mp[34])(?:[?#]|$)|\/\/fonts\.))/;
+const lacksOthers = (failures: readonly string[], site: string): boolean =>
+  failures.some((failure) => LACKED.test(failure) && !concernsSite(failure, site));
 
 /** Nobody opens parts of pages, nor what a sign-in returns to in the window that it opened. */
 const isPage = ([path, content]: [string, string | Uint8Array]): boolean =>
@@ -49,24 +74,35 @@ const isPage = ([path, content]: [string, string | Uint8Array]): boolean =>
 /** The file came, and the browser would not run it. */
 const NOT_RUN = /^error: (?:Failed to load module script|Refused to execute script)/;
 
+/** A script that is at fault by itself, whatever other hosts would have given: nobody can read it, or its names lead nowhere. */
+export const UNREADABLE =
+  /^(?:Uncaught )?(?:SyntaxError: (?!Unexpected token '<')|TypeError: Failed to resolve module specifier|ReferenceError: require is not defined)/;
+
 /** What another host would have given may be missed by the page's own scripts: no test leaves this machine. */
 function ownFailures(failures: readonly string[], site: string): string[] {
   const lacks = failures.some((failure) => /^(?:\d{3}|net::\S+) /.test(failure) && !concernsSite(failure, site));
-  return failures.filter((failure) => concernsSite(failure, site) && !(lacks && !/^(?:\d{3}|net::\S+) /.test(failure)));
+  return failures.filter(
+    (failure) =>
+      concernsSite(failure, site) && !(lacks && !/^(?:\d{3}|net::\S+) /.test(failure) && !UNREADABLE.test(failure)),
+  );
 }
 
 export async function seen(browser: Browser, site: string, files: Contents, visits: Visits = {}): Promise<string[]> {
-  const { most = MOST_PAGES, besides = [] } = visits;
+  const { most = MOST_PAGES, besides = [], made = [] } = visits;
   const all = Object.entries(files).filter(isPage).slice(0, most);
   const named = Object.entries(files).filter(([path]) => /\.x?html?$/i.test(path) && besides.includes(path));
   const pages = [...all, ...named];
   const found: string[] = [];
-  for (const path of new Set(["/", ...pages.map(([path]) => `/${path}`).filter((path) => path !== "/index.html")])) {
+  const paths = [...pages.map(([path]) => path).filter((path) => path !== "index.html"), ...made];
+  for (const path of new Set(["/", ...paths.map((path) => `/${path}`)])) {
     const { failures, messages } = await browser.visit(site + path.split("/").map(encodeURIComponent).join("/"));
     found.push(...ownFailures(failures, site), ...messages.filter((message) => NOT_RUN.test(message)));
     const [blank, links] = await browser.evaluate<[boolean, string[]]>(LOOK);
     if (blank) found.push(`blank ${path}`);
-    found.push(...(await brokenLinks(links, site)));
+    if (visits.lacks && lacksOthers(failures, site)) found.push(`lacks ${path}`);
+    found.push(...(await refused(links, site, "document")));
+    if (visits.pictures) found.push(...(await refused(await browser.evaluate<string[]>(PICTURES), site, "image")));
+    if (visits.use) found.push(...ownFailures(await visits.use(browser), site));
   }
   return [...new Set(found)];
 }

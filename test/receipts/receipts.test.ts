@@ -66,6 +66,8 @@ describe("which of the codes a reference gets", () => {
       { "assets/a.png": PNG },
       ["broken_link"],
     ],
+    ["a base moves what is relative", '<base href="http://localhost:3000/"><img src="a.png">', {}, ["localhost_url"]],
+    ["a base that moves nothing", '<base href="http://localhost:3000/"><a href="#a">a</a>', {}, []],
     ["a page of this machine may be linked", '<a href="http://localhost:3000/">x</a>', {}, []],
     ["a picture over http is upgraded", '<img src="http://kites.example/a.png">', {}, []],
     [

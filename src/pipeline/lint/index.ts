@@ -11,6 +11,8 @@ import { lintContent, lintSecrets } from "./content.ts";
 import type { PageFile } from "./origins.ts";
 import { Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
+import type { Unanswered } from "./unanswered.ts";
+import { unusedOf } from "./unused.ts";
 import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
 import { show } from "../show.ts";
 
@@ -83,7 +85,8 @@ export function lint(
   try {
     found.push(...lintSecrets(draft, follow));
     walked.run(pages);
-    found.push(...judge.findings(walked.routed), ...lintContent(draft, pages, read, walked));
+    const unused = (items: readonly Unanswered[]) => unusedOf(items, files, walked.styles, budget);
+    found.push(...judge.findings(walked.routed, unused), ...lintContent(draft, pages, read, walked));
   } catch (error) {
     if (!(error instanceof Spent)) throw error;
     found.push(...judge.found);

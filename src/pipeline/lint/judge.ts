@@ -70,6 +70,8 @@ export class Judge {
   /** What is certain before all is asked. */
   readonly found: Finding[] = [];
   private readonly unanswered: Unanswered[] = [];
+  /** A page runs a script of another host. */
+  private has_foreign_code = false;
 
   /** `elsewhere`: the folder that holds the index, where the root has none. */
   constructor(
@@ -103,6 +105,7 @@ export class Judge {
     if (earlier?.some((other) => this.isThere(other, bases[0]!))) return null;
     const addresses = bases.map((base) => addressOf(url, base));
     const first = addresses[0]!;
+    if (first.kind === "public" && isScript(use)) this.has_foreign_code = true;
     const has_scheme = first.kind !== "own" && /^[a-z]{2,}:/i.test(url);
     if (first.kind !== "own" || use === "base") {
       const left = (use === "base" || first.kind === "none") && !has_scheme && isPlaceholder(url);
@@ -142,10 +145,12 @@ export class Judge {
     return true;
   }
 
-  /** `routed`: the index runs a router in the browser. */
-  findings(routed: boolean): Finding[] {
+  /** `routed`: the index runs a router in the browser. `unused`: which of these no browser asks for. */
+  findings(routed: boolean, unused: (items: readonly Unanswered[]) => ReadonlySet<Unanswered>): Finding[] {
     const { names, elsewhere } = this;
-    const items = this.unanswered.filter((item) => !this.tellsItself(item));
+    // What a script of another host gives to the page, nobody knows here.
+    const left_out = this.has_foreign_code ? null : unused(this.unanswered);
+    const items = this.unanswered.filter((item) => !left_out?.has(item) && !this.tellsItself(item));
     const unbuilt = this.found.some(({ code }) => code === "unbuilt_source" || code === "template_placeholder");
     const { findings, left } = judgeBasePath(names, items, { elsewhere, unbuilt });
     return [...this.found, ...findings, ...left.map((item) => causedBy(judgeMissing(names, item, routed), item))];

@@ -23,11 +23,20 @@ export function folderOf(base: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
+const isRelative = (url: string): boolean => !/^(?:[a-z][a-z\d+.-]*:|[/\\]{2}|#)/i.test(url);
+const ASKS = /\b(?:fetch|import|open|getJSON|getScript|Worker|axios)\b/;
+
+/** Whether anything on the page is resolved by its base: an address that moves nothing is asked for by nobody. */
+const movesAny = ({ references, scripts, styles, actions }: PageReferences): boolean =>
+  references.some(({ url }) => isRelative(url)) ||
+  scripts.some(({ url, code }) => (url === null ? ASKS.test(code) : isRelative(url))) ||
+  styles.length + actions.length > 0;
+
 export function originOf({ path, source }: PageFile, found: PageReferences, judge: Judge): Origin {
   const own = baseOf(path);
   const origin = { file: source, bases: [own], filled_in: found.filled_in };
   if (found.base !== null) {
-    judge.ask({ url: found.base, use: "base" }, origin);
+    if (movesAny(found)) judge.ask({ url: found.base, use: "base" }, origin);
     const moved = movedBase(found.base, own);
     return moved ? { ...origin, bases: [moved], moved: true } : origin;
   }

@@ -47,6 +47,8 @@ export class Walk {
   readonly loaded = new Map<string, string>();
   /** Files that a form sends its fields to. */
   readonly actions = new Set<string>();
+  /** Stylesheets that pages load. */
+  readonly styles = new Set<string>();
   /** A script gives the page its title. */
   sets_title = false;
   /** A script that the index starts has a router. */
@@ -211,6 +213,7 @@ export class Walk {
   private follow(): void {
     for (let path = this.sheets.pop(); path !== undefined; path = this.sheets.pop()) {
       this.progress(STAGE, path);
+      this.styles.add(path);
       this.readStyle(this.text(path), { file: path, bases: [baseOf(path)] });
     }
     for (let next = this.scripts.pop(); next !== undefined; next = this.scripts.pop()) {

@@ -25,17 +25,29 @@ export interface Reference {
   earlier?: readonly string[];
   /** Followed where it is there; where not, nobody misses it. */
   optional?: boolean;
+  /** In a stylesheet: the selectors of the rules that ask for it. Absent: whatever the page holds, it is asked for. */
+  selectors?: readonly string[];
+  /** Of a font: the rule that declares it begins so. */
+  face?: string;
 }
 
 /** Longer than any path that a file can have: no use to look at. */
 export const LONGEST_URL = 4096;
+
+/** Of more rules than these nobody asks whether all of them are of no use. */
+const MOST_SELECTORS = 16;
+
+const alsoFor = (known: readonly string[], more: readonly string[] | undefined): readonly string[] | undefined =>
+  more && known.length + more.length <= MOST_SELECTORS ? [...known, ...more] : undefined;
 
 /** Each once: what is named a thousand times is still one file. */
 export function distinctReferences(references: Iterable<Reference>): Reference[] {
   const first = new Map<string, Reference>();
   for (const reference of references) {
     const key = `${reference.use} ${reference.url}`;
-    if (!first.has(key)) first.set(key, reference);
+    const known = first.get(key);
+    if (!known) first.set(key, reference);
+    else if (known.selectors) known.selectors = alsoFor(known.selectors, reference.selectors);
   }
   return [...first.values()];
 }

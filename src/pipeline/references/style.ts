@@ -7,6 +7,8 @@ const FORMAT = /\s{0,20}format\(\s{0,20}["']?([\w-]+)/iy;
 const FORGOTTEN = /^(?:embedded-opentype|svg)$/i;
 /** Of a long list of fonts the first few decide. */
 const MOST_EARLIER = 4;
+/** As much of a font's rule as names its family. */
+const FACE = 1000;
 
 /** Where the string that begins behind `from` ends: at its quote, or at the line's end where that is missing. */
 function stringEnd(css: string, from: number, quote: string): number {
@@ -48,6 +50,11 @@ class StyleReader {
   private font = false;
   /** Of the font's declaration that is being read. */
   private sources: string[] = [];
+  /** Where the rule that is being read may begin, and where its block does. */
+  private prelude = 0;
+  private block = 0;
+  /** Null: not known, as behind a rule in a rule. */
+  private selector: string | null = null;
 
   constructor(private readonly css: string) {}
 
@@ -66,7 +73,7 @@ class StyleReader {
     if (sign === "url(") return this.url(at, after);
     if (sign === "@import") this.importing = true;
     else if (sign === "@font-face") this.font = true;
-    else this.endDeclaration(sign === "}");
+    else this.endDeclaration(sign, at, after);
     return after;
   }
 
@@ -87,17 +94,27 @@ class StyleReader {
     return end;
   }
 
-  private endDeclaration(last: boolean): void {
+  private endDeclaration(sign: string, at: number, after: number): void {
     this.importing = false;
     this.sources = [];
-    if (last) this.font = false;
+    this.prelude = sign === "{" ? this.open(at, after) : after;
+    if (sign !== "}") return;
+    this.selector = null;
+    this.font = false;
+  }
+
+  private open(at: number, after: number): number {
+    this.selector = this.css.slice(this.prelude, at);
+    return (this.block = after);
   }
 
   private add(written: string, end: number): void {
     if (written.length > LONGEST_URL || written === "") return;
     const url = unescape(written);
     if (!this.importing && this.font) return this.addFont(url, end);
-    this.found.push({ url, use: this.importing ? "style" : "image" });
+    if (this.importing) this.found.push({ url, use: "style" });
+    else if (this.selector === null) this.found.push({ url, use: "image" });
+    else this.found.push({ url, use: "image", selectors: [this.selector] });
     this.importing = false;
   }
 
@@ -105,7 +122,8 @@ class StyleReader {
     FORMAT.lastIndex = end + 1;
     const format = FORMAT.exec(this.css)?.[1] ?? (/\.eot(?:[?#]|$)/i.test(url) ? "embedded-opentype" : "");
     if (FORGOTTEN.test(format)) return;
-    this.found.push({ url, use: "font", earlier: [...this.sources] });
+    const face = this.css.slice(this.block, this.block + FACE);
+    this.found.push({ url, use: "font", earlier: [...this.sources], face });
     if (this.sources.length < MOST_EARLIER) this.sources.push(url);
   }
 }

@@ -83,13 +83,16 @@ describe("the result", () => {
         warnings: [
           { code: "missing_asset", message: "index.html loads a.js", path: "index.html", fix_recipe: "Add a.js." },
           { code: "missing_asset", message: "it loads a.js too", path: "b.html", fix_recipe: "Add a.js." },
+          ...["x", "y", "z"].map((name) => ({ code: "broken_link", message: name, fix_recipe: "Take it away." })),
+          { code: "missing_title", message: "no title", fix_recipe: "Give it one." },
         ],
       }),
     );
     const { err, out } = await home.run(["dist", "--json"], { cwd, env: { DEPLOY_URL: fake.url } });
     await fake.stop();
-    expect(err).toContain("2 warnings");
-    expect(err).toContain("  ! index.html loads a.js\n  ! b.html: it loads a.js too\n    → Add a.js.\n");
+    expect(err).toContain("6 warnings");
+    expect(err).toContain("  ! x\n  ! y\n  ! z\n    → For all 3: Take it away.\n  ! no title\n    → Give it one.\n");
+    expect(err).toContain("  ! index.html loads a.js\n  ! b.html: it loads a.js too\n    → For both: Add a.js.\n");
     expect(JSON.parse(out)).toMatchObject({ ok: true });
   });
 });

@@ -26,6 +26,12 @@ function byRecipe(warnings: readonly Warning[]): [recipe: string, messages: stri
   return [...groups];
 }
 
+/** A recipe stands below all that it mends, and says how many that are. */
+function forAll(recipe: string, warnings: number): string {
+  if (warnings === 1) return recipe;
+  return warnings === 2 ? `For both: ${recipe}` : `For all ${warnings}: ${recipe}`;
+}
+
 /** They come with each deploy, and with a dry run, which stores nothing. */
 function more(terminal: Terminal, hidden: number): void {
   if (hidden === 0) return;
@@ -54,7 +60,7 @@ function tellWarnings(terminal: Terminal, warnings: readonly Warning[], became: 
   const shown = terminal.columns === null ? groups : groups.slice(0, MOST_SHOWN);
   for (const [recipe, messages] of shown) {
     for (const message of messages) sayWithMark(terminal, yellow("!"), message);
-    sayWithMark(terminal, cyan("→"), recipe, dim, "    ");
+    sayWithMark(terminal, cyan("→"), forAll(recipe, messages.length), dim, "    ");
   }
   const told = shown.reduce((sum, [, messages]) => sum + messages.length, 0);
   more(terminal, warnings.length - told);

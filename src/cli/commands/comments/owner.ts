@@ -10,5 +10,5 @@ export async function owner(context: Context, given: Given): Promise<void> {
   if (given.json) return context.terminal.json({ ok: true, ...made });
   context.terminal.say(text`\n  Open this in your browser to answer and moderate on the site itself:`);
   context.terminal.url(made.url);
-  context.terminal.say(dim("  It works once, within five minutes, for whoever opens it: keep it to yourself.\n"));
+  context.terminal.say(dim(text`  It works once, within five minutes, for whoever opens it: keep it to yourself.\n`));
 }

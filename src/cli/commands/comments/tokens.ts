@@ -38,7 +38,7 @@ export async function createToken(context: Context, given: Given): Promise<void>
   if (given.json) return context.terminal.json({ ok: true, ...made });
   const until = moment(timeOf(made.expires_at), context.now());
   context.terminal.say(text`\n  ${green("✓")} A token for ${made.name}: ${made.scopes.join(", ")}, until ${until}`);
-  context.terminal.say(dim("  It is shown this once. Keep it where the agent keeps its secrets.\n"));
+  context.terminal.say(dim(text`  It is shown this once. Keep it where the agent keeps its secrets.\n`));
   context.terminal.result(made.token);
 }
 

@@ -40,6 +40,6 @@ export async function webhook(context: Context, given: Given): Promise<void> {
   const settings = await changeWebhook(await openComments(context, given), { url: argument, events, secret });
   if (given.json) return context.terminal.json({ ok: true, ...settings, secret });
   context.terminal.say(text`\n  ${green("✓")} ${argument} is sent: ${events.join(", ")}`);
-  context.terminal.say(dim("  Each is signed with this secret. It is shown this once:\n"));
+  context.terminal.say(dim(text`  Each is signed with this secret. It is shown this once:\n`));
   context.terminal.result(secret);
 }

@@ -11,8 +11,13 @@ export interface Shield<Found extends Kept> extends Kept {
   /** The one that was left last first. */
   readonly left: readonly LeftVersion[];
   readonly found: Map<string, Found>;
+}
+
+export interface Shields<Found extends Kept> {
+  /** At once where it is here and holds. */
+  of(site: Site): Shield<Found> | Promise<Shield<Found>>;
   /** Takes in what was found at a path. */
-  keep(path: string, cost: number, make: (kept: Kept) => Found): Found;
+  keep(shield: Shield<Found>, path: string, cost: number, make: (kept: Kept) => Found): Found;
 }
 
 /** So many versions are looked into. */
@@ -24,71 +29,57 @@ interface Parts {
   budget: Budget;
 }
 
-export function createShields<Found extends Kept>({ store, budget }: Parts) {
+export function createShields<Found extends Kept>({ store, budget }: Parts): Shields<Found> {
   const shields = new Map<string, Shield<Found>>();
-
-  function forget(shield: Shield<Found>): void {
-    if (shields.get(shield.site_id) === shield) shields.delete(shield.site_id);
-    for (const found of shield.found.values()) budget.release(found);
-    shield.found.clear();
-  }
+  const isKept = (shield: Shield<Found>): boolean => shields.get(shield.site_id) === shield;
 
   async function read({ site_id, slug }: Site): Promise<Shield<Found>> {
     // Before what it says something about.
     const generation = store.generation.current(slug);
     const left = await store.versions.left(site_id, MOST_LEFT);
     const before = shields.get(site_id);
-    if (before !== undefined && areSame(before.left, left)) {
+    if (before !== undefined && Bun.deepEquals(before.left, left)) {
       before.generation = generation;
       return before;
     }
     if (before !== undefined) {
       budget.release(before);
-      forget(before);
+      before.drop();
     }
-    const shield = newShield(site_id, generation, left, budget, forget);
+    return begin(site_id, generation, left);
+  }
+
+  function begin(site_id: string, generation: number, left: readonly LeftVersion[]): Shield<Found> {
+    const found = new Map<string, Found>();
+    const drop = () => {
+      if (isKept(shield)) shields.delete(site_id);
+      for (const one of found.values()) budget.release(one);
+      found.clear();
+    };
+    const shield: Shield<Found> = { site_id, generation, left, found, cost: SHIELD_COST, used: true, drop };
     shields.set(site_id, shield);
     budget.keep(shield);
     return shield;
   }
 
-  return (site: Site): Shield<Found> | Promise<Shield<Found>> => {
-    const kept = shields.get(site.site_id);
-    if (kept === undefined || kept.generation !== store.generation.current(site.slug)) return read(site);
-    kept.used = true;
-    return kept;
+  return {
+    of(site) {
+      const kept = shields.get(site.site_id);
+      if (kept === undefined || kept.generation !== store.generation.current(site.slug)) return read(site);
+      kept.used = true;
+      return kept;
+    },
+    keep(shield, path, cost, make) {
+      const { found } = shield;
+      const one = make({ cost, used: false, drop: () => void (found.get(path) === one && found.delete(path)) });
+      // A site that changed meanwhile has another shield by now.
+      if (!isKept(shield)) return one;
+      // Two may have looked for it at once.
+      const before = found.get(path);
+      if (before !== undefined) budget.release(before);
+      found.set(path, one);
+      budget.keep(one);
+      return one;
+    },
   };
-
-  function newShield(
-    site_id: string,
-    generation: number,
-    left: readonly LeftVersion[],
-    budget: Budget,
-    forget: (shield: Shield<Found>) => void,
-  ): Shield<Found> {
-    const found = new Map<string, Found>();
-    const shield: Shield<Found> = {
-      site_id,
-      generation,
-      left,
-      found,
-      cost: SHIELD_COST,
-      used: true,
-      drop: () => forget(shield),
-      keep(path, cost, make) {
-        const one = make({ cost, used: false, drop: () => void (found.get(path) === one && found.delete(path)) });
-        // Two may have looked for it at once; and one whose site changed meanwhile is kept by nobody.
-        const before = found.get(path);
-        if (before !== undefined) budget.release(before);
-        if (shields.get(site_id) !== shield) return one;
-        found.set(path, one);
-        budget.keep(one);
-        return one;
-      },
-    };
-    return shield;
-  }
 }
-
-const areSame = (some: readonly LeftVersion[], others: readonly LeftVersion[]): boolean =>
-  some.length === others.length && some.every((one, i) => Bun.deepEquals(one, others[i]));

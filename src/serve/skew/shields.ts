@@ -29,51 +29,23 @@ interface Parts {
   budget: Budget;
 }
 
-export function createShields<Found extends Kept>({ store, budget }: Parts): Shields<Found> {
+export function createShields<Found extends Kept>(parts: Parts): Shields<Found> {
+  const { store, budget } = parts;
   const shields = new Map<string, Shield<Found>>();
-  const isKept = (shield: Shield<Found>): boolean => shields.get(shield.site_id) === shield;
-
-  async function read({ site_id, slug }: Site): Promise<Shield<Found>> {
-    // Before what it says something about.
-    const generation = store.generation.current(slug);
-    const left = await store.versions.left(site_id, MOST_LEFT);
-    const before = shields.get(site_id);
-    if (before !== undefined && Bun.deepEquals(before.left, left)) {
-      before.generation = generation;
-      return before;
-    }
-    if (before !== undefined) {
-      budget.release(before);
-      before.drop();
-    }
-    return begin(site_id, generation, left);
-  }
-
-  function begin(site_id: string, generation: number, left: readonly LeftVersion[]): Shield<Found> {
-    const found = new Map<string, Found>();
-    const drop = () => {
-      if (isKept(shield)) shields.delete(site_id);
-      for (const one of found.values()) budget.release(one);
-      found.clear();
-    };
-    const shield: Shield<Found> = { site_id, generation, left, found, cost: SHIELD_COST, used: true, drop };
-    shields.set(site_id, shield);
-    budget.keep(shield);
-    return shield;
-  }
-
   return {
     of(site) {
       const kept = shields.get(site.site_id);
-      if (kept === undefined || kept.generation !== store.generation.current(site.slug)) return read(site);
+      if (kept === undefined || kept.generation !== store.generation.current(site.slug)) {
+        return read(parts, shields, site);
+      }
       kept.used = true;
       return kept;
     },
     keep(shield, path, cost, make) {
-      const { found } = shield;
+      const { found, site_id } = shield;
       const one = make({ cost, used: false, drop: () => void (found.get(path) === one && found.delete(path)) });
       // A site that changed meanwhile has another shield by now.
-      if (!isKept(shield)) return one;
+      if (shields.get(site_id) !== shield) return one;
       // Two may have looked for it at once.
       const before = found.get(path);
       if (before !== undefined) budget.release(before);
@@ -82,4 +54,43 @@ export function createShields<Found extends Kept>({ store, budget }: Parts): Shi
       return one;
     },
   };
+}
+
+type All<Found extends Kept> = Map<string, Shield<Found>>;
+
+async function read<Found extends Kept>(
+  { store, budget }: Parts,
+  shields: All<Found>,
+  { site_id, slug }: Site,
+): Promise<Shield<Found>> {
+  // Before what it says something about.
+  const generation = store.generation.current(slug);
+  const left = await store.versions.left(site_id, MOST_LEFT);
+  const before = shields.get(site_id);
+  if (before !== undefined && Bun.deepEquals(before.left, left)) {
+    before.generation = generation;
+    return before;
+  }
+  if (before !== undefined) {
+    budget.release(before);
+    before.drop();
+  }
+  return begin({ site_id, generation, left }, shields, budget);
+}
+
+function begin<Found extends Kept>(
+  of: Pick<Shield<Found>, "site_id" | "generation" | "left">,
+  shields: All<Found>,
+  budget: Budget,
+): Shield<Found> {
+  const found = new Map<string, Found>();
+  const drop = () => {
+    if (shields.get(of.site_id) === shield) shields.delete(of.site_id);
+    for (const one of found.values()) budget.release(one);
+    found.clear();
+  };
+  const shield: Shield<Found> = { ...of, found, cost: SHIELD_COST, used: true, drop };
+  shields.set(of.site_id, shield);
+  budget.keep(shield);
+  return shield;
 }

@@ -37,7 +37,7 @@ const bytesOf = (edits: HeaderEdits | null): number =>
 
 /** `path` is percent-encoded. `asked` is asked where the version has rules. At once where the answer or the manifest is
  *  here. Throws `invalid_path`. */
-export type AnswerFor = (version: LoadedVersion, path: string, asked: () => Asked) => Answer | Promise<Answer>;
+type AnswerFor = (version: LoadedVersion, path: string, asked: () => Asked) => Answer | Promise<Answer>;
 
 export interface Answers {
   to: AnswerFor;
@@ -45,7 +45,7 @@ export interface Answers {
   explained(version: LoadedVersion, path: string, asked: () => Asked): Promise<ExplainedAnswer>;
 }
 
-export interface ExplainedAnswer {
+interface ExplainedAnswer {
   answer: Answer;
   tried: Tried[];
   /** Of the version: what stands there. */

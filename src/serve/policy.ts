@@ -55,7 +55,7 @@ const ORDINARY = policies(0, null, null);
 const QUARANTINED = policies(BASES.length, QUARANTINE, QUARANTINE);
 const CLEARED = policies(2 * BASES.length, null, "");
 
-export type Kind = "live" | "version" | "preview";
+type Kind = "live" | "version" | "preview";
 
 function baseOf({ owner_account_id }: Site, kind: Kind): number {
   if (kind === "live") return owner_account_id === null ? 0 : 1;

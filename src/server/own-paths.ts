@@ -30,9 +30,21 @@ const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): r
 
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
-/** A page in quarantine may send what was typed into it nowhere: its owner
- *  would read it in a comment, too. */
+type Asked = [request: Request, host: SiteHost, exchange: Exchange];
+
 export function createOwnPaths(handlers: Handlers) {
+  const find = createFind(handlers);
+  return {
+    /** Null where the path is the site's to answer. */
+    find,
+    answer(...asked: Asked): Promise<Response> | null {
+      const own = find(...asked);
+      return own && own.answer().then((answer) => answer ?? handlers.sites.handle(...asked));
+    },
+  };
+}
+
+function createFind(handlers: Handlers): (...asked: Asked) => OwnAnswer | null {
   const { comments, sites } = handlers;
   const match = matcher(tableOf(handlers));
 
@@ -44,37 +56,29 @@ export function createOwnPaths(handlers: Handlers) {
     return () => comments.below;
   }
 
-  async function companion(request: Request, host: SiteHost, exchange: Exchange): Promise<Response | null> {
+  async function companion(...[request, host, exchange]: Asked): Promise<Response | null> {
     const site = await sites.shown(host);
     exchange.held = site.quarantine !== null;
     const answer = await comments.companion(request, site, exchange);
     return answer === null ? null : confine(site, answer);
   }
 
-  async function ours(request: Request, host: SiteHost, exchange: Exchange, find: () => OnSite): Promise<Response> {
-    const path = pathOf(request.url);
-    const site = await sites.shown(host);
-    exchange.held = site.quarantine !== null;
-    if (site.quarantine !== null && path.startsWith("/_svc/comments/") && !isRead(request)) throw commentsOff();
-    return confine(site, await find()(request, site, exchange));
-  }
-
-  /** Null where the path is the site's to answer. */
-  function find(request: Request, host: SiteHost, exchange: Exchange): OwnAnswer | null {
+  return (request, host, exchange) => {
     const path = pathOf(request.url);
     if (isCompanionPath(path)) {
       return isLiveHost(host) ? { by: "feed", answer: () => companion(request, host, exchange) } : null;
     }
     if (!isService(path.slice(1))) return null;
     const handler = handlerFor(path, request, host);
-    return handler && { by: "reserved", answer: () => ours(request, host, exchange, handler) };
-  }
-
-  return {
-    find,
-    answer(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null {
-      const own = find(request, host, exchange);
-      return own && own.answer().then((answer) => answer ?? sites.handle(request, host, exchange));
-    },
+    return handler && { by: "reserved", answer: () => ours(sites, handler, [request, host, exchange]) };
   };
+}
+
+/** A page in quarantine may send what was typed into it nowhere: its owner would read it in a comment, too. */
+async function ours(sites: Handlers["sites"], find: () => OnSite, [request, host, exchange]: Asked): Promise<Response> {
+  const site = await sites.shown(host);
+  exchange.held = site.quarantine !== null;
+  const comments = pathOf(request.url).startsWith("/_svc/comments/");
+  if (site.quarantine !== null && comments && !isRead(request)) throw commentsOff();
+  return confine(site, await find()(request, site, exchange));
 }

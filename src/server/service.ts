@@ -81,9 +81,8 @@ function appFor(
   const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
   const cache_bytes = cacheBytes(config.workers);
-  const skewed = () => metrics.count("svc_skew_answers_total");
-  const site_parts = { ...shown, store, now, ending, code, cache_bytes, skew: config.skew, skewed };
-  const sites: SiteServer = createSiteServer(site_parts);
+  const beside = { skew: config.skew, skewed: () => metrics.count("svc_skew_answers_total") };
+  const sites: SiteServer = createSiteServer({ ...shown, store, now, ending, code, cache_bytes, ...beside });
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));
@@ -97,10 +96,8 @@ function appFor(
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ config, store, limit, now, taken });
   const own = createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites });
-  const explain: ApiParts["explain"] = (request, host) =>
-    sites.explain(request, host, (exchange) => own.find(request, host, exchange));
-  const asked = { limit, secrets, spendOnce, now, published, comments, explain };
-  const parts = { config, store, pool, code, ...flights, ...asked };
+  const explain = explaining(sites, own);
+  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments, explain };
   return createApp({
     config,
     api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
@@ -115,6 +112,11 @@ function appFor(
     readOnly: () => state.read_only,
   });
 }
+
+const explaining =
+  (sites: Pick<SiteServer, "explain">, { find }: ReturnType<typeof createOwnPaths>): ApiParts["explain"] =>
+  (request, host) =>
+    sites.explain(request, host, (exchange) => find(request, host, exchange));
 
 /** The signal handlers of server.ts know the exit code. */
 export const endForRecovery = (): void => void process.kill(process.pid, "SIGUSR2");

@@ -83,6 +83,17 @@ export const COMMANDS: readonly Command[] = [
     run: (...call) => import("./rollback.ts").then(({ rollback }) => rollback(...call)),
   },
   {
+    name: "explain",
+    argument: "<url>",
+    summary: "Tell why an address of a site answers as it does",
+    details: [
+      "A URL of the site, of one of its versions too, or a path of the site deployed from here. Tells",
+      "the status, which file or line of _redirects answers, and each header with its line of _headers.",
+    ],
+    flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "leave out what was tried" }],
+    run: (...call) => import("./explain.ts").then(({ explain }) => explain(...call)),
+  },
+  {
     name: "forget",
     argument: "[path]",
     summary: "Forget the link between a folder and its site",

@@ -15,7 +15,7 @@ import { type Step, stepOf } from "./words.ts";
 
 type By = FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "state" | "invalid_path";
 
-export interface Explained {
+interface Explained {
   /** Of the version that the host shows; null where it shows none. */
   version_id: string | null;
   status: number;

@@ -1,6 +1,6 @@
 /** Whether a request may be answered from a former version, by what stands in it alone (BEYOND 4): a page asks, for a part
  *  of itself that is named after its content. A navigation, or a service worker, wants what is live. */
-import { hasContentHash } from "../../content-hash.ts";
+import { hasContentHash } from "./content-hash.ts";
 import { isNeverServed } from "../../reserved-paths.ts";
 import { nameOf } from "../../resolve.ts";
 
@@ -17,7 +17,7 @@ export const asksForPart = ({ headers }: Request): boolean =>
 export function whyNotAsked(request: Request, path: string): string | null {
   if (request.method !== "GET") return "Former versions answer GET alone.";
   if (!asksForPart(request)) {
-    return "Only parts that a page of the site loads come from former versions: Sec-Fetch-Site is same-origin, Sec-Fetch-Dest script, style, font, image, audio, video, track, worker, sharedworker or empty.";
+    return "Former versions give what a page of the site loads, as Sec-Fetch-Site and Sec-Fetch-Dest say.";
   }
   const name = nameOf(path);
   if (isNeverServed(name)) return "The address is the service's own.";

@@ -8,7 +8,7 @@ import type { Bodies } from "../bodies.ts";
 import type { Budget, Kept } from "../budget.ts";
 import type { Body, FileAnswer } from "../kept.ts";
 import { SKEW_HEADERS, whyNotAsked } from "./asked.ts";
-import { createShields, type Shield } from "./shields.ts";
+import { createShields, type Shield, type Shields } from "./shields.ts";
 
 interface Parts {
   store: Pick<ServingStore, "generation" | "versions">;
@@ -39,7 +39,7 @@ const COST_PER_CHARACTER = 8;
 
 export function createSkew(parts: Parts): Skew {
   const { now, lasts_ms } = parts;
-  const shieldOf = createShields<Found>(parts);
+  const shields = createShields<Found>(parts);
 
   function answer(request: Request, site: Site, path: string): ReturnType<Skew["answer"]> {
     if (lasts_ms === null) return OFF;
@@ -47,7 +47,7 @@ export function createSkew(parts: Parts): Skew {
     if (why !== null) return why;
     if (site.skew === 0) return OFF_HERE;
     const since = now() - lasts_ms;
-    const shield = shieldOf(site);
+    const shield = shields.of(site);
     if (shield instanceof Promise) return shield.then((read) => within(read, path, since));
     return within(shield, path, since);
   }
@@ -56,7 +56,7 @@ export function createSkew(parts: Parts): Skew {
     const left = shield.left.filter(({ live_until }) => live_until > since);
     if (left.length === 0) return NONE_LEFT;
     const known = shield.found.get(path);
-    if (known === undefined) return find(parts, shield, path).then((found) => given(found, since));
+    if (known === undefined) return find(parts, shields, shield, path).then((found) => given(found, since));
     known.used = true;
     return given(known, since);
   }
@@ -70,18 +70,23 @@ function given(found: Found, since: number): FileAnswer | string {
   return found.of.live_until > since ? found.answer : NONE_HAS_IT;
 }
 
-async function find({ store, bodies }: Parts, shield: Shield<Found>, path: string): Promise<Found> {
+async function find(
+  { store, bodies }: Parts,
+  { keep }: Shields<Found>,
+  shield: Shield<Found>,
+  path: string,
+): Promise<Found> {
   const open = shield.left.filter(({ withhold }) => withhold === 0);
   const numbers = open.map(({ version_no }) => version_no);
   const upload = await store.versions.firstUpload(numbers, nameOf(path));
   const length = COST_PER_CHARACTER * path.length;
   if (upload === null || isPage(upload.file)) {
     const why = upload === null ? NONE_HAS_IT : A_PAGE;
-    return shield.keep(path, NOTHING_COST + length, (kept) => ({ kind: "nothing", why, ...kept }));
+    return keep(shield, path, NOTHING_COST + length, (kept) => ({ kind: "nothing", why, ...kept }));
   }
   const of = open.find(({ version_no }) => version_no === upload.version_no)!;
   const body = bodies.of({ version: { site_id: shield.site_id, ...of }, dress: "", bodies: new Map() }, upload.file);
-  return shield.keep(path, ANSWER_COST + length, (kept) => {
+  return keep(shield, path, ANSWER_COST + length, (kept) => {
     const answer = answerWith(body, of.version_id, path, kept);
     return { kind: "file", of, answer, ...kept };
   });

@@ -11,8 +11,13 @@ export interface Shield<Found extends Kept> extends Kept {
   /** The one that was left last first. */
   readonly left: readonly LeftVersion[];
   readonly found: Map<string, Found>;
+}
+
+export interface Shields<Found extends Kept> {
+  /** At once where it is here and holds. */
+  of(site: Site): Shield<Found> | Promise<Shield<Found>>;
   /** Takes in what was found at a path. */
-  keep(path: string, cost: number, make: (kept: Kept) => Found): Found;
+  keep(shield: Shield<Found>, path: string, cost: number, make: (kept: Kept) => Found): Found;
 }
 
 /** So many versions are looked into. */
@@ -24,71 +29,68 @@ interface Parts {
   budget: Budget;
 }
 
-export function createShields<Found extends Kept>({ store, budget }: Parts) {
+export function createShields<Found extends Kept>(parts: Parts): Shields<Found> {
+  const { store, budget } = parts;
   const shields = new Map<string, Shield<Found>>();
-
-  function forget(shield: Shield<Found>): void {
-    if (shields.get(shield.site_id) === shield) shields.delete(shield.site_id);
-    for (const found of shield.found.values()) budget.release(found);
-    shield.found.clear();
-  }
-
-  async function read({ site_id, slug }: Site): Promise<Shield<Found>> {
-    // Before what it says something about.
-    const generation = store.generation.current(slug);
-    const left = await store.versions.left(site_id, MOST_LEFT);
-    const before = shields.get(site_id);
-    if (before !== undefined && areSame(before.left, left)) {
-      before.generation = generation;
-      return before;
-    }
-    if (before !== undefined) {
-      budget.release(before);
-      forget(before);
-    }
-    const shield = newShield(site_id, generation, left, budget, forget);
-    shields.set(site_id, shield);
-    budget.keep(shield);
-    return shield;
-  }
-
-  return (site: Site): Shield<Found> | Promise<Shield<Found>> => {
-    const kept = shields.get(site.site_id);
-    if (kept === undefined || kept.generation !== store.generation.current(site.slug)) return read(site);
-    kept.used = true;
-    return kept;
+  return {
+    of(site) {
+      const kept = shields.get(site.site_id);
+      if (kept === undefined || kept.generation !== store.generation.current(site.slug)) {
+        return read(parts, shields, site);
+      }
+      kept.used = true;
+      return kept;
+    },
+    keep(shield, path, cost, make) {
+      const { found, site_id } = shield;
+      const one = make({ cost, used: false, drop: () => void (found.get(path) === one && found.delete(path)) });
+      // A site that changed meanwhile has another shield by now.
+      if (shields.get(site_id) !== shield) return one;
+      // Two may have looked for it at once.
+      const before = found.get(path);
+      if (before !== undefined) budget.release(before);
+      found.set(path, one);
+      budget.keep(one);
+      return one;
+    },
   };
-
-  function newShield(
-    site_id: string,
-    generation: number,
-    left: readonly LeftVersion[],
-    budget: Budget,
-    forget: (shield: Shield<Found>) => void,
-  ): Shield<Found> {
-    const found = new Map<string, Found>();
-    const shield: Shield<Found> = {
-      site_id,
-      generation,
-      left,
-      found,
-      cost: SHIELD_COST,
-      used: true,
-      drop: () => forget(shield),
-      keep(path, cost, make) {
-        const one = make({ cost, used: false, drop: () => void (found.get(path) === one && found.delete(path)) });
-        // Two may have looked for it at once; and one whose site changed meanwhile is kept by nobody.
-        const before = found.get(path);
-        if (before !== undefined) budget.release(before);
-        if (shields.get(site_id) !== shield) return one;
-        found.set(path, one);
-        budget.keep(one);
-        return one;
-      },
-    };
-    return shield;
-  }
 }
 
-const areSame = (some: readonly LeftVersion[], others: readonly LeftVersion[]): boolean =>
-  some.length === others.length && some.every((one, i) => Bun.deepEquals(one, others[i]));
+type All<Found extends Kept> = Map<string, Shield<Found>>;
+
+async function read<Found extends Kept>(
+  { store, budget }: Parts,
+  shields: All<Found>,
+  { site_id, slug }: Site,
+): Promise<Shield<Found>> {
+  // Before what it says something about.
+  const generation = store.generation.current(slug);
+  const left = await store.versions.left(site_id, MOST_LEFT);
+  const before = shields.get(site_id);
+  if (before !== undefined && Bun.deepEquals(before.left, left)) {
+    before.generation = generation;
+    return before;
+  }
+  if (before !== undefined) {
+    budget.release(before);
+    before.drop();
+  }
+  return begin({ site_id, generation, left }, shields, budget);
+}
+
+function begin<Found extends Kept>(
+  of: Pick<Shield<Found>, "site_id" | "generation" | "left">,
+  shields: All<Found>,
+  budget: Budget,
+): Shield<Found> {
+  const found = new Map<string, Found>();
+  const drop = () => {
+    if (shields.get(of.site_id) === shield) shields.delete(of.site_id);
+    for (const one of found.values()) budget.release(one);
+    found.clear();
+  };
+  const shield: Shield<Found> = { ...of, found, cost: SHIELD_COST, used: true, drop };
+  shields.set(of.site_id, shield);
+  budget.keep(shield);
+  return shield;
+}

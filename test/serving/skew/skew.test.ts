@@ -96,7 +96,7 @@ describe("BEYOND 4: who is given it", () => {
     expect(await given(server, site, CHUNK, { ...AS_SCRIPT, "sec-fetch-site": from })).toBe(404);
   });
 
-  test("nobody who does not say: SPEC's 404 stands, also where one was given before, and after", async () => {
+  test("nobody who does not say: the 404 stands, also where one was given before, and after", async () => {
     const site = await server.deploy(contents({ "404.html": "own page", [CHUNK.slice(1)]: HELD }));
     await server.redeploy(site, contents({ "404.html": "own page" }));
     for (const headers of <Record<string, string>[]>[

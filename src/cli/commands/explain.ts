@@ -1,0 +1,105 @@
+/** `svc explain`: why an address of a site answers as it does. */
+import type { Context, Given } from "../command.ts";
+import { Failure, usage } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
+import { ANY } from "../service/shape.ts";
+import { EXPLAINED, type Explained } from "../service/wire-explained.ts";
+import { session } from "../saved/state.ts";
+import { columns } from "../terminal/table.ts";
+import { bold, dim, green, text } from "../terminal/text.ts";
+import { sayWithMark } from "../terminal/with-mark.ts";
+import { type ChosenSite, chooseSite, openSite } from "./chosen-site.ts";
+import { allSites } from "./pages.ts";
+
+/** Whether a host is the site's: its own, or that of a version or a preview. */
+function isHostOf(host: string, url: string): boolean {
+  const own = new URL(url).host;
+  return host === own || host.endsWith(`--${own}`);
+}
+
+/** A site that this machine deployed, else one of the account's. */
+async function siteAt(context: Context, given: Given, host: string): Promise<ChosenSite> {
+  const { links, server, env } = context;
+  const link = links.read().live.find(({ url }) => isHostOf(host, url));
+  const site_id = link?.site_id ?? (await ownedAt(context, host));
+  if (site_id === undefined) {
+    const account = session(env, server.origin) === null ? "" : `, and your account on ${server.origin} has none`;
+    const way = `Name the site: ${svc("explain <url> --site <id>")}`;
+    throw new Failure(
+      "unknown_site",
+      `No site with the address ${host} was deployed from this machine${account}. ${way}`,
+    );
+  }
+  const named = { ...given, value: (flag: string) => (flag === "site" ? site_id : given.value(flag)) };
+  return chooseSite(context, named, undefined);
+}
+
+async function ownedAt({ env, server }: Context, host: string): Promise<string | undefined> {
+  const credential = session(env, server.origin);
+  if (credential === null) return undefined;
+  return (await allSites(server, credential)).find(({ url }) => isHostOf(host, url))?.site_id;
+}
+
+/** A path of the site that was deployed from here, or an address with or without its scheme. */
+async function chosen(context: Context, given: Given): Promise<{ url: string; site: ChosenSite }> {
+  const written = given.argument;
+  if (written === undefined) throw usage(`Which address? ${svc("explain <url>")}, or a path such as /about.`);
+  const url = written.startsWith("/") || /^[a-z][a-z\d+.-]*:\/\//i.test(written) ? written : `http://${written}`;
+  if (given.value("site") !== undefined || url.startsWith("/"))
+    return { url, site: chooseSite(context, given, undefined) };
+  if (!URL.canParse(url)) throw usage(`${written} is no address: write a URL, or a path such as /about.`);
+  return { url, site: await siteAt(context, given, new URL(url).host) };
+}
+
+/** A server from before it could explain says that nothing is there. */
+async function askExplain(context: Context, site: ChosenSite, url: string): Promise<Explained> {
+  const { server, credential, site_id } = await openSite(context, site, 1, ANY);
+  const path = `/sites/${site_id}/explain?${new URLSearchParams({ url })}`;
+  try {
+    return await ask(server, { method: "GET", path, credential, repeatable: true }, EXPLAINED);
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.code !== "not_found") throw error;
+    throw new Failure("not_found", `${server.origin} explains nothing: it is older than this svc.`);
+  }
+}
+
+/** The lines of `_headers` that made a header. */
+const linesOf = (name: string, { header_rules }: Explained): string =>
+  header_rules
+    .filter((rule) => rule.applied && rule.name.toLowerCase() === name)
+    .map(({ path }) => path)
+    .join(", ");
+
+function rowsOf(told: Explained): string[] {
+  const { by, version_id, live, file, rule, headers } = told;
+  const facts = [
+    ["by", by],
+    ["version", `${version_id}${live ? " [live]" : ""}`],
+    ...(file === null ? [] : [["file", file.path]]),
+    ...(rule === null ? [] : [["rule", `${rule.path} ${rule.text}`]]),
+  ];
+  const fields = Object.entries(headers).map(([name, value]) => {
+    const lines = linesOf(name, told);
+    return ["header", `${name}: ${value}${lines === "" ? "" : ` (${lines})`}`];
+  });
+  return columns([...facts, ...fields]);
+}
+
+export async function explain(context: Context, given: Given): Promise<void> {
+  const { terminal } = context;
+  const { url, site } = await chosen(context, given);
+  const told = await askExplain(context, site, url);
+  if (given.json) return terminal.json({ ok: true, ...told });
+  terminal.result(`${told.status} ${told.url}`);
+  for (const row of rowsOf(told)) terminal.result(row);
+  if (given.quiet) return;
+  if (told.steps.length > 0) terminal.say(text`\n  ${bold("What was tried")}`);
+  for (const { step, matched, why } of told.steps) {
+    sayWithMark(terminal, matched ? green("✓") : dim("·"), `${step}: ${why}`);
+  }
+  for (const { path, name, applied, reason } of told.header_rules) {
+    if (!applied) sayWithMark(terminal, dim("·"), `${path} ${name} does nothing here: ${reason ?? ""}`);
+  }
+}

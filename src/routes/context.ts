@@ -9,7 +9,8 @@ import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
 
-import type { Caller, Site } from "../types.ts";
+import type { Site } from "../types.ts";
+import type { Caller } from "./caller.ts";
 import type { inFlight } from "./deploys/uploads.ts";
 
 /** What handlers are given of the server around them. */

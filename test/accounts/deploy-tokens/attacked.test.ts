@@ -28,7 +28,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const { owned } = ownership(() => server);
 const { give, read } = givenBy(() => server);
 
-/** BEYOND 7's table, and nothing else; by the paths of BEYOND 4 to 11. */
+/** BEYOND 7's table, and nothing else, what is still to come too. */
 const OPENS = [
   "POST /sites",
   "GET /sites/:id",

@@ -1,5 +1,4 @@
 /** The nouns of the service. Fields keep these names from column to JSON, so nothing is ever mapped. */
-import type { DeployGrant } from "./scopes.ts";
 
 /** A plain `Uint8Array` is no `BodyInit`: bytes that may become a body are never shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -229,19 +228,3 @@ export interface Tombstone {
 }
 
 export type TokenKind = "manage" | "claim";
-
-/** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
-export type Caller =
-  | { kind: "anonymous" }
-  | { kind: "site"; site_id: string; gone: boolean; token_hash: string }
-  | { kind: "claim"; site_id: string }
-  | {
-      kind: "account";
-      account_id: string;
-      session_id: string;
-      /** When the password was last given (ISO 8601); null where a device got the session. */
-      signed_in_at: string | null;
-      by: "bearer" | "cookie";
-    }
-  | ({ kind: "deploy"; deploy_hash: string } & DeployGrant)
-  | { kind: "unknown" };

@@ -4,10 +4,25 @@ import { siteState } from "../site-state.ts";
 import type { Store } from "../store/index.ts";
 import type { Granted, WriteBy } from "../store/changes.ts";
 import { notGranted, unknownSite } from "../store/refusals.ts";
-import { hashToken } from "../tokens.ts";
-import { allows, reaches, type Scope } from "../scopes.ts";
-import type { Caller, Site } from "../types.ts";
+import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../tokens.ts";
+import type { Site } from "../types.ts";
 import type { SessionCookie } from "../http/cookies.ts";
+
+/** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
+export type Caller =
+  | { kind: "anonymous" }
+  | { kind: "site"; site_id: string; gone: boolean; token_hash: string }
+  | { kind: "claim"; site_id: string }
+  | {
+      kind: "account";
+      account_id: string;
+      session_id: string;
+      /** When the password was last given (ISO 8601); null where a device got the session. */
+      signed_in_at: string | null;
+      by: "bearer" | "cookie";
+    }
+  | ({ kind: "deploy"; deploy_hash: string } & DeployGrant)
+  | { kind: "unknown" };
 
 export type SignedInCaller = Extract<Caller, { kind: "account" }>;
 type DeployCaller = Extract<Caller, { kind: "deploy" }>;

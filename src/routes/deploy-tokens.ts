@@ -2,9 +2,8 @@
 import { duration } from "../config/setting.ts";
 import { Refusal } from "../errors.ts";
 import { readJson } from "../http/body.ts";
-import { type Scope, SCOPES } from "../scopes.ts";
 import type { DeployToken } from "../store/people.ts";
-import { hashToken, isSiteId, newDeployTokenId, newToken } from "../tokens.ts";
+import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../tokens.ts";
 import { UNIT_MS } from "../units.ts";
 import { visible } from "../visible.ts";
 import { accountHolder, type SignedInCaller } from "./caller.ts";

@@ -3,12 +3,11 @@ import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
-import { callerOf, signedOut } from "./caller.ts";
+import { type Caller, callerOf, signedOut } from "./caller.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { beginFacts, noteCaller } from "./deploys/facts.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
-import type { Caller } from "../types.ts";
 import { matcher } from "../http/match.ts";
 import type { ApiParts, Ctx, Handler, Route } from "./context.ts";
 

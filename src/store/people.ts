@@ -1,5 +1,5 @@
 /** Accounts, and how people and their programs are signed in. */
-import type { DeployGrant } from "../scopes.ts";
+import type { DeployGrant } from "../tokens.ts";
 import { UNIT_MS } from "../units.ts";
 
 export interface Account {

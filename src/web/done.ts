@@ -9,6 +9,7 @@ const SAID = {
   password: "Your password is changed. All other sessions have ended.",
   "session-ended": "The session has ended.",
   "sessions-ended": "All other sessions have ended.",
+  "token-revoked": "The deploy token is revoked: nothing deploys with it any more.",
   approved: "Approved: everybody sees it.",
   rejected: "Rejected: nobody sees it any more.",
   resolved: "The thread is resolved.",

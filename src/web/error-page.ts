@@ -7,7 +7,7 @@ import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { callerOf } from "../routes/caller.ts";
 import type { ApiParts } from "../routes/context.ts";
 import { decodePath } from "../percent.ts";
-import type { Caller } from "../types.ts";
+import type { Caller } from "../routes/caller.ts";
 import { visible } from "../visible.ts";
 import { answerPage, type Asked } from "./frame.ts";
 import { alertBox, linkButton } from "./parts.ts";

@@ -1,5 +1,5 @@
 /** Who asks in the matrix of RELIABILITY 5, and what the usual rows of it answer. */
-import { allows, type Scope } from "../../src/scopes.ts";
+import { allows, type Scope } from "../../src/tokens.ts";
 import type { DeployResult } from "../kit/server.ts";
 
 /** Deploy tokens of the owner of the site that a row is about: good for what (BEYOND 7), and where. */

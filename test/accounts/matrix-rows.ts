@@ -1,6 +1,5 @@
 /** What each route of the API answers to each credential (RELIABILITY 5). */
-import type { Scope } from "../../src/scopes.ts";
-import { newToken } from "../../src/tokens.ts";
+import { newToken, type Scope } from "../../src/tokens.ts";
 import { type DeployResult, JSON_TYPE, NOBODYS_ID, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { all, type Credential, deployTokens, managed, scoped, type World } from "./matrix-credentials.ts";

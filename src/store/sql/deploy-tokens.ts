@@ -1,6 +1,6 @@
 /** Deploy tokens: what an account gives to its CI (BEYOND 7). They end with it, by its word, and by the clock. */
 import { Refusal } from "../../errors.ts";
-import { allows, reaches, type Scope } from "../../scopes.ts";
+import { allows, reaches, type Scope } from "../../tokens.ts";
 import type { Site } from "../../types.ts";
 import { UNIT_MS } from "../../units.ts";
 import type { Granted } from "../changes.ts";

@@ -1,4 +1,4 @@
-/** `/dashboard/account`: who is signed in, where else, the password, the way out (WEB 8). */
+/** `/dashboard/account`: who is signed in, where else, what CI deploys with, the password, the way out (WEB 8). */
 import type { Refusal } from "../../errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { unauthorized } from "../../routes/caller.ts";
@@ -8,6 +8,7 @@ import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.
 import { accountPage, type SignedIn } from "../who.ts";
 import { count } from "../wording/amounts.ts";
 import { ago, onDay, theirs } from "../words.ts";
+import { deployTokensSection } from "./deploy-tokens/section.ts";
 
 export const ACCOUNT = "/dashboard/account";
 
@@ -115,10 +116,14 @@ export async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<R
   const account = await accountOf(ctx);
   const csrf = csrfOf(ctx)!;
   const all = await ctx.parts.store.sessions.list(account.account_id, MOST_COUNTED);
+  const tokens = await ctx.parts.store.deploy_tokens.list(account.account_id);
+  const now = ctx.parts.now();
   const body = html`<div class="pagehead"><h1>Account</h1></div>
     ${alertBox(refusal)}
     <div class="two">
-      <div class="stack">${about(account, ctx.parts.now())} ${sessions(ctx, all, csrf)}</div>
+      <div class="stack">
+        ${about(account, now)} ${sessions(ctx, all, csrf)} ${deployTokensSection(tokens, csrf, now)}
+      </div>
       <div class="side">${password(csrf, account.email, refusal)} ${end}</div>
     </div>`;
   return answerPage(ctx, { title: "Account", body, current: "account", width: "list", scripts: ["password"], refusal });

@@ -1,4 +1,4 @@
-/** What the forms of the account's page do: end sessions, change the password. */
+/** What the forms of the account's page do: end sessions and deploy tokens, change the password. */
 import { Refusal } from "../../errors.ts";
 import { forgetSession } from "../../routes/auth.ts";
 import { changePassword } from "../../routes/own-password.ts";
@@ -28,6 +28,17 @@ export const endOtherSessions = accountForm({
   async act(ctx) {
     await ctx.parts.store.sessions.endOthers(ctx.caller);
     return `${ACCOUNT}?done=sessions-ended`;
+  },
+  again: accountPageOf,
+});
+
+/** `POST …/tokens/:id/revoke`. */
+export const revokeToken = accountForm({
+  page,
+  async act(ctx) {
+    const revoked = await ctx.parts.store.deploy_tokens.revoke(ctx.caller, ctx.params.id!);
+    if (!revoked) throw new Refusal("not_found", "Your account has no such deploy token: it has ended already.");
+    return `${ACCOUNT}?done=token-revoked`;
   },
   again: accountPageOf,
 });

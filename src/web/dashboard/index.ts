@@ -1,7 +1,7 @@
 /** What an account sees of itself and its sites, a file a page. */
 import type { Route } from "../../routes/context.ts";
 import { showAccount } from "./account.ts";
-import { endOneSession, endOtherSessions, submitPassword } from "./change-account.ts";
+import { endOneSession, endOtherSessions, revokeToken, submitPassword } from "./change-account.ts";
 import { deployByForm, makeLive, saveSettings } from "./change-site.ts";
 import { showChanges } from "./changes.ts";
 import { askToDeleteAccount, deleteOwnAccount } from "./delete-account.ts";
@@ -11,6 +11,7 @@ import { openAsOwner } from "./comments/as-owner.ts";
 import { decideOnComment } from "./comments/decide.ts";
 import { showComments } from "./comments/page.ts";
 import { saveCommentSettings } from "./comments/save-settings.ts";
+import { makeToken, showMakeToken } from "./deploy-tokens/make.ts";
 import { showSite } from "./site.ts";
 import { showSites } from "./sites.ts";
 
@@ -32,6 +33,9 @@ export const DASHBOARD: readonly Route[] = [
   ["GET", "/dashboard/account", showAccount],
   ["POST", "/dashboard/account/sessions/end-others", endOtherSessions],
   ["POST", "/dashboard/account/sessions/:id/end", endOneSession],
+  ["GET", "/dashboard/account/tokens", showMakeToken],
+  ["POST", "/dashboard/account/tokens", makeToken],
+  ["POST", "/dashboard/account/tokens/:id/revoke", revokeToken],
   ["POST", "/dashboard/account/password", submitPassword],
   ["GET", "/dashboard/account/delete", askToDeleteAccount],
   ["POST", "/dashboard/account/delete", deleteOwnAccount],

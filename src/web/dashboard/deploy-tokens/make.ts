@@ -1,0 +1,131 @@
+/** `/dashboard/account/tokens`: a deploy token is made, and shown this once. */
+import type { Refusal } from "../../../errors.ts";
+import { html, type Html } from "../../../html/template.ts";
+import { readFormFields } from "../../../http/body.ts";
+import { LONGEST_TOKEN_NAME, makeDeployToken } from "../../../routes/deploy-tokens.ts";
+import type { Ctx } from "../../../routes/context.ts";
+import { isSessionEnded } from "../../../store/refusals.ts";
+import { isSiteId } from "../../../tokens.ts";
+import { answerPage, csrfOf } from "../../frame.ts";
+import { alertBox, button, checkbox, copyButton, csrfField, field, linkButton, radios } from "../../parts.ts";
+import { accountPage, isShownAgain, isSignedIn, signedOutMeanwhile, type SignedIn } from "../../who.ts";
+import { onDay } from "../../words.ts";
+import { ACCOUNT } from "../account.ts";
+import { MAKE_TOKEN } from "./section.ts";
+
+const TITLE = "Make a deploy token";
+
+const SCOPES = [
+  ["read", "Read", "Sees a site and its versions."],
+  ["preview", "Previews", "Reads, and shows content beside what is live."],
+  ["deploy", "Deploy", "All of that, and publishes and rolls back."],
+  ["create", "New sites", "Makes new sites of your account. For all sites alone."],
+] as const;
+const LIVES = [
+  ["30d", "30 days"],
+  ["90d", "90 days"],
+  ["366d", "A year"],
+] as const;
+
+function fieldsOf(refusal: Refusal | undefined, sent: URLSearchParams | undefined): Html {
+  const scopes = sent?.getAll("scopes") ?? ["deploy"];
+  const life = sent?.get("expires_in") ?? "90d";
+  return html`${field({
+      name: "name",
+      label: "Name",
+      value: sent?.get("name") ?? "",
+      hint: "What you know it by, such as the repository.",
+      refusal,
+      attributes: html`required maxlength="${2 * LONGEST_TOKEN_NAME}" dir="auto" autocomplete="off"`,
+    })}
+    <fieldset>
+      <legend class="label">What it may</legend>
+      ${SCOPES.map(([value, label, hint]) =>
+        checkbox({ name: "scopes", value, label, hint, checked: scopes.includes(value) }),
+      )}
+    </fieldset>
+    ${field({
+      name: "site_ids",
+      label: "Sites",
+      value: sent?.get("site_ids") ?? "",
+      hint: "Addresses or ids of sites of yours, with spaces between. Empty: all that you have and get.",
+      refusal,
+      attributes: html`autocomplete="off" autocapitalize="none" spellcheck="false"`,
+    })}
+    ${radios(
+      "How long",
+      LIVES.map(([value, label]) => ({ name: "expires_in", value, label, checked: value === life })),
+    )}`;
+}
+
+function form(ctx: SignedIn, refusal?: Refusal, sent?: URLSearchParams): Response {
+  const body = html`<div class="stack tight">
+    <h1>${TITLE}</h1>
+    ${alertBox(refusal)}
+    <p>Your CI deploys with it, and opens nothing else of your account.</p>
+    <form class="fields" method="post" action="${MAKE_TOKEN}">
+      ${csrfField(csrfOf(ctx)!)} ${fieldsOf(refusal, sent)}
+      <p class="actions final">
+        ${button("Make the token", { kind: "primary" })} ${linkButton(ACCOUNT, "Cancel", { kind: "quiet" })}
+      </p>
+    </form>
+  </div>`;
+  return answerPage(ctx, { title: TITLE, body, current: "account", refusal });
+}
+
+type Made = Awaited<ReturnType<typeof makeDeployToken>>;
+
+function shownOnce(ctx: SignedIn, { token, name, expires_at }: Made): Response {
+  const until = onDay(new Date(expires_at).toISOString(), ctx.parts.now());
+  const body = html`<div class="stack tight">
+    <h1>Keep it now</h1>
+    <p role="status">
+      The token <b dir="auto">${name}</b> is shown this once. Put it among the secrets of your CI, as
+      <code>SVC_TOKEN</code>. It ends on ${until}.
+    </p>
+    <div>
+      <label class="label" for="deploy-token">Deploy token</label>
+      <p class="pair">
+        <input class="field mono" id="deploy-token" readonly autocomplete="off" value="${token}" />
+        ${copyButton("Copy token", "deploy-token")}
+      </p>
+    </div>
+    <p class="actions final">${linkButton(ACCOUNT, "Done", { kind: "primary" })}</p>
+  </div>`;
+  return answerPage(ctx, { title: "Your deploy token", body, current: "account", scripts: ["copy"] });
+}
+
+/** The site that a person means: by its id, its slug, or the address that they see. What is none is left as it was sent,
+ *  for the refusal to name. */
+async function siteIdOf({ parts }: SignedIn, word: string): Promise<string> {
+  if (isSiteId(word)) return word;
+  const slug = word.replace(/^https?:\/\//i, "").split(/[./:]/)[0]!;
+  return (await parts.store.sites.bySlug(slug.toLowerCase()))?.site_id ?? word;
+}
+
+/** As the API's members. */
+async function sentAs(ctx: SignedIn, fields: URLSearchParams): Promise<Record<string, unknown>> {
+  const sites = (fields.get("site_ids") ?? "").split(/[\s,]+/).filter(Boolean);
+  return {
+    name: fields.get("name"),
+    scopes: fields.getAll("scopes"),
+    expires_in: fields.get("expires_in"),
+    ...(sites.length > 0 && { site_ids: await Promise.all(sites.map((word) => siteIdOf(ctx, word))) }),
+  };
+}
+
+/** `GET …/tokens`. */
+export const showMakeToken = accountPage(async (ctx) => form(ctx));
+
+/** `POST …/tokens`. The answer is the page itself: no other has the token. */
+export async function makeToken(ctx: Ctx): Promise<Response> {
+  if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
+  const fields = await readFormFields(ctx.request);
+  try {
+    return shownOnce(ctx, await makeDeployToken(ctx.parts, ctx.caller, await sentAs(ctx, fields)));
+  } catch (error) {
+    if (isSessionEnded(error)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
+    if (!isShownAgain(error)) throw error;
+    return form(ctx, error, fields);
+  }
+}

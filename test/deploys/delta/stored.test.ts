@@ -1,7 +1,8 @@
 /** BEYOND 6: what a delta is joined with is read from the store: damaged, swept, pruned or raced, the answer is 409 or the
  *  very version, never a wrong one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFile, truncate, unlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { deltaOf, DELTA, planned, planOf, refusal, sendDelta, sha256, updateByDelta } from "../../kit/delta.ts";
 import { blobFile, operate } from "../../kit/operator.ts";
 import { local, startProcess, temporaryFolder } from "../../kit/process.ts";
@@ -139,6 +140,15 @@ describe("between the plan and the delta", () => {
   });
 });
 
+/** As if all had been stored two hours ago: a sweep takes what nobody names. */
+async function age(data_dir: string): Promise<void> {
+  const then = new Date(Date.now() - 2 * 60 * 60_000);
+  const blobs = join(data_dir, "blobs");
+  for (const name of await readdir(blobs, { recursive: true })) {
+    if (name.length > 64) await utimes(join(blobs, name), then, then).catch(() => {}); // swept meanwhile
+  }
+}
+
 describe("two workers, one version kept, and a sweep all the while", () => {
   const LANES = 3;
   const ROUNDS = 15;
@@ -176,7 +186,10 @@ describe("two workers, one version kept, and a sweep all the while", () => {
     }
     let going = true;
     const sweeping = (async () => {
-      while (going) await operate(dir.path, "gc");
+      while (going) {
+        await age(dir.path);
+        await operate(dir.path, "gc");
+      }
     })();
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       for (let n = 0; n < ROUNDS; n++) await update(lane, n);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { contentHash } from "../../src/version-id.ts";
 import { read } from "./database.ts";
 import type { ServerProcess } from "./process.ts";
+import { DELTA, deltaOf, planned } from "./delta.ts";
 import { ZIP } from "./server.ts";
 import { zipOf } from "./zip.ts";
 
@@ -41,6 +42,21 @@ export async function send(server: ServerProcess, path: string, name: string, ve
   });
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   return (await response.json()) as { site_id: string; slug: string; manage_token: string };
+}
+
+/** The same by a plan and a delta. */
+export async function sendDelta(server: ServerProcess, site: TrackedSite, version: number): Promise<void> {
+  const files = contentOf(site.name, version);
+  const post = async (route: string, type: string, body: string | Uint8Array<ArrayBuffer>): Promise<Response> => {
+    const headers = { "content-type": type, authorization: `Bearer ${site.manage_token}` };
+    const init = { method: "POST", headers, body };
+    const response = await fetch(`http://127.0.0.1:${server.port}/sites/${site.site_id}/${route}`, init);
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+    return response;
+  };
+  const plan = await post("plan", "application/json", JSON.stringify(planned(files)));
+  const { need } = (await plan.json()) as { need: string[] };
+  await (await post("deploys", DELTA["content-type"], deltaOf(files, need))).arrayBuffer();
 }
 
 async function get(server: ServerProcess, slug: string, path: string): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 /** The kill -9 test: deploys and redeploys with the server killed at random moments; after each restart every answered
  *  deploy must be whole and live, and a site serves its last answered version or the one that was in flight, whole. */
 import { cpuSecondsOf, type ServerProcess, startProcess } from "../kit/process.ts";
-import { checkServed, checkStored, send, type TrackedSite } from "../kit/tracked-sites.ts";
+import { checkServed, checkStored, send, sendDelta, type TrackedSite } from "../kit/tracked-sites.ts";
 import { until } from "../kit/until.ts";
 
 const CLIENTS = 4;
@@ -38,7 +38,8 @@ async function client(
       // Sometimes an older version again: its bytes are stored already and only the pointer moves.
       const version = random() < 0.2 ? Math.max(1, site.acked - 1) : site.acked + 1;
       site.in_flight = version;
-      await send(server, `/sites/${site.site_id}/deploys`, site.name, version, site.manage_token);
+      if (random() < 0.5) await sendDelta(server, site, version);
+      else await send(server, `/sites/${site.site_id}/deploys`, site.name, version, site.manage_token);
       site.acked = version;
       site.in_flight = null;
     } catch (error) {

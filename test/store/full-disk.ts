@@ -1,6 +1,7 @@
 /** What a server does on a disk without room (P6): the whole story, on a small file system that is given. */
 import { closeSync, fsyncSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { DELTA, deltaOf, planned, sha256 } from "../kit/delta.ts";
 import { operator } from "../kit/operator.ts";
 import { type ServerProcess, sharedPages, startProcess } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -44,12 +45,13 @@ async function send(
   path: string,
   token: string,
   body?: Uint8Array<ArrayBuffer> | object,
+  type = "application/zip",
 ) {
   const zip = body instanceof Uint8Array;
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
     headers: {
-      "content-type": zip ? "application/zip" : "application/json",
+      "content-type": zip ? type : "application/json",
       ...(token && { authorization: `Bearer ${token}` }),
     },
     ...(body && { body: zip ? body : JSON.stringify(body) }),
@@ -84,6 +86,17 @@ const start = (data_dir: string): Promise<ServerProcess> =>
 
 const deploy = ({ server, token }: Story) => send(server, "POST", "/sites", token, small("more"));
 
+const LISTED = { "index.html": "<title>kept</title>again", "cold.txt": "cold kept" };
+
+const plan = ({ server, token, kept }: Story) =>
+  send(server, "POST", `/sites/${kept.site_id}/plan`, token, planned(LISTED));
+
+/** What it leaves out is there. */
+const delta = ({ server, token, kept }: Story) => {
+  const body = deltaOf(LISTED, [sha256(LISTED["index.html"])]);
+  return send(server, "POST", `/sites/${kept.site_id}/deploys`, token, body, DELTA["content-type"]);
+};
+
 async function keepsServing({ server, kept }: Story, when: string): Promise<void> {
   const ended = await Promise.race([server.exited, Bun.sleep(300).then(() => null)]);
   if (ended !== null) throw new Error(`${when} the server ended with ${ended}: ${server.stderr()}`);
@@ -110,6 +123,13 @@ const STORY: Record<string, (story: Story) => Promise<void>> = {
     const cold = await get(story.server, story.first, "/cold.txt");
     same("a page that was never asked for", cold, [200, "cold first"]);
     same("a deploy on a full disk", (await deploy(story)).status, 507);
+    const sent = await Promise.all([plan(story), delta(story)]);
+    same(
+      "a plan and a delta on a full disk",
+      sent.map(({ status }) => status),
+      [507, 507],
+    );
+    await keepsServing(story, "after a delta");
   },
   async "calls that are counted, and writes that are refused"(story) {
     for (let n = 0; n < 8; n++) {
@@ -138,6 +158,8 @@ const STORY: Record<string, (story: Story) => Promise<void>> = {
     rmSync(story.filler);
     Bun.spawnSync(["sync", "-f", story.data_dir]); // a copying file system has the room after its next commit
     same("a deploy where there is room again", (await deploy(story)).status, 200);
+    same("a delta where there is room again", (await delta(story)).status, 200);
+    same("what it left out", (await get(story.server, story.kept, "/cold.txt"))[1], "cold kept");
     same("verify", (await operator(story.data_dir, ["verify"])).code, 0);
     await keepsServing(story, "in the end");
   },

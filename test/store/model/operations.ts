@@ -1,4 +1,5 @@
 /** What a client can do to a site: what the model expects of it, the request, and what the model knows afterwards. */
+import { DELTA, deltaOf, sha256 } from "../../kit/delta.ts";
 import { zipOf } from "../../kit/zip.ts";
 import { Violation } from "./reading.ts";
 import { alive, begin, contentOf, type ModelSite, type Seen, settle, undo } from "./state.ts";
@@ -7,7 +8,7 @@ import { TTL_MS, type World } from "./world.ts";
 /** Sites and versions are numbers that are taken modulo how many there are. */
 export type Operation =
   | { op: "deploy"; owner: number | null }
-  | { op: "redeploy"; site: number; what: "new" | "same" | "older"; by: "token" | "owner" }
+  | { op: "redeploy"; site: number; what: "new" | "same" | "older"; by: "token" | "owner"; how: "zip" | "delta" }
   | { op: "rollback"; site: number; to: number }
   | { op: "claim"; site: number; account: number }
   | { op: "attach"; sites: number[]; account: number }
@@ -22,16 +23,17 @@ interface Sent {
   path: string;
   token: string;
   body: Uint8Array<ArrayBuffer> | object;
+  type?: string;
 }
 
-async function send(world: World, { path, token, body }: Sent): Promise<Reply> {
+async function send(world: World, { path, token, body, type = "application/zip" }: Sent): Promise<Reply> {
   const { epoch, port } = world;
   const zip = body instanceof Uint8Array;
   try {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: "POST",
       headers: {
-        "content-type": zip ? "application/zip" : "application/json",
+        "content-type": zip ? type : "application/json",
         ...(token && { authorization: `Bearer ${token}` }),
       },
       body: zip ? body : JSON.stringify(body),
@@ -120,6 +122,14 @@ function prune(site: ModelSite, keep: number | null): void {
   }
 }
 
+/** A delta leaves out what every version of every site has. */
+function uploadOf(name: string, version: number, how: "zip" | "delta"): Pick<Sent, "body" | "type"> {
+  const files = new Map(contentOf(name, version));
+  if (how === "zip") return { body: zipOf(files) };
+  const own = [...files].filter(([path]) => path !== "shared.txt").map(([, content]) => sha256(content));
+  return { body: deltaOf(files, own), type: DELTA["content-type"] };
+}
+
 function redeploy(world: World, site: ModelSite, operation: Extract<Operation, { op: "redeploy" }>): Promise<void> {
   const version = versionFor(site, operation.what);
   const session = world.sessions[0]!;
@@ -128,7 +138,7 @@ function redeploy(world: World, site: ModelSite, operation: Extract<Operation, {
   const request = {
     path: `/sites/${site.site_id}/deploys`,
     token: by_session ? session : site.manage_token,
-    body: zipOf(contentOf(site.name, version)),
+    ...uploadOf(site.name, version, operation.how),
   };
   return change(world, site, version, request, status, (body) => {
     site.versions.set(version, String(body.version_id));

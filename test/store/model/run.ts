@@ -39,6 +39,7 @@ function operationOf(fc: FastCheck): Arbitrary<Operation> {
   const owner = fc.constantFrom(null, null, 0, 1);
   const what = fc.constantFrom("new" as const, "new" as const, "same" as const, "older" as const);
   const by = fc.constantFrom("token" as const, "token" as const, "owner" as const);
+  const how = fc.constantFrom("zip" as const, "delta" as const);
   const choice = <T extends Operation>(weight: number, model: { [K in keyof T]: Arbitrary<T[K]> }) => ({
     weight,
     arbitrary: fc.record<T>(model) as Arbitrary<Operation>,
@@ -46,7 +47,7 @@ function operationOf(fc: FastCheck): Arbitrary<Operation> {
   type Of<Name extends Operation["op"]> = Extract<Operation, { op: Name }>;
   return fc.oneof(
     choice<Of<"deploy">>(2, { op: fc.constant("deploy"), owner }),
-    choice<Of<"redeploy">>(6, { op: fc.constant("redeploy"), site, what, by }),
+    choice<Of<"redeploy">>(6, { op: fc.constant("redeploy"), site, what, by, how }),
     choice<Of<"rollback">>(5, { op: fc.constant("rollback"), site, to: fc.nat(9) }),
     choice<Of<"claim">>(2, { op: fc.constant("claim"), site, account }),
     choice<Of<"attach">>(1, { op: fc.constant("attach"), sites, account }),

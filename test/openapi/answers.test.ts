@@ -255,6 +255,6 @@ describe("on servers of other settings", () => {
   });
 });
 
-test("every call was asked with success; a picture needs a browser", () => {
+test("every call was asked with success; a picture needs a browser (test/render)", () => {
   expect(held.unasked("Server", "Deploys", "Sites", "Account", "Sign-in")).toEqual(["readScreenshot"]);
 });

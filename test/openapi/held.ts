@@ -64,7 +64,8 @@ export class HeldServer {
   }
 }
 
-export async function startHeld(...settings: Setting[]): Promise<HeldServer> {
-  const server = await startServer(...settings);
-  return new HeldServer(server, new Contract(await (await server.api("/openapi.json")).json()));
-}
+export const heldServer = async (server: TestServer): Promise<HeldServer> =>
+  new HeldServer(server, new Contract(await (await server.api("/openapi.json")).json()));
+
+export const startHeld = async (...settings: Setting[]): Promise<HeldServer> =>
+  heldServer(await startServer(...settings));

@@ -64,6 +64,7 @@ export const SIGN_IN: Operations = {
     summary: "Begin a device login (RFC 8628)",
     description: "A person opens `verification_uri_complete`, compares the code, and approves.",
     who: "no_one",
+    body: { required: false, content: fields({ type: "object" }), description: "Nothing of it is read." },
     answers: ok("What to show, and what to poll with.", ref("DeviceCode")),
     codes: ["cross_origin", "rate_limited", "storage_full"],
   },

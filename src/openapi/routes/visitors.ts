@@ -1,6 +1,6 @@
 /** What visitors read and write on a site's own host (COMMENTS 2). */
 import { type Answer, type Content, fields, json, type Operations } from "../operation.ts";
-import { always, object, oneOf, ref, type Schema, text } from "../schema.ts";
+import { always, object, oneOf, orNull, ref, type Schema, text } from "../schema.ts";
 import { REPORT_REASONS } from "../schemas/comments.ts";
 import { IF_MATCH, LD_JSON } from "./moderation.ts";
 
@@ -29,7 +29,7 @@ const target = {
   ],
 } as const;
 const SENT = object(
-  { body, target },
+  { body: { anyOf: [body, { type: "string" }], description: "What to say." }, target },
   {
     type: always("Annotation", "Its kind."),
     motivation: oneOf("A thread, or a reply.", ["commenting", "replying"]),
@@ -97,7 +97,7 @@ export const VISITORS: Operations = {
     who: "writer",
     body: { required: true, content: sent },
     answers: { 201: written("It is there."), 200: written("It was there already.") },
-    codes: [...WRITTEN, ...FULL, "unknown_page", "unknown_thread", "anchor_too_long"],
+    codes: [...WRITTEN, ...FULL, "not_found", "unknown_page", "unknown_thread", "anchor_too_long"],
   },
   "GET /_svc/comments/threads": {
     id: "readThreads",
@@ -169,7 +169,10 @@ export const VISITORS: Operations = {
     body: {
       required: true,
       content: fields(
-        object({ reason: oneOf("Why.", REPORT_REASONS) }, { text: text("In one's own words.", { maxLength: 2000 }) }),
+        object(
+          { reason: oneOf("Why.", REPORT_REASONS) },
+          { text: orNull(text("In one's own words.", { maxLength: 2000 })) },
+        ),
         { reason: "spam" },
       ),
     },

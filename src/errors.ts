@@ -70,6 +70,7 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 export const ERROR_CODES = Object.keys(STATUS) as ErrorCode[];
+export const statusOf = (code: ErrorCode): number => STATUS[code];
 
 /** A way out, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
 export interface NextAction {
@@ -101,7 +102,7 @@ export class Refusal extends Error {
     super(message);
   }
   get status(): number {
-    return STATUS[this.code];
+    return statusOf(this.code);
   }
 }
 

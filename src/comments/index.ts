@@ -21,7 +21,7 @@ import { renewIdentity } from "./visitor/who.ts";
 
 type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 
-const ON_SITE: readonly SiteRow[] = [
+export const ON_SITE: readonly SiteRow[] = [
   ["GET", "/_svc/comments/", container],
   ["POST", "/_svc/comments/", post],
   ["OPTIONS", "/_svc/comments/", containerOptions],

@@ -26,10 +26,13 @@ const valuesOf = (header: string, name: string): string[] =>
 export const cookieValues = ({ headers }: Request, name: string): string[] =>
   valuesOf(headers.get("cookie") ?? "", name);
 
+export const sessionCookieName = (origin: string): string =>
+  origin.startsWith("https:") ? "__Host-svc_session" : "svc_session";
+
 /** For whoever asked this origin. */
 export function sessionCookie(origin: string): SessionCookie {
   const secure = origin.startsWith("https:");
-  const name = secure ? "__Host-svc_session" : "svc_session";
+  const name = sessionCookieName(origin);
   const write = (value: string, maxAge: number) =>
     new Bun.Cookie(name, value, { httpOnly: true, secure, sameSite: "lax", path: "/", maxAge }).toString();
   return {

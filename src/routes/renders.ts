@@ -3,6 +3,7 @@ import type { RenderBrief, RenderSeen } from "../store/renders.ts";
 import { unknownVersion } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
 import { Refusal } from "../errors.ts";
+import { KEPT_HEADERS } from "../http/answers.ts";
 import { managedSite } from "./caller.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 
@@ -62,9 +63,9 @@ export async function rendersOf(
 
 /** What was seen never changes under an address, but who may see it does. */
 const HEADERS = {
+  ...KEPT_HEADERS,
   "content-type": "image/webp",
   "cache-control": "private, max-age=3600",
-  "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",
   "cross-origin-resource-policy": "same-origin",
 };
@@ -77,7 +78,7 @@ const noPicture = (): Refusal =>
 
 /** `GET /sites/:id/screenshots/:version_id`, `?size=phone`. */
 export async function readScreenshot(ctx: Ctx): Promise<Response> {
-  const { params, query, parts } = ctx;
+  const { params, query, parts, exchange } = ctx;
   const { store } = parts;
   const { site } = await managedSite(ctx, null);
   const size = query.get("size") ?? "desktop";
@@ -87,5 +88,8 @@ export async function readScreenshot(ctx: Ctx): Promise<Response> {
   if ((await store.versions.get(site.site_id, params.version_id!)) === null) throw unknownVersion();
   const picture = await store.renders.picture(site.site_id, params.version_id!, size);
   if (picture === null) throw noPicture();
-  return new Response(await store.blobs.read(picture), { headers: { ...HEADERS, etag: `"${picture.sha256}"` } });
+  const bytes = await store.blobs.read(picture);
+  exchange.bytes = bytes.length;
+  const { request_id } = exchange;
+  return new Response(bytes, { headers: { ...HEADERS, "x-request-id": request_id, etag: `"${picture.sha256}"` } });
 }

@@ -1,4 +1,5 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
+import { apiRows } from "./api-rows.ts";
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
@@ -9,11 +10,9 @@ import { createLog, type Log } from "../log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../metrics/index.ts";
 import type { ApiParts } from "../routes/context.ts";
 import { createApi } from "../routes/index.ts";
-import { MCP } from "../routes/mcp.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
-import { TABLE } from "../routes/table.ts";
 import { inFlight } from "../routes/deploys/uploads.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import type { Rates } from "../rates.ts";
@@ -100,7 +99,7 @@ function appFor(
   const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments, explain };
   return createApp({
     config,
-    api: createApi(parts, [...TABLE, ...(config.mcp === "on" ? [MCP] : []), ...WEB]),
+    api: createApi(parts, [...apiRows(config), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
     ownPaths: own.answer,

@@ -89,6 +89,7 @@ An error is {error, code, request_id, next_actions?} with a status of 400 or mor
 
 - [Manual](${base_url}/docs): all chapters
 - [HTTP API](${base_url}/docs/http-api): every request and answer
+- [OpenAPI](${base_url}/openapi.json): the same for generators of clients
 - [Command line](${base_url}/docs/cli)
 - [Receipts](${base_url}/docs/receipts): every warning and what to do about it
 `;

@@ -4,6 +4,7 @@ import { hashToken, newAccountId, newDeployTokenId, newSessionId, newToken } fro
 import { belongings, snapshot } from "../kit/database.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
+import { Contract } from "../openapi/contract.ts";
 import { comment_rows } from "./comment-rows.ts";
 import {
   type Credential,
@@ -19,10 +20,12 @@ import { badClaim, rows } from "./matrix-rows.ts";
 setDefaultTimeout(60_000);
 
 let server: TestServer;
+let contract: Contract;
 let world: World | null = null;
 let people = 0;
 beforeAll(async () => {
   server = await startServer();
+  contract = new Contract(await (await server.api("/openapi.json")).json());
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -109,13 +112,17 @@ describe.each(ROWS)("$title", ({ method, path, send, about, expected }) => {
     const here = world;
     const { headers, body } = send?.(here) ?? { headers: {}, body: undefined };
     const before = { all: snapshot(server.data_dir), own: ownThings(here) };
-    const response = await server.api(path(here), {
+    const asked = path(here);
+    const response = await server.api(asked, {
       method,
       headers: { ...headers, ...credentialOf(credential, about?.(here) ?? here.own, here) },
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
     expect(response.status, text).toBe(expected[credential]);
+    const { status, headers: told } = response;
+    // BEYOND 13: as it is described.
+    expect(contract.breaches({ host: "api", method, path: asked }, { status, headers: told, text })).toEqual([]);
     if (response.status < 300) {
       if (credential === "S other") expect(ownThings(here)).toEqual(before.own);
       if (method !== "GET") world = null;

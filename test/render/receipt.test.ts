@@ -1,6 +1,8 @@
 /** CONTRACT 9: what the render engine says of a version, and where it can be read. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer, NOBODYS_ID } from "../kit/server.ts";
+import { startServer, type TestServer, NOBODYS_ID, ZIP } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+import { heldServer } from "../openapi/held.ts";
 import { authorized, look, page, PATIENCE_MS, recordOf, script, seen, startRenderer } from "./rendering.ts";
 
 let server: TestServer;
@@ -226,6 +228,24 @@ describe("CONTRACT 9: GET /sites/:id/screenshots/<version_id>", () => {
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([404, "not_found"]);
   });
 });
+
+test(
+  "BEYOND 13: the record, the answer to a deploy that was seen before, and the picture are as they are described",
+  async () => {
+    const held = await heldServer(server);
+    const html = page(`<h1>Told</h1>${script("console.log(1); missing()")}<img src="http://127.0.0.1:1/x.png" alt="">`);
+    const { site } = await look(server, html);
+    const { headers } = authorized(site);
+    const { body } = await held.ask("GET", `/sites/${site.site_id}`, 200, { headers });
+    expect([body.render.console.length > 0, body.versions[0].render.status]).toEqual([true, "done"]);
+    const again = { body: zipOf({ "index.html": html }), headers: { ...headers, ...ZIP } };
+    const { render } = (await held.ask("POST", `/sites/${site.site_id}/deploys`, 200, again)).body;
+    expect(render.screenshot_key).toBe(site.version_id);
+    const picture = `/sites/${site.site_id}/screenshots/${site.version_id}`;
+    expect((await held.ask("GET", picture, 200, { headers })).headers.get("x-request-id")).toStartWith("req_");
+  },
+  PATIENCE_MS,
+);
 
 test("CONTRACT 4.4: without the engine the record has no render", async () => {
   await using off = await startServer();

@@ -53,11 +53,12 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   comments: [VOCABULARY, "html", "http", ...STORE],
   child: [VOCABULARY],
   coding: [VOCABULARY, "child", "http"],
+  openapi: [VOCABULARY, "http", ...STORE],
   deploy: [VOCABULARY, "child", "pipeline", "src/comments/carry.ts", ...STORE],
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "http", ...STORE],
   render: [VOCABULARY, "child", "http", ...STORE],
-  routes: [VOCABULARY, "config", "metrics", "http", "deploy", "comments", "domains", ...STORE],
+  routes: [VOCABULARY, "config", "metrics", "http", "openapi", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "html", "http", "routes", "comments", "web/wording", ...STORE],
   "web/wording": ["src/units.ts", "src/visible.ts"],
   "web/browser": [

@@ -1,0 +1,95 @@
+/** Who may call: the credentials, how they come, and what their lack is answered with. */
+import type { Json } from "./schema.ts";
+import type { Code } from "./codes.ts";
+import type { Operation, Who } from "./operation.ts";
+
+export type Requirement = Readonly<Record<string, readonly string[]>>;
+
+const bearer = (prefix: string, description: string): Json => ({
+  type: "http",
+  scheme: "bearer",
+  bearerFormat: `${prefix}…`,
+  description,
+});
+const inCookie = (name: string, description: string): Json => ({ type: "apiKey", in: "cookie", name, description });
+
+/** `session_cookie`: its name on this server. */
+export const schemesOf = (session_cookie: string): Readonly<Record<string, Json>> => ({
+  manageToken: bearer("svc_manage_", "A site's manage_token, for that site. It deletes nothing."),
+  session: bearer("svc_session_", "An account's session."),
+  deployToken: bearer(
+    "svc_deploy_",
+    "A deploy token of an account: for its sites, and what its scopes allow. The scope that a call needs stands beside it.",
+  ),
+  agentToken: bearer("fau_", "A token of one site, for agents."),
+  sessionCookie: inCookie(session_cookie, "The session of a browser. A write needs `Svc-CSRF` beside it."),
+  csrf: {
+    type: "apiKey",
+    in: "header",
+    name: "Svc-CSRF",
+    description: "A token bound to the session, that pages of this server have; or the field `csrf` of the body.",
+  },
+  visitor: inCookie("svc_cmt", "Who a visitor is on this site: given with the first post."),
+  passcodeGrant: inCookie("svc_cmt_pass", "Given for the passcode; asked for in mode `passcode` alone."),
+  ownerBrowser: inCookie("svc_cmt_own", "Given for an owner's code: moderates for an hour."),
+});
+
+const cookie = (method: string): Requirement =>
+  method === "GET" ? { sessionCookie: [] } : { sessionCookie: [], csrf: [] };
+const session = (method: string): Requirement[] => [{ session: [] }, cookie(method)];
+const NONE: Requirement = {};
+
+/** Any of these, in OpenAPI's words. `deploy_tokens`: the server has them. */
+export function requirements(method: string, who: Who, deploy_tokens: boolean): Requirement[] {
+  const token = (scope: string | null): Requirement[] =>
+    deploy_tokens && scope !== null ? [{ deployToken: [scope] }] : [];
+  if (typeof who === "object") {
+    return "site" in who
+      ? [{ manageToken: [] }, ...session(method), ...token(who.site)]
+      : [...session(method), ...token(who.owner)];
+  }
+  if (who === "no_one") return [];
+  if (who === "anyone") return [NONE, ...session(method), ...token("create")];
+  if (who === "account") return session(method);
+  if (who === "agent") return [{ agentToken: [] }];
+  if (who === "owner_here") return [{ ownerBrowser: [] }];
+  if (who === "visitor") return [{ visitor: [] }];
+  return [NONE, { visitor: [] }, { passcodeGrant: [] }, { ownerBrowser: [] }];
+}
+
+/** Of a site's host: the site, then its comments. */
+const HERE: readonly Code[] = ["unknown_host", "site_expired", "site_disabled", "comments_off"];
+
+function codesOfWho(who: Who): readonly Code[] {
+  if (typeof who === "object") {
+    const scope = "site" in who ? who.site : who.owner;
+    return ["unauthorized", "forbidden", "unknown_site", ...(scope === null ? [] : (["scope_missing"] as const))];
+  }
+  if (who === "no_one") return [];
+  if (who === "anyone") return ["unauthorized", "scope_missing"];
+  if (who === "account") return ["unauthorized"];
+  if (who === "agent") return ["unauthorized", "unknown_site", "site_disabled", "comments_off", "cross_origin"];
+  if (who === "reader") return [...HERE, "passcode_required"];
+  if (who === "owner_here") return [...HERE, "unauthorized"];
+  if (who === "visitor") return [...HERE, "no_identity"];
+  return [...HERE, "cross_origin", "site_frozen", "passcode_required", "identity_conflict", "rate_limited"];
+}
+
+const BY_COOKIE: ReadonlySet<Who> = new Set<Who>(["anyone", "account"]);
+
+/** What the call may be refused with, each code once. */
+export function codesOf(method: string, { who, codes = [] }: Operation): Code[] {
+  const writes = method !== "GET" && method !== "OPTIONS";
+  const forged = writes && (typeof who === "object" || BY_COOKIE.has(who));
+  const stores = writes && who !== "no_one";
+  return [
+    ...new Set<Code>([
+      ...codes,
+      ...codesOfWho(who),
+      ...(forged ? (["cross_origin"] as const) : []),
+      ...(stores ? (["storage_full"] as const) : []),
+      "internal",
+      "unavailable",
+    ]),
+  ];
+}

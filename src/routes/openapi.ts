@@ -1,0 +1,44 @@
+/** `GET /openapi.json`: what the API takes and answers, in the words of OpenAPI 3.1 (BEYOND 13). */
+import { createHash } from "node:crypto";
+import { KEPT_HEADERS } from "../http/answers.ts";
+import { codedFile } from "../http/coded-file.ts";
+import { ifNoneMatch } from "../http/conditional.ts";
+import { acceptedCodings } from "../http/negotiate.ts";
+import type { Described } from "../openapi/index.ts";
+import type { Ctx, Handler, Route } from "./context.ts";
+
+const PATH = "/openapi.json";
+
+/** Made by the first who asks: a server of which nobody asks it does without. */
+async function made(described: Described) {
+  const document = await import("../openapi/index.ts").then(({ openapi }) => openapi(described));
+  const bytes = new TextEncoder().encode(JSON.stringify(document));
+  return { tag: createHash("sha256").update(bytes).digest("hex").slice(0, 16), coded: codedFile(bytes) };
+}
+
+/** Asked for again each time, and not sent again where it is the same. */
+async function answer({ request, exchange, parts }: Ctx, { tag, coded }: Awaited<ReturnType<typeof made>>) {
+  const { coding, bytes } = await coded(acceptedCodings(request.headers.get("accept-encoding"))[0]!, parts.code);
+  const etag = `"${tag}-${coding}"`;
+  const headers = {
+    ...KEPT_HEADERS,
+    "cache-control": "no-cache",
+    "x-request-id": exchange.request_id,
+    vary: "Accept-Encoding",
+    etag,
+  };
+  const known = request.headers.get("if-none-match");
+  if (known !== null && ifNoneMatch(known, etag)) return new Response(null, { status: 304, headers });
+  exchange.bytes = bytes.length;
+  const encoded = coding !== "identity" && { "content-encoding": coding };
+  return new Response(bytes, { headers: { ...headers, "content-type": "application/json", ...encoded } });
+}
+
+/** The row for it, of a server that answers by these rows. */
+export function describing({ rows, ...described }: Described): Route {
+  let document: ReturnType<typeof made> | undefined;
+  const handler: Handler = async (ctx) =>
+    answer(ctx, await (document ??= made({ ...described, rows: [...rows, row] })));
+  const row: Route = ["GET", PATH, handler, "no_session"];
+  return row;
+}

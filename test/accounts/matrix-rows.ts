@@ -51,7 +51,7 @@ export const rows: Row[] = [
     method: "POST",
     path: ({ own }) => `/sites/${own.site_id}/plan`,
     send: () => json({ files: [{ path: "index.html", sha256: "0".repeat(64), bytes: 1 }] }),
-    expected: managed,
+    expected: scoped("preview"),
   },
   {
     title: "POST /sites/:id/rollback",
@@ -94,7 +94,7 @@ export const rows: Row[] = [
     path: (world: World) => `/sites/${world.gone.site_id}/${action}`,
     send: ({ own }: World) => (action === "deploys" ? zip("x") : json({ files: [], version_id: own.version_id })),
     about: (world: World) => world.gone,
-    expected: gone("deploy"),
+    expected: gone(action === "plan" ? "preview" : "deploy"),
   })),
   {
     title: "GET /sites/:id of a gone site",

@@ -1,17 +1,6 @@
 /** Versions that are shown beside the live one, by a name or by their own address alone (BEYOND 7). */
 import type { RolledBack, WriteBy } from "./changes.ts";
-
-/** What an address of a preview shows. */
-export interface ShownPreview {
-  /** Null: the version's own address alone. */
-  name: string | null;
-  version_id: string;
-  /** Epoch milliseconds: from then on it shows nothing, swept or not. */
-  expires_at: number;
-  /** Of a version that was never live, and ends with the last preview that shows it: what tells its row from any other.
-   *  Null of one that is or was live. */
-  only: string | null;
-}
+import type { PreviewAddresses, ShownPreview } from "./serving.ts";
 
 /** As lists show it. */
 export interface ListedPreview extends Omit<ShownPreview, "only"> {
@@ -31,11 +20,9 @@ export interface PromotedPreview extends RolledBack {
   version_id: string;
 }
 
-export interface Previews {
+export interface Previews extends PreviewAddresses {
   /** Newest first; those that have not ended. */
   list(site_id: string): Promise<ListedPreview[]>;
-  /** Those that have ended and are not swept yet among them. */
-  shown(site_id: string): Promise<ShownPreview[]>;
   /** Makes its version live and ends it. `renders`: a browser shall look at the version. Throws `unknown_version` where
    *  there is none. */
   promote(preview: NamedPreview & { keep_versions: number | null; renders: boolean }): Promise<PromotedPreview>;

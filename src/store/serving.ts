@@ -1,7 +1,6 @@
 /** What whoever shows pages asks of the store. The functions are async although SQLite answers at once: the same
  *  interface stands on a database and a bucket of other machines (ARCHITECTURE, idea 3). */
 import type { Bytes, Healed, ManifestFile, Site, Tombstone, Version, Warning } from "../types.ts";
-import type { Previews } from "./previews.ts";
 
 export interface Generation {
   /** Moves whenever the site of this slug changed anywhere: read it *before* a row, and keep the row under that value.
@@ -136,11 +135,28 @@ export interface Blobs {
   open(file: Stored): Bun.BunFile | Promise<Bun.BunFile>;
 }
 
+/** What an address of a preview shows. */
+export interface ShownPreview {
+  /** Null: the version's own address alone. */
+  name: string | null;
+  version_id: string;
+  /** Epoch milliseconds: from then on it shows nothing, swept or not. */
+  expires_at: number;
+  /** Of a version that was never live, and ends with the last preview that shows it: what tells its row from any other.
+   *  Null of one that is or was live. */
+  only: string | null;
+}
+
+export interface PreviewAddresses {
+  /** Those that have ended and are not swept yet among them. */
+  shown(site_id: string): Promise<ShownPreview[]>;
+}
+
 /** Everything serving needs of the store; a test passes its own. */
 export interface ServingStore {
   generation: Generation;
   sites: Pick<Sites, "bySlug" | "tombstone">;
   versions: Pick<Versions, "get" | "stored" | "manifest" | "left" | "firstUpload">;
-  previews: Pick<Previews, "shown">;
+  previews: PreviewAddresses;
   blobs: Blobs;
 }

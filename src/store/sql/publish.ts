@@ -6,12 +6,13 @@ import { siteState } from "../../site-state.ts";
 import type { Site } from "../../types.ts";
 import { type Op, statement } from "./db.ts";
 import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idempotency.ts";
+import { keepNewest } from "./kept/newest.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
 import { refuseUnlessOwner, writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
 import { showPreview } from "./previews/show.ts";
 import { askRender } from "./renders/queue.ts";
-import { addedBy, admit, countVersion, keepNewest, refuseOverQuota } from "./quotas.ts";
+import { addedBy, admit, countVersion, refuseOverQuota } from "./quotas.ts";
 import { addTokens, moveLive, noteTokenUse, siteById } from "./sites.ts";
 import { addVersion } from "./versions.ts";
 

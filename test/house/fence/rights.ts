@@ -7,6 +7,7 @@ const VOCABULARY = "vocabulary";
 /** What the store shows to others beside its doors. */
 const INTERFACE = [
   "serving",
+  "previews",
   "changes",
   "people",
   "upkeep",

@@ -2,7 +2,7 @@
 import type { Site } from "../../../types.ts";
 import { type Op, statement } from "../db.ts";
 import type { Parts } from "../parts.ts";
-import { removeVersion } from "../quotas.ts";
+import { removeVersion } from "../kept/remove.ts";
 import { siteById } from "../sites.ts";
 import { inSlices } from "../sweep.ts";
 

@@ -1,12 +1,13 @@
 /** Previews by the site that they are of: listed, made live, ended. */
-import type { ListedPreview, NamedPreview, Previews, PromotedPreview, ShownPreview } from "../../previews.ts";
+import type { ListedPreview, NamedPreview, Previews, PromotedPreview } from "../../previews.ts";
+import type { ShownPreview } from "../../serving.ts";
 import { unknownPreview } from "../../refusals.ts";
 import type { Site } from "../../../types.ts";
 import { type Op, statement } from "../db.ts";
 import { makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";
 import { writableSite } from "../permission.ts";
-import { keepNewest } from "../quotas.ts";
+import { keepNewest } from "../kept/newest.ts";
 import { askRender } from "../renders/queue.ts";
 import { moveLive, noteTokenUse } from "../sites.ts";
 import { endPreview, type PreviewRow } from "./end.ts";

@@ -54,6 +54,8 @@ export interface World {
   claimable: DeployResult;
   gone: DeployResult;
   device_code: string;
+  /** A preview of `claimable`, by its version; `own` has one that is called `shown`. */
+  claimable_preview: string;
   deploy_tokens: Record<DeployCredential, { token: string; token_id: string }>;
 }
 

@@ -67,6 +67,45 @@ export const rows: Row[] = [
     send: ({ claimable }) => json({ version_id: claimable.version_id }),
     expected: scoped("deploy", 404),
   },
+  {
+    title: "POST /sites/:id/previews",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/previews?name=made`,
+    send: () => zip("beside"),
+    expected: scoped("preview"),
+  },
+  {
+    title: "GET /sites/:id/previews",
+    method: "GET",
+    path: ({ own }) => `/sites/${own.site_id}/previews`,
+    expected: scoped("read"),
+  },
+  {
+    title: "DELETE /sites/:id/previews/:name",
+    method: "DELETE",
+    path: ({ own }) => `/sites/${own.site_id}/previews/shown`,
+    expected: { ...scoped("preview"), "M own": 401 },
+  },
+  {
+    title: "POST /sites/:id/previews/:name/promote",
+    method: "POST",
+    path: ({ own }) => `/sites/${own.site_id}/previews/shown/promote`,
+    expected: scoped("deploy"),
+  },
+  {
+    title: "A1 POST /sites/:id/previews/:name/promote of another site's preview",
+    method: "POST",
+    path: ({ own, claimable_preview }) => `/sites/${own.site_id}/previews/${claimable_preview}/promote`,
+    expected: scoped("deploy", 404),
+  },
+  ...(["GET", "POST"] as const).map((method) => ({
+    title: `${method} /sites/:id/previews of a gone site`,
+    method,
+    path: (world: World) => `/sites/${world.gone.site_id}/previews`,
+    ...(method === "POST" && { send: () => zip("x") }),
+    about: (world: World) => world.gone,
+    expected: gone(method === "GET" ? "read" : "preview"),
+  })),
   { title: "GET /sites/:id", method: "GET", path: ({ own }) => `/sites/${own.site_id}`, expected: scoped("read") },
   {
     // No engine is on: whoever may read the site learns that there is no picture.

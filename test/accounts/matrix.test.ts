@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hashToken, newAccountId, newDeployTokenId, newSessionId, newToken } from "../../src/tokens.ts";
 import { belongings, snapshot } from "../kit/database.ts";
-import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { Contract } from "../openapi/contract.ts";
 import { comment_rows } from "./comment-rows.ts";
@@ -62,20 +62,31 @@ async function deployTokensOf({ owner, other, own, second }: Omit<World, "deploy
   return Object.fromEntries(made) as World["deploy_tokens"];
 }
 
+/** Says its version. */
+async function preview({ site_id, manage_token }: DeployResult, text: string, query = ""): Promise<string> {
+  const sent = { method: "POST", body: zipOf({ "index.html": text }), headers: { ...ZIP, ...auth(manage_token) } };
+  const answer = await server.api(`/sites/${site_id}/previews${query}`, sent);
+  return ((await answer.json()) as { version_id: string }).version_id;
+}
+
 async function newWorld(): Promise<World> {
   const [owner, other, leaver] = [await member(), await member(), await member()];
   await server.running.store.sessions.end(leaver);
   const gone = await deployAs(owner.token);
   await server.api(`/account/sites/${gone.site_id}`, { method: "DELETE", headers: auth(owner.token) });
+  const own = await deployAs(owner.token);
+  const claimable = await server.deploy({ "index.html": "claimable" });
+  await preview(own, "own draft", "?name=shown");
   const started = await server.api("/auth/device/code", { method: "POST", headers: JSON_TYPE, body: "{}" });
   const there = {
     owner,
     other,
     ended: leaver.token,
-    own: await deployAs(owner.token),
+    own,
     second: await deployAs(owner.token),
     others: await deployAs(other.token),
-    claimable: await server.deploy({ "index.html": "claimable" }),
+    claimable,
+    claimable_preview: await preview(claimable, "draft"),
     gone,
     device_code: ((await started.json()) as { device_code: string }).device_code,
   };

@@ -62,6 +62,7 @@ export function snapshot(data_dir: string): unknown {
     "select hash, token_id, account_id, name, scopes, site_ids, expires_at from deploy_tokens order by 1",
     "select * from sites order by site_id",
     "select * from versions order by version_no",
+    "select * from previews order by preview_no",
     "select hash, site_id, kind from tokens order by 1",
     "select * from tombstones order by slug",
     "select * from leftovers order by site_id",

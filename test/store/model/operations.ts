@@ -1,8 +1,9 @@
 /** What a client can do to a site: what the model expects of it, the request, and what the model knows afterwards. */
-import { DELTA, deltaOf, sha256 } from "../../kit/delta.ts";
 import { zipOf } from "../../kit/zip.ts";
+import { performPreview, type PreviewOperation } from "./previews.ts";
 import { Violation } from "./reading.ts";
-import { alive, begin, contentOf, type ModelSite, type Seen, settle, undo } from "./state.ts";
+import { change, expect, isHarmed, prune, send, uploadOf, versionFor } from "./sending.ts";
+import { alive, begin, contentOf, type ModelSite, settle } from "./state.ts";
 import { TTL_MS, type World } from "./world.ts";
 
 /** Sites and versions are numbers that are taken modulo how many there are. */
@@ -12,51 +13,8 @@ export type Operation =
   | { op: "rollback"; site: number; to: number }
   | { op: "claim"; site: number; account: number }
   | { op: "attach"; sites: number[]; account: number }
-  | { op: "delete"; sites: number[]; account: number };
-
-type Body = Record<string, unknown>;
-
-/** Null: the connection was lost, so that nobody knows whether it took effect. */
-type Reply = { status: number; body: Body } | null;
-
-interface Sent {
-  path: string;
-  token: string;
-  body: Uint8Array<ArrayBuffer> | object;
-  type?: string;
-}
-
-async function send(world: World, { path, token, body, type = "application/zip" }: Sent): Promise<Reply> {
-  const { epoch, port } = world;
-  const zip = body instanceof Uint8Array;
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: "POST",
-      headers: {
-        "content-type": zip ? type : "application/json",
-        ...(token && { authorization: `Bearer ${token}` }),
-      },
-      body: zip ? body : JSON.stringify(body),
-      keepalive: world.workers === 1,
-    });
-    return { status: response.status, body: (await response.json()) as Body };
-  } catch (error) {
-    if (!world.dying && world.epoch === epoch)
-      throw new Violation(`${path}: no answer from a server that lives: ${error}`);
-    return null;
-  }
-}
-
-function expect(what: string, reply: NonNullable<Reply>, status: number, code?: string): void {
-  if (reply.status === status && (code === undefined || reply.body.code === code)) return;
-  const expected = [status, code].filter(Boolean).join(" ");
-  throw new Violation(`${what}: ${reply.status} ${JSON.stringify(reply.body)}, the model says ${expected}`);
-}
-
-/** What a deploy is answered whose process was killed; nothing was stored where it says so. */
-function isHarmed(world: World, reply: NonNullable<Reply>): boolean {
-  return world.harmed && reply.status === 503 && reply.body.code === "unavailable";
-}
+  | { op: "delete"; sites: number[]; account: number }
+  | PreviewOperation;
 
 let named = 0;
 
@@ -85,49 +43,11 @@ async function deploy(world: World, owner: number | null): Promise<void> {
     end: null,
     next: 2,
     spans: [],
+    preview: null,
+    maybe: null,
   };
   begin(site, 1, from);
   world.sites.push(site);
-}
-
-/** A step of one site: `seen` is what it brings, told to the readers before it is sent. `done` is called with a 200. */
-async function change(
-  world: World,
-  site: ModelSite,
-  seen: Seen,
-  request: Sent,
-  status: number,
-  done: (body: Body) => void,
-): Promise<void> {
-  const span = begin(site, seen);
-  const reply = await send(world, request);
-  if (!reply) return; // both stay possible until the server tells
-  if (isHarmed(world, reply)) return void (/nothing was stored/i.test(String(reply.body.error)) && undo(site, span));
-  expect(`${request.path} of ${site.slug}`, reply, status);
-  if (status !== 200) return undo(site, span);
-  done(reply.body);
-  settle(site, seen);
-}
-
-function versionFor(site: ModelSite, what: "new" | "same" | "older"): number {
-  if (what === "new") return site.next++;
-  if (what === "same") return site.live;
-  return [...site.versions.keys()][0]!;
-}
-
-/** The oldest beyond so many go, never the live one. */
-function prune(site: ModelSite, keep: number | null): void {
-  for (const version of [...site.versions.keys()]) {
-    if (keep !== null && site.versions.size > keep && version !== site.live) site.versions.delete(version);
-  }
-}
-
-/** A delta leaves out what every version of every site has. */
-function uploadOf(name: string, version: number, how: "zip" | "delta"): Pick<Sent, "body" | "type"> {
-  const files = new Map(contentOf(name, version));
-  if (how === "zip") return { body: zipOf(files) };
-  const own = [...files].filter(([path]) => path !== "shared.txt").map(([, content]) => sha256(content));
-  return { body: deltaOf(files, own), type: DELTA["content-type"] };
 }
 
 function redeploy(world: World, site: ModelSite, operation: Extract<Operation, { op: "redeploy" }>): Promise<void> {
@@ -231,6 +151,7 @@ export async function perform(
   const sites = wanted.map(take).filter((site) => site !== null);
   const [site] = sites;
   if (!site) return;
+  if (operation.op === "preview" || operation.op === "promote") return performPreview(world, site, operation);
   if (operation.op === "redeploy") return redeploy(world, site, operation);
   if (operation.op === "rollback") return rollback(world, site, operation.to);
   if (operation.op === "claim") return claim(world, site, operation.account);

@@ -12,7 +12,7 @@ export interface Server {
   workers: number;
 }
 
-const get = ({ port, workers }: Server, host: string, path: string): Promise<Response> =>
+export const get = ({ port, workers }: Server, host: string, path: string): Promise<Response> =>
   fetch(`http://127.0.0.1:${port}/${path}`, {
     redirect: "manual",
     headers: { host: `${host}.localhost` },
@@ -22,7 +22,7 @@ const get = ({ port, workers }: Server, host: string, path: string): Promise<Res
 const addressed = (path: string): string => (path === "index.html" ? "" : path);
 
 /** The version whose bytes these are, whole; null for the file that all versions share. */
-function versionOf(site: ModelSite, path: string, bytes: Uint8Array): number | null {
+export function versionOf(site: ModelSite, path: string, bytes: Uint8Array): number | null {
   const text = Buffer.from(bytes).toString("latin1");
   const number = Number(/ version (\d+)\./.exec(text)?.[1] ?? 1);
   const expected = contentOf(site.name, number).get(path)!;

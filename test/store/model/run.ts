@@ -48,6 +48,8 @@ function operationOf(fc: FastCheck): Arbitrary<Operation> {
   return fc.oneof(
     choice<Of<"deploy">>(2, { op: fc.constant("deploy"), owner }),
     choice<Of<"redeploy">>(6, { op: fc.constant("redeploy"), site, what, by, how }),
+    choice<Of<"preview">>(4, { op: fc.constant("preview"), site, what, how }),
+    choice<Of<"promote">>(3, { op: fc.constant("promote"), site }),
     choice<Of<"rollback">>(5, { op: fc.constant("rollback"), site, to: fc.nat(9) }),
     choice<Of<"claim">>(2, { op: fc.constant("claim"), site, account }),
     choice<Of<"attach">>(1, { op: fc.constant("attach"), sites, account }),

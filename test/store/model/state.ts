@@ -29,6 +29,10 @@ export interface ModelSite {
   /** What the next version is called. */
   next: number;
   spans: Span[];
+  /** What its one preview shows, until when by the moved clock. */
+  preview: { version: number; until: number } | null;
+  /** What a preview that was sent brings it to, perhaps. */
+  maybe: number | null;
 }
 
 export const alive = (site: ModelSite): boolean => site.end === null;

@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { operate } from "../../kit/operator.ts";
 import { type Operation, perform } from "./operations.ts";
+import { checkPreview, settlePreview } from "./previews.ts";
 import { ask, checkSite, checkVersions, judge, Violation } from "./reading.ts";
 import { alive, begin, type ModelSite, type Seen, settle } from "./state.ts";
 import type { World } from "./world.ts";
@@ -182,6 +183,7 @@ export async function takeStep(world: World, step: Step, turn: number): Promise<
   const { operations, beside, crash_after } = step;
   world.harmed = step.harm !== null && step.harm.what !== "stop";
   const take = taker(world.sites);
+  for (const site of world.sites) site.maybe = null;
   let crashed = false;
   const under_way = operations.map((operation) => perform(world, operation, take));
   if (beside === "sweep") under_way.push(sweep(world, () => crashed, operations.length === 0));
@@ -194,11 +196,17 @@ export async function takeStep(world: World, step: Step, turn: number): Promise<
   }
   const ended = await Promise.allSettled(under_way);
   if (crashed) await world.restart();
-  if (crashed || world.harmed) for (const site of world.sites) await settleAfterCrash(world, site);
+  if (crashed || world.harmed) {
+    for (const site of world.sites) {
+      await settleAfterCrash(world, site);
+      await settlePreview(world, site);
+    }
+  }
   for (const one of ended) if (one.status === "rejected") throw one.reason;
   if (step.age > 0) await age(world, step.age);
   for (const site of world.sites) {
     await checkSite(world, site);
+    await checkPreview(world, site);
     await checkRecord(world, site);
   }
 }

@@ -15,6 +15,8 @@ const UNLIMITED = ["CLAIM", "BULK_ATTACH", "SIGN_IN", "SIGN_IN_ACCOUNT", "SIGN_I
 /** What a worker starts, by the name that it gives itself. */
 const HELPERS = new Set(["svc-deploy", "svc-coding"]);
 export const TTL_MS = 14 * 24 * 60 * 60_000;
+const PREVIEW_DAYS = 3;
+export const PREVIEW_TTL_MS = PREVIEW_DAYS * 24 * 60 * 60_000;
 
 /** How the server of a run is set up. */
 export interface Setup {
@@ -116,7 +118,12 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
   const data_dir = join(folder, "data");
   const clock = join(folder, "clock");
   const ahead = clockFile(clock);
-  const env = { ...Object.fromEntries(UNLIMITED), SVC_TEST_CLOCK: clock, SVC_KEEP_VERSIONS: String(keep ?? "off") };
+  const env = {
+    ...Object.fromEntries(UNLIMITED),
+    SVC_TEST_CLOCK: clock,
+    SVC_KEEP_VERSIONS: String(keep ?? "off"),
+    SVC_PREVIEW_TTL: `${PREVIEW_DAYS}d`,
+  };
   const serve = (dir: string, flags: string[] = []) =>
     startProcess(["--data-dir", dir, "--log", "off", ...flags], { command: CLOCKED, env });
   const start = () => serve(data_dir, ["--workers", String(workers)]);

@@ -1,7 +1,7 @@
 /** What is shown beside the live version of a site: its list, its end, and how it goes live (BEYOND 7). Previews are made in
  *  deploys/preview.ts. */
 import { siteUrl, urlBeside } from "../http/hosts.ts";
-import type { ListedPreview } from "../store/previews.ts";
+import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
 import { refuseUnlessWritable } from "../store/refusals.ts";
 import { accountHolder, managedSite } from "./caller.ts";
 import type { Ctx } from "./context.ts";
@@ -31,21 +31,21 @@ export async function endPreview(ctx: Ctx) {
   return { ok: true };
 }
 
-/** `POST /sites/:id/previews/:name/promote`: exactly those bytes are live. */
+/** Exactly its bytes are live, and the passages of comments go along as with a rollback. */
+export async function makePreviewLive({ parts, client_address }: Ctx, preview: NamedPreview): Promise<PromotedPreview> {
+  const { keep_versions, render } = parts.config;
+  const promoted = await parts.store.previews.promote({ ...preview, keep_versions, renders: render !== "off" });
+  const { site, version_id, previous_version_id } = promoted;
+  if (previous_version_id !== version_id) await carryComments(parts, site, client_address());
+  return promoted;
+}
+
+/** `POST /sites/:id/previews/:name/promote`. */
 export async function promotePreview(ctx: Ctx) {
-  const { params, parts, client_address } = ctx;
-  const { config, store, now } = parts;
+  const { params, parts } = ctx;
   const { site, by } = await managedSite(ctx, "deploy");
-  refuseUnlessWritable(site, now());
-  const { site_id } = site;
-  const promoted = await store.previews.promote({
-    site_id,
-    by,
-    preview: params.name!,
-    keep_versions: config.keep_versions,
-    renders: config.render !== "off",
-  });
-  const { version_id, previous_version_id } = promoted;
-  if (previous_version_id !== version_id) await carryComments(parts, promoted.site, client_address());
-  return { ok: true, site_id, url: siteUrl(config, site.slug), version_id, previous_version_id };
+  refuseUnlessWritable(site, parts.now());
+  const { site_id, slug } = site;
+  const { version_id, previous_version_id } = await makePreviewLive(ctx, { site_id, by, preview: params.name! });
+  return { ok: true, site_id, url: siteUrl(parts.config, slug), version_id, previous_version_id };
 }

@@ -3,6 +3,7 @@ import { Refusal } from "../../errors.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
 import type { Ctx } from "../../routes/context.ts";
+import { makePreviewLive } from "../../routes/previews.ts";
 import { redeployByForm } from "../../routes/deploys/deploy.ts";
 import type { SiteChange } from "../../store/changes.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
@@ -45,6 +46,23 @@ export const makeLive = accountForm({
   async act(ctx, fields) {
     const { site_id } = await ownSite(ctx);
     await ctx.parts.store.rollback({ site_id, by: ctx.caller, version_id: fields.get("version_id") ?? "" });
+    return `${sitePath(ctx)}?done=live`;
+  },
+  again: async (ctx, refusal) => sitePage(ctx, await ownSite(ctx), { refusal }),
+});
+
+/** `POST …/previews`: one is made live, or ends. */
+export const changePreview = accountForm({
+  page: sitePath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    const named = (preview: string) => ({ site_id, by: ctx.caller, preview });
+    const promoted = fields.get("promote");
+    if (promoted === null) {
+      await ctx.parts.store.previews.end(named(fields.get("end") ?? ""));
+      return `${sitePath(ctx)}?done=preview-ended`;
+    }
+    await makePreviewLive(ctx, named(promoted));
     return `${sitePath(ctx)}?done=live`;
   },
   again: async (ctx, refusal) => sitePage(ctx, await ownSite(ctx), { refusal }),

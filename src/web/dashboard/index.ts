@@ -2,7 +2,7 @@
 import type { Route } from "../../routes/context.ts";
 import { showAccount } from "./account.ts";
 import { endOneSession, endOtherSessions, revokeToken, submitPassword } from "./change-account.ts";
-import { deployByForm, makeLive, saveSettings } from "./change-site.ts";
+import { changePreview, deployByForm, makeLive, saveSettings } from "./change-site.ts";
 import { showChanges } from "./changes.ts";
 import { askToDeleteAccount, deleteOwnAccount } from "./delete-account.ts";
 import { askToDeleteSite, deleteOneSite } from "./delete-site.ts";
@@ -22,6 +22,7 @@ export const DASHBOARD: readonly Route[] = [
   ["GET", "/dashboard/sites/:id", showSite],
   ["POST", "/dashboard/sites/:id/deploys", deployByForm, "file_form"],
   ["POST", "/dashboard/sites/:id/rollback", makeLive],
+  ["POST", "/dashboard/sites/:id/previews", changePreview],
   ["POST", "/dashboard/sites/:id/settings", saveSettings],
   ["GET", "/dashboard/sites/:id/changes", showChanges],
   ["GET", "/dashboard/sites/:id/delete", askToDeleteSite],

@@ -14,6 +14,7 @@ import { nameOf, ownSite } from "./own.ts";
 import { pageOf } from "./pages.ts";
 import { seenSection } from "./seen.ts";
 import { zoneHead } from "../zone.ts";
+import { previewsSection } from "./site-previews.ts";
 import { deleteSection, heldNotice, settingsSection, siteHead } from "./site-sections.ts";
 import { VERSIONS_SHOWN, versionsSection } from "./site-versions.ts";
 
@@ -64,6 +65,7 @@ export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Pr
       <div class="stack">
         ${await liveReceipt(ctx, site, done)} ${await seenSection(ctx, site)}
         ${may_change && newVersionSection(ctx, site, in_zone ? refused.refusal : undefined)}
+        ${await previewsSection(ctx, { site, csrf, may_change })}
         ${await versionsSection(ctx, { site, versions: shown, csrf, may_change })}
       </div>
       <div class="side">

@@ -1,0 +1,86 @@
+/** BEYOND 7 on a site's page: its previews, each opened, made live and ended there. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type Made, pageOf, previewing } from "../deploys/previewing.ts";
+import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type Visitor, visitorOf } from "../kit/visitor.ts";
+
+/** Accounts cost a password hash each. */
+setDefaultTimeout(60_000);
+
+let server: TestServer;
+let ann: Visitor;
+beforeAll(async () => {
+  server = await startServer();
+  ann = await visitorOf(server);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const { make, list, text } = previewing(() => server);
+const pathOf = ({ site_id }: Pick<DeployResult, "site_id">): string => `/dashboard/sites/${site_id}`;
+
+async function withPreview(name?: string): Promise<{ site: DeployResult; made: Made }> {
+  const site = await ann.deploy(pageOf("live"));
+  return { site, made: await make(site, pageOf("draft"), name) };
+}
+
+test("a site without any has no such section; with some each has its name, version, age, end and address", async () => {
+  const none = await ann.deploy(pageOf("none"));
+  expect((await ann.read(pathOf(none))).text).not.toContain("Previews");
+  const { site, made } = await withPreview("pr-7");
+  await make(site, pageOf("unnamed draft"));
+  const shown = await ann.read(pathOf(site));
+  expect(shown.text).toContain(`${made.version_id} · just now · until`);
+  expect(shown.text).toContain("unnamed draft");
+  expect(shown.html).toContain(`href="${made.url}"`);
+  expect(shown.text).toContain("pr-7");
+  expect((await ann.read(pathOf(none))).text).not.toContain("pr-7");
+});
+
+test("made live: the page says so, the preview is over, the version is in the list", async () => {
+  const { site, made } = await withPreview("next");
+  const sent = await ann.send(`${pathOf(site)}/previews`, { promote: "next" });
+  expect([sent.status, sent.location]).toEqual([303, `${pathOf(site)}?done=live`]);
+  expect(await text(site.slug)).toContain("<p>draft");
+  const shown = await ann.read(sent.location!);
+  expect(shown.text).toContain(`Version ${made.version_id} is live`);
+  expect(shown.text).not.toContain("Previews");
+});
+
+test("ended: nothing is at its address; one without a name by its version", async () => {
+  const { site, made } = await withPreview();
+  const sent = await ann.send(`${pathOf(site)}/previews`, { end: made.version_id });
+  expect([sent.status, sent.location]).toEqual([303, `${pathOf(site)}?done=preview-ended`]);
+  expect((await ann.read(sent.location!)).text).toContain("The preview has ended");
+  expect((await server.site(`${made.version_id}--${site.slug}`)).status).toBe(404);
+  expect(await text(site.slug)).toContain("<p>live");
+});
+
+test("of a site that takes no changes they are shown without buttons; what is sent all the same changes nothing", async () => {
+  const { site } = await withPreview("held");
+  server.freeze(site);
+  const shown = await ann.read(pathOf(site));
+  expect(shown.html).not.toMatch(/name="(promote|end)"/);
+  for (const fields of [{ promote: "held" }, { end: "held" }, { end: "" }, {}] as Record<string, string>[]) {
+    expect((await ann.send(`${pathOf(site)}/previews`, fields)).status).toBe(403);
+  }
+  expect(await list(site)).toHaveLength(1);
+});
+
+test("one that is over, none at all, another account's, and a form without its proof change nothing", async () => {
+  const { site } = await withPreview("kept");
+  for (const fields of [{ promote: "gone" }, { end: "gone" }, {}] as Record<string, string>[]) {
+    const { status, text: said } = await ann.send(`${pathOf(site)}/previews`, fields);
+    expect(status).toBe(404);
+    expect(said).toContain("no such preview");
+  }
+  const other = await visitorOf(server);
+  expect((await other.send(`${pathOf(site)}/previews`, { end: "kept" })).status).toBe(404);
+  const headers = { cookie: ann.cookie, accept: "text/html" };
+  const forged = await server.api(`${pathOf(site)}/previews`, {
+    method: "POST",
+    headers,
+    body: new URLSearchParams({ end: "kept" }),
+  });
+  expect(forged.status).toBe(403);
+  expect(await list(site)).toHaveLength(1);
+});

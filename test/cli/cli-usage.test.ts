@@ -29,7 +29,7 @@ describe("arguments", () => {
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
     [
       ["--site", "site_x"],
-      "Unknown flag --site. It belongs to svc update, svc open, svc versions, svc rollback, svc forget, svc tokens, svc comments.",
+      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc open, svc versions, svc rollback, svc forget, svc tokens, svc comments.",
     ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
@@ -96,6 +96,9 @@ describe("help and version", () => {
     const commands = [...out.matchAll(/^  svc (\w+) /gm)].map(([, name]) => name);
     expect(commands).toEqual([
       "update",
+      "preview",
+      "promote",
+      "previews",
       "open",
       "versions",
       "rollback",

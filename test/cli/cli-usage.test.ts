@@ -29,7 +29,7 @@ describe("arguments", () => {
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
     [
       ["--site", "site_x"],
-      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc open, svc versions, svc rollback, svc forget, svc tokens, svc comments.",
+      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc open, svc versions, svc rollback, svc explain, svc forget, svc tokens, svc token, svc comments.",
     ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
@@ -102,6 +102,7 @@ describe("help and version", () => {
       "open",
       "versions",
       "rollback",
+      "explain",
       "forget",
       "login",
       "logout",
@@ -111,6 +112,7 @@ describe("help and version", () => {
       "claim",
       "delete",
       "tokens",
+      "token",
       "comments",
       "install",
     ]);

@@ -5,7 +5,7 @@ export const PREVIEW_COMMANDS: readonly Command[] = [
   {
     name: "preview",
     argument: "[path]",
-    summary: "Show content of the linked site at an address of its own, beside what is live",
+    summary: "Show content at an address of its own, beside what is live",
     details: [
       "The same name again moves the address. Without --name: pr-<n> in the build of a pull request",
       "(GITHUB_REF), else GitLab's branch (CI_COMMIT_REF_SLUG), else the version's own address. A",

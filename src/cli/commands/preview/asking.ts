@@ -4,6 +4,10 @@ import { Failure } from "../../failure.ts";
 import { ApiFailure } from "../../service/refusal.ts";
 import { type OpenedSite, siteGone } from "../chosen-site.ts";
 
+/** With its site, where that has an end. */
+export const endOf = (expires_at: number, { record }: Pick<OpenedSite, "record">): number =>
+  Math.min(expires_at, record.expires_at ?? Infinity);
+
 /** What the server says of the site, and not of what was asked. */
 export const forSite =
   (context: Context, site: OpenedSite) =>

@@ -7,7 +7,7 @@ import { PREVIEW_RESULT, type PreviewResult, type Receipt } from "../../service/
 import { whileSpinning } from "../../terminal/spinner.ts";
 import { bold, dim, green, text } from "../../terminal/text.ts";
 import { count, duration, moment, seconds } from "../../terminal/units.ts";
-import { type ChosenSite, chooseSite, openSite, touchLink } from "../chosen-site.ts";
+import { type ChosenSite, chooseSite, type OpenedSite, openSite, touchLink } from "../chosen-site.ts";
 import type { Content } from "../content.ts";
 import { tellContent } from "../deploy.ts";
 import { withQuery } from "../dry-run.ts";
@@ -16,7 +16,7 @@ import { tellReceipt } from "../receipt.ts";
 import { localReceipt } from "../recipes.ts";
 import { sendContent } from "../send-content.ts";
 import { contentOf } from "../update.ts";
-import { forSite } from "./asking.ts";
+import { endOf, forSite } from "./asking.ts";
 import { markdownOf } from "./markdown.ts";
 import { nameOf, slugIn, textFrom } from "./name.ts";
 
@@ -39,17 +39,19 @@ function promoteCommand({ cwd }: Context, { link, site_id }: ChosenSite, { name,
   return svc(`promote ${name ?? version_id}${site}`);
 }
 
-function tell(context: Context, given: Given, site: ChosenSite, { content, result, receipt, elapsed_ms }: Shown): void {
+function tell(context: Context, given: Given, site: OpenedSite, { content, result, receipt, elapsed_ms }: Shown): void {
   const { terminal, now } = context;
-  const { url, expires_at, changed, files } = result;
+  const { url, changed, files } = result;
+  const ends = endOf(result.expires_at, site);
   terminal.ifStopped(null);
   terminal.say(text`\n  ${green("✓")} Preview in ${seconds(elapsed_ms)}: ${content.source} is shown at ${url}`);
   if (given.json) terminal.json({ ok: true, ...result });
   else if (given.has("markdown"))
-    for (const line of markdownOf(site.site_id, result, receipt).split("\n")) terminal.result(line);
+    for (const line of markdownOf(site.site_id, { ...result, expires_at: ends }, receipt).split("\n"))
+      terminal.result(line);
   else terminal.url(url);
   const counts = `${count(files.added.length, "file")} added, ${files.changed.length} changed, ${files.removed.length} removed`;
-  terminal.say(text`  Until ${bold(moment(expires_at, now()))}, ${duration(expires_at - now())} from now.`);
+  terminal.say(text`  Until ${bold(moment(ends, now()))}, ${duration(ends - now())} from now.`);
   terminal.say(text`  ${changed ? `Against what is live: ${counts}.` : "It is what is live already."}`);
   tellContent(context, content);
   terminal.say();

@@ -6,21 +6,21 @@ import { PREVIEWS, type PreviewRow } from "../../service/wire-preview.ts";
 import { columns } from "../../terminal/table.ts";
 import { text } from "../../terminal/text.ts";
 import { age, duration } from "../../terminal/units.ts";
-import { chooseSite, openSite, touchLink } from "../chosen-site.ts";
-import { forSite } from "./asking.ts";
+import { chooseSite, type OpenedSite, openSite, touchLink } from "../chosen-site.ts";
+import { endOf, forSite } from "./asking.ts";
 
 /** A person reads how long ago and for how long, a program when. */
-function rowsFor({ terminal, now }: Context, previews: readonly PreviewRow[]): string[] {
+function rowsFor({ terminal, now }: Context, site: OpenedSite, previews: readonly PreviewRow[]): string[] {
   if (!terminal.resultIsRead) {
     return previews.map(({ name, url, version_id, expires_at }) =>
-      [name ?? "-", url, version_id, new Date(expires_at).toISOString()].join(" "),
+      [name ?? "-", url, version_id, new Date(endOf(expires_at, site)).toISOString()].join(" "),
     );
   }
   const rows = previews.map(({ name, url, created_at, expires_at }) => [
     name ?? "-",
     url,
     age(now() - Date.parse(created_at)),
-    duration(expires_at - now()),
+    duration(endOf(expires_at, site) - now()),
   ]);
   return columns([["NAME", "URL", "DEPLOYED", "ENDS IN"], ...rows]);
 }
@@ -34,5 +34,5 @@ export async function previews(context: Context, given: Given): Promise<void> {
   if (given.json) return context.terminal.json({ ok: true, ...body });
   if (body.previews.length === 0)
     return context.terminal.say(text`No previews of ${record.url}: ${svc("preview")} makes one.`);
-  for (const row of rowsFor(context, body.previews)) context.terminal.result(row);
+  for (const row of rowsFor(context, opened, body.previews)) context.terminal.result(row);
 }

@@ -1,6 +1,6 @@
 /** BEYOND 7 and 9: previews are counted, charged and judged as deploys are, and kept apart from the versions a site keeps. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { read, write } from "../kit/database.ts";
+import { read } from "../kit/database.ts";
 import { operator } from "../kit/operator.ts";
 import { call, signUp } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
@@ -125,23 +125,4 @@ test("suspicious pages begin a quarantine as a deploy's do; what an operator cle
   await server.running.store.sweep(server.now());
   await make(site, suspicious(2), "two");
   expect(quarantined()).toBe(true);
-});
-
-test.each([
-  ["a version that nothing shows", "delete from previews", /^database: nothing shows the version [0-9a-f]{16} of site_/m],
-  [
-    "a preview of another site's version",
-    "update previews set site_id = (select site_id from sites where site_id <> previews.site_id)",
-    /^database: the preview draft of site_\w+ shows another site's version/m,
-  ],
-  ["a figure that counts a preview among the versions", "update sites set stored_versions = 2", /figures of/],
-])("svc-server verify finds %s", async (_, damage, says) => {
-  await using server = await startServer();
-  const { make } = previewing(() => server);
-  await server.deploy(pageOf("other"));
-  await make(await server.deploy(pageOf("live")), pageOf("draft"), "draft");
-  await expectSound(server);
-  write(server.data_dir, damage);
-  const { code, stdout, stderr } = await operator(server.data_dir, ["verify"]);
-  expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(says)]);
 });

@@ -1,4 +1,4 @@
-/** CONTRACT 2 and RELIABILITY H36 to H39: which host is what. */
+/** CONTRACT 2, BEYOND 7 and RELIABILITY H36 to H39: which host is what. */
 import { expect, test } from "bun:test";
 import { hostParser } from "../../src/http/hosts.ts";
 
@@ -6,6 +6,7 @@ const API = { kind: "api" };
 const UNKNOWN = { kind: "unknown" };
 const INVALID = { kind: "invalid" };
 const site = (slug: string, version_id: string | null = null) => ({ kind: "site", slug, version_id });
+const preview = (name: string, slug: string) => ({ ...site(slug), preview: name });
 const VERSION = "0123456789abcdef";
 
 const local = hostParser({ base_url: "http://localhost:8787", sites_domain: "localhost:8787" });
@@ -25,7 +26,10 @@ test.each([
   [" a.localhost\t", local, site("a")],
   ["a.localhost.", local, site("a")],
   [`${VERSION}--a-b-c.localhost`, local, site("a-b-c", VERSION)],
-  ["0123--a.localhost", local, UNKNOWN],
+  ["0123--a.localhost", local, preview("0123", "a")],
+  ["PR-12--a-b-c.localhost:8787", local, preview("pr-12", "a-b-c")],
+  ["a_b--c.localhost", local, UNKNOWN],
+  ["a---b.localhost", local, UNKNOWN],
   [`${VERSION}--a--b.localhost`, local, UNKNOWN],
   ["a.b.localhost", local, UNKNOWN],
   ["example.com", local, UNKNOWN],

@@ -29,7 +29,7 @@ test.each([
   ["0123--a.localhost", local, preview("0123", "a")],
   ["PR-12--a-b-c.localhost:8787", local, preview("pr-12", "a-b-c")],
   ["a_b--c.localhost", local, UNKNOWN],
-  ["a---b.localhost", local, UNKNOWN],
+  ["a--b--c.localhost", local, UNKNOWN],
   [`${VERSION}--a--b.localhost`, local, UNKNOWN],
   ["a.b.localhost", local, UNKNOWN],
   ["example.com", local, UNKNOWN],

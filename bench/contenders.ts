@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Database } from "bun:sqlite";
 import { zipSync } from "fflate";
-import { FILES, type Hosts, RULED, SMALL } from "./serve-rows.ts";
+import { FILES, FORMER, type Hosts, RULED, SMALL } from "./serve-rows.ts";
 
 export interface Contender {
   name: string;
@@ -58,24 +58,36 @@ export async function startSvc(
   }
   const port = /:(\d+) /.exec(ready)?.[1];
   const origin = `http://127.0.0.1:${port}`;
-  const { slug } = await deploy(origin, FILES);
+  const { slug } = await deploy(origin, FILES, await deploy(origin, { ...FILES, [FORMER]: FILES["app.css"]! }));
   const ruled = `${(await deploy(origin, RULED)).slug}.localhost:${port}`;
   const { site_id } = await deploy(origin, SMALL);
   copySite(data_dir, site_id, many.sites + many.fresh);
   const hosts = Array.from({ length: many.sites + many.fresh }, (_, n) => `bench-${n}.localhost:${port}`);
   const [sites, fresh] = [hosts.slice(0, many.sites), hosts.slice(many.sites)];
   const host = `${slug}.localhost:${port}`;
-  return { name: "svc", pid: child.pid, origin, host, ruled, sites, fresh, stop: stopper(child) };
+  const named = { former: `/${FORMER}`, ruled, sites, fresh };
+  return { name: "svc", pid: child.pid, origin, host, ...named, stop: stopper(child) };
 }
 
-async function deploy(origin: string, files: Record<string, Uint8Array>): Promise<{ slug: string; site_id: string }> {
+interface Deployed {
+  slug: string;
+  site_id: string;
+  manage_token: string;
+}
+
+/** `before`: the site that it is a new version of. */
+async function deploy(origin: string, files: Record<string, Uint8Array>, before?: Deployed): Promise<Deployed> {
   const body = new Uint8Array(zipSync(files));
-  const answer = await fetch(`${origin}/sites`, {
+  const path = before === undefined ? "/sites" : `/sites/${before.site_id}/deploys`;
+  const answer = await fetch(origin + path, {
     method: "POST",
-    headers: { "content-type": "application/zip" },
+    headers: {
+      "content-type": "application/zip",
+      ...(before !== undefined && { authorization: `Bearer ${before.manage_token}` }),
+    },
     body,
   });
-  return (await answer.json()) as { slug: string; site_id: string };
+  return (await answer.json()) as Deployed;
 }
 
 /** The same version under so many more sites, by rows: deploying them would take minutes. */

@@ -34,6 +34,9 @@ export const SMALL: Record<string, Uint8Array> = Object.fromEntries(
   ["index.html", "page.html", "404.html", "app.css"].map((path) => [path, FILES[path]!]),
 );
 
+/** A file that the site's first version has, and its live one not: a stylesheet. */
+export const FORMER = "app-DiwrgTda.css";
+
 /** As many rules as count: 2,000 addresses, and 100 patterns that the page matches none of. */
 const REDIRECTS = [
   ...Array.from({ length: 2000 }, (_, i) => `/old/${i} /page.html 301`),
@@ -52,6 +55,8 @@ export interface Hosts {
   host: string;
   /** Of the site with rules. */
   ruled: string;
+  /** The path of a file that the live version has not: of other servers, where they have the same bytes. */
+  former: string;
   sites: readonly string[];
   fresh: readonly string[];
 }
@@ -71,6 +76,9 @@ export interface Row {
   aim: number | null;
 }
 
+/** What a page's own request says. */
+const AS_PART = { "sec-fetch-site": "same-origin", "sec-fetch-dest": "style" };
+
 const one =
   (path: string) =>
   ({ host }: Hosts): Target[] => [{ host, path }];
@@ -82,6 +90,19 @@ export const ROWS: readonly Row[] = [
   { name: "coded stylesheet", targets: one("/app.css"), headers: { "accept-encoding": "gzip" }, aim: 1.05 },
   { name: "304", targets: one("/page.html"), conditional: true, aim: 1.05 },
   { name: "404 with 404.html", targets: one("/nowhere.html"), missing: true, aim: 1.15 },
+  {
+    name: "404 of a page's part",
+    targets: one("/nowhere-DiwrgTda.css"),
+    headers: AS_PART,
+    missing: true,
+    aim: null,
+  },
+  {
+    name: "coded stylesheet of a former version",
+    targets: ({ host, former }) => [{ host, path: former }],
+    headers: { ...AS_PART, "accept-encoding": "gzip" },
+    aim: null,
+  },
   {
     name: "40 KB files in rotation",
     targets: ({ host }) => Array.from({ length: ROTATING }, (_, n) => ({ host, path: `/part-${n}.bin` })),

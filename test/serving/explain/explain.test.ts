@@ -227,6 +227,22 @@ describe("BEYOND 5: the body", () => {
     expect(live).toMatchObject({ version_id: site.version_id, live: true });
   });
 
+  test("a preview is told as what its name shows, and is none of the site's hosts before and after", async () => {
+    const at = await server.deploy({ "index.html": "live" });
+    const url = `http://pr-1--${at.slug}.localhost:${server.port}/`;
+    expect((await ask({ url }, at)).status).toBe(400);
+    const headers = { ...ZIP, authorization: `Bearer ${at.manage_token}` };
+    const body = zipOf({ "index.html": "shown" });
+    const path = `/sites/${at.site_id}/previews`;
+    const made = (await (await server.api(`${path}?name=pr-1`, { method: "POST", body, headers })).json()) as {
+      version_id: string;
+    };
+    const answer = await told(url, {}, at);
+    expect(answer).toMatchObject({ url, version_id: made.version_id, live: false, by: "index" });
+    expect(answer.headers["cache-control"]).toBe("no-cache");
+    expect(stepsOf(await told(`${url}nothing`, SKEW, at))).toBe(`${TO_RULE} spa_fallback not_found`);
+  });
+
   test("accept_encoding chooses the coding, method HEAD tells what HEAD gets", async () => {
     const long = await server.deploy({ "index.html": "<p>text</p>".repeat(500) });
     expect((await told("/", { accept_encoding: "gzip" }, long)).headers["content-encoding"]).toBe("gzip");

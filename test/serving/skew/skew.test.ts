@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { write } from "../../kit/database.ts";
 import { startExplained } from "../../kit/explained.ts";
-import type { TestServer } from "../../kit/server.ts";
+import { type TestServer, ZIP } from "../../kit/server.ts";
+import { zipOf } from "../../kit/zip.ts";
 import { AS_SCRIPT, ask, CHUNK, contents, given, left } from "./former.ts";
 
 let server: TestServer;
@@ -243,10 +244,19 @@ describe("BEYOND 4: which file", () => {
     expect(await given(server, site)).toBe(404);
   });
 
-  test("none of a version that only a preview shows", async () => {
-    const site = await left(server);
-    const never_live = "update versions set live_since = null, live_until = null where version_id = ?";
-    write(server.data_dir, never_live, site.former);
+  test("none of a preview, until it was made live and left", async () => {
+    const site = await server.deploy(contents());
+    const call = (path: string, body: Uint8Array<ArrayBuffer> | null = null) => {
+      const headers = { authorization: `Bearer ${site.manage_token}`, ...(body !== null && ZIP) };
+      return server.api(`/sites/${site.site_id}/previews${path}`, { method: "POST", body, headers });
+    };
+    const made = await call("?name=pr-1", zipOf(contents({ [CHUNK.slice(1)]: HELD })));
+    expect(made.status).toBe(200);
+    expect(await given(server, { slug: `pr-1--${site.slug}` })).toBe(HELD);
     expect(await given(server, site)).toBe(404);
+    expect((await call("/pr-1/promote")).status).toBe(200);
+    expect(await given(server, site)).toBe(HELD); // live
+    await server.redeploy(site, contents());
+    expect((await ask(server, site)).headers.get("svc-skew")).not.toBeNull();
   });
 });

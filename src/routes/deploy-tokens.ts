@@ -58,7 +58,7 @@ const tokenJson = ({ token_id, name, scopes, site_ids, created_at, expires_at }:
 
 /** What was sent, by the names of the API's members. The token is in the answer and nowhere else. */
 export async function makeDeployToken(
-  { store, now }: Pick<ApiParts, "store" | "now">,
+  { store }: Pick<ApiParts, "store">,
   by: SignedInCaller,
   sent: Readonly<Record<string, unknown>>,
 ) {
@@ -71,7 +71,7 @@ export async function makeDeployToken(
     name: nameIn(own(sent, "name")),
     scopes,
     site_ids: sitesIn(own(sent, "site_ids"), scopes),
-    expires_at: now() + lifeIn(own(sent, "expires_in")),
+    lives_ms: lifeIn(own(sent, "expires_in")),
   });
   const { token_id, ...rest } = tokenJson(made);
   return { token_id, token, ...rest };

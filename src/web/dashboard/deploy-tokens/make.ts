@@ -135,7 +135,7 @@ export async function makeToken(ctx: Ctx): Promise<Response> {
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
   const fields = await readFormFields(ctx.request);
   try {
-    return shownOnce(ctx, await makeDeployToken(ctx.parts, ctx.caller, await sentAs(ctx, fields)));
+    return shownOnce(ctx, await makeDeployToken(ctx, () => sentAs(ctx, fields)));
   } catch (error) {
     if (isSessionEnded(error)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
     if (!isShownAgain(error)) throw error;

@@ -2,12 +2,13 @@
 import { duration } from "../config/setting.ts";
 import { Refusal } from "../errors.ts";
 import { readJson } from "../http/body.ts";
+import { limitAccount } from "../http/rate-limit.ts";
 import type { DeployToken } from "../store/people.ts";
 import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../tokens.ts";
 import { UNIT_MS } from "../units.ts";
 import { visible } from "../visible.ts";
 import { accountHolder, type SignedInCaller } from "./caller.ts";
-import type { ApiParts, Ctx } from "./context.ts";
+import type { Ctx } from "./context.ts";
 
 export const LONGEST_TOKEN_NAME = 80;
 const MOST_SITES = 20;
@@ -56,31 +57,34 @@ const tokenJson = ({ token_id, name, scopes, site_ids, created_at, expires_at }:
   expires_at,
 });
 
-/** What was sent, by the names of the API's members. The token is in the answer and nowhere else. */
+/** `read`: what was sent, by the names of the API's members. The token is in the answer and nowhere else. Each one is a
+ *  line in the audit, so that they count among the account's deploys. */
 export async function makeDeployToken(
-  { store, now }: Pick<ApiParts, "store" | "now">,
-  by: SignedInCaller,
-  sent: Readonly<Record<string, unknown>>,
+  ctx: Ctx & { caller: SignedInCaller },
+  read: () => Promise<Readonly<Record<string, unknown>>>,
 ) {
+  const { caller: by, parts } = ctx;
+  await limitAccount(ctx, by.account_id);
+  const sent = await read();
   const scopes = scopesIn(own(sent, "scopes"));
   const token = newToken("svc_deploy_");
-  const made = await store.deploy_tokens.add(by, {
+  const made = await parts.store.deploy_tokens.add(by, {
     hash: hashToken(token),
     token_id: newDeployTokenId(),
     account_id: by.account_id,
     name: nameIn(own(sent, "name")),
     scopes,
     site_ids: sitesIn(own(sent, "site_ids"), scopes),
-    expires_at: now() + lifeIn(own(sent, "expires_in")),
+    lives_ms: lifeIn(own(sent, "expires_in")),
   });
   const { token_id, ...rest } = tokenJson(made);
   return { token_id, token, ...rest };
 }
 
 /** `POST /account/tokens`. */
-export async function createDeployToken({ request, caller, parts }: Ctx) {
-  const by = accountHolder(caller);
-  return makeDeployToken(parts, by, await readJson(request));
+export async function createDeployToken(ctx: Ctx) {
+  const caller = accountHolder(ctx.caller);
+  return makeDeployToken({ ...ctx, caller }, () => readJson(ctx.request));
 }
 
 /** `GET /account/tokens`. */

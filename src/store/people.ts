@@ -102,6 +102,13 @@ export interface DeployToken extends DeployGrant {
   expires_at: number;
 }
 
+export interface NewDeployToken extends DeployGrant {
+  name: string;
+  hash: string;
+  /** Milliseconds until it ends. */
+  lives_ms: number;
+}
+
 /** Live ones alone: what has expired is as what never was. */
 export interface DeployTokens {
   /** By the token's hash; null where it opens nothing, and while its account is disabled. Counts as a use. */
@@ -109,7 +116,7 @@ export interface DeployTokens {
   /** Its bearer was here now. On a full or busy disk that is not written down, and nobody is refused for it. */
   used(token_id: string): Promise<void>;
   /** Throws `invalid_input` for a site that is not the account's, and `quota_exceeded` for one token too many. */
-  add(by: SignedIn, token: Omit<DeployToken, "created_at" | "last_used_at"> & { hash: string }): Promise<DeployToken>;
+  add(by: SignedIn, token: NewDeployToken): Promise<DeployToken>;
   /** Newest first. */
   list(account_id: string): Promise<DeployToken[]>;
   /** False where the account has no such token. */

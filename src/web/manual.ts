@@ -13,7 +13,7 @@ import { count } from "./wording/amounts.ts";
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
   ["Publish", ["dashboard", "cli", "markdown", "rules", "receipts", "comments"]],
-  ["From programs", ["http-api", "library", "agents"]],
+  ["From programs", ["http-api", "library", "ci", "agents"]],
   ["Run a server", ["self-hosting", "abuse"]],
 ];
 const ORDER = PARTS.flatMap(([, names]) => names);

@@ -53,9 +53,9 @@ async function deployTokensOf({ owner, other, own, second }: Omit<World, "deploy
     const by = name === "D other" ? other : owner;
     const [token, token_id] = [newToken("svc_deploy_"), newDeployTokenId()];
     const site_ids = "site" in rest ? [{ own, second }[rest.site].site_id] : null;
-    const expires_at = server.now() + (name === "D expired" ? 0 : YEAR_MS);
+    const lives_ms = name === "D expired" ? 0 : YEAR_MS;
     const { account_id } = by;
-    await deploy_tokens.add(by, { hash: hashToken(token), token_id, account_id, name, scopes, site_ids, expires_at });
+    await deploy_tokens.add(by, { hash: hashToken(token), token_id, account_id, name, scopes, site_ids, lives_ms });
     if (name === "D revoked") await deploy_tokens.revoke(by, token_id);
     made.push([name, { token, token_id }]);
   }

@@ -70,6 +70,9 @@ describe("svc token create", () => {
     [["--name", "x", "--scope", "create", "--site", "site_00000000000000000000"], "--site"],
     [["--name", "x", "--scope", "read", "--site", "my-slug"], "site_…"],
     [["--name", "x", "--scope", "read", "--expires", "soon"], "--expires"],
+    [["--name", "x", "--scope", "read", "--expires", "367d"], "366d"],
+    [["--name", "x".repeat(81), "--scope", "read"], "--name wants"],
+    [["--name", "a\u202eb", "--scope", "read"], "--name wants"],
     [["--name", "x", "--scope", "read", "--expire", "1d"], "Did you mean --expires?"],
   ])("%j is wrong usage: exit 2, nothing asked", async (args, said) => {
     const ran = await home.run(["token", "create", ...args]);
@@ -77,13 +80,11 @@ describe("svc token create", () => {
     expect(ran.err).toContain(said);
   });
 
-  test("what the server refuses is said: a site of somebody else, too long a life", async () => {
+  test("what the server refuses is said: a site of somebody else", async () => {
     const nobodys = await server.deploy({ "index.html": "x" });
     const ran = await asPerson("token", "create", "--name", "x", "--scope", "read", "--site", nobodys.site_id);
     expect([ran.code, ran.out]).toEqual([1, ""]);
     expect(ran.err).toContain(nobodys.site_id);
-    const long = await asPerson("token", "create", "--name", "x", "--scope", "read", "--expires", "400d", "--json");
-    expect(json(long)).toMatchObject({ ok: false, code: "invalid_input" });
   });
 });
 

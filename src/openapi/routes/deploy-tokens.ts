@@ -27,7 +27,7 @@ export const DEPLOY_TOKENS: Operations = {
       ),
     },
     answers: ok("The token, shown here and never again.", ref("NewDeployToken")),
-    codes: [...JSON_CODES, "quota_exceeded"],
+    codes: [...JSON_CODES, "quota_exceeded", "rate_limited"],
   },
   "GET /account/tokens": {
     id: "listDeployTokens",

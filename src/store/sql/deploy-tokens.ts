@@ -4,7 +4,7 @@ import { allows, reaches, type Scope } from "../../tokens.ts";
 import type { Site } from "../../types.ts";
 import { UNIT_MS } from "../../units.ts";
 import type { Granted } from "../changes.ts";
-import type { DeployToken, DeployTokens, SignedIn } from "../people.ts";
+import type { DeployToken, DeployTokens, NewDeployToken, SignedIn } from "../people.ts";
 import { grantEnded, notGranted } from "../refusals.ts";
 import { audit } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
@@ -67,7 +67,7 @@ function* refuseForeign(site_ids: readonly string[], account_id: string): Op<voi
   for (const site_id of site_ids) {
     const site = yield* siteById.get(site_id);
     if (site?.owner_account_id === account_id) continue;
-    const sentence = `The member "site_ids" names ${site_id}, which is no site of your account.`;
+    const sentence = `${site_id} is no site of your account: a token is for sites of yours alone.`;
     throw new Refusal("invalid_input", sentence, { field: "site_ids" });
   }
 }
@@ -77,8 +77,8 @@ function tooMany(actual: number): Refusal {
   return new Refusal("quota_exceeded", sentence, { limit: MOST_TOKENS, actual, unit: "tokens" });
 }
 
-function* add(by: SignedIn, token: Parameters<DeployTokens["add"]>[1], now: number): Op<DeployToken> {
-  const { hash, token_id, name, scopes, site_ids, expires_at } = token;
+function* add(by: SignedIn, token: NewDeployToken, now: number): Op<DeployToken> {
+  const { hash, token_id, name, scopes, site_ids, lives_ms } = token;
   const { account_id } = by;
   yield* refuseUnlessHeld(by);
   yield* refuseForeign(site_ids ?? [], account_id);
@@ -86,7 +86,7 @@ function* add(by: SignedIn, token: Parameters<DeployTokens["add"]>[1], now: numb
   if (had >= MOST_TOKENS) throw tooMany(had + 1);
   const at = new Date(now).toISOString();
   const sites = site_ids && JSON.stringify(site_ids);
-  const row = yield* insert.get(hash, token_id, account_id, name, JSON.stringify(scopes), sites, at, expires_at);
+  const row = yield* insert.get(hash, token_id, account_id, name, JSON.stringify(scopes), sites, at, now + lives_ms);
   const reason = `${token_id}: ${scopes.join(", ")}`;
   yield* audit({ at, actor: account_id, action: "create-token", account_id, reason });
   return tokenOf(row!);

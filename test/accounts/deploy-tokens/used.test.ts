@@ -84,7 +84,7 @@ describe("BEYOND 7: a deploy by it", () => {
   });
 
   test("counts in the rate of its account, with its owner's and another token's", async () => {
-    await using slow = await startServer({ SVC_RATE_OWNED: "3/1m" });
+    await using slow = await startServer({ SVC_RATE_OWNED: "5/1m" });
     const eve = await signUp(slow);
     const given = givenBy(() => slow);
     const tokens = [await given.give(eve, ["create", "deploy"]), await given.give(eve, ["create", "deploy"])];
@@ -92,6 +92,15 @@ describe("BEYOND 7: a deploy by it", () => {
     expect(await given.deploy(made, tokens[1]!.token, "2")).toMatchObject({ status: 200 });
     expect(await given.deploy(made, eve.session_token, "3")).toMatchObject({ status: 200 });
     expect(await given.deploy(made, tokens[0]!.token, "4")).toMatchObject({ status: 429 });
+  });
+
+  test("its making counts there too: whoever is signed in cannot fill the audit", async () => {
+    await using slow = await startServer({ SVC_RATE_OWNED: "3/1m" });
+    const eve = await signUp(slow);
+    const given = givenBy(() => slow);
+    for (let n = 0; n < 3; n++) expect((await given.ask(eve, { name: "x", scopes: ["read"] })).status).toBe(200);
+    expect((await given.ask(eve, { name: "x", scopes: ["read"] })).status).toBe(429);
+    expect((await given.ask(await signUp(slow), { name: "x", scopes: ["read"] })).status).toBe(200);
   });
 
   test("counts in the quota of its account", async () => {

@@ -9,10 +9,14 @@ import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken } from "../../servi
 import { columns, cut } from "../../terminal/table.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { count, moment } from "../../terminal/units.ts";
+import { milliseconds, UNIT_MS } from "../../../units.ts";
+import { visible } from "../../../visible.ts";
 import { isoTime } from "../deploy-json.ts";
 
 const SCOPES = ["read", "preview", "deploy", "create"];
 const PATH = "/account/tokens";
+const LONGEST_NAME = 80;
+const LONGEST_LIFE_MS = 366 * UNIT_MS.d;
 
 function scopesOf(given: Given): string[] {
   const scopes = given.values("scope").flatMap((written) => written.split(",").map((scope) => scope.trim()));
@@ -33,14 +37,22 @@ function sitesOf(given: Given, scopes: readonly string[]): string[] | undefined 
 
 function lifeOf(given: Given): string | undefined {
   const written = given.value("expires");
-  if (written === undefined || /^[1-9]\d{0,8}[smhd]$/.test(written)) return written;
-  throw usage(`--expires wants a duration such as 12h or 90d, not ${written}.`);
+  const [, amount, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(written ?? "") ?? [];
+  const fits = amount !== undefined && milliseconds(amount, unit!) <= LONGEST_LIFE_MS;
+  if (written === undefined || fits) return written;
+  throw usage(`--expires wants a duration from 1s to 366d, such as 12h or 90d, not ${written}.`);
+}
+
+function nameOf(given: Given): string {
+  const name = given.value("name")?.trim();
+  if (name === undefined) throw usage("--name is missing: what you will know the token by, such as the repository.");
+  if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return name;
+  throw usage(`--name wants 1 to ${LONGEST_NAME} characters that everybody sees.`);
 }
 
 export async function createToken(context: Context, given: Given): Promise<void> {
   const { server, env, terminal, now } = context;
-  const name = given.value("name");
-  if (name === undefined) throw usage(`--name is missing: ${svc("token list")} shows the token under it.`);
+  const name = nameOf(given);
   const scopes = scopesOf(given);
   const [site_ids, expires_in] = [sitesOf(given, scopes), lifeOf(given)];
   const credential = requireSession(env, server, "token create");
@@ -51,7 +63,8 @@ export async function createToken(context: Context, given: Given): Promise<void>
   terminal.say(
     text`\n  ${green("✓")} ${made.token_id}: ${made.scopes.join(", ")} for ${placesOf(made)}, until ${until}`,
   );
-  terminal.say(dim("  It is shown this once. Keep it among the secrets of your CI, as SVC_TOKEN.\n"));
+  terminal.say(dim("  It is shown this once. Keep it among the secrets of your CI, as SVC_TOKEN."));
+  terminal.say();
   terminal.result(made.token);
 }
 

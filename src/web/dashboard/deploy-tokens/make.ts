@@ -1,5 +1,5 @@
 /** `/dashboard/account/tokens`: a deploy token is made, and shown this once. */
-import type { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../errors.ts";
 import { html, type Html } from "../../../html/template.ts";
 import { readFormFields } from "../../../http/body.ts";
 import { LONGEST_TOKEN_NAME, makeDeployToken } from "../../../routes/deploy-tokens.ts";
@@ -19,7 +19,7 @@ const SCOPES = [
   ["read", "Read", "Sees a site and its versions."],
   ["preview", "Previews", "Reads, and shows content beside what is live."],
   ["deploy", "Deploy", "All of that, and publishes and rolls back."],
-  ["create", "New sites", "Makes new sites of your account. For all sites alone."],
+  ["create", "New sites", "Makes new sites of your account. Leave Sites empty then."],
 ] as const;
 const LIVES = [
   ["30d", "30 days"],
@@ -73,6 +73,19 @@ function form(ctx: SignedIn, refusal?: Refusal, sent?: URLSearchParams): Respons
   return answerPage(ctx, { title: TITLE, body, current: "account", refusal });
 }
 
+/** For a person, who knows no members of JSON. */
+const SAID: Readonly<Record<string, string>> = {
+  name: `a name has 1 to ${LONGEST_TOKEN_NAME} visible characters.`,
+  scopes: "choose what it may.",
+  site_ids: "name up to 20 sites, all of them yours; with New sites none.",
+  expires_in: "choose how long.",
+};
+
+function inWords(refusal: Refusal): Refusal {
+  const said = refusal.code === "invalid_input" ? SAID[String(refusal.details["field"])] : undefined;
+  return said === undefined ? refusal : new Refusal(refusal.code, `Nothing was made: ${said}`, refusal.details);
+}
+
 type Made = Awaited<ReturnType<typeof makeDeployToken>>;
 
 function shownOnce(ctx: SignedIn, { token, name, expires_at }: Made): Response {
@@ -122,10 +135,10 @@ export async function makeToken(ctx: Ctx): Promise<Response> {
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
   const fields = await readFormFields(ctx.request);
   try {
-    return shownOnce(ctx, await makeDeployToken(ctx.parts, ctx.caller, await sentAs(ctx, fields)));
+    return shownOnce(ctx, await makeDeployToken(ctx, () => sentAs(ctx, fields)));
   } catch (error) {
     if (isSessionEnded(error)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
     if (!isShownAgain(error)) throw error;
-    return form(ctx, error, fields);
+    return form(ctx, inWords(error), fields);
   }
 }

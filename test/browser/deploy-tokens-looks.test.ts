@@ -1,0 +1,74 @@
+/** WEB 9 and 10 on the pages of deploy tokens: what axe finds, shifts, weight and width, and what a keyboard does there. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { call } from "../kit/people.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { type Visitor, visitorOf } from "../kit/visitor.ts";
+import { type Browser, openBrowser } from "./chromium.ts";
+import { enter } from "./entering.ts";
+import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+
+let server: TestServer;
+let browser: Browser;
+let ann: Visitor;
+const LONG = "Wm".repeat(40);
+const RTL = "מרחבא بالعالم";
+
+beforeAll(async () => {
+  server = await startServer();
+  browser = await openBrowser();
+  await watchLoads(browser);
+  ann = await visitorOf(server);
+  for (const name of [LONG, RTL]) {
+    await call(server, "POST", "/account/tokens", { name, scopes: ["read", "deploy", "create"] }, ann.person.bearer);
+  }
+  await enter(browser, server, ann);
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const MAKE = "/dashboard/account/tokens";
+/** Sends the form without the browser's own checks. */
+const submit = (name: string) => `(() => {
+  const form = document.querySelector('main form[action$="/tokens"]');
+  form.elements.name.value = ${JSON.stringify(name)};
+  setTimeout(() => form.submit());
+})()`;
+
+describe.each<[state: string, path: string, says: string, act?: string]>([
+  ["the account", "/dashboard/account", "Never used"],
+  ["the page that makes one", MAKE, "What it may"],
+  ["the same, refused", MAKE, "a name has 1 to 80 visible characters", submit(LONG.repeat(2))],
+  ["one, shown this once", MAKE, "Keep it now", submit(LONG)],
+])("%s", (_state, path, says, act) => {
+  test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {
+    for (const [scheme, width] of [
+      ["light", 1280],
+      ["dark", 320],
+    ] as const) {
+      await inScheme(browser, scheme);
+      await sized(browser, width);
+      await browser.visit(server.base_url + path, act ? "" : says);
+      if (act) await browser.evaluate(act);
+      const { text } = await browser.shows(says);
+      expect(text).toContain(says);
+      const { shifted, bytes, beyond } = await loadOf(browser);
+      // On a busy machine a page may be painted before all of it was read: 0.0007 was seen, a hundredth of what people notice.
+      expect([scheme, width, shifted < 0.001, beyond]).toEqual([scheme, width, true, 0]);
+      expect(bytes).toBeLessThan(40 * 1024);
+      expect(await axeFinds(browser)).toEqual([]);
+    }
+  }, 60_000);
+});
+
+test("by keyboard alone: a name, Enter, and the token stands there to be copied", async () => {
+  await sized(browser, 1280);
+  await browser.visit(server.base_url + MAKE, "What it may");
+  await browser.evaluate(`document.querySelector("#name").focus()`);
+  await browser.type("by keyboard");
+  await browser.press("Enter");
+  await browser.shows("Keep it now");
+  expect(await browser.evaluate<string>(`document.querySelector("#deploy-token").value`)).toMatch(/^svc_deploy_/);
+  expect(await browser.evaluate<boolean>(`document.querySelector("button[data-copy]").checkVisibility()`)).toBe(true);
+}, 60_000);

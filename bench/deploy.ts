@@ -1,5 +1,5 @@
 /** Time from upload to answer, beside the floor: reading the same zip, hashing its files and flushing them to the same
- *  disk. Interleaved in one run, so that only the ratio counts. `bun bench/deploy.ts [rounds]` */
+ *  disk. Interleaved in one run, so that only the ratio counts. Then an update of one file of 200. `bun bench/deploy.ts [rounds]` */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { startProcess } from "../test/kit/process.ts";
 import { zipOf } from "../test/kit/zip.ts";
+import { measureUpdates } from "./updating/index.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 const CASES = [
@@ -97,6 +98,7 @@ for (const one of CASES) {
     `| ${one.name} | ${a.toFixed(1)} ms | ${b.toFixed(1)} ms | ${(a / b).toFixed(2)} | ${Math.max(...ours).toFixed(0)} ms |\n`,
   );
 }
+await measureUpdates(server.port, root, rounds);
 server.kill("SIGTERM");
 await server.exited;
 await rm(root, { recursive: true, force: true });

@@ -14,7 +14,7 @@ export async function plan(list: Uint8Array, site_id: string, { limits, store }:
   const { version_id, digest, hashes } = planUpload(list, limits);
   const site = await store.sites.byId(site_id);
   if (site === null) throw unknownSite();
-  const version = await store.versions.get(site_id, version_id);
+  const version = await store.versions.stored(site_id, version_id);
   refuseCollision(version?.digest, { version_id, digest });
   const stored = version !== null;
   const possessed = await store.versions.possessed(site_id, hashes);

@@ -118,6 +118,19 @@ describe("a plan and a delta", () => {
     await fake.stop();
   });
 
+  test("svc preview goes the same way, and what it sent an update need not", async () => {
+    const fake = spy();
+    await using home = await homeOf(fake, BIG);
+    await home.write("dist", { "index.html": `<title>2</title>${"x".repeat(40 * KIB)}` });
+    const made = await deployed(home, ["preview", "dist"]);
+    expect(made).toMatchObject({ ok: true, files: { changed: ["index.html"] } });
+    const updated = await deployed(home, ["update", "dist"]);
+    expect(updated).toMatchObject({ changed: true, version_id: made["version_id"] });
+    expect(fake.posts()).toEqual(["plan", "delta", "plan", "delta"]);
+    expect(fake.asked.at(-1)!.bytes).toBeLessThan(1 * KIB);
+    await fake.stop();
+  });
+
   test("what is sent is shown on a terminal", async () => {
     const fake = spy();
     await using home = await homeOf(fake, BIG);

@@ -57,8 +57,9 @@ export const sendDelta = (
   site: Managed,
   delta: Uint8Array<ArrayBuffer>,
   query = "",
+  route: "deploys" | "previews" = "deploys",
 ): Promise<Response> =>
-  server.api(`/sites/${site.site_id}/deploys${query}`, {
+  server.api(`/sites/${site.site_id}/${route}${query}`, {
     method: "POST",
     headers: { ...DELTA, ...bearer(site) },
     body: delta,

@@ -224,6 +224,43 @@ describe("limits count the whole, and max_zip_bytes the body", () => {
   });
 });
 
+describe("full size: 5 MB sent, 10 MB in all", () => {
+  const MB = 1024 * 1024;
+  let large: TestServer;
+  let own: DeployResult;
+  const [old, fresh] = [randomBytes(5 * MB - 4000), randomBytes(5 * MB - 4000)];
+  beforeAll(async () => {
+    large = await startServer();
+    own = await large.deploy({ "index.html": "<title>l</title>", "old.bin": old });
+  });
+  afterAll(() => large[Symbol.asyncDispose]());
+  const files = (rest: number) =>
+    new Map<string, string | Uint8Array>([
+      ["old.bin", old],
+      ["fresh.bin", fresh],
+      ["rest.txt", "r".repeat(rest)],
+    ]);
+  const need = (rest: number) => [sha256(fresh), sha256("r".repeat(rest))];
+
+  test("to the byte: 10 MB are taken, and one more is not", async () => {
+    expect((await sendDelta(large, own, deltaOf(files(8000), need(8000)))).status).toBe(200);
+    expect(await (await large.site(own.slug, "/fresh.bin")).bytes()).toEqual(new Uint8Array(fresh));
+    expect(await refusal(await sendDelta(large, own, deltaOf(files(8001), need(8001))))).toMatchObject({
+      code: "deploy_too_large",
+      actual: 10 * MB + 1,
+    });
+  });
+
+  test("5 MB of noise are no archive, and a list of 200 KiB takes no time", async () => {
+    const noise = new Uint8Array(randomBytes(5 * MB));
+    expect(await refusal(await sendDelta(large, own, noise))).toMatchObject({ code: "invalid_zip" });
+    const name = (n: number) => `${"d/".repeat(60)}${n}`.padEnd(700, "n").slice(0, 700);
+    const list = { files: Array.from({ length: 200 }, (_, n) => ({ path: name(n), sha256: sha256("l") })) };
+    expect(JSON.stringify(list).length).toBeGreaterThan(150_000);
+    expect(await refusal(await sendDelta(large, own, rawDelta(list, [])))).toMatchObject({ code: "unsafe_path" });
+  });
+});
+
 describe("names of the list are judged as those of a zip", () => {
   const CASES: [string, string][] = [
     ["../x", "unsafe_path"],

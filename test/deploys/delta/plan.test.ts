@@ -145,6 +145,41 @@ describe("names and limits are judged as the deploy's: the same answers", () => 
     expect((await server.redeploy(site, files)).version_id).toBe(version_id);
   });
 
+  test("a name with one character of each kind is judged alike", async () => {
+    const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+    const points = [
+      ...range(0, 0x2f), // controls, signs that shells and URLs mind, the slash
+      ...range(0x3a, 0x40),
+      ...range(0x5b, 0x60),
+      ...range(0x7b, 0xa0), // DEL and the other controls
+      ...[0xad, 0x301, 0x34f, 0x600, 0x61c, 0x115f, 0x180e, 0x1e9b, 0x3000, 0xac00, 0xe000, 0xfb01, 0xfdd0],
+      ...range(0x2000, 0x206f), // spaces, joiners, marks that turn text
+      ...[0xfe0f, 0xfeff, 0xfff9, 0xfffd, 0xffff, 0x1d15e, 0x1f600, 0x2f800, 0xe0001, 0xe0100, 0xf0000, 0x10ffff],
+    ];
+    const answersTo = async (files: Contents) => {
+      const headers = { ...ZIP, authorization: `Bearer ${site.manage_token}` };
+      const init = { method: "POST", headers, body: zipOf(files) };
+      const answers = [
+        await askPlan(server, site, planned(files)),
+        await server.api(`/sites/${site.site_id}/deploys?dry_run=1`, init),
+      ];
+      return Promise.all(
+        answers.map(async (answer) => {
+          const { version_id, code, entry, error } = (await answer.json()) as Record<string, unknown>;
+          return [answer.status, version_id, code, entry, error];
+        }),
+      );
+    };
+    const statuses: unknown[] = [];
+    for (const point of points) {
+      const [plan, zip] = await answersTo({ [`a${String.fromCodePoint(point)}b.txt`]: "x" });
+      expect([point, plan]).toEqual([point, zip]);
+      statuses.push(plan![0]);
+    }
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(100);
+    expect(statuses.filter((status) => status === 400).length).toBeGreaterThan(60);
+  });
+
   test("__proto__ is a name like any other", async () => {
     const files = new Map([
       ["__proto__", "p"],

@@ -1,12 +1,10 @@
 /** What is said of a route: the description stands under the method and path of its row. */
+import type { ErrorCode } from "../errors.ts";
 import type { Method } from "../http/match.ts";
-import type { Code } from "./codes.ts";
+import type { Scope } from "../scopes.ts";
 import type { Json, Schema } from "./schema.ts";
 
 export type RouteName = `${Method} /${string}`;
-
-/** What a deploy token may be good for, at a site. */
-type Scope = "read" | "preview" | "deploy";
 
 /** Who may call. `no_one`: no credential is looked at. `anyone`: with a session it is the account's. A scope: the site's
  *  manage_token, its owner's session, or a deploy token that is good for it; null: no deploy token is (BEYOND 0). `owner`:
@@ -66,7 +64,7 @@ export interface Operation {
   body?: { required: boolean; content: Content; description?: string };
   answers: Readonly<Record<number, Answer>>;
   /** What it may be refused with beside what `who` and its method bring. */
-  codes?: readonly Code[];
+  codes?: readonly ErrorCode[];
 }
 
 export type Operations = Readonly<Record<RouteName, Operation>>;

@@ -1,6 +1,7 @@
 /** Who may call: the credentials, how they come, and what their lack is answered with. */
 import type { Json } from "./schema.ts";
-import type { Code } from "./codes.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Scope } from "../scopes.ts";
 import type { Operation, Who } from "./operation.ts";
 
 export type Requirement = Readonly<Record<string, readonly string[]>>;
@@ -39,10 +40,10 @@ const cookie = (method: string): Requirement =>
 const session = (method: string): Requirement[] => [{ session: [] }, cookie(method)];
 const NONE: Requirement = {};
 
-/** Any of these, in OpenAPI's words. `deploy_tokens`: the server has them. */
-export function requirements(method: string, who: Who, deploy_tokens: boolean): Requirement[] {
-  const token = (scope: string | null): Requirement[] =>
-    deploy_tokens && scope !== null ? [{ deployToken: [scope] }] : [];
+const token = (scope: Scope | null): Requirement[] => (scope === null ? [] : [{ deployToken: [scope] }]);
+
+/** Any of these, in OpenAPI's words. */
+export function requirements(method: string, who: Who): Requirement[] {
   if (typeof who === "object") {
     return "site" in who
       ? [{ manageToken: [] }, ...session(method), ...token(who.site)]
@@ -58,9 +59,9 @@ export function requirements(method: string, who: Who, deploy_tokens: boolean): 
 }
 
 /** Of a site's host: the site, then its comments. */
-const HERE: readonly Code[] = ["unknown_host", "site_expired", "site_disabled", "comments_off"];
+const HERE: readonly ErrorCode[] = ["unknown_host", "site_expired", "site_disabled", "comments_off"];
 
-function codesOfWho(who: Who): readonly Code[] {
+function codesOfWho(who: Who): readonly ErrorCode[] {
   if (typeof who === "object") {
     const scope = "site" in who ? who.site : who.owner;
     return ["unauthorized", "forbidden", "unknown_site", ...(scope === null ? [] : (["scope_missing"] as const))];
@@ -78,12 +79,12 @@ function codesOfWho(who: Who): readonly Code[] {
 const BY_COOKIE: ReadonlySet<Who> = new Set<Who>(["anyone", "account"]);
 
 /** What the call may be refused with, each code once. */
-export function codesOf(method: string, { who, codes = [] }: Operation): Code[] {
+export function codesOf(method: string, { who, codes = [] }: Operation): ErrorCode[] {
   const writes = method !== "GET" && method !== "OPTIONS";
   const forged = writes && (typeof who === "object" || BY_COOKIE.has(who));
   const stores = writes && who !== "no_one";
   return [
-    ...new Set<Code>([
+    ...new Set<ErrorCode>([
       ...codes,
       ...codesOfWho(who),
       ...(forged ? (["cross_origin"] as const) : []),

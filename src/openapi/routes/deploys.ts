@@ -1,5 +1,4 @@
 /** A zip becomes a site, or a new version of one (CONTRACT 4). */
-import { isAnswered } from "../codes.ts";
 import { type Answer, type Content, ok, type Operation, type Operations, type Parameter } from "../operation.ts";
 import { always, oneOf, ref, type Schema, text } from "../schema.ts";
 
@@ -10,14 +9,13 @@ const ZIP: Content = {
   "application/x-zip-compressed": { schema: BYTES },
   "application/octet-stream": { schema: BYTES },
 };
-/** For a site that is there (BEYOND 6): a server that knows the code of a bad one takes it. */
-const DELTA: Content = isAnswered("invalid_delta") ? { "application/vnd.svc.delta+zip": { schema: BYTES } } : {};
 
 /** The body of what is added to a site. */
 export const UPLOAD = {
   required: true,
-  content: { ...ZIP, ...DELTA },
-  description: "The zip itself, or where the server takes it a delta: a zip of what the site lacks.",
+  content: { ...ZIP, "application/vnd.svc.delta+zip": { schema: BYTES } },
+  description:
+    "The zip itself, or a delta: a zip of what the site lacks, its first entry the list of all (docs/http-api).",
 } as const;
 
 /** What a zip is refused with. */

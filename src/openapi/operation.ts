@@ -9,8 +9,8 @@ export type RouteName = `${Method} /${string}`;
 /** Who may call. `no_one`: no credential is looked at. `anyone`: with a session it is the account's. A scope: the site's
  *  manage_token, its owner's session, or a deploy token that is good for it; null: no deploy token is (BEYOND 0). `owner`:
  *  the same without the manage_token.
- *  Of a site's own host: `reader` (what the mode lets one see), `writer` (a visitor, from a page of the site itself),
- *  `visitor` (who has written before), `owner_here` (the owner's browser). */
+ *  Of a site's own host: `reader` (what the mode lets one see), `writer` (anybody, from a page of the site itself), `author`
+ *  (of what it is about, or the owner), `visitor` (who has written here), `visitor_reads`, `owner_here` (the owner's browser). */
 export type Who =
   | "no_one"
   | "anyone"
@@ -20,7 +20,9 @@ export type Who =
   | "agent"
   | "reader"
   | "writer"
+  | "author"
   | "visitor"
+  | "visitor_reads"
   | "owner_here";
 
 export const TAGS = {

@@ -1,9 +1,5 @@
 /** What each error code says, in a line. A code without one is no code that the compiler takes. */
-import { ERROR_CODES, type ErrorCode } from "../errors.ts";
-
-/** Codes of routes that are described here before they are built. */
-type ComingCode = "invalid_delta" | "scope_missing" | "missing_blobs";
-export type Code = ErrorCode | ComingCode;
+import type { ErrorCode } from "../errors.ts";
 
 /** No call that is described here is answered with these: the address, or its Host, is another one. */
 export const ELSEWHERE: readonly ErrorCode[] = [
@@ -14,9 +10,7 @@ export const ELSEWHERE: readonly ErrorCode[] = [
   "range_not_satisfiable",
 ];
 
-export const isAnswered = (code: Code): code is ErrorCode => (ERROR_CODES as readonly string[]).includes(code);
-
-export const MEANING: Readonly<Record<Code, string>> = {
+export const MEANING: Readonly<Record<ErrorCode, string>> = {
   invalid_zip: "the archive cannot be used",
   unsafe_path: "an entry would leave the folder",
   empty_deploy: "nothing in it is published",

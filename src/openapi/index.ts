@@ -40,14 +40,13 @@ Every GET answers HEAD too. Changes are additive: members, codes and values may 
 const nameOf = ([method, path]: Row) => `${method} ${path}` as RouteName;
 
 function pathsOf({ rows, site_rows, config }: Described, shared: Map<string, Json>) {
-  const deploy_tokens = rows.some((row) => nameOf(row) === "POST /account/tokens");
   const paths = new Map<string, Members>();
   const operations: Told[] = [];
   const add = (row: Row, servers: Members): void => {
     const operation = OPERATIONS[nameOf(row)];
     if (operation === undefined) return; // a page, or what pages load
     const path = paths.getOrInsertComputed(templateOf(row[1]), () => ({ ...servers }));
-    const told = operationOf(row, operation, { deploy_tokens, shared });
+    const told = operationOf(row, operation, shared);
     path[row[0].toLowerCase()] = told;
     operations.push(told);
   };

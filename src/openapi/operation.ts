@@ -1,18 +1,16 @@
 /** What is said of a route: the description stands under the method and path of its row. */
+import type { ErrorCode } from "../errors.ts";
 import type { Method } from "../http/match.ts";
-import type { Code } from "./codes.ts";
+import type { Scope } from "../scopes.ts";
 import type { Json, Schema } from "./schema.ts";
 
 export type RouteName = `${Method} /${string}`;
 
-/** What a deploy token may be good for, at a site. */
-type Scope = "read" | "preview" | "deploy";
-
 /** Who may call. `no_one`: no credential is looked at. `anyone`: with a session it is the account's. A scope: the site's
  *  manage_token, its owner's session, or a deploy token that is good for it; null: no deploy token is (BEYOND 0). `owner`:
  *  the same without the manage_token.
- *  Of a site's own host: `reader` (what the mode lets one see), `writer` (a visitor, from a page of the site itself),
- *  `visitor` (who has written before), `owner_here` (the owner's browser). */
+ *  Of a site's own host: `reader` (what the mode lets one see), `writer` (anybody, from a page of the site itself), `author`
+ *  (of what it is about, or the owner), `visitor` (who has written here), `visitor_reads`, `owner_here` (the owner's browser). */
 export type Who =
   | "no_one"
   | "anyone"
@@ -22,7 +20,9 @@ export type Who =
   | "agent"
   | "reader"
   | "writer"
+  | "author"
   | "visitor"
+  | "visitor_reads"
   | "owner_here";
 
 export const TAGS = {
@@ -66,7 +66,7 @@ export interface Operation {
   body?: { required: boolean; content: Content; description?: string };
   answers: Readonly<Record<number, Answer>>;
   /** What it may be refused with beside what `who` and its method bring. */
-  codes?: readonly Code[];
+  codes?: readonly ErrorCode[];
 }
 
 export type Operations = Readonly<Record<RouteName, Operation>>;

@@ -29,12 +29,6 @@ function inPath(path: string, { path: described = {} }: Operation): Json[] {
   });
 }
 
-interface Asked {
-  deploy_tokens: boolean;
-  /** Responses of errors, by name. */
-  shared: Map<string, Json>;
-}
-
 /** An operation of the document. */
 export type Told = {
   readonly tags: readonly string[];
@@ -42,7 +36,8 @@ export type Told = {
   readonly [member: string]: Json;
 };
 
-export function operationOf([method, path]: Row, operation: Operation, { deploy_tokens, shared }: Asked): Told {
+/** `shared`: responses of errors, by name. */
+export function operationOf([method, path]: Row, operation: Operation, shared: Map<string, Json>): Told {
   const { id, tag, summary, description, who, query = [], headers = [], body } = operation;
   const parameters = [
     ...inPath(path, operation),
@@ -54,7 +49,7 @@ export function operationOf([method, path]: Row, operation: Operation, { deploy_
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: requirements(method, who, deploy_tokens),
+    security: requirements(method, who),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: responsesOf(method, operation, shared),

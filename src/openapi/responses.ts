@@ -1,6 +1,6 @@
 /** The answers of a call, by status: its own, and what it is refused with. */
 import { type ErrorCode, statusOf } from "../errors.ts";
-import { isAnswered, MEANING } from "./codes.ts";
+import { MEANING } from "./codes.ts";
 import { headersOf, OF_ALL, OF_LIMITED } from "./headers.ts";
 import type { Operation } from "./operation.ts";
 import { type Json, object, ref, type Schema } from "./schema.ts";
@@ -36,7 +36,7 @@ function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
 
 /** `shared`: the responses of errors, by name, for `components`. */
 export function responsesOf(method: string, operation: Operation, shared: Map<string, Json>): Responses {
-  const codes = codesOf(method, operation).filter(isAnswered);
+  const codes = codesOf(method, operation);
   const limited = codes.includes("rate_limited");
   const responses: Responses = {};
   for (const [status, { description, content, headers = [] }] of Object.entries(operation.answers)) {

@@ -1,6 +1,7 @@
 /** Who may call: the credentials, how they come, and what their lack is answered with. */
 import type { Json } from "./schema.ts";
-import type { Code } from "./codes.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Scope } from "../scopes.ts";
 import type { Operation, Who } from "./operation.ts";
 
 export type Requirement = Readonly<Record<string, readonly string[]>>;
@@ -39,53 +40,77 @@ const cookie = (method: string): Requirement =>
 const session = (method: string): Requirement[] => [{ session: [] }, cookie(method)];
 const NONE: Requirement = {};
 
-/** Any of these, in OpenAPI's words. `deploy_tokens`: the server has them. */
-export function requirements(method: string, who: Who, deploy_tokens: boolean): Requirement[] {
-  const token = (scope: string | null): Requirement[] =>
-    deploy_tokens && scope !== null ? [{ deployToken: [scope] }] : [];
-  if (typeof who === "object") {
-    return "site" in who
-      ? [{ manageToken: [] }, ...session(method), ...token(who.site)]
-      : [...session(method), ...token(who.owner)];
-  }
-  if (who === "no_one") return [];
-  if (who === "anyone") return [NONE, ...session(method), ...token("create")];
-  if (who === "account") return session(method);
-  if (who === "agent") return [{ agentToken: [] }];
-  if (who === "owner_here") return [{ ownerBrowser: [] }];
-  if (who === "visitor") return [{ visitor: [] }];
-  return [NONE, { visitor: [] }, { passcodeGrant: [] }, { ownerBrowser: [] }];
-}
+const token = (scope: Scope | null): Requirement[] => (scope === null ? [] : [{ deployToken: [scope] }]);
+
+const VISITOR: Requirement = { visitor: [] };
+const OWNER: Requirement = { ownerBrowser: [] };
+/** In mode `passcode` the grant comes beside it. */
+const admitted = (as: Requirement): Requirement[] => [as, { ...as, passcodeGrant: [] }];
 
 /** Of a site's host: the site, then its comments. */
-const HERE: readonly Code[] = ["unknown_host", "site_expired", "site_disabled", "comments_off"];
+const HERE: readonly ErrorCode[] = ["unknown_host", "site_expired", "site_disabled", "comments_off"];
+const WRITING: readonly ErrorCode[] = [
+  ...HERE,
+  "cross_origin",
+  "site_frozen",
+  "passcode_required",
+  "identity_conflict",
+  "rate_limited",
+];
 
-function codesOfWho(who: Who): readonly Code[] {
-  if (typeof who === "object") {
-    const scope = "site" in who ? who.site : who.owner;
-    return ["unauthorized", "forbidden", "unknown_site", ...(scope === null ? [] : (["scope_missing"] as const))];
-  }
-  if (who === "no_one") return [];
-  if (who === "anyone") return ["unauthorized", "scope_missing"];
-  if (who === "account") return ["unauthorized"];
-  if (who === "agent") return ["unauthorized", "unknown_site", "site_disabled", "comments_off", "cross_origin"];
-  if (who === "reader") return [...HERE, "passcode_required"];
-  if (who === "owner_here") return [...HERE, "unauthorized"];
-  if (who === "visitor") return [...HERE, "no_identity"];
-  return [...HERE, "cross_origin", "site_frozen", "passcode_required", "identity_conflict", "rate_limited"];
+interface Asked {
+  /** Any of these, in OpenAPI's words. */
+  by(method: string): Requirement[];
+  /** What others are answered. */
+  codes: readonly ErrorCode[];
 }
+
+const ASKED: Readonly<Record<Extract<Who, string>, Asked>> = {
+  no_one: { by: () => [], codes: [] },
+  anyone: {
+    by: (method) => [NONE, ...session(method), ...token("create")],
+    codes: ["unauthorized", "scope_missing"],
+  },
+  account: { by: session, codes: ["unauthorized"] },
+  agent: {
+    by: () => [{ agentToken: [] }],
+    codes: ["unauthorized", "unknown_site", "site_disabled", "comments_off", "cross_origin"],
+  },
+  reader: {
+    by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER],
+    codes: [...HERE, "passcode_required"],
+  },
+  writer: { by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER], codes: WRITING },
+  author: { by: () => [...admitted(VISITOR), OWNER], codes: [...WRITING, "no_identity"] },
+  visitor: { by: () => admitted(VISITOR), codes: [...WRITING, "no_identity"] },
+  visitor_reads: { by: () => [VISITOR], codes: [...HERE, "no_identity"] },
+  owner_here: { by: () => [OWNER], codes: [...HERE, "unauthorized"] },
+};
+
+function asked(who: Who): Asked {
+  if (typeof who === "string") return ASKED[who];
+  const scope = "site" in who ? who.site : who.owner;
+  const manager: Requirement[] = "site" in who ? [{ manageToken: [] }] : [];
+  const codes: ErrorCode[] = ["unauthorized", "forbidden", "unknown_site"];
+  return {
+    by: (method) => [...manager, ...session(method), ...token(scope)],
+    codes: scope === null ? codes : [...codes, "scope_missing"],
+  };
+}
+
+export const requirements = (method: string, who: Who): Requirement[] => asked(who).by(method);
 
 const BY_COOKIE: ReadonlySet<Who> = new Set<Who>(["anyone", "account"]);
 
 /** What the call may be refused with, each code once. */
-export function codesOf(method: string, { who, codes = [] }: Operation): Code[] {
+export function codesOf(method: string, { who, codes = [] }: Operation): ErrorCode[] {
   const writes = method !== "GET" && method !== "OPTIONS";
   const forged = writes && (typeof who === "object" || BY_COOKIE.has(who));
   const stores = writes && who !== "no_one";
   return [
-    ...new Set<Code>([
+    ...new Set<ErrorCode>([
       ...codes,
-      ...codesOfWho(who),
+      ...asked(who).codes,
       ...(forged ? (["cross_origin"] as const) : []),
       ...(stores ? (["storage_full"] as const) : []),
       "internal",

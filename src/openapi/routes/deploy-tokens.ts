@@ -1,7 +1,7 @@
 /** What an account gives to its CI (BEYOND 7). */
+import { SCOPES } from "../../scopes.ts";
 import { json, JSON_CODES, ok, type Operations } from "../operation.ts";
 import { list, object, oneOf, ref, text } from "../schema.ts";
-import { DEPLOY_SCOPES } from "../schemas/deploy-tokens.ts";
 
 export const DEPLOY_TOKENS: Operations = {
   "POST /account/tokens": {
@@ -16,7 +16,7 @@ export const DEPLOY_TOKENS: Operations = {
         object(
           {
             name: text("To know it by.", { minLength: 1, maxLength: 80 }),
-            scopes: list(oneOf("A scope.", DEPLOY_SCOPES), "What it may.", { minItems: 1 }),
+            scopes: list(oneOf("A scope.", SCOPES), "What it may.", { minItems: 1 }),
           },
           {
             site_ids: list(ref("SiteId"), "For these sites alone. Not beside `create`.", { minItems: 1, maxItems: 20 }),

@@ -1,5 +1,4 @@
 /** A zip becomes a site, or a new version of one (CONTRACT 4). */
-import { isAnswered } from "../codes.ts";
 import { type Answer, type Content, ok, type Operation, type Operations, type Parameter } from "../operation.ts";
 import { always, oneOf, ref, type Schema, text } from "../schema.ts";
 
@@ -10,14 +9,13 @@ const ZIP: Content = {
   "application/x-zip-compressed": { schema: BYTES },
   "application/octet-stream": { schema: BYTES },
 };
-/** For a site that is there (BEYOND 6): a server that knows the code of a bad one takes it. */
-const DELTA: Content = isAnswered("invalid_delta") ? { "application/vnd.svc.delta+zip": { schema: BYTES } } : {};
 
 /** The body of what is added to a site. */
 export const UPLOAD = {
   required: true,
-  content: { ...ZIP, ...DELTA },
-  description: "The zip itself, or where the server takes it a delta: a zip of what the site lacks.",
+  content: { ...ZIP, "application/vnd.svc.delta+zip": { schema: BYTES } },
+  description:
+    "The zip itself, or a delta: a zip of what the site lacks, its first entry the list of all (/docs/http-api).",
 } as const;
 
 /** What a zip is refused with. */
@@ -51,7 +49,13 @@ export const DRY_RUN: Parameter = {
   schema: always("1", "The one value."),
 };
 
-const RECEIPT = {
+const DEPLOYED = {
+  url: "http://quiet-heron-7f3k.localhost:8787",
+  site_id: "site_k3v9x0q2m7w1z8t4b6cd",
+  slug: "quiet-heron-7f3k",
+  version_id: "64def806c7aa7fda",
+  expires_at: 1_796_463_000_000,
+  manage_token: "svc_manage_EXAMPLE",
   next_actions: [
     {
       action: "update",
@@ -65,28 +69,21 @@ const RECEIPT = {
   warnings: [
     {
       code: "missing_asset",
-      message: "index.html asks for logo.png, and no file answers.",
+      message: 'index.html loads "logo.png", and no file answers at logo.png.',
       path: "index.html",
-      fix_recipe: "Add logo.png, or take the reference out of index.html.",
+      fix_recipe: 'Add the file logo.png to what you deploy, or change "logo.png" in index.html to one that is there.',
     },
   ],
   render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
 } as const;
-const DEPLOYED = {
-  url: "http://quiet-heron-7f3k.localhost:8787",
-  site_id: "site_k3v9x0q2m7w1z8t4b6cd",
-  slug: "quiet-heron-7f3k",
-  version_id: "64def806c7aa7fda",
-  expires_at: 1_796_463_000_000,
-  manage_token: "svc_manage_q8Zt0rJmXw3nVb5yKd7HcLf2sPg9uTa4eRi6oWx1CjM",
-  claim_token: "svc_claim_Yk4vN7bQz2hTm9wXc5rLd8fJs3gPa6uEo1iKt0nVyBx",
-  claim_url:
-    "http://localhost:8787/claim/site_k3v9x0q2m7w1z8t4b6cd#svc_claim_Yk4vN7bQz2hTm9wXc5rLd8fJs3gPa6uEo1iKt0nVyBx",
-  ...RECEIPT,
+/** Of a new site without an owner. */
+const CLAIMABLE = {
+  claim_token: "svc_claim_EXAMPLE",
+  claim_url: "http://localhost:8787/claim/site_k3v9x0q2m7w1z8t4b6cd#svc_claim_EXAMPLE",
 } as const;
 
-const deployed = (description: string): Readonly<Record<number, Answer>> =>
-  ok(description, { anyOf: [ref("DeployResult"), ref("DryRun")] }, DEPLOYED);
+const deployed = (description: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<number, Answer>> =>
+  ok(description, { anyOf: [ref("DeployResult"), ref("DryRun")] }, { ...DEPLOYED, ...more });
 
 /** Of both deploys. */
 const deploy = {
@@ -125,7 +122,7 @@ export const DEPLOYS: Operations = {
     who: "anyone",
     headers: [KEY, CHALLENGE],
     body: { required: true, content: ZIP, description: "The zip itself." },
-    answers: deployed("The site is live. With `dry_run`, what would be."),
+    answers: deployed("The site is live. With `dry_run`, what would be.", CLAIMABLE),
     codes: [...ZIP_CODES, "challenge_failed", "idempotency_conflict"],
   },
   "POST /sites/:id/deploys": {

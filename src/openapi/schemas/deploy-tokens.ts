@@ -1,12 +1,11 @@
 /** What an account gives to its CI (BEYOND 7). */
+import { SCOPES } from "../../scopes.ts";
 import { list, type Members, object, oneOf, orNull, ref, refOrNull, text, whole } from "../schema.ts";
-
-export const DEPLOY_SCOPES = ["read", "preview", "deploy", "create"] as const;
 
 const of_token = {
   token_id: ref("DeployTokenId"),
   name: text("Its owner's name for it."),
-  scopes: list(oneOf("`deploy` may what `preview` may, and that what `read` may.", DEPLOY_SCOPES), "What it may."),
+  scopes: list(oneOf("`deploy` may what `preview` may, and that what `read` may.", SCOPES), "What it may."),
   site_ids: orNull(list(ref("SiteId"), "For which sites; null: all that the account has and gets.")),
   created_at: ref("Time"),
   expires_at: whole("Epoch milliseconds."),

@@ -1,7 +1,7 @@
 /** What a deploy is answered with, and what was fixed, warned of and seen on the way. */
 import type { RenderWarning } from "../../store/renders.ts";
 import type { Healed, Spa, WarningCode } from "../../types.ts";
-import { flag, list, type Members, object, oneOf, orNull, ref, text, whole, wordsOf } from "../schema.ts";
+import { always, flag, list, type Members, object, oneOf, orNull, ref, text, whole, wordsOf } from "../schema.ts";
 
 const HEALED = wordsOf<Healed["code"]>({
   index_case_fixed: true,
@@ -128,7 +128,7 @@ export const DEPLOYS: Members = {
     owner_account_id: ref("AccountId", "Of an owned site."),
   }),
   DryRun: object({
-    dry_run: flag("True."),
+    dry_run: always(true, "Nothing was stored."),
     version_id: ref("VersionId"),
     title: orNull(text("Title of the index.")),
     spa: ref("Spa"),

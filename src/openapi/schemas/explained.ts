@@ -59,7 +59,7 @@ const step = object({
 
 export const EXPLAINED: Members = {
   Explained: object({
-    url: ref("Url", "What was asked, as an address."),
+    url: text("What was asked, as an address of the site."),
     method: oneOf("How.", ["GET", "HEAD"]),
     version_id: ref("VersionId", "What the host shows."),
     live: flag("That is the live one."),

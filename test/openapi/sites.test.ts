@@ -1,0 +1,115 @@
+/** BEYOND 13: what the API answers of sites and of itself is what its description says, with no member more or less. Each call is asked
+ *  with success, and with most of what refuses it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { bearer, type Person, signUp } from "../kit/people.ts";
+import { type DeployResult, NOBODYS_ID, startServer, ZIP } from "../kit/server.ts";
+import { zipOf } from "../kit/zip.ts";
+import { HeldServer, startHeld } from "./held.ts";
+
+const PAGE = { "index.html": "<!doctype html><title>One</title><img src=logo.png>" };
+const page = (text: string) => zipOf({ "index.html": `<!doctype html><title>${text}</title>${text}` });
+
+let held: HeldServer;
+let ann: Person;
+let bob: Person;
+let site: DeployResult;
+let own: DeployResult;
+const M = () => bearer(site.manage_token);
+const at = (path: string, { site_id } = site) => `/sites/${site_id}${path}`;
+
+beforeAll(async () => {
+  held = await startHeld();
+  [ann, bob] = [await signUp(held.server), await signUp(held.server)];
+  site = (await held.ask("POST", "/sites", 200, { body: zipOf(PAGE), headers: ZIP })).body;
+  own = (await held.ask("POST", "/sites", 200, { body: page("own"), headers: { ...ZIP, ...ann.bearer } })).body;
+});
+afterAll(() => held.server[Symbol.asyncDispose]());
+
+describe("what the server says of itself", () => {
+  test.each([["/healthz"], ["/limits"], ["/openapi.json"]])("GET %s", async (path) => {
+    await held.ask("GET", path, 200);
+    await held.ask("HEAD", path, 200);
+  });
+  test("GET /openapi.json again: 304", async () => {
+    const { headers } = await held.ask("GET", "/openapi.json", 200);
+    await held.ask("GET", "/openapi.json", 304, { headers: { "if-none-match": headers.get("etag")! } });
+  });
+});
+
+describe("BEYOND 0 and 5: settings and explanations", () => {
+  test("settings, read and changed", async () => {
+    const path = at("/settings");
+    await held.ask("GET", path, 200, { headers: M() });
+    await held.ask("PATCH", path, 200, { body: { skew: false, stats: true }, headers: M() });
+    await held.ask("PATCH", path, 400, { body: { skew: "no" }, headers: M(), code: "invalid_input" });
+    const owned = { body: { skew: false }, headers: bearer(own.manage_token), code: "unauthorized" };
+    await held.ask("PATCH", at("/settings", own), 401, owned);
+  });
+
+  test("an address of each kind, and what is none", async () => {
+    const rules = "/old /new 301\n/gone /no.html 404\n/app/* /index.html 200\n/two.html /one 302!\n";
+    const files = { ...PAGE, "404.html": "gone", _redirects: rules, _headers: "/*\n  X-Mine: 1\n  Set-Cookie: a=1\n" };
+    const small = await held.server.deploy({ "index.html": "x" });
+    await using server = await startServer();
+    const other = new HeldServer(server, held.contract);
+    const told = (await other.ask("POST", "/sites", 200, { body: zipOf(files), headers: ZIP })).body;
+    const headers = bearer(told.manage_token);
+    const asked = (url: string) => `${at("/explain", told)}?url=${encodeURIComponent(url)}`;
+    const by = new Set<string>();
+    for (const url of ["/", "/old", "/two.html", "/app/x", "/none", "/_svc/c.js", "/..%2f", "/comments.json", "/404"]) {
+      by.add((await other.ask("GET", asked(url), 200, { headers })).body.by);
+      by.add((await other.ask("GET", `${asked(url)}&method=HEAD&accept_encoding=br`, 200, { headers })).body.by);
+    }
+    expect([...by].toSorted()).toEqual(["clean_url", "feed", "index", "invalid_path", "page_404", "reserved", "rule"]);
+    server.disable(told, "phishing");
+    expect((await other.ask("GET", asked("/"), 200, { headers })).body.by).toBe("state");
+    await held.ask("GET", `${at("/explain", small)}?url=/none`, 200, { headers: bearer(small.manage_token) });
+    for (const query of ["", "?url=", "?url=https://example.org/", "?url=/&method=POST"]) {
+      const sent = { headers: bearer(small.manage_token), code: "invalid_input" };
+      await held.ask("GET", `${at("/explain", small)}${query}`, 400, sent);
+    }
+  });
+});
+
+describe("CONTRACT 4.4: sites", () => {
+  test("GET /sites/:id, whole and in pages", async () => {
+    await held.ask("GET", at(""), 200, { headers: M() });
+    await held.ask("GET", at("?limit=1", own), 200, { headers: ann.bearer });
+    await held.ask("GET", at("?limit=0"), 400, { headers: M(), code: "invalid_input" });
+    await held.ask("GET", at(`?before=${site.version_id}`), 200, { headers: M() });
+    await held.ask("GET", at("?before=x"), 404, { headers: M(), code: "unknown_version" });
+    await held.ask("GET", at(""), 401, { code: "unauthorized" });
+  });
+
+  test("POST /sites/:id/rollback", async () => {
+    const { body } = await held.ask("POST", at("/deploys"), 200, { body: page("newer"), headers: { ...ZIP, ...M() } });
+    expect(body.version_id).not.toBe(site.version_id);
+    const sent = { body: { version_id: site.version_id }, headers: M() };
+    await held.ask("POST", at("/rollback"), 200, sent);
+    await held.ask("POST", at("/rollback"), 404, { ...sent, body: { version_id: "none" }, code: "unknown_version" });
+    await held.ask("POST", at("/rollback"), 400, { ...sent, body: {}, code: "invalid_input" });
+    await held.ask("POST", at("/rollback"), 400, { ...sent, body: "[", code: "invalid_json" });
+    await held.ask("POST", at("/rollback"), 413, { ...sent, body: "x".repeat(70_000), code: "body_too_large" });
+  });
+
+  test("a screenshot where no engine is on: 404", async () => {
+    const path = at(`/screenshots/${site.version_id}`);
+    await held.ask("GET", path, 404, { headers: M(), code: "not_found" });
+    await held.ask("GET", `${path}?size=tv`, 400, { headers: M(), code: "invalid_input" });
+    await held.ask("GET", at("/screenshots/x"), 404, { headers: M(), code: "unknown_version" });
+  });
+
+  test("claims", async () => {
+    const { claim_token } = site;
+    const claim = { body: { claim_token, revoke_manage_tokens: false }, headers: ann.bearer };
+    await held.ask("POST", at("/claim"), 401, { ...claim, body: { claim_token: "x" }, code: "invalid_claim" });
+    await held.ask("POST", at("/claim"), 200, claim);
+    await held.ask("POST", at("/claim"), 409, { ...claim, headers: bob.bearer, code: "already_owned" });
+    await held.ask("DELETE", at("/manage-tokens"), 403, { headers: bob.bearer, code: "forbidden" });
+    await held.ask("DELETE", at("/manage-tokens"), 200, { headers: ann.bearer });
+  });
+});
+
+test("every call was asked with success; a picture needs a browser (test/render), previews are with uploads", () => {
+  expect(held.unasked("Server", "Sites")).toEqual(["listPreviews", "endPreview", "readScreenshot"]);
+});

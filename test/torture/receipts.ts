@@ -9,7 +9,7 @@ import { startServer } from "../kit/server.ts";
 import { npmSite, type NpmSite } from "./parts/npm-sites.ts";
 import { SECOND } from "./parts/second-list.ts";
 import { SITES } from "./parts/site-list.ts";
-import { THIRD } from "./parts/third-list.ts";
+import { THIRD, THIRD_OF_SERVERS } from "./parts/third-list.ts";
 import { use } from "./parts/use.ts";
 
 /** What no load shows. */
@@ -101,9 +101,16 @@ function tally(name: string, all: readonly (Verdict | null)[]): boolean {
   return came.length === all.length && precision >= PRECISION && recall >= RECALL;
 }
 
-const SETS: Record<string, readonly NpmSite[]> = { first: SITES, second: SECOND, third: THIRD };
+const SETS: Record<string, readonly NpmSite[]> = {
+  first: SITES,
+  second: SECOND,
+  third: THIRD,
+  "third, interfaces of programs": THIRD_OF_SERVERS,
+};
 const words = process.argv.slice(2);
-const sets = Object.entries(SETS).filter(([name]) => !words.some((word) => word in SETS) || words.includes(name));
+const sets = Object.entries(SETS).filter(
+  ([name]) => !words.some((word) => word in SETS) || words.includes(name.split(",")[0]!),
+);
 const asked = words.filter((word) => !(word in SETS));
 const server = await startServer("--max-files", "10000", "--max-bytes", "100000000", "--max-zip-bytes", "100000000");
 let browser = await openBrowser(OPTIONS);

@@ -9,10 +9,10 @@ export interface Named {
 }
 
 /** Beyond any selector that somebody wrote. */
-const LONGEST = 4000;
+const LONGEST = 2000;
 const DEEPEST = 5;
 const NAME = /[.#]([\w\u0080-\uffff-]{1,200})/g;
-const PIECE = /\[\s{0,9}(?:class|id)\s{0,9}[~|^$*]?=\s{0,9}["']?([^"'\]]{0,200})/gi;
+const PIECE = /\[\s{0,9}(?:class|id)\s{0,9}[~|^$*]?=\s{0,9}["']?([^"'\]]{0,60})/gi;
 
 /** `:not(.a)` asks for nothing; what `:is(.a)` asks for is left out. */
 function withoutFunctions(selector: string): string {

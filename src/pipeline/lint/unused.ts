@@ -9,43 +9,82 @@ import type { Unanswered } from "./unanswered.ts";
 
 /** Where classes may come from. */
 const HOLDS_NAMES = /\.(?:x?html?|xht|shtml|svg|m?js|json|md|markdown|txt|php|wasm)$/i;
-const WORD = /[\w\u0080-\uffff-]+/g;
 /** Of more joined words than these, any class may be made. */
 const MOST_PARTS = 20_000;
+const LONGEST_PART = 100;
 /** Far beyond any stylesheet: then they are told. */
-const [MOST_ASKED, MOST_USES, RULE] = [5000, 200, 4000];
+const [MOST_ASKED, MOST_USES, RULE] = [500, 200, 4000];
+/** Each is looked for in all texts. */
+const MOST_SEARCHES = 50;
 
-/** The words of a site's pages and scripts, as far as they are asked for. */
+const isWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 48 && code <= 57) ||
+  (code >= 65 && code <= 90) ||
+  isJoint(code) ||
+  code > 127;
+/** A dash, a low line. */
+const isJoint = (code: number): boolean => code === 45 || code === 95;
+const hashOf = (word: string): number => [...word].reduce((hash, _, at) => mix(hash, word.charCodeAt(at)), 0);
+const mix = (hash: number, code: number): number => (Math.imul(hash, 31) + code) | 0;
+
+/** The words of a site's pages and scripts, as far as they are asked for: one pass, for there are millions. */
 class Words {
   private readonly there = new Set<string>();
   /** `"icon-" + name`, `name + "-open"`. */
   private readonly parts = new Set<string>();
+  private readonly hashes: ReadonlySet<number>;
+  private readonly held = new Map<string, boolean>();
 
   constructor(
     private readonly texts: readonly string[],
-    asked: ReadonlySet<string>,
-    budget: Budget,
+    asked: readonly string[],
+    private readonly budget: Budget,
   ) {
-    for (const text of texts) {
-      for (const { 0: word } of text.matchAll(WORD)) {
-        budget.step();
-        if (asked.has(word)) this.there.add(word);
-        if (/^[-_]|[-_]$/.test(word) && this.parts.size < MOST_PARTS) this.parts.add(word);
+    this.hashes = new Set(asked.map(hashOf));
+    for (const text of asked.length > 0 ? texts : []) {
+      budget.check();
+      this.read(text);
+    }
+  }
+
+  private read(text: string): void {
+    let [begin, hash] = [-1, 0];
+    for (let at = 0; at <= text.length; at++) {
+      const code = at < text.length ? text.charCodeAt(at) : 0;
+      if (isWord(code)) {
+        if (begin < 0) [begin, hash] = [at, 0];
+        hash = mix(hash, code);
+      } else if (begin >= 0) {
+        this.keep(text, begin, at, hash);
+        begin = -1;
       }
     }
+  }
+
+  private keep(text: string, begin: number, end: number, hash: number): void {
+    if (this.hashes.has(hash)) this.there.add(text.slice(begin, end));
+    const is_part = isJoint(text.charCodeAt(begin)) || isJoint(text.charCodeAt(end - 1));
+    if (is_part && end - begin < LONGEST_PART && this.parts.size < MOST_PARTS) this.parts.add(text.slice(begin, end));
   }
 
   private isMade(name: string): boolean {
     if (this.parts.size === MOST_PARTS || this.there.has(withoutNumber(name))) return true;
     for (let at = 1; at < name.length; at++) {
-      if (!/[-_]/.test(name[at]!)) continue;
+      if (!isJoint(name.charCodeAt(at))) continue;
       if (this.parts.has(name.slice(0, at + 1)) || this.parts.has(name.slice(at))) return true;
     }
     return false;
   }
 
-  has = (name: string): boolean => this.there.has(name) || this.isMade(name);
-  holds = (piece: string): boolean => this.texts.some((text) => text.includes(piece));
+  has(name: string): boolean {
+    return this.there.has(name) || this.isMade(name);
+  }
+  holds(piece: string): boolean {
+    this.budget.check();
+    if (this.held.size === MOST_SEARCHES) return true;
+    return this.held.getOrInsertComputed(piece, () => this.texts.some((text) => text.includes(piece)));
+  }
 }
 
 const withoutNumber = (name: string): string => name.replace(/\d{1,9}$/, "");
@@ -74,6 +113,7 @@ function rulesFor(family: string, sheet: string): string[] | null {
 class Site {
   private readonly sheets: readonly string[];
   private readonly texts: readonly string[];
+  private searches = 0;
 
   constructor(
     files: Files,
@@ -88,14 +128,15 @@ class Site {
   selectorsOf({ use, selectors, face }: Unanswered): readonly string[] | null {
     if (use !== "font") return selectors ?? null;
     const family = familyOf(face);
-    if (family === null || this.texts.some((text) => text.includes(family))) return null;
+    if (family === null || ++this.searches > MOST_SEARCHES || this.texts.some((text) => text.includes(family)))
+      return null;
     this.budget.check();
     const rules = this.sheets.map((sheet) => rulesFor(family, sheet));
     return rules.some((each) => each === null) ? null : rules.flatMap((each) => each!);
   }
 
   words(asked: ReadonlySet<string>): Words {
-    return new Words(this.texts, asked, this.budget);
+    return new Words(this.texts, [...asked], this.budget);
   }
 }
 
@@ -111,6 +152,7 @@ export function unusedOf(
   const site = new Site(files, styles, budget);
   const wanted = new Map<Unanswered, Named[]>();
   for (const item of asked) {
+    budget.check();
     const named = site.selectorsOf(item)?.map(namesIn);
     if (named?.every((each) => each !== null)) wanted.set(item, named.flat());
   }

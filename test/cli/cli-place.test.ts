@@ -1,17 +1,15 @@
 /** Which site a place stands for, after `svc` in a project (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { deployed, Home, json } from "../kit/cli.ts";
-import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { call, signUp } from "../kit/people.ts";
+import { slugOf } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 /** A home with `web`, a project whose build was deployed by `svc` alone. */
 async function projectDeployed() {
@@ -116,6 +114,81 @@ describe("CONTRACT 8: a deploy that takes a place over says what it had", () => 
     await using home = await Home.make(server.base_url);
     await home.write("", { "a/index.html": "a" });
     expect((await home.run(["a"])).err).not.toContain("new site");
+  });
+});
+
+describe("a site without an owner whose place another took", () => {
+  /** A home with `web`, from which `svc dist` made two sites. */
+  async function placeTaken() {
+    const home = await Home.make(server.base_url);
+    const cwd = await home.write("web", { "dist/index.html": "<title>1</title>" });
+    const first = await deployed(home, ["dist"], cwd);
+    await home.write("web", { "dist/index.html": "<title>2</title>" });
+    const { err, out } = await home.run(["dist"], { cwd });
+    return { home, cwd, first, second: out.trim(), said: err };
+  }
+  const textAt = async (url: unknown) => (await server.site(slugOf(url))).text();
+
+  test("the deploy says when it ends, and the commands that keep and update it", async () => {
+    const { home, first, said } = await placeTaken();
+    await using _home = home;
+    expect(said).toContain(`The one before stays at ${first["url"]} (it was deployed from dist).`);
+    expect(said).toMatch(/It ends on \d+ [A-Z][a-z]+ \d{4}, 14 days from now\./);
+    expect(said).toContain(`Keep it: svc login, then svc claim ${first["site_id"]}.`);
+    expect(said).toContain(`Update it: svc update dist --site ${first["site_id"]}.`);
+    expect(said).not.toContain("svc_claim_");
+  });
+
+  test("it is updated by --site, as often as one wants, and the place goes on to be the new one's", async () => {
+    const { home, cwd, first, second } = await placeTaken();
+    await using _home = home;
+    for (const words of ["three", "four"]) {
+      await home.write("web", { "dist/index.html": `<title>${words}</title>` });
+      const old = await deployed(home, ["update", "dist", "--site", String(first["site_id"])], cwd);
+      expect(old).toMatchObject({ url: first["url"], changed: true });
+      expect(await textAt(first["url"])).toContain(words);
+      expect(await textAt(second)).not.toContain(words);
+    }
+    expect(await deployed(home, ["update", "dist"], cwd)).toMatchObject({ url: second, changed: true });
+    expect(await home.links()).toHaveLength(1);
+  });
+
+  test("a login names it and leaves it alone; svc claim with its id makes it one's own", async () => {
+    const { home, cwd, first, second } = await placeTaken();
+    await using _home = home;
+    const person = await signUp(server);
+    const { err } = await home.run(["login", "--token", person.session_token], { cwd });
+    expect(err).toContain(`1 site deployed here before: yours now, for good\n    ${second}\n`);
+    expect(err).toContain(`${first["url"]} ends by itself: svc claim ${first["site_id"]} keeps it`);
+    const claimed = await home.run(["claim", String(first["site_id"])], { cwd });
+    expect([claimed.code, claimed.out.trim()]).toEqual([0, String(first["url"])]);
+    const { sites } = (await call(server, "GET", "/account/sites", undefined, person.bearer)).body;
+    expect(sites.map(({ url }) => url).toSorted()).toEqual([String(first["url"]), second].toSorted());
+    expect((await home.run(["login", "--token", person.session_token], { cwd })).err).not.toContain("ends by itself");
+  });
+
+  test("svc forget dist forgets the new one alone, with --site the one that is named", async () => {
+    const { home, cwd, first, second } = await placeTaken();
+    await using _home = home;
+    expect((await home.run(["forget", "dist"], { cwd })).err).toBe(`Forgot that dist is ${second}. The site stays.\n`);
+    const named = ["--site", String(first["site_id"])];
+    expect((await home.run(["versions", ...named], { cwd })).code).toBe(0);
+    expect((await home.run(["forget", ...named], { cwd })).err).toBe(
+      `Forgot that dist is ${first["url"]}. The site stays.\n`,
+    );
+    expect((await home.run(["versions", ...named], { cwd })).code).toBe(1);
+  });
+
+  test("one of an account is not remembered: its owner has it", async () => {
+    await using home = await Home.make(server.base_url);
+    const person = await signUp(server);
+    await home.run(["login", "--token", person.session_token]);
+    await home.write("", { "dist/index.html": "<title>1</title>" });
+    await home.run(["dist"]);
+    const { err } = await home.run(["dist"]);
+    expect(err).toContain("The one before stays at");
+    expect(err).not.toContain("It ends on");
+    expect((await home.saved("projects.json"))["replaced"]).toEqual([]);
   });
 });
 

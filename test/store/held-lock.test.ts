@@ -185,6 +185,20 @@ test("a drain answers what is asked by those that wait, too, and refuses what co
   data.close();
 });
 
+/** SQLite tries some 60 times in five seconds. Time is not asked: a busy machine may keep this process from running. */
+const FEW_TRIES = 50;
+function triesFor(take: () => void): number {
+  for (let tries = 1; ; tries++) {
+    try {
+      take();
+      return tries;
+    } catch (error) {
+      if (tries === 10 * FEW_TRIES) throw error;
+      Bun.sleepSync(1 + (tries % 7)); // never in step with the flood
+    }
+  }
+}
+
 test("whoever writes without a pause leaves room for others: no flood of writes keeps a deploy or a command waiting", async () => {
   await using dir = await temporaryFolder();
   const data = prepareDataDir(dir.path);
@@ -193,16 +207,14 @@ test("whoever writes without a pause leaves room for others: no flood of writes 
   using db = openFile(dir.path, "db", false);
   const writes = () => db.query<{ n: number }, []>("select blob_no as n from verify_turn").get()!.n;
   await until(() => writes() > 50);
-  const others: number[] = [];
+  db.run("PRAGMA busy_timeout = 0");
+  const tries: number[] = [];
   for (let n = 0; n < 5; n++) {
     await Bun.sleep(20); // the flood goes on
-    const before = writes();
-    db.run("BEGIN IMMEDIATE");
-    others.push(writes() - before);
+    tries.push(triesFor(() => db.run("BEGIN IMMEDIATE")));
     db.run("ROLLBACK");
   }
-  // Without room left: hundreds each time, or five seconds over. Once this process itself may be kept from running.
-  expect(others.toSorted((a, b) => a - b).at(-2)).toBeLessThan(100);
+  expect(Math.max(...tries)).toBeLessThan(FEW_TRIES);
   data.close();
 });
 

@@ -5,7 +5,7 @@ import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { commandFor, findLink, isLinkOf, linkKey, linksOfSite, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
-import type { Link } from "../saved/links.ts";
+import { isSamePlace, type Link } from "../saved/links.ts";
 import { issuer, type Server } from "../saved/server.ts";
 import { session, type Credential } from "../saved/state.ts";
 import { otherWays } from "../service/which-server.ts";
@@ -120,7 +120,9 @@ export function touchLink(
   const refused = link.manage_token === credentials[0]?.token && credential !== credentials[0];
   const manage_token = (refused ? null : link.manage_token) ?? fresh.manage_token ?? null;
   try {
-    context.links.save({ ...link, manage_token, url, expires_at, built, used_at: context.now() });
+    const used = { ...link, manage_token, url, expires_at, built, used_at: context.now() };
+    // Where it is: one that was replaced does not take its folder back.
+    context.links.edit((other) => (isSamePlace(other, link) && other.site_id === link.site_id ? used : other));
   } catch {
     // The command itself has done its work: a link that cannot be saved is no failure of it.
   }

@@ -18,7 +18,7 @@ import type { Shape } from "../service/shape.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import { session, withoutDeployToken } from "../saved/state.ts";
 import { cyan, dim, green, text } from "../terminal/text.ts";
-import { count, seconds, size } from "../terminal/units.ts";
+import { count, duration, moment, seconds, size } from "../terminal/units.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
 import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 
@@ -98,10 +98,16 @@ async function rehearse(context: Context, given: Given): Promise<void> {
   if (!given.json) tellContent(context, content);
 }
 
-/** A person who meant to update learns what became of the site that this place had. */
-function tellBefore({ terminal, cwd }: Context, { url, built, folder }: Link): void {
+/** A person who meant to update learns what became of the site that this place had, and how it stays theirs. */
+function tellBefore({ terminal, cwd, now }: Context, { url, built, folder, site_id, expires_at }: Link): void {
   const path = shownFrom(cwd, built ?? folder);
-  terminal.say(dim(text`  This is a new site. The one before stays at ${url} (it was deployed from ${path}).\n`));
+  terminal.say(dim(text`  This is a new site. The one before stays at ${url} (it was deployed from ${path}).`));
+  if (expires_at !== null) {
+    const update = `${commandFor(svc("update"), path)} --site ${site_id}`;
+    terminal.say(dim(text`  It ends on ${moment(expires_at, now())}, ${duration(expires_at - now())} from now.`));
+    terminal.say(dim(text`  Keep it: ${svc("login")}, then ${svc(`claim ${site_id}`)}. Update it: ${update}.`));
+  }
+  terminal.say();
 }
 
 export async function deploy(context: Context, given: Given): Promise<void> {

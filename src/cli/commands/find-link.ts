@@ -28,12 +28,13 @@ function ofServer(links: Link[], server: Server): Link[] {
   return isNamed(server) || own.length > 0 ? own : links;
 }
 
-/** All links to a site that count here: it may have been deployed from several folders. */
-export const linksOfSite = ({ links, server }: Context, site_id: string): Link[] =>
-  ofServer(
-    links.read().live.filter((link) => link.site_id === site_id),
-    server,
-  );
+/** All links to a site that count here: it may have been deployed from several folders, and from one that has another
+ *  site by now. */
+export function linksOfSite({ links, server }: Context, site_id: string): Link[] {
+  const { live, replaced } = links.read();
+  const known = [...live, ...replaced].filter((link) => link.site_id === site_id);
+  return ofServer(known, server);
+}
 
 export const isLinkOf =
   (site_id: string, { origin }: Pick<Server, "origin">) =>

@@ -15,7 +15,7 @@ function chosen(context: Context, given: Given): Link[] {
 export async function forget(context: Context, given: Given): Promise<void> {
   const links = chosen(context, given);
   if (links.length === 0) throw new Failure("not_linked", `No folder is linked to ${given.value("site")}.`);
-  const isChosen = (link: Link) => links.some((other) => isSamePlace(link, other));
+  const isChosen = (link: Link) => links.some((other) => isSamePlace(link, other) && link.site_id === other.site_id);
   const forgotten = context.links.remove(isChosen);
   if (given.json) return context.terminal.json({ ok: true, forgotten: forgotten.map(({ folder }) => folder) });
   for (const { folder, url } of forgotten) {

@@ -46,22 +46,43 @@ export const isSamePlace = (a: Pick<Link, "folder" | "origin">, b: Pick<Link, "f
 
 const isExpired = (link: Link, now: number): boolean => link.expires_at !== null && link.expires_at <= now;
 
+interface Saved {
+  /** The links of folders. */
+  links: Link[];
+  /** Those that another link took the place of, to sites without an owner: nobody else has what manages them. */
+  replaced: Link[];
+}
+
+const NOTHING: Saved = { links: [], replaced: [] };
+
+interface Read {
+  /** All links of folders, the one used last first; those of expired sites are in a list of their own. */
+  live: Link[];
+  expired: Link[];
+  /** To sites without an owner whose folder has another one by now, the one used last first. */
+  replaced: Link[];
+  /** The file, where it cannot be read. */
+  broken: string | null;
+}
+
 export interface Links {
-  /** All links, the one used last first; those of expired sites are in a list of their own. */
-  read(): { live: Link[]; expired: Link[]; /** The file, where it cannot be read. */ broken: string | null };
+  read(): Read;
   /** Adds a link or replaces the one of the same folder and server. */
   save(link: Link): void;
-  /** Replaces each link by what `change` returns; null removes it. `used_at` stays. */
+  /** Replaces each link, also those that were replaced, by what `change` returns; null removes it. */
   edit(change: (link: Link) => Link | null): void;
-  /** Removes the links that match and returns them. */
+  /** Removes the links that match and returns them; those that were replaced too. */
   remove(matches: (link: Link) => boolean): Link[];
 }
 
-function readAll(file: string): Link[] {
+const linksIn = (list: unknown): Link[] => (Array.isArray(list) ? list.filter(isLink).map(withBuilt) : []);
+
+/** Files of svc before 2026-11-23 have no `replaced`. */
+function readAll(file: string): Saved {
   const content = readShared(file);
-  const { projects } = Object(content) as { projects?: unknown };
+  const { projects, replaced } = Object(content) as { projects?: unknown; replaced?: unknown };
   if (content !== null && !Array.isArray(projects)) throw new Error("no list of projects");
-  return ((projects ?? []) as unknown[]).filter(isLink).map(withBuilt);
+  return { links: linksIn(projects), replaced: linksIn(replaced) };
 }
 
 /** `projects.json.broken`, then `.broken-2` and so on: each may hold tokens that another does not. */
@@ -73,40 +94,58 @@ function nameAside(file: string): string {
 }
 
 /** Lost tokens cannot be made again: a file that cannot be read is renamed, never written over. */
-function readToChange(file: string): Link[] {
+function readToChange(file: string): Saved {
   try {
     return readAll(file);
   } catch {
     renameSync(file, nameAside(file));
-    return [];
+    return NOTHING;
   }
 }
 
-function readable(file: string): { all: Link[]; broken: string | null } {
+function readable(file: string): Saved & Pick<Read, "broken"> {
   try {
-    return { all: readAll(file), broken: null };
+    return { ...readAll(file), broken: null };
   } catch {
-    return { all: [], broken: file };
+    return { ...NOTHING, broken: file };
   }
+}
+
+/** An owned site is its account's: no link is needed to get at it. */
+const isNobodys = ({ expires_at }: Link): boolean => expires_at !== null;
+
+function withLink({ links, replaced }: Saved, link: Link): Saved {
+  const [before, others] = [
+    links.filter((other) => isSamePlace(link, other)),
+    links.filter((other) => !isSamePlace(link, other)),
+  ];
+  const gone = before.filter((other) => other.site_id !== link.site_id && isNobodys(other));
+  return { links: [link, ...others], replaced: [...gone, ...replaced] };
 }
 
 export function openLinks(file: string, now: () => number): Links {
-  const change = (edit: (links: Link[]) => Link[]) =>
+  const latest = (links: readonly Link[]): Link[] =>
+    links.filter((link) => !isExpired(link, now())).sort((a, b) => b.used_at - a.used_at);
+  const change = (edit: (saved: Saved) => Saved) =>
     changeShared(file, () => {
-      const kept = edit(readToChange(file)).filter((link) => !isExpired(link, now()));
-      return { version: 1, projects: kept.sort((a, b) => b.used_at - a.used_at).slice(0, MOST_LINKS) };
+      const { links, replaced } = edit(readToChange(file));
+      const kept = latest(replaced.filter(isNobodys)).slice(0, MOST_LINKS);
+      return { version: 1, projects: latest(links).slice(0, MOST_LINKS), replaced: kept };
     });
+  const changeAll = (edit: (links: Link[]) => Link[]) =>
+    change(({ links, replaced }) => ({ links: edit(links), replaced: edit(replaced) }));
   return {
     read: () => {
-      const { all, broken } = readable(file);
-      const live = all.filter((link) => !isExpired(link, now())).sort((a, b) => b.used_at - a.used_at);
-      return { live, expired: all.filter((link) => !live.includes(link)), broken };
+      const { links, replaced, broken } = readable(file);
+      const live = latest(links);
+      return { live, expired: links.filter((link) => !live.includes(link)), replaced: latest(replaced), broken };
     },
-    save: (link) => change((links) => [link, ...links.filter((other) => !isSamePlace(link, other))]),
-    edit: (edited) => change((links) => links.map(edited).filter((link) => link !== null)),
+    save: (link) => change((saved) => withLink(saved, link)),
+    edit: (edited) => changeAll((links) => links.map(edited).filter((link) => link !== null)),
     remove: (matches) => {
-      const removed = readable(file).all.filter(matches);
-      if (removed.length > 0) change((links) => links.filter((link) => !matches(link)));
+      const { links, replaced } = readable(file);
+      const removed = [...links, ...replaced].filter(matches);
+      if (removed.length > 0) changeAll((links) => links.filter((link) => !matches(link)));
       return removed;
     },
   };

@@ -25,12 +25,24 @@ function save({ env }: Context, { origin, base }: Server, { session_token, accou
   }
 }
 
+/** Of many the newest: a program that deployed a folder again and again has left them. */
+const MOST_TOLD = 5;
+
+/** Whoever deployed a folder anew may not want the site that it had before: it is not attached unasked. */
+function tellReplaced({ links, terminal }: Context, { origin }: Server): void {
+  const replaced = links.read().replaced.filter((link) => link.origin === origin);
+  for (const { url, site_id } of replaced.slice(0, MOST_TOLD)) {
+    terminal.say(text`  ${yellow("!")} ${url} ends by itself: ${svc(`claim ${site_id}`)} keeps it`);
+  }
+}
+
 /** The person is signed in even where attaching fails: the failure is told, with the command that tries again. */
 async function attach(context: Context, server: Server, token: string) {
   const before = context.links.read().live;
   try {
     const attachment = await attachRemembered(context, server, { token, from: "the new session" });
     tellAttached(context, before, attachment);
+    tellReplaced(context, server);
     return attachment;
   } catch (error) {
     const why = asFailure(error).message;

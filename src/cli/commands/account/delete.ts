@@ -24,8 +24,10 @@ function isNamed(written: string, { site_id, url }: { site_id: string; url: stri
 }
 
 /** Of links that this machine has, the one that was named. */
-const linkNamed = ({ links }: Context, written: string): Link | undefined =>
-  links.read().live.find((link) => isNamed(written, link));
+function linkNamed({ links }: Context, written: string): Link | undefined {
+  const { live, replaced } = links.read();
+  return [...live, ...replaced].find((link) => isNamed(written, link));
+}
 
 /** What was named, and the server that has it. One command asks one server. */
 function chosen(context: Context, given: Given): { written: readonly string[]; server: Server } {

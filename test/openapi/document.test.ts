@@ -7,7 +7,7 @@ import { ELSEWHERE } from "../../src/openapi/codes.ts";
 import { OPERATIONS } from "../../src/openapi/routes/index.ts";
 import { MCP } from "../../src/routes/mcp.ts";
 import { TABLE } from "../../src/routes/table.ts";
-import { SCOPES } from "../../src/scopes.ts";
+import { SCOPES } from "../../src/tokens.ts";
 import { comment_rows } from "../accounts/comment-rows.ts";
 import type { Credential } from "../accounts/matrix-credentials.ts";
 import { rows } from "../accounts/matrix-rows.ts";

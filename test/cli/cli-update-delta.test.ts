@@ -72,6 +72,17 @@ describe("a plan and a delta", () => {
     await fake.stop();
   });
 
+  test("svc preview does the same", async () => {
+    const fake = spy();
+    await using home = await homeOf(fake, { ...BIG, "more.bin": noise(100 * KIB) });
+    await home.write("dist", { "index.html": "<title>shown beside</title>" });
+    const { code, out } = await home.run(["preview", "dist", "--name", "pr-1"]);
+    expect([code, fake.posts()]).toEqual([0, ["plan", "delta"]]);
+    expect(fake.asked.at(-1)!.bytes).toBeLessThan(1 * KIB);
+    expect(await (await server.site(slugOf(out))).text()).toContain("<title>shown beside</title>");
+    await fake.stop();
+  });
+
   test("--json is what it was, with the version of all files", async () => {
     const fake = spy();
     await using home = await homeOf(fake, BIG);

@@ -14,6 +14,7 @@ import { isForbiddenWorker, type Policy, policyHeaders, skewPolicyOf } from "./p
 import { methodNotAllowed, notFound, noWorker } from "./refusals.ts";
 import type { Respond } from "./respond.ts";
 import type { Shortcut, Shortcuts } from "./shortcuts.ts";
+import { asksForPart } from "./skew/asked.ts";
 import type { Skew } from "./skew/index.ts";
 
 /** What a request goes through once it is known what stands behind the host. */
@@ -93,8 +94,11 @@ export function below(
   // What is forced was met ahead of all files, of former versions too.
   if (hosted.policy.version_host || answer.rule?.forced === true) return missing(answer, tried);
   const found = skew.answer(request, hosted.site, pathOf(request.url));
-  if (!(found instanceof Promise)) return skewed(found, answer, tried);
-  return found.then((one) => skewed(one, answer, tried));
+  const settle = (one: FileAnswer | string): Answer => {
+    if (typeof one === "string" && asksForPart(request)) answer.bare_at = hosted.row.generation;
+    return skewed(one, answer, tried);
+  };
+  return found instanceof Promise ? found.then(settle) : settle(found);
 }
 
 function skewed(found: FileAnswer | string, answer: UnmatchedAnswer, tried: TriedBelow[] | undefined): Answer {

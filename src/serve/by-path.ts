@@ -143,7 +143,7 @@ function answerOf(
   };
   const missing = (file: StoredFile | null, shell: FileAnswer | null): Answer => {
     const page = file && bodies.of(version, file, "missing");
-    return { kind: "unmatched", rule, page, shell, edits, ...kept };
+    return { kind: "unmatched", rule, page, shell, edits, bare_at: null, ...kept };
   };
   const moved = (status: number, location: string): Answer => {
     return { kind: "redirect", rule, status, location, by_use: hangs_on.use, ...kept };

@@ -93,6 +93,9 @@ export interface UnmatchedAnswer extends Kept {
   readonly page: Body | null;
   /** As a file's. */
   readonly edits: HeaderEdits | null;
+  /** While the store's counter stays at this, no former version has anything here: for as long the shield finds it less
+   *  and less. */
+  bare_at: number | null;
   /** As a file's. */
   forget?: () => void;
 }

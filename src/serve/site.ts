@@ -98,7 +98,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     const { answer, policy } = found;
     if (isForbiddenWorker(request, policy)) return null;
     // A former version may have it.
-    if (answer.kind !== "file" && asksForPart(request)) return null;
+    if (answer.kind !== "file" && answer.bare_at !== found.generation && asksForPart(request)) return null;
     answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
     return ownNotFound(serving, request, answer, policy, exchange);

@@ -10,8 +10,8 @@ const USES = new Set("script style font image audio video track worker sharedwor
 export const SKEW_HEADERS = "Sec-Fetch-Site, Sec-Fetch-Dest";
 
 /** All that is asked of most requests that lead nowhere. */
-export const asksForPart = ({ headers }: Request): boolean =>
-  headers.get("sec-fetch-site") === "same-origin" && USES.has(headers.get("sec-fetch-dest") ?? "");
+export const asksForPart = ({ method, headers }: Request): boolean =>
+  method === "GET" && headers.get("sec-fetch-site") === "same-origin" && USES.has(headers.get("sec-fetch-dest") ?? "");
 
 /** Why no former version is looked at; null: one may answer. `path` is percent-encoded. */
 export function whyNotAsked(request: Request, path: string): string | null {

@@ -65,6 +65,27 @@ describe("BEYOND 4: SVC_SKEW", () => {
   });
 });
 
+test("BEYOND 4: what led nowhere, time and again, leads to a file from the deploy or setting on that makes it so", async () => {
+  const own = { "404.html": "own page" };
+  const site = await server.deploy(contents(own));
+  const nowhere = async () => {
+    for (let n = 0; n < 3; n++) expect(await given(server, site)).toBe(404);
+  };
+  await nowhere();
+  const second = await server.redeploy(site, contents({ ...own, [CHUNK.slice(1)]: HELD }));
+  const third = await server.redeploy(site, contents(own));
+  expect(await given(server, site)).toBe(HELD);
+  await settings(site, { skew: false });
+  await nowhere();
+  await settings(site, { skew: true });
+  expect(await given(server, site)).toBe(HELD);
+  server.advance(8 * DAY);
+  await nowhere();
+  await server.rollback(site, second.version_id);
+  await server.rollback(site, third.version_id);
+  expect(await given(server, site)).toBe(HELD);
+});
+
 describe("BEYOND 4: what ends it", () => {
   test("{skew: false}, at the next request; true brings it back", async () => {
     const site = await left(server);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rm } from "node:fs/promises";
 import { deployed, Home, json } from "../kit/cli.ts";
 import { DELTA, sha256 } from "../kit/delta.ts";
-import { type FakeServer, fakeServer, LIMITS } from "../kit/fake-server.ts";
+import { DEPLOYED, type FakeServer, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -17,12 +17,16 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** Noise, so that its length zipped is its length. */
-const noise = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+const noise = (bytes: number): Uint8Array => {
+  const made = new Uint8Array(bytes);
+  for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(made.subarray(at, at + 65_536));
+  return made;
+};
 
 type Answer = (path: string, nth: number) => Response | null;
 
 /** In front of the server: passes on what `instead` does not answer, and remembers what was asked. */
-function spy(instead: Answer = () => null): FakeServer & { posts(): string[] } {
+function spy(instead: Answer = () => null, limits = LIMITS): FakeServer & { posts(): string[] } {
   const plans = new Map<string, number>();
   const fake = fakeServer(async (path, _, request) => {
     const nth = (plans.get(path) ?? 0) + 1;
@@ -33,7 +37,7 @@ function spy(instead: Answer = () => null): FakeServer & { posts(): string[] } {
     const { method, headers } = request;
     const body = method === "POST" ? await request.bytes() : null;
     return server.api(pathname + search, { method, headers, ...(body && { body }) });
-  }, LIMITS);
+  }, limits);
   const posts = () =>
     fake.asked
       .filter(({ method }) => method === "POST")
@@ -142,15 +146,37 @@ describe("a plan and a delta", () => {
     await fake.stop();
   });
 
-  test("what is sent is shown on a terminal", async () => {
+  test("a site that has outgrown one zip goes on: the limit is that of what is sent", async () => {
     const fake = spy();
-    await using home = await homeOf(fake, BIG);
-    await home.write("dist", { "index.html": "<title>2</title>", "b.bin": noise(3000 * KIB) });
-    const { raw, code } = await home.runOnTerminal(["update", "dist"]);
-    expect(code).toBe(0);
-    expect(raw).toMatch(/Uploading \d+ % of 2\.9 MB|Publishing/);
-    expect(fake.posts()).toEqual(["plan", "delta"]);
+    await using home = await homeOf(fake, { "index.html": "<title>1</title>", "one.bin": noise(3000 * KIB) });
+    await home.write("dist", { "two.bin": noise(3000 * KIB) });
+    expect(await deployed(home, ["update", "dist"])).toMatchObject({ ok: true, files: 3 });
+    await home.write("dist", { "index.html": "<title>2</title>" });
+    expect((await home.run(["update", "dist"])).code).toBe(0);
+    expect(fake.posts()).toEqual(["plan", "delta", "plan", "delta"]);
+    const refused = json(await home.run(["dist", "--json"]));
+    expect(refused).toMatchObject({ ok: false, code: "zip_too_large" });
     await fake.stop();
+  });
+
+  test("what is sent is shown on a terminal", async () => {
+    // More than what the network stack of one machine swallows at once.
+    const large = noise(16_000_000);
+    const fake = spy((path) => (path.endsWith("/plan") ? Response.json({ need: [sha256(large)] }) : answerTo(path)), {
+      ...LIMITS,
+      max_bytes: 1e9,
+      max_zip_bytes: 1e9,
+    });
+    const answerTo = (path: string) => (path.endsWith("/deploys") ? Response.json(DEPLOYED) : null);
+    const slow = throttled(Number(new URL(fake.url).port));
+    await using home = await homeOf({ ...fake, url: slow.url }, BIG);
+    await home.write("dist", { "large.bin": large });
+    const { raw, code } = await home.runOnTerminal(["update", "dist"]);
+    slow.stop();
+    await fake.stop();
+    expect(code).toBe(0);
+    expect(raw).toMatch(/Uploading \d+ % of 15 MB/);
+    expect(fake.posts()).toEqual(["plan", "delta"]);
   });
 });
 

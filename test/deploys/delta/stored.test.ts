@@ -5,7 +5,7 @@ import { readdir, readFile, truncate, unlink, utimes, writeFile } from "node:fs/
 import { join } from "node:path";
 import { deltaOf, DELTA, planned, planOf, refusal, sendDelta, sha256, updateByDelta } from "../../kit/delta.ts";
 import { blobFile, operate } from "../../kit/operator.ts";
-import { local, startProcess, temporaryFolder } from "../../kit/process.ts";
+import { ended, local, startProcess, temporaryFolder } from "../../kit/process.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../../kit/server.ts";
 import { checkStored } from "../../kit/tracked-sites.ts";
 import { zipOf } from "../../kit/zip.ts";
@@ -100,6 +100,29 @@ describe("a stored file that is not what it was", () => {
     await server.redeploy(site, fresh);
     expect((await updateByDelta(server, other, { "x.txt": a, "y.txt": "y" })).status).toBe(200);
   });
+});
+
+test("the operator reads in the log which file it was, and nothing of a file that the site never had", async () => {
+  await using dir = await temporaryFolder();
+  const logged = await startProcess(["--data-dir", dir.path]);
+  const { a, old, fresh } = twoVersions();
+  const post = (path: string, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>) =>
+    fetch(`${local(logged)}${path}`, { method: "POST", headers, body });
+  const site = (await (await post("/sites", ZIP, zipOf(old))).json()) as DeployResult;
+  await flip(blobFile(dir.path, a));
+  const headers = { ...DELTA, authorization: `Bearer ${site.manage_token}` };
+  const send = async (need: string[]) => {
+    const response = await post(`/sites/${site.site_id}/deploys`, headers, deltaOf(fresh, need));
+    return [response.status, response.headers.get("x-request-id")];
+  };
+  expect((await send([sha256(a)]))[0]).toBe(409);
+  expect((await send([sha256(fresh["index.html"])]))[0]).toBe(409);
+  await ended(logged, "SIGTERM");
+  const said = logged
+    .stderr()
+    .split("\n")
+    .filter((line) => line.includes(" error "));
+  expect(said).toEqual([expect.stringContaining(`blob ${sha256(a)} does not match its hash`)]);
 });
 
 describe("between the plan and the delta", () => {

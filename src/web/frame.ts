@@ -70,6 +70,10 @@ function banner(asked: Asked, page: Page): Html {
   </header>`;
 }
 
+/** Stands behind everything else. Browsers that know how wait for it with the first paint: what comes in later would push
+ *  what stands there already (WEB 10). */
+const END = "page-end";
+
 const footer = ({ parts: { config } }: Asked): Html =>
   html`<footer class="foot">
     <div>
@@ -84,6 +88,7 @@ const head = (title: string, { head: more, scripts = [] }: Page): Html =>
     <title>${title}</title>
     <link rel="stylesheet" href="${STYLE_PATH}" />
     <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
+    <link rel="expect" href="#${END}" blocking="render" />
     ${more} ${scripts.map((name) => html`<script src="${scriptPath(name)}" defer></script>`)}`;
 
 function documentOf(asked: Asked, page: Page, title: string): string {
@@ -99,6 +104,7 @@ function documentOf(asked: Asked, page: Page, title: string): string {
         ${banner(asked, page)}
         <main id="main" class="${width}" tabindex="-1">${said !== null && statusBox(said)} ${body}</main>
         ${footer(asked)}
+        <div id="${END}" hidden></div>
       </body>
     </html> `.text;
 }

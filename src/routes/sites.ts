@@ -1,6 +1,7 @@
 /** Reading a site and moving its live pointer (CONTRACT 4.4). */
 import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../site-state.ts";
+import type { RolledBack, Rollback } from "../store/changes.ts";
 import type { Store } from "../store/index.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Site, Version } from "../types.ts";
@@ -87,20 +88,20 @@ const CARRY_MS = 2000;
 
 /** `POST /sites/:id/rollback`. */
 export async function rollback(ctx: Ctx) {
-  const { request, parts, client_address } = ctx;
+  const { request, parts } = ctx;
   const { site, by } = await managedSite(ctx, "deploy");
   refuseUnlessWritable(site, parts.now());
   const version_id = stringMember(await readJson(request), "version_id", 200);
-  const { site_id } = site;
-  const moved = await parts.store.rollback({ site_id, by, version_id });
-  if (moved.previous_version_id !== version_id) await carryComments(parts, moved.site, client_address());
-  return {
-    ok: true,
-    site_id,
-    url: siteUrl(parts.config, site.slug),
-    version_id,
-    previous_version_id: moved.previous_version_id,
-  };
+  const { site_id, slug } = site;
+  const { previous_version_id } = await makeVersionLive(ctx, { site_id, by, version_id });
+  return { ok: true, site_id, url: siteUrl(parts.config, slug), version_id, previous_version_id };
+}
+
+/** One of the site's, and the passages of its comments with it. */
+export async function makeVersionLive({ parts, client_address }: Ctx, rollback: Rollback): Promise<RolledBack> {
+  const moved = await parts.store.rollback(rollback);
+  if (moved.previous_version_id !== rollback.version_id) await carryComments(parts, moved.site, client_address());
+  return moved;
 }
 
 /** The passages of comments go along, in a deploy's process. Where that cannot be, they stand where they were found last

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
 import { type Contents, type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { visitorOf } from "../kit/visitor.ts";
 import { FREELY } from "./commented.ts";
 
 let server: TestServer;
@@ -193,6 +194,22 @@ describe("COMMENTS ruling 14: each change of the live pointer", () => {
     expect(await site.seen(id, textOf(FIRST, SECOND, THIRD))).toEqual({ carried: "exact", shown: SECOND });
     expect((await server.rollback(site.site, version_id)).status).toBe(200);
     expect(await site.state(id)).toBe("lost");
+  });
+
+  test("a rollback by the form of the dashboard does the same", async () => {
+    const site = await commented();
+    const ann = await visitorOf(server);
+    const claim = { claim_token: site.site.claim_token };
+    const path = `/sites/${site.site.site_id}/claim`;
+    const headers = { ...JSON_TYPE, ...ann.person.bearer };
+    await server.api(path, { method: "POST", headers, body: JSON.stringify(claim) });
+    const id = await site.comment(SECOND);
+    await site.redeploy({ "guide.html": page(FIRST, THIRD) });
+    expect(await site.state(id)).toBe("lost");
+    const { version_id } = site.site;
+    const { location } = await ann.send(`/dashboard/sites/${site.site.site_id}/rollback`, { version_id });
+    expect(location).toEndWith("?done=live");
+    expect(await site.seen(id, textOf(FIRST, SECOND, THIRD))).toEqual({ carried: "exact", shown: SECOND });
   });
 
   test("a deploy goes from the last version where the passage was found", async () => {

@@ -106,12 +106,15 @@ describe("forged writes", () => {
     ["/dashboard/delete", { site, confirm: "delete 1 site" }],
     [`/dashboard/sites/${site}/settings`, { label: "forged", spa: "on" }],
     [`/dashboard/sites/${site}/rollback`, { version_id: "0".repeat(16) }],
+    [`/dashboard/sites/${site}/previews`, { end: "x" }],
     [`/dashboard/sites/${site}/delete`, { confirm: "x" }],
     [`/dashboard/sites/${site}/comments/settings`, { mode: "anonymous" }],
     [`/dashboard/sites/${site}/comments/decide`, { delete: "c_x" }],
     [`/dashboard/sites/${site}/comments/owner`, {}],
     ["/dashboard/account/sessions/end-others", {}],
     ["/dashboard/account/sessions/sess_x/end", {}],
+    ["/dashboard/account/tokens", { name: "x", scope: "read" }],
+    ["/dashboard/account/tokens/tok_x/revoke", {}],
   ];
 
   test("WEB 1.7: no form of the dashboard is taken without its proof, or from another origin", async () => {
@@ -155,6 +158,7 @@ describe("forged writes", () => {
     const next: Record<string, string> = {
       [`${own}/settings`]: own,
       [`${own}/rollback`]: own,
+      [`${own}/previews`]: own,
       [`${own}/delete`]: `${own}/delete`,
       [`${own}/comments/settings`]: `${own}/comments`,
       [`${own}/comments/decide`]: `${own}/comments`,
@@ -162,6 +166,8 @@ describe("forged writes", () => {
       "/dashboard/delete": "/dashboard/delete",
       "/dashboard/account/sessions/end-others": "/dashboard/account",
       "/dashboard/account/sessions/sess_x/end": "/dashboard/account",
+      "/dashboard/account/tokens": "/dashboard/account/tokens",
+      "/dashboard/account/tokens/tok_x/revoke": "/dashboard/account",
     };
     for (const [path, fields] of FORMS(site_id)) {
       const { status, location } = await seen(await submit(server, path, fields));

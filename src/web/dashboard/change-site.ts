@@ -4,6 +4,7 @@ import { answerRedirect } from "../../http/answers.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
 import type { Ctx } from "../../routes/context.ts";
 import { makePreviewLive } from "../../routes/previews.ts";
+import { makeVersionLive } from "../../routes/sites.ts";
 import { redeployByForm } from "../../routes/deploys/deploy.ts";
 import type { SiteChange } from "../../store/changes.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
@@ -45,7 +46,7 @@ export const makeLive = accountForm({
   page: sitePath,
   async act(ctx, fields) {
     const { site_id } = await ownSite(ctx);
-    await ctx.parts.store.rollback({ site_id, by: ctx.caller, version_id: fields.get("version_id") ?? "" });
+    await makeVersionLive(ctx, { site_id, by: ctx.caller, version_id: fields.get("version_id") ?? "" });
     return `${sitePath(ctx)}?done=live`;
   },
   again: async (ctx, refusal) => sitePage(ctx, await ownSite(ctx), { refusal }),

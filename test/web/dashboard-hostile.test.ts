@@ -1,4 +1,5 @@
 /** WEB 1.7 and 1.9: what strangers send is text on every page of the dashboard, and no foreign page writes through it. */
+import { DASHBOARD } from "../../src/web/dashboard/index.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { submit } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
@@ -116,6 +117,13 @@ describe("forged writes", () => {
     ["/dashboard/account/tokens", { name: "x", scope: "read" }],
     ["/dashboard/account/tokens/tok_x/revoke", {}],
   ];
+
+  test("every form of the dashboard is among them, or has tests of its own for it", () => {
+    const tried = FORMS(":id").map(([path]) => path.replace(/(?:sess|tok)_x/, ":id"));
+    const posts = DASHBOARD.filter(([method]) => method === "POST").map(([, path]) => path);
+    const elsewhere = ["sites/:id/deploys", "account/password", "account/delete"].map((path) => `/dashboard/${path}`);
+    expect(posts.filter((path) => !tried.includes(path))).toEqual(elsewhere);
+  });
 
   test("WEB 1.7: no form of the dashboard is taken without its proof, or from another origin", async () => {
     const { site_id } = await ann.deploy({ "index.html": "<title>x</title>" });

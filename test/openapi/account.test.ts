@@ -138,6 +138,14 @@ describe("CONTRACT 4.4 and 5: the account", () => {
     await poll(400, second.device_code, "access_denied");
   });
 
+  test("CONTRACT 4.4: past what an account may deploy, tokens too", async () => {
+    await using server = await startServer({ SVC_RATE_OWNED: "1/1h" });
+    const limited = new HeldServer(server, held.contract);
+    const sent = { body: { name: "CI", scopes: ["read"] }, headers: (await signUp(server)).bearer };
+    await limited.ask("POST", "/account/tokens", 200, sent);
+    await limited.ask("POST", "/account/tokens", 429, { ...sent, code: "rate_limited" });
+  });
+
   test("CONTRACT 5: where nobody can sign up", async () => {
     await using server = await startServer("--signup", "closed", "--contact", "ops@example.org");
     const body = { email: "dan@example.org", password: PASSWORD };

@@ -8,7 +8,7 @@ export const DEPLOY_TOKENS: Operations = {
     id: "makeDeployToken",
     tag: "Account",
     summary: "Make a deploy token",
-    description: "An account has at most 50 at once.",
+    description: "An account has at most 50 at once. Making one counts as a deploy of the account.",
     who: "account",
     body: {
       required: true,

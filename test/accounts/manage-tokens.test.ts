@@ -59,6 +59,15 @@ const COMMENT_TABLES = [
 function asSchema6(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   for (const statement of [
+    "drop table deploy_tokens",
+    "drop table previews",
+    "drop index versions_left",
+    "drop index versions_by_site",
+    "create index versions_by_site on versions (site_id)",
+    ...["live_since", "live_until", "listed_no", "withhold"].map(
+      (column) => `alter table versions drop column ${column}`,
+    ),
+    ...["skew", "stats"].map((column) => `alter table sites drop column ${column}`),
     "alter table accounts drop column disabled_reason",
     "alter table sites drop column disabled_with_account",
     "drop index reports_by_site",

@@ -35,6 +35,9 @@ export const CREDENTIALS = [
 ] as const;
 export type Credential = (typeof CREDENTIALS)[number];
 
+export const isDeployCredential = (credential: Credential): credential is DeployCredential =>
+  Object.hasOwn(DEPLOY_TOKENS, credential);
+
 /** A session as sign-in makes it, without the cost of a password. */
 export interface Member {
   account_id: string;

@@ -1,4 +1,4 @@
-/** BEYOND 7: what a deploy token opens, and when it ends. Each route is in matrix.test.ts. */
+/** BEYOND 7: what a deploy token opens, and when it ends. Each route is in matrix-deploy-tokens.test.ts. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdWrites, read as rowsOf } from "../../kit/database.ts";
 import { blobFile, operate, operator } from "../../kit/operator.ts";

@@ -2,9 +2,8 @@
 import { withoutUnseen } from "../visible.ts";
 import { LONGEST_TEXT } from "./job.ts";
 
-/** Ours, and the well-known forms of others. */
-const TOKENS =
-  /\b(svc_(?:manage|claim|session|device|invite|owner)_|fau_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk_live_|rk_live_|AKIA|npm_)[\w-]{8,}/g;
+/** Ours, of every kind, and the well-known forms of others. */
+const TOKENS = /\b(svc_[a-z]+_|fau_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk_live_|rk_live_|AKIA|npm_)[\w-]{8,}/g;
 
 export function kept(value: unknown, longest = LONGEST_TEXT): string {
   const text = withoutUnseen(typeof value === "string" ? value.slice(0, 4 * longest) : "").toWellFormed();

@@ -17,8 +17,6 @@ async function took(server: TestServer, words: string): Promise<number> {
   return performance.now() - began;
 }
 
-const median = (figures: number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
-
 test(
   "CONTRACT 9: a deploy takes no longer beside a slow page in Chromium",
   async () => {
@@ -32,18 +30,19 @@ test(
         slow.site_id,
       );
     await until(() => looking().length === 1);
-    const ratios: number[] = [];
+    const pairs: { beside: number; without: number }[] = [];
     for (let round = 0; round < WARM + ROUNDS && looking().length === 1; round++) {
       const [first, second] = round % 2 === 0 ? [without, beside] : [beside, without];
       const times = new Map([
         [first, await took(first, `round ${round}`)],
         [second, await took(second, `round ${round}`)],
       ]);
-      if (round >= WARM) ratios.push(times.get(beside)! / times.get(without)!);
+      if (round >= WARM) pairs.push({ beside: times.get(beside)!, without: times.get(without)! });
     }
-    expect(ratios.length).toBeGreaterThan(30); // all of them beside the page
-    // 1.0 to 1.2 on a quiet machine; one that waited for the page or its process would take a hundred times as long.
-    expect(median(ratios)).toBeLessThan(2);
+    expect(pairs.length).toBeGreaterThan(30); // all of them beside the page
+    // All in all: single pairs are 1.0 to 1.2 on a quiet machine and up to 2 on a busy one, which takes from both alike.
+    const sum = (one: keyof (typeof pairs)[number]) => pairs.reduce((all, pair) => all + pair[one], 0);
+    expect(sum("beside") / sum("without")).toBeLessThan(1.25);
     await until(async () => (await recordOf(beside, slow)).render!.status !== "pending");
   },
   2 * PATIENCE_MS,

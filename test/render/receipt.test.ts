@@ -147,10 +147,13 @@ test(
       "index.html": page(
         "<p>Text</p>" + script("console.log(T.join('_')); fetch('/?' + T.join('_')); throw T.join('_')"),
       ),
+      "again.js": `console.log(["svc", "other", "${"b".repeat(43)}"].join("_"))`,
     };
+    files["index.html"] += '<script src="/again.js"></script>';
     files["index.html"] = files["index.html"].replaceAll("T.join", `["svc", "manage", "${"a".repeat(43)}"].join`);
     const render = await look(server, files);
     expect(render.console[0]!.text).toBe("svc_manage_…");
+    expect(render.console.map(({ text }) => text)).toContain("svc_other_…"); // a kind that is yet to come
     expect(JSON.stringify({ ...render, site: null })).not.toContain(token);
   },
   PATIENCE_MS,

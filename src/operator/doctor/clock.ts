@@ -5,7 +5,7 @@ import type { Finding, Patient } from "./finding.ts";
 const APART_MS = 1000;
 const SET = "set it: timedatectl set-ntp true";
 
-/** `no` where the system says that no time service keeps the clock; null where nobody tells. */
+/** Whether a time service keeps it; null where nobody tells. */
 function isKept(): boolean | null {
   try {
     const asked = Bun.spawnSync(["timedatectl", "show", "--property=NTPSynchronized", "--value"], {

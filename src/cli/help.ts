@@ -40,7 +40,7 @@ export const overview = (commands: readonly Command[]): string[] => [
   "",
   ...columns([
     ["DEPLOY_URL", `the server (default: that of the last login, else ${BUILT_IN_SERVER})`],
-    ["SVC_TOKEN", "an account session token, or a deploy token for CI; before the saved session"],
+    ["SVC_TOKEN", "an account's session or deploy token (CI); before the saved session"],
     ["SVC_CONFIG_DIR", "where links and the session are kept"],
     ["NO_COLOR, FORCE_COLOR", "colors off, on"],
   ]),

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashToken } from "../../src/tokens.ts";
 import { contentHash, deployDigest, versionIdOf } from "../../src/version-id.ts";
-import { read } from "../kit/database.ts";
+import { read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { ROOT } from "../kit/paths.ts";
 import { bearer } from "../kit/people.ts";
@@ -174,3 +174,23 @@ test.each(STEPS.slice(0, -1).map((_, index) => index + 1))(
     expect([code, stdout]).toEqual([0, expect.any(String)]);
   },
 );
+
+test("BEYOND 4: of what was deployed before, only a version whose whole receipt tells of no secret gives files to open pages", async () => {
+  await using dir = await temporaryFolder();
+  const data_dir = join(dir.path, "data");
+  await leaveBehind(data_dir, 12);
+  const secret = JSON.stringify([
+    { code: "possible_secret", message: "A key.", path: "a.js", fix_recipe: "Take it out." },
+  ]);
+  const receipt = `insert into receipts (version_no, left_out, warned, healed, warnings)
+    select version_no, ?, 1, '[]', ? from versions where site_id = ? and version_id = ?`;
+  write(data_dir, receipt, 0, "[]", SITE, FIRST);
+  write(data_dir, receipt, 0, secret, SITE, SECOND);
+  // What did not fit into the receipt may have been of a secret; OWNED's second one has none.
+  write(data_dir, receipt, 3, "[]", OWNED, FIRST);
+  const server = new TestServer(data_dir);
+  await server.start([]);
+  await server.running.stop();
+  const withheld = read(data_dir, "select withhold from versions order by version_no");
+  expect(withheld).toEqual([{ withhold: 0 }, { withhold: 1 }, { withhold: 1 }, { withhold: 1 }]);
+});

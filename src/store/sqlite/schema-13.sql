@@ -10,12 +10,13 @@ alter table versions add column listed_no integer;
 -- A secret was seen in it: no other version's addresses give a file of it.
 alter table versions add column withhold integer not null default 0 check (withhold in (0, 1));
 
--- Until now nothing said when a version was left: most were left for the next one.
+-- Until now nothing said when a version was left: most were left for the next one. Of a version without a receipt, or whose
+-- receipt has not all that was said, nobody knows whether a secret was seen.
 update versions set
   live_since = cast(round((julianday(created_at) - 2440587.5) * 86400000) as integer),
   listed_no = version_no,
-  withhold = exists (select 1 from receipts where receipts.version_no = versions.version_no
-    and receipts.warnings like '%"possible_secret"%');
+  withhold = not exists (select 1 from receipts where receipts.version_no = versions.version_no
+    and left_out = 0 and receipts.warnings not like '%"possible_secret"%');
 update versions set live_until = coalesce(
     (select live_since from versions as later where later.site_id = versions.site_id
        and later.version_no > versions.version_no order by later.version_no limit 1), live_since)

@@ -14,7 +14,7 @@ import type { inFlight } from "./deploys/uploads.ts";
 
 /** A request on a site's host, told (BEYOND 5). */
 export interface Explained {
-  /** Null where the host shows no version. */
+  /** Null where the site's state lets the host show none. */
   version_id: string | null;
   status: number;
   by: string;
@@ -42,7 +42,10 @@ export interface ApiParts {
   now: () => number;
   comments: CommentParts;
   /** Why a site's address answers as it does; null where the site has no such host. */
-  explain(request: Request, host: { slug: string; version_id: string | null }): Promise<Explained | null>;
+  explain(
+    request: Request,
+    host: { slug: string; version_id: string | null; preview?: string },
+  ): Promise<Explained | null>;
   /** A version may have gone live: whoever serves it can make its coded bodies now. */
   published(site: Site, version_id: string): void;
 }

@@ -2,6 +2,7 @@
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../errors.ts";
 import { hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
+import type { Store } from "../store/index.ts";
 import type { Site } from "../types.ts";
 import { managedSite } from "./caller.ts";
 import type { Ctx, Explained } from "./context.ts";
@@ -9,6 +10,8 @@ import type { Ctx, Explained } from "./context.ts";
 const LONGEST_URL = 4096;
 /** Of what stands for a header of the request: visible characters and blanks. */
 const HEADER = /^[\x20-\x7e]{0,500}$/;
+type SiteHost = Parameters<Ctx["parts"]["explain"]>[1];
+
 /** Which member stands for which. */
 const HEADERS = {
   accept_encoding: "accept-encoding",
@@ -25,8 +28,9 @@ export async function explain(ctx: Ctx) {
   const method = (query.get("method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "HEAD") throw invalid("A method is GET or HEAD: only those read a page.");
   const told = await parts.explain(new Request(url, { method, headers: headersOf(query) }), host);
-  if (told === null) throw foreignHost(url);
-  return { url, method, ...bodyOf(told, site) };
+  const version_id = told && (told.version_id ?? (await hiddenAt(host, site, parts.store)));
+  if (told === null || version_id === null) throw foreignHost(url);
+  return { url, method, ...bodyOf(told, version_id, site) };
 }
 
 function headersOf(query: URLSearchParams): Headers {
@@ -58,9 +62,19 @@ function addressOf(written: string | null, { slug }: Site, config: Config) {
   return { url: origin + whole.pathname + whole.search, host };
 }
 
+/** What a host would show if visitors could see the site; null: it is none of its hosts. */
+async function hiddenAt({ version_id, preview }: SiteHost, site: Site, store: Store): Promise<string | null> {
+  const { site_id, live_version_id } = site;
+  if (preview !== undefined) {
+    const shown = await store.previews.list(site_id);
+    return shown.find(({ name }) => name === preview)?.version_id ?? null;
+  }
+  if (version_id === null) return live_version_id;
+  return (await store.versions.stored(site_id, version_id)) && version_id;
+}
+
 /** No site has a password yet. */
-function bodyOf({ rule, file, headers, ...told }: Explained, { live_version_id }: Site) {
-  const version_id = told.version_id ?? live_version_id;
+function bodyOf({ rule, file, headers, ...told }: Explained, version_id: string, { live_version_id }: Site) {
   return {
     version_id,
     live: version_id === live_version_id,

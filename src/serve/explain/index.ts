@@ -1,10 +1,11 @@
 /** Why an address answers as it does (BEYOND 5): a request goes through the code that answers visitors, which tells its
  *  steps on the way. Nothing of it is counted. */
-import { Refusal } from "../../errors.ts";
+import { asRefusal, Refusal } from "../../errors.ts";
 import { Exchange, pathOf } from "../../http/exchange.ts";
 import { nameOf } from "../../resolve.ts";
 import { isNeverServed } from "../../reserved-paths.ts";
 import type { RedirectRule } from "../../rules/types.ts";
+import { DamagedBlob } from "../../store/refusals.ts";
 import type { ManifestFile } from "../../types.ts";
 import { askedOf, below, out, refuseUnlessServed, type Serving, type TriedBelow } from "../answering.ts";
 import { errorPage } from "../error-page.ts";
@@ -16,7 +17,7 @@ import { type Step, stepOf } from "./words.ts";
 type By = FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "state" | "invalid_path";
 
 interface Explained {
-  /** Of the version that the host shows; null where it shows none. */
+  /** Of the version that the host shows; null where the site's state lets it show none. */
   version_id: string | null;
   status: number;
   by: By;
@@ -66,8 +67,8 @@ export function createExplain({ locate, serving, contact }: Parts): Explain {
       try {
         return await make();
       } catch (error) {
-        if (error instanceof Refusal) return errorPage(request, error, exchange, contact);
-        throw error;
+        if (!(error instanceof Refusal || error instanceof DamagedBlob)) throw error;
+        return errorPage(request, asRefusal(error), exchange, contact);
       }
     };
     const hosted = await refusalOr(async () => locate(host));
@@ -78,7 +79,7 @@ export function createExplain({ locate, serving, contact }: Parts): Explain {
         : await wayOf(hosted, request, exchange, serving, own);
     const response = await respond(way.respond);
     const { respond: _, streamed = false, ...told } = way;
-    const version_id = hosted instanceof Refusal ? host.version_id : hosted.version.version.version_id;
+    const version_id = hosted instanceof Refusal ? null : hosted.version.version.version_id;
     const headers = headersOf(response, streamed && request.method === "GET", exchange.bytes);
     return { version_id, status: response.status, ...told, headers };
   };

@@ -15,6 +15,8 @@ export interface Peer {
 
 /** What the log's line of a deploy says beside the request: as far as it is known. */
 export interface DeployFacts {
+  /** What goes live, or is shown beside it: the line's name. */
+  event: "deploy" | "preview";
   /** `anonymous`, `manage_token`, the account_id or a deploy token's id; null for a credential that is none here. */
   by: string | null;
   site_id?: string;
@@ -41,7 +43,7 @@ export class Exchange {
   held = false;
   /** Of the refusal that it is answered with. */
   code: ErrorCode | null = null;
-  /** Null where it is no deploy. */
+  /** Null where it is neither. */
   deploy: DeployFacts | null = null;
   /** Values of Set-Cookie, for the answer whatever it will be. */
   cookies: string[] | null = null;

@@ -1,11 +1,12 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
 import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
-import { type Exchange, queryOf } from "../http/exchange.ts";
+import { type DeployFacts, type Exchange, queryOf } from "../http/exchange.ts";
 import { answerJson } from "../http/answers.ts";
 import { type Caller, callerOf, signedOut } from "./caller.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { beginFacts, noteCaller } from "./deploys/facts.ts";
+import { makePreview } from "./deploys/preview.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
 import { matcher } from "../http/match.ts";
@@ -23,11 +24,17 @@ const writes = ({ method }: Request): boolean => method !== "GET" && method !== 
 
 const ANONYMOUS: Caller = { kind: "anonymous" };
 
-const DEPLOYS: ReadonlySet<Handler> = new Set([createSite, redeploy]);
+const EVENTS = new Map<Handler, DeployFacts["event"]>([
+  [createSite, "deploy"],
+  [redeploy, "deploy"],
+  [makePreview, "preview"],
+]);
 
-/** A dry run is none; a form has none. */
-const isDeploy = ([, , handler, opens]: Route, query: URLSearchParams): boolean =>
-  opens === "file_form" || (DEPLOYS.has(handler) && query.get("dry_run") !== "1");
+/** Of which the log has a line of its own. A dry run is none; a form has none. */
+function eventOf([, , handler, opens]: Route, query: URLSearchParams): DeployFacts["event"] | undefined {
+  if (opens === "file_form") return "deploy";
+  return query.get("dry_run") === "1" ? undefined : EVENTS.get(handler);
+}
 
 /** What a handler says beside its answer. */
 type Said = Pick<Ctx, "headers" | "after">;
@@ -50,7 +57,8 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
     const client_address = () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
     if (writes(request)) said.after(parts.writes.hold(client_address()));
     const query = new URLSearchParams(queryOf(request.url));
-    if (isDeploy(row, query)) beginFacts(exchange);
+    const event = eventOf(row, query);
+    if (event !== undefined) beginFacts(exchange, event);
     const origin = originOf(request, () => exchange.address());
     const cookie = sessionCookie(origin);
     const takes_file = opens === "file_form";

@@ -42,56 +42,79 @@ interface Parts {
   contact: string | null;
 }
 
+/** `named`: the row says that it is there; any other id may be a stranger's guess. */
+interface Reading extends Omit<Hosted, "version"> {
+  read: Promise<LoadedVersion | null>;
+  named: boolean;
+}
+
+/** What a row names may be removed before it is read, as what is shown moves on: then the row is read again, so often. */
+const ATTEMPTS = 5;
+
 export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts): Locate {
-  function live(row: Row, site: Site): Hosted | Promise<Hosted> {
-    const policy = policyOf(site, "live");
-    const label = site.live_version_id;
-    if (row.live) return { row, site, version: row.live, policy, label };
-    return versions.read(site, label, dressOf(site)).then((read) => {
-      if (read === null) throw unknownVersion();
-      setLive(row, read);
-      return { row, site, version: read, policy, label };
-    });
+  /** `left`: how often the row may still be read. */
+  async function fresh(host: SiteHost, left: number): Promise<Hosted> {
+    if (left === 0) throw unknownVersion();
+    return hostedBy(await rows.read(host.slug), host, left - 1);
   }
 
-  function beside(row: Row, site: Site, host: SiteHost, previews: readonly ShownPreview[]): Hosted | Promise<Hosted> {
-    const { version_id, ...which } = shownAt(host, previews, parts.now());
-    const policy = policyOf(site, which.name === null ? "version" : "preview");
-    const label = which.name ?? version_id;
-    const ready = versions.ready(site, version_id, NO_DRESS, which);
-    if (ready) return { row, site, version: ready, policy, label };
-    return versions.read(site, version_id, NO_DRESS, which).then((version) => {
-      if (version === null) throw unknownVersion();
-      return { row, site, version, policy, label };
-    });
+  function whole(found: Hosted | Reading, host: SiteHost, left: number): Hosted | Promise<Hosted> {
+    if ("version" in found) return found;
+    const { read, named, ...hosted } = found;
+    return read.then((version) => (version === null ? fresh(host, named ? left : 0) : { ...hosted, version }));
   }
 
-  function hostedBy(row: Row, host: SiteHost): Hosted | Promise<Hosted> {
+  function hostedBy(row: Row, host: SiteHost, left: number): Hosted | Promise<Hosted> {
     const site = shownSite(row, parts);
-    if (isLiveHost(host)) return live(row, site);
-    if (row.previews !== null) return beside(row, site, host, row.previews);
-    return parts.store.previews
-      .shown(site.site_id)
-      .then((previews) => beside(row, site, host, (row.previews = previews)));
+    if (isLiveHost(host)) return whole(live(row, site, versions), host, left);
+    const at = (previews: readonly ShownPreview[]) =>
+      whole(beside(row, site, shownAt(host, previews, parts.now()), versions), host, left);
+    if (row.previews !== null) return at(row.previews);
+    return parts.store.previews.shown(site.site_id).then((previews) => at((row.previews = previews)));
   }
 
   return (host) => {
     const row = rows.ready(host.slug);
-    if (row === undefined) return rows.read(host.slug).then((read) => hostedBy(read, host));
+    if (row === undefined) return fresh(host, ATTEMPTS);
     row.used = true;
-    return hostedBy(row, host);
+    return hostedBy(row, host, ATTEMPTS);
   };
 }
 
+function live(row: Row, site: Site, versions: LoadedVersions): Hosted | Reading {
+  const policy = policyOf(site, "live");
+  const label = site.live_version_id;
+  if (row.live) return { row, site, version: row.live, policy, label };
+  const read = versions.read(site, label, dressOf(site)).then((version) => {
+    if (version !== null) setLive(row, version);
+    return version;
+  });
+  return { row, site, policy, label, read, named: true };
+}
+
+function beside(row: Row, site: Site, shown: ShownAt, versions: LoadedVersions): Hosted | Reading {
+  const { version_id, named, ...which } = shown;
+  const policy = policyOf(site, which.name === null ? "version" : "preview");
+  const label = which.name ?? version_id;
+  const version = versions.ready(site, version_id, NO_DRESS, which);
+  if (version) return { row, site, version, policy, label };
+  return { row, site, policy, label, read: versions.read(site, version_id, NO_DRESS, which), named };
+}
+
+interface ShownAt extends Beside {
+  version_id: string;
+  named: boolean;
+}
+
 /** Asked of the clock each time, as the site's own end is. */
-function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number): Beside & { version_id: string } {
+function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number): ShownAt {
   const named = previews.find(({ name, expires_at }) => name === host.preview && expires_at > now);
   const version_id = host.version_id ?? named?.version_id;
   if (version_id === undefined) throw unknownHost();
   const of_version = previews.filter((preview) => preview.version_id === version_id);
   const only = of_version[0]?.only ?? null;
   if (only !== null && !of_version.some(({ expires_at }) => expires_at > now)) throw unknownVersion();
-  return { version_id, only, name: host.preview ?? null };
+  return { version_id, only, name: host.preview ?? null, named: of_version.length > 0 };
 }
 
 /** The site, if visitors may see it: asked of the clock each time, not of the sweep. */

@@ -1,4 +1,4 @@
-/** The log's line of a deploy, beside the access log's (CONTRACT 7). */
+/** The log's line of a deploy or a preview, beside the access log's (CONTRACT 7). */
 import type { DeployFacts, Exchange } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 
@@ -10,14 +10,14 @@ const roundedAll = (stages: Readonly<Record<string, number>>): Record<string, nu
 export function logDeploy(
   log: Pick<Log, "record">,
   { code, request_id }: Exchange,
-  { by, site_id, slug, done }: DeployFacts,
+  { event, by, site_id, slug, done }: DeployFacts,
   { status, ms }: { status: number; ms: number },
 ): void {
   const site = { site_id: site_id ?? null, slug: slug ?? null };
   if (!done || code !== null) {
-    return log.record("deploy_refused", { code, status, request_id, by, ...site, ms: rounded(ms) });
+    return log.record(`${event}_refused`, { code, status, request_id, by, ...site, ms: rounded(ms) });
   }
   const { version_id, files, bytes, stages, healed, warnings } = done;
   const what = { version_id, by, files, bytes, ms: rounded(ms), stages: roundedAll(stages), healed, warnings };
-  log.record("deploy", { request_id, ...site, ...what });
+  log.record(event, { request_id, ...site, ...what });
 }

@@ -42,6 +42,17 @@ describe("svc preview", () => {
     expect(await (await server.site(slug)).text()).toBe(live);
   });
 
+  test("of what is live already it says so: no promote is offered, and its warnings are of what is live", async () => {
+    await using own = await homeWithSite(server.base_url);
+    await own.write("", { "dist/index.html": '<!doctype html><title>t</title><a href="none.html">none</a>' });
+    await own.run([]);
+    const { code, err } = await own.run(["preview", "--name", "same"]);
+    expect(code).toBe(0);
+    expect(err).toContain("It is what is live already.");
+    expect(err).toContain("1 warning: live, but not all right yet");
+    expect(err).not.toContain("promote");
+  });
+
   test("a path, and --site from anywhere; -q tells nothing else", async () => {
     await draft("two");
     const named = await home.run(["preview", "dist", "--name", "two", "-q"]);

@@ -37,7 +37,7 @@ test.skipIf(!(await canMount()))(
     mkdirSync(folder);
     const end = mountMemory(folder, "192m")!;
     try {
-      expect(await onFullDisk(folder)).toHaveLength(7);
+      expect(await onFullDisk(folder)).toHaveLength(8);
     } finally {
       end();
     }

@@ -79,6 +79,7 @@ interface Story {
   kept: Made;
   first: Made;
   second: Made;
+  ci: { token: string; token_id: string };
 }
 
 const start = (data_dir: string): Promise<ServerProcess> =>
@@ -101,6 +102,15 @@ async function keepsServing({ server, kept }: Story, when: string): Promise<void
   const ended = await Promise.race([server.exited, Bun.sleep(300).then(() => null)]);
   if (ended !== null) throw new Error(`${when} the server ended with ${ended}: ${server.stderr()}`);
   same(`a page ${when}`, (await get(server, kept, "/"))[1].includes("<title>kept</title>"), true);
+}
+
+/** What it did is what it says: a preview on a full disk is made live or stays one, whole. */
+async function promotes({ server, token, kept }: Story): Promise<void> {
+  const { status } = await send(server, "POST", `/sites/${kept.site_id}/previews/good/promote`, token);
+  same("a promotion on a full disk is answered", [200, 507].includes(status), true);
+  same("the page then", (await get(server, kept, "/"))[1].includes("good"), status === 200);
+  const there = await get(server, { ...kept, slug: `good--${kept.slug}` }, "/");
+  same("its preview then", there[0], status === 200 ? 404 : 200);
 }
 
 async function deletes({ server, token }: Story, site: Made): Promise<void> {
@@ -130,6 +140,17 @@ const STORY: Record<string, (story: Story) => Promise<void>> = {
       [507, 507],
     );
     await keepsServing(story, "after a delta");
+  },
+  async "a preview and a token end, none is made"(story) {
+    const { server, token, kept, ci } = story;
+    const previews = `/sites/${kept.site_id}/previews`;
+    same("a preview on a full disk", (await send(server, "POST", previews, token, small("more"))).status, 507);
+    same("the end of one", (await send(server, "DELETE", `${previews}/bad`, ci.token)).status, 200);
+    same("its page", (await get(server, { ...kept, slug: `bad--${kept.slug}` }, "/"))[0], 404);
+    await promotes(story);
+    same("the end of a token", (await send(server, "DELETE", `/account/tokens/${ci.token_id}`, token)).status, 200);
+    same("what it opened", (await send(server, "GET", previews, ci.token)).status, 401);
+    await keepsServing(story, "after previews");
   },
   async "calls that are counted, and writes that are refused"(story) {
     for (let n = 0; n < 8; n++) {
@@ -172,7 +193,11 @@ async function begin(mounted: string): Promise<Story> {
   const token = (await send(server, "POST", "/auth/signup", "", who)).body.session_token;
   const made = async (text: string) => (await send(server, "POST", "/sites", token, small(text))).body;
   const [kept, first, second] = [await made("kept"), await made("first"), await made("second")];
-  return { data_dir, filler: join(mounted, "filler"), server, token, kept, first, second };
+  for (const name of ["good", "bad"]) {
+    await send(server, "POST", `/sites/${kept.site_id}/previews?name=${name}`, token, small(`kept</title>${name}`));
+  }
+  const ci = (await send(server, "POST", "/account/tokens", token, { name: "ci", scopes: ["preview"] })).body as never;
+  return { data_dir, filler: join(mounted, "filler"), server, token, kept, first, second, ci };
 }
 
 /** Runs the story in `mounted`, a file system of about 192 MB; returns its parts. Throws at the first thing that is not as

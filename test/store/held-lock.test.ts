@@ -81,6 +81,37 @@ describe("while another process holds the database", () => {
     await server.end();
   });
 
+  test("so are promoting and ending a preview, and making and ending tokens; what a deploy token opens is open meanwhile", async () => {
+    await using dir = await temporaryFolder();
+    const { server, send, deploy, ann } = await world(dir.path);
+    const { site_id, slug } = await deploy("seen", ann);
+    const id = `/sites/${site_id}`;
+    for (const name of ["good", "bad"]) await deploy(name, ann, `${id}/previews?name=${name}`);
+    const scopes = { name: "ci", scopes: ["deploy"] };
+    const [one, two] = [
+      await send("POST", "/account/tokens", scopes, ann),
+      await send("POST", "/account/tokens", scopes, ann),
+    ];
+    const tokens = (await Promise.all([one.json(), two.json()])) as { token: string; token_id: string }[];
+    const by = (n: number) => ({ authorization: `Bearer ${tokens[n]!.token}` });
+    const held = holdWrites(dir.path);
+    const writes = [
+      send("POST", `${id}/previews/good/promote`, undefined, by(0)),
+      send("DELETE", `${id}/previews/bad`, undefined, by(0)),
+      send("POST", "/account/tokens", scopes, ann),
+      send("DELETE", `/account/tokens/${tokens[1]!.token_id}`, undefined, ann),
+      send("DELETE", `${id}/manage-tokens`, undefined, ann),
+    ];
+    expect(await pagesDuring(server, slug, writes)).toBe(0);
+    expect((await send("GET", id, undefined, by(1))).status).toBe(200);
+    held.letGo();
+    expect((await Promise.all(writes)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await (await pageOf(server, slug)).text()).toContain("good");
+    expect((await pageOf(server, `bad--${slug}`)).status).toBe(404);
+    expect((await send("GET", id, undefined, by(1))).status).toBe(401);
+    await server.end();
+  });
+
   test("pages go on while a call waits to be counted, and it is counted or refused with 503", async () => {
     await using dir = await temporaryFolder();
     const { server, send, deploy, credentials } = await world(dir.path);

@@ -103,6 +103,39 @@ describe("deploys", () => {
     );
   }, 60_000);
 
+  test("a preview, which anybody may see as well, has such lines under names of its own, a dry run none", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "json"]);
+    const site = (await (await post(server, "/sites", zipOf(upload))).json()) as Record<string, string>;
+    const path = `/sites/${site.site_id}/previews?name=pr-1`;
+    const other = zipOf({ ...upload, "index.html": "<title>other</title>" });
+    await post(server, `${path}&dry_run=1`, other, site.manage_token);
+    const { version_id } = (await (await post(server, path, other, site.manage_token)).json()) as {
+      version_id: string;
+    };
+    await post(server, path, new TextEncoder().encode("no zip"), site.manage_token);
+    await post(server, path, other, "svc_manage_wrong");
+    const { site_id, slug } = site;
+    const lines = await eventsOf(server, "preview", "preview_refused");
+    expect(
+      lines.map(({ event, site_id, slug, by, version_id, code }) => [event, site_id, slug, by, version_id ?? code]),
+    ).toEqual([
+      ["preview", site_id, slug, "manage_token", version_id],
+      ["preview_refused", site_id, slug, "manage_token", "invalid_zip"],
+      ["preview_refused", null, null, null, "unauthorized"],
+    ]);
+    expect(lines[0]).toEqual(
+      expect.objectContaining({
+        files: 2,
+        bytes: 21,
+        healed: [],
+        warnings: [],
+        stages: expect.objectContaining({ publishing: expect.any(Number) }),
+      }),
+    );
+    expect(server.stderr()).not.toContain(site.manage_token);
+  }, 60_000);
+
   test("text: the same values in the same order, - for none", async () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", dir.path]);

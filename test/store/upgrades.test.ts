@@ -80,8 +80,19 @@ function fillPeople(db: Database, password_hash: string): void {
 /** Up to here the rows below are all there is to a version; later steps reckon their own figures from them. */
 const PLAIN_ROWS = 5;
 
+/** From here on there are receipts; by those of the first versions a secret was seen in them, by the others' none. */
+const RECEIPTS = 8;
+function fillReceipts(db: Database): void {
+  db.run(
+    `insert into receipts (version_no, left_out, warned, healed, warnings)
+     select version_no, 0, 1, '[]',
+       iif(version_id = ?, '[{"code":"possible_secret","path":"index.html"}]', '[]') from versions`,
+    [FIRST],
+  );
+}
+
 /** As the release of that schema left it: WAL, its steps and no other, its rows and its files. */
-async function leaveBehind(data_dir: string, schema: number): Promise<void> {
+async function leaveBehind(data_dir: string, schema: number, withheld = false): Promise<void> {
   mkdirSync(data_dir, { mode: 0o700 });
   using db = new Database(join(data_dir, "db"), { create: true });
   db.run("PRAGMA journal_mode = WAL");
@@ -94,6 +105,7 @@ async function leaveBehind(data_dir: string, schema: number): Promise<void> {
     if (schema >= 2) fillPeople(db, password_hash);
   })();
   for (const step of STEPS.slice(filled, schema)) db.run(step);
+  if (withheld) fillReceipts(db);
   db.run(`PRAGMA user_version = ${schema}`);
   for (const page of PAGES) {
     const hash = contentHash(page);
@@ -194,3 +206,24 @@ test("BEYOND 4: of what was deployed before, only a version whose whole receipt 
   const withheld = read(data_dir, "select withhold from versions order by version_no");
   expect(withheld).toEqual([{ withhold: 0 }, { withhold: 1 }, { withhold: 1 }, { withhold: 1 }]);
 });
+
+test.each(STEPS.slice(RECEIPTS - 1, -1).map((_, index) => index + RECEIPTS))(
+  "BEYOND 4: of a data directory of schema %d the versions in which a secret was seen are withheld",
+  async (schema) => {
+    await using dir = await temporaryFolder();
+    const data_dir = join(dir.path, "data");
+    await leaveBehind(data_dir, schema, true);
+    const server = new TestServer(data_dir);
+    await server.start([]);
+    try {
+      expect(
+        read(data_dir, "select version_id, withhold from versions where site_id = ? order by version_no", SITE),
+      ).toEqual([
+        { version_id: FIRST, withhold: 1 },
+        { version_id: SECOND, withhold: 0 },
+      ]);
+    } finally {
+      await server.running.stop();
+    }
+  },
+);

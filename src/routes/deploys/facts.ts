@@ -1,4 +1,4 @@
-/** What the log says of a deploy (CONTRACT 7), noted while it is on its way: no token, no file's name. */
+/** What the log says of a deploy or a preview (CONTRACT 7), noted while it is on its way: no token, no file's name. */
 import type { Deployed } from "../../deploy/job.ts";
 import type { DeployFacts, Exchange } from "../../http/exchange.ts";
 import type { Site } from "../../types.ts";
@@ -13,7 +13,8 @@ function named(caller: Caller): string | null {
 }
 
 /** From here on the answer is one that the log has a line for. */
-export const beginFacts = (exchange: Exchange): DeployFacts => (exchange.deploy = { by: null });
+export const beginFacts = (exchange: Exchange, event: DeployFacts["event"]): DeployFacts =>
+  (exchange.deploy = { event, by: null });
 
 export const noteCaller = ({ deploy }: Exchange, caller: Caller): void => void (deploy && (deploy.by = named(caller)));
 

@@ -5,6 +5,7 @@ import { fitsPreview, siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { Ctx } from "../context.ts";
 import { siteToUpdate, uploadFor } from "./deploy.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
+import { noteDeployed } from "./facts.ts";
 import { readUpload } from "./request.ts";
 
 const invalid = (field: string, sentence: string): Refusal => new Refusal("invalid_input", sentence, { field });
@@ -39,7 +40,9 @@ export async function makePreview(ctx: Ctx) {
   }
   const ttl = parts.config.preview_ttl;
   const target = { kind: "preview", site_id: site.site_id, by, name, ttl } as const;
-  return previewResult(ctx, name, await parts.pool.deploy({ ...upload, tokens: [], target }));
+  const deployed = await parts.pool.deploy({ ...upload, tokens: [], target });
+  noteDeployed(ctx.exchange, deployed);
+  return previewResult(ctx, name, deployed);
 }
 
 function previewResult({ parts: { config } }: Ctx, name: string | null, deployed: Deployed) {

@@ -138,6 +138,17 @@ describe("entries", () => {
     expect(await refused(rawDelta(list, members))).toMatchObject({ status: 400, code, entry });
   });
 
+  test("the bytes of what is dropped are not unpacked, whatever they are and say", async () => {
+    const dropped = { path: ".env", sha256: sha256("secret") };
+    const bomb = { ...named("lies"), name: dropped.sha256, central: { size: 0xfffffff0 }, local: { size: 0xfffffff0 } };
+    const delta = rawDelta({ files: [...list.files, dropped] }, [named("new"), bomb]);
+    const whole = await sendDelta(server, site, delta, "?dry_run=1");
+    expect([whole.status, await whole.json()]).toEqual([
+      200,
+      expect.objectContaining({ files: { added: ["n.txt"], changed: [], removed: ["a.txt", "big.txt"] } }),
+    ]);
+  });
+
   test("damaged archives are refused as any: every cut of a small delta", async () => {
     const delta = deltaOf({ "index.html": "<title>1</title>", "n.txt": "new" }, [sha256("new")]);
     const codes = new Set<unknown>();

@@ -55,8 +55,8 @@ function tell(context: Context, given: Given, site: OpenedSite, { content, resul
   terminal.say(text`  ${changed ? `Against what is live: ${counts}.` : "It is what is live already."}`);
   tellContent(context, content);
   terminal.say();
-  tellReceipt(terminal, receipt, "preview");
-  terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));
+  tellReceipt(terminal, receipt, changed ? "preview" : "live");
+  if (changed) terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));
 }
 
 export async function preview(context: Context, given: Given): Promise<void> {

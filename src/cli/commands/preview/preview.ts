@@ -56,7 +56,7 @@ function tell(context: Context, given: Given, site: OpenedSite, { content, resul
   tellContent(context, content);
   terminal.say();
   tellReceipt(terminal, receipt, "preview");
-  terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));
+  if (changed) terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));
 }
 
 export async function preview(context: Context, given: Given): Promise<void> {

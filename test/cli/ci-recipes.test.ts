@@ -1,5 +1,7 @@
 /** BEYOND 7: the recipes of docs/ci.md do what the page says, step by step, with the variables that each CI sets. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Person, signUp } from "../kit/people.ts";
 import { slugOf, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -245,10 +247,19 @@ describe("gitlab", () => {
     ...(job.includes("preview") && { CI_MERGE_REQUEST_IID: "7", CI_COMMIT_REF_SLUG: "a-branch" }),
   });
 
+  async function emptied(folder: string): Promise<void> {
+    await rm(folder, { recursive: true });
+    await mkdir(folder);
+  }
+
   async function runJob(name: string): Promise<string> {
     const machine = await machines.boot();
     const { before_script = [], script, variables: own } = gitLabJobs()[name]!;
-    if (own?.["GIT_STRATEGY"] !== "none") await machine.checkout();
+    // The runner keeps its folder: somebody else's build was here before.
+    await mkdir(join(machine.workspace, "dist"), { recursive: true });
+    await writeFile(join(machine.workspace, "dist", "left.html"), "<title>left</title>");
+    if (own?.["GIT_STRATEGY"] !== "none") await emptied(machine.workspace);
+    if (own?.["GIT_STRATEGY"] === undefined) await machine.checkout();
     if (name === "deploy" || name === "preview") await machine.download();
     const lines = [...before_script, ...script].join("\n");
     const { code, output } = await machine.run(lines, ["bash", "-eo", "pipefail"], variables(name));
@@ -263,6 +274,7 @@ describe("gitlab", () => {
     await runJob("build");
     expect(await runJob("deploy")).toContain(site.url);
     expect(await live()).toContain("gitlab: pushed");
+    expect((await server.site(slugOf(site.url), "/left.html")).status).toBe(404);
   });
 
   test("a merge request is shown at an address of its own, and one note tells of its last push", async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { Home, json } from "../kit/cli.ts";
+import { fakeServer } from "../kit/fake-server.ts";
 import { type Person, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -212,4 +213,22 @@ describe("a deploy token as SVC_TOKEN", () => {
     expect(ran.err).toContain("needs your account");
     expect(ran.err).toContain("deploy token");
   });
+});
+
+describe("BEYOND 0: a server that is older", () => {
+  test.each([["list"], ["create --name x --scope read"], ["revoke tok_00000000000000000000"]])(
+    "svc token %s says so, and what to do",
+    async (words) => {
+      const nothing = { error: "There is nothing at this address of the API.", code: "not_found" };
+      const old = fakeServer(() => Response.json(nothing, { status: 404 }));
+      await using away = await Home.make(old.url);
+      const env = { SVC_TOKEN: person.session_token };
+      const { code, out, err } = await away.run(["token", ...words.split(" ")], { env });
+      expect([code, out]).toEqual([1, ""]);
+      expect(err.replace(/\s+/g, " ")).toContain(
+        "knows no deploy tokens: it is older than this svc, and must be upgraded",
+      );
+      await old.stop();
+    },
+  );
 });

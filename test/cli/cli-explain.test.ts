@@ -110,6 +110,11 @@ describe("BEYOND 5: svc explain cannot ask", () => {
     expect((await home.run(["explain", "http://["])).code).toBe(2);
   });
 
+  test.each(["about", "about/team"])("a path without its slash, %s: exit 2, and how it is written", async (path) => {
+    const { code, err } = await home.run(["explain", path]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`explain /${path}`)]);
+  });
+
   test("a server that is older: exit 1, in a sentence", async () => {
     const old = fakeServer((path) =>
       path.includes("/explain")
@@ -118,7 +123,7 @@ describe("BEYOND 5: svc explain cannot ask", () => {
     );
     await using away = await Home.make(old.url);
     const { code, err } = await away.run(["explain", "/about", "--site", site_id, "--token", "svc_manage_x"]);
-    expect([code, err]).toEqual([1, expect.stringContaining("older than this svc")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("older than this svc. Upgrade it first.")]);
     await old.stop();
   });
 

@@ -62,6 +62,15 @@ describe("svc preview", () => {
     expect(away.err).toContain(`promote away --site ${site_id}`);
   });
 
+  test("what is live already is not offered to be made live", async () => {
+    await draft("live");
+    expect((await home.run(["update"])).code).toBe(0);
+    const { code, err } = await home.run(["preview", "--name", "same"]);
+    expect(code).toBe(0);
+    expect(err).toContain("what is live already");
+    expect(err).not.toContain("promote");
+  });
+
   test("--json is the API's body with `ok`", async () => {
     await draft("three");
     const { code, out } = await home.run(["preview", "--name", "three", "--json"]);

@@ -46,6 +46,9 @@ async function ownedAt({ env, server }: Context, host: string): Promise<string |
 async function chosen(context: Context, given: Given): Promise<{ url: string; site: ChosenSite }> {
   const written = given.argument;
   if (written === undefined) throw usage(`Which address? ${svc("explain <url>")}, or a path such as /about.`);
+  // A site's host has a dot, so a word without one is meant as a path.
+  if (/^[^/.:[]+(?:\/|$)/.test(written))
+    throw usage(`${written} is no address: for a path write its slash too, ${svc("explain")} /${written}`);
   const url = written.startsWith("/") || /^[a-z][a-z\d+.-]*:\/\//i.test(written) ? written : `http://${written}`;
   if (given.value("site") !== undefined || url.startsWith("/"))
     return { url, site: chooseSite(context, given, undefined) };
@@ -61,7 +64,10 @@ async function askExplain(context: Context, site: ChosenSite, url: string): Prom
     return await ask(server, { method: "GET", path, credential, repeatable: true }, EXPLAINED);
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.code !== "not_found") throw error;
-    throw new Failure("not_found", `${server.origin} explains nothing: it is older than this svc.`);
+    throw new Failure(
+      "not_found",
+      `The server ${server.origin} explains no addresses: it is older than this svc. Upgrade it first.`,
+    );
   }
 }
 

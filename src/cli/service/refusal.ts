@@ -48,11 +48,11 @@ export function strange(server: Server, { status, headers }: Response): ApiFailu
 }
 
 /** What a site says of any path, and the API host of none that the CLI asks for. Of what lies below a site (a comment, a
- *  token) the API host too says that it is not there. */
+ *  token) the API host too says that it is not there, and an older one of deploy tokens. */
 const isOfASite = (code: string, path: string): boolean =>
   code === "unknown_host" ||
   code === "method_not_allowed" ||
-  (code === "not_found" && !/^\/(?:sites\/[^/]+|account\/tokens)\//.test(path));
+  (code === "not_found" && !/^\/(?:sites\/[^/]+\/|account\/tokens(?:\/|$))/.test(path));
 
 /** Below `*.localhost` and most other domains of sites the server is one name up. */
 function above(origin: string): string | null {

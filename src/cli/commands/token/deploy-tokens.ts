@@ -1,9 +1,12 @@
 /** `svc token create`, `list` and `revoke`: what CI deploys with. */
 import type { Context, Given } from "../../command.ts";
-import { usage } from "../../failure.ts";
+import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
 import { ask } from "../../service/api.ts";
+import { ApiFailure } from "../../service/refusal.ts";
 import { ANY } from "../../service/shape.ts";
+import type { Server } from "../../saved/server.ts";
+import type { Credential } from "../../saved/state.ts";
 import { requireSession } from "../../service/which-server.ts";
 import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken } from "../../service/wire-account.ts";
 import { columns, cut } from "../../terminal/table.ts";
@@ -50,6 +53,20 @@ function nameOf(given: Given): string {
   throw usage(`--name wants 1 to ${LONGEST_NAME} characters that everybody sees.`);
 }
 
+/** What a server from before there were any says of their address, and so does the address of a site. */
+const forTokens =
+  ({ origin }: Server) =>
+  (error: unknown): never => {
+    if (!(error instanceof ApiFailure) || error.code !== "not_found") throw error;
+    throw new Failure(
+      "not_found",
+      `The server ${origin} knows no deploy tokens: it is older than this svc, and must be upgraded first, or it is the address of a site.`,
+    );
+  };
+
+const allTokens = (server: Server, credential: Credential) =>
+  ask(server, { method: "GET", path: PATH, credential, repeatable: true }, DEPLOY_TOKENS).catch(forTokens(server));
+
 export async function createToken(context: Context, given: Given): Promise<void> {
   const { server, env, terminal, now } = context;
   const name = nameOf(given);
@@ -57,7 +74,8 @@ export async function createToken(context: Context, given: Given): Promise<void>
   const [site_ids, expires_in] = [sitesOf(given, scopes), lifeOf(given)];
   const credential = requireSession(env, server, "token create");
   const json = { name, scopes, ...(site_ids && { site_ids }), ...(expires_in && { expires_in }) };
-  const made = await ask(server, { method: "POST", path: PATH, credential, json, repeatable: false }, DEPLOY_TOKEN);
+  const call = { method: "POST", path: PATH, credential, json, repeatable: false } as const;
+  const made = await ask(server, call, DEPLOY_TOKEN).catch(forTokens(server));
   if (given.json) return terminal.json({ ok: true, ...made, expires_at: isoTime(made.expires_at) });
   const until = moment(made.expires_at, now());
   terminal.say(
@@ -87,7 +105,7 @@ const rowOf = ({ resultIsRead }: Context["terminal"], token: ListedDeployToken):
 
 export async function listTokens({ server, env, terminal }: Context, given: Given): Promise<void> {
   const credential = requireSession(env, server, "token list");
-  const { tokens } = await ask(server, { method: "GET", path: PATH, credential, repeatable: true }, DEPLOY_TOKENS);
+  const { tokens } = await allTokens(server, credential);
   if (given.json) {
     const shown = tokens.map((token) => ({ ...token, expires_at: isoTime(token.expires_at) }));
     return terminal.json({ ok: true, tokens: shown });
@@ -109,7 +127,11 @@ export async function revokeToken({ server, env, terminal }: Context, given: Giv
   if (!/^tok_[0-9a-z]{20}$/.test(argument)) throw usage(`${call} wants an id such as tok_…, not ${argument}.`);
   const credential = requireSession(env, server, "token revoke");
   const path = `${PATH}/${argument}`;
-  await ask(server, { method: "DELETE", path, credential, repeatable: false }, ANY);
+  await ask(server, { method: "DELETE", path, credential, repeatable: false }, ANY).catch(async (error: unknown) => {
+    // Of a token that is none an older server says the same.
+    if (error instanceof ApiFailure && error.code === "not_found") await allTokens(server, credential);
+    throw error;
+  });
   if (given.json) return terminal.json({ ok: true });
   terminal.say(text`\n  ${green("✓")} The deploy token has ended\n`);
 }

@@ -36,18 +36,22 @@ describe("BEYOND 0: GET /sites/:id/settings", () => {
     }
   });
 
-  test("counts the previews that are shown now", async () => {
-    const { site_id, version_id, manage_token } = await server.deploy(page("previewed"));
+  test("counts the previews that are shown now, as GET /account/usage does", async () => {
+    const cas = await signUp(server);
+    const { site_id, version_id } = await owned(cas);
+    server.standAt(server.now());
     for (const [name, ends] of [
       ["pr-1", 60_000],
-      ["pr-2", 60_000],
-      ["over", -1],
+      ["pr-2", 1],
+      ["over", 0],
     ] as const) {
       const row = `insert into previews (site_id, name, version_no, created_at, expires_at)
         select site_id, ?, version_no, created_at, ? from versions where site_id = ? and version_id = ?`;
       write(server.data_dir, row, name, server.now() + ends, site_id, version_id);
     }
-    expect((await settings(site_id, bearer(manage_token))).body).toEqual({ ...AT_FIRST, previews: 2 });
+    expect((await settings(site_id, cas.bearer)).body).toEqual({ ...AT_FIRST, previews: 2 });
+    expect((await call(server, "GET", "/account/usage", undefined, cas.bearer)).body).toMatchObject({ previews: 2 });
+    server.standAt(null);
   });
 });
 

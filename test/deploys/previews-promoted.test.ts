@@ -119,10 +119,11 @@ describe("DELETE /sites/:id/previews/:name", () => {
     const site = await owned();
     const rows = server.rows("versions");
     const { version_id } = await make(site, pageOf("over"), "over");
+    const both = () =>
+      Promise.all([`over--${site.slug}`, `${version_id}--${site.slug}`].map((label) => server.site(label)));
+    for (const shown of await both()) expect(shown.status).toBe(200);
     expect(await (await ask(site, "DELETE", "/over", owner.session_token)).json()).toEqual({ ok: true });
-    const [alias, version] = await Promise.all(
-      [`over--${site.slug}`, `${version_id}--${site.slug}`].map((label) => server.site(label)),
-    );
+    const [alias, version] = await both();
     expect([alias!.status, await alias!.json()]).toMatchObject([404, { code: "unknown_host" }]);
     expect([version!.status, await version!.json()]).toMatchObject([404, { code: "unknown_version" }]);
     expect(server.rows("versions")).toBe(rows);

@@ -139,11 +139,15 @@ describe("SVC_PREVIEW_TTL", () => {
     const site = await own.deploy(pageOf("stays"));
     const { version_id, expires_at } = await asked.make(site, pageOf("short"), "short");
     expect(Math.abs(expires_at - (own.now() + HOUR))).toBeLessThan(20_000);
-    own.advance(expires_at - own.now() - 200);
+    own.standAt(expires_at - 1);
     expect(await statuses(own, site, version_id)).toEqual([200, 200]);
-    own.advance(200);
+    expect(await asked.list(site)).toHaveLength(1);
+    await own.running.store.sweep(own.now());
+    expect(own.rows("versions")).toBe(2);
+    own.standAt(expires_at);
     expect(await statuses(own, site, version_id)).toEqual([404, 404]);
     expect(await asked.list(site)).toEqual([]);
+    expect((await asked.promote(site, "short")).status).toBe(404);
     expect(own.rows("versions")).toBe(2);
     await own.running.store.sweep(own.now());
     expect(own.rows("versions")).toBe(1);

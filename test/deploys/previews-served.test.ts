@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { operator } from "../kit/operator.ts";
 import { bearer, signUp } from "../kit/people.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { expectSound } from "../kit/sound.ts";
 import { pageOf, previewing } from "./previewing.ts";
 
 /** Accounts cost a password hash each. */
@@ -17,11 +18,6 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const { make, list, text } = previewing(() => server);
-
-async function expectSound({ data_dir }: TestServer): Promise<void> {
-  const { code, stdout } = await operator(data_dir, ["verify"]);
-  expect([code, code === 0 ? "" : stdout]).toEqual([0, ""]);
-}
 
 describe("served like a version host", () => {
   test("noindex, no-cache on the alias, an hour on the version's own host; owned or not", async () => {

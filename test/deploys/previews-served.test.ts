@@ -142,6 +142,7 @@ describe("SVC_PREVIEW_TTL", () => {
     expect(own.rows("versions")).toBe(2);
     own.standAt(expires_at);
     expect(await statuses(own, site, version_id)).toEqual([404, 404]);
+    expect(await (await own.site(`short--${site.slug}`)).json()).toMatchObject({ code: "unknown_host" });
     expect(await asked.list(site)).toEqual([]);
     expect((await asked.promote(site, "short")).status).toBe(404);
     expect(own.rows("versions")).toBe(2);

@@ -1,11 +1,11 @@
 /** BEYOND 0: the settings of a site, and who may change them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { hashToken } from "../../src/tokens.ts";
 import { write } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { ownership, page } from "./owned.ts";
 
-/** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;
@@ -56,6 +56,14 @@ describe("BEYOND 0: GET /sites/:id/settings", () => {
 });
 
 describe("BEYOND 0: PATCH /sites/:id/settings", () => {
+  test("by a manage_token that commits after a claim changes nothing", async () => {
+    const { site_id, manage_token } = await owned(ann);
+    const by = { token_hash: hashToken(manage_token) };
+    const late = server.running.store.ownership.changeSettings(site_id, { skew: 0 }, by);
+    expect(await late.catch(({ code }: { code: string }) => code)).toBe("unauthorized");
+    expect((await settings(site_id, ann.bearer)).body).toEqual(AT_FIRST);
+  });
+
   test("changes what is named and nothing else, answers what holds, and is kept through deploy and claim", async () => {
     const site = await server.deploy(page("changed"));
     const token = bearer(site.manage_token);

@@ -1,6 +1,6 @@
 /** BEYOND 4: how long the skew shield holds, and what ends it. */
-import { read } from "../../kit/database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { read } from "../../kit/database.ts";
 import { startExplained } from "../../kit/explained.ts";
 import { startProcess, temporaryFolder } from "../../kit/process.ts";
 import { JSON_TYPE, startServer, type TestServer, ZIP } from "../../kit/server.ts";

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { device } from "./login-by-code.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const NEW = "another horse entirely";

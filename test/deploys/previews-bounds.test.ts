@@ -9,7 +9,7 @@ import { zipOf } from "../kit/zip.ts";
 import { pageOf, previewing } from "./previewing.ts";
 import { records } from "./site-record.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const ofBytes = (bytes: number, mark: string) => ({ "index.html": mark.padEnd(bytes, "-") });

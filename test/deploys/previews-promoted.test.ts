@@ -7,7 +7,7 @@ import { zipOf } from "../kit/zip.ts";
 import { pageOf, previewing } from "./previewing.ts";
 import { records } from "./site-record.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;

@@ -6,7 +6,7 @@ import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../k
 import { expectSound } from "../kit/sound.ts";
 import { pageOf, previewing } from "./previewing.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const HOUR = 3_600_000;

@@ -8,7 +8,7 @@ import { type Contents, type DeployResult, startServer, type TestServer } from "
 import { expectSound } from "../kit/sound.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const QUOTA = 10_000;

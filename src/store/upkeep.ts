@@ -112,8 +112,9 @@ export interface AccountOperations {
   /** A new password; every session of the account ends, every manage_token that a deploy gave to one, and every deploy
    *  token. Throws a sentence where there is no such account. */
   reset(email: string, password_hash: string): Promise<EndedTokens>;
-  /** Its sessions end, and with them device logins; its sites are disabled with it, its deploy tokens open nothing. Says how many of these there are, and
-   *  null where it was disabled for this reason already. Throws a sentence where there is no such account. */
+  /** Its sessions end, and with them device logins; its sites are disabled with it, its deploy tokens open nothing. Says how
+   *  many of these sites there are, and null where it was disabled for this reason already. Throws a sentence where there is
+   *  no such account. */
   disable(email: string, reason: string): Promise<number | null>;
   /** Ends that: its sites have the state they had before. Null where it was not disabled. Throws as `disable`. */
   enable(email: string): Promise<number | null>;

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { senders } from "./senders.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;

@@ -4,7 +4,7 @@ import { type BrowserSession, call, type Person, signInByForm, signUp } from "..
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const BASE = "https://svc.test";

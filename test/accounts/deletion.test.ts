@@ -5,7 +5,7 @@ import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { expired, ownership, page } from "./owned.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;

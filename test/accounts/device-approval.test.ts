@@ -14,7 +14,7 @@ import {
 import { startServer, type TestServer } from "../kit/server.ts";
 import { approver, device } from "./login-by-code.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;

@@ -6,7 +6,7 @@ import { type BrowserSession, call, signInByForm, signUp, submit } from "../kit/
 import { startServer, type TestServer } from "../kit/server.ts";
 import { approver, device } from "./login-by-code.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;

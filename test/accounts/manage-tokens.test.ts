@@ -7,7 +7,7 @@ import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/ser
 import { zipOf } from "../kit/zip.ts";
 import { expired, ownership, page } from "./owned.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;

@@ -1,5 +1,6 @@
 /** Who asks in the matrix of RELIABILITY 5, and what the usual rows of it answer. */
 import { allows, type Scope } from "../../src/tokens.ts";
+import type { Person } from "../kit/people.ts";
 import type { DeployResult } from "../kit/server.ts";
 
 /** Deploy tokens of the owner of the site that a row is about: good for what (BEYOND 7), and where. */
@@ -38,17 +39,10 @@ export type Credential = (typeof CREDENTIALS)[number];
 export const isDeployCredential = (credential: Credential): credential is DeployCredential =>
   Object.hasOwn(DEPLOY_TOKENS, credential);
 
-/** A session as sign-in makes it, without the cost of a password. */
-export interface Member {
-  account_id: string;
-  session_id: string;
-  token: string;
-}
-
 /** All that one cell needs, fresh after each call that changed something. */
 export interface World {
-  owner: Member;
-  other: Member;
+  owner: Person;
+  other: Person;
   ended: string;
   own: DeployResult;
   /** The owner's too. */

@@ -9,7 +9,7 @@ import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 import { ownership, page } from "./owned.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;

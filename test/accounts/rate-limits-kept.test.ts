@@ -11,7 +11,7 @@ import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;

@@ -4,7 +4,7 @@ import { bearer, call, PASSWORD, signUp } from "../kit/people.ts";
 import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;

@@ -1,11 +1,11 @@
 /** BEYOND 0: the settings of a site, and who may change them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { hashToken } from "../../src/tokens.ts";
 import { write } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { ownership, page } from "./owned.ts";
 
-/** Accounts cost a password hash each. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;
@@ -36,22 +36,34 @@ describe("BEYOND 0: GET /sites/:id/settings", () => {
     }
   });
 
-  test("counts the previews that are shown now", async () => {
-    const { site_id, version_id, manage_token } = await server.deploy(page("previewed"));
+  test("counts the previews that are shown now, as GET /account/usage does", async () => {
+    const cas = await signUp(server);
+    const { site_id, version_id } = await owned(cas);
+    server.standAt(server.now());
     for (const [name, ends] of [
       ["pr-1", 60_000],
-      ["pr-2", 60_000],
-      ["over", -1],
+      ["pr-2", 1],
+      ["over", 0],
     ] as const) {
       const row = `insert into previews (site_id, name, version_no, created_at, expires_at)
         select site_id, ?, version_no, created_at, ? from versions where site_id = ? and version_id = ?`;
       write(server.data_dir, row, name, server.now() + ends, site_id, version_id);
     }
-    expect((await settings(site_id, bearer(manage_token))).body).toEqual({ ...AT_FIRST, previews: 2 });
+    expect((await settings(site_id, cas.bearer)).body).toEqual({ ...AT_FIRST, previews: 2 });
+    expect((await call(server, "GET", "/account/usage", undefined, cas.bearer)).body).toMatchObject({ previews: 2 });
+    server.standAt(null);
   });
 });
 
 describe("BEYOND 0: PATCH /sites/:id/settings", () => {
+  test("by a manage_token that commits after a claim changes nothing", async () => {
+    const { site_id, manage_token } = await owned(ann);
+    const by = { token_hash: hashToken(manage_token) };
+    const late = server.running.store.ownership.changeSettings(site_id, { skew: 0 }, by);
+    expect(await late.catch(({ code }: { code: string }) => code)).toBe("unauthorized");
+    expect((await settings(site_id, ann.bearer)).body).toEqual(AT_FIRST);
+  });
+
   test("changes what is named and nothing else, answers what holds, and is kept through deploy and claim", async () => {
     const site = await server.deploy(page("changed"));
     const token = bearer(site.manage_token);

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { device } from "./login-by-code.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const HOUR = 3_600_000;

@@ -7,7 +7,7 @@ import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { page, records } from "./site-record.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;

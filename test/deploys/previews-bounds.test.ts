@@ -4,19 +4,15 @@ import { read } from "../kit/database.ts";
 import { operator } from "../kit/operator.ts";
 import { call, signUp } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { expectSound } from "../kit/sound.ts";
 import { zipOf } from "../kit/zip.ts";
 import { pageOf, previewing } from "./previewing.ts";
 import { records } from "./site-record.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const ofBytes = (bytes: number, mark: string) => ({ "index.html": mark.padEnd(bytes, "-") });
-
-async function expectSound({ data_dir }: TestServer): Promise<void> {
-  const { code, stdout } = await operator(data_dir, ["verify"]);
-  expect([code, code === 0 ? "" : stdout]).toEqual([0, ""]);
-}
 
 const versions = (server: TestServer, site: DeployResult) => records(() => server)(site).then((it) => it.versions);
 

@@ -1,8 +1,8 @@
 /** BEYOND 7: what a preview is, what is answered of it, and what it leaves alone. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { operator } from "../kit/operator.ts";
 import { bearer } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { expectSound } from "../kit/sound.ts";
 import { pageOf, previewing } from "./previewing.ts";
 import { records } from "./site-record.ts";
 
@@ -18,11 +18,6 @@ afterAll(() => server[Symbol.asyncDispose]());
 const { make, post, list, promote, ask, text } = previewing(() => server);
 const record = records(() => server);
 const versionsOf = async (site: DeployResult) => (await record(site)).versions.map(({ version_id }) => version_id);
-
-async function expectSound(): Promise<void> {
-  const { code, stdout } = await operator(server.data_dir, ["verify"]);
-  expect([code, code === 0 ? "" : stdout]).toEqual([0, ""]);
-}
 
 describe("POST /sites/:id/previews", () => {
   test("answers with where it is shown, until when, and what it has otherwise than what is live; nothing live moves", async () => {
@@ -66,7 +61,7 @@ describe("POST /sites/:id/previews", () => {
     expect(made.files).toEqual({ added: [], changed: [], removed: [] });
     expect(server.rows("versions")).toBe(rows);
     expect(await text(`same--${site.slug}`)).toContain("<p>same");
-    await expectSound();
+    await expectSound(server);
   });
 
   test("the same name again moves the alias, and what it showed ends, unless another preview shows it", async () => {
@@ -81,7 +76,7 @@ describe("POST /sites/:id/previews", () => {
     expect((await server.site(`${first.version_id}--${site.slug}`)).status).toBe(404);
     expect((await server.site(`${second.version_id}--${site.slug}`)).status).toBe(200);
     expect(server.rows("previews")).toBeGreaterThanOrEqual(2);
-    await expectSound();
+    await expectSound(server);
   });
 
   test.each([
@@ -195,7 +190,7 @@ describe("a preview's version", () => {
     expect(await versionsOf(site)).toEqual([version_id, middle.version_id, site.version_id]);
     expect(await text(site.slug)).toContain("<p>ahead");
     expect((await list(site)).map(({ name }) => name)).toEqual(["ahead"]);
-    await expectSound();
+    await expectSound(server);
   });
 });
 
@@ -238,6 +233,6 @@ describe("GET /sites/:id/previews", () => {
     expect((await server.site(`p0--${site.slug}`)).status).toBe(404);
     expect((await server.site(`${made[0]!.version_id}--${site.slug}`)).status).toBe(404);
     expect((await server.site(`p1--${site.slug}`)).status).toBe(200);
-    await expectSound();
+    await expectSound(server);
   });
 });

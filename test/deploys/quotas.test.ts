@@ -3,12 +3,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { read, write } from "../kit/database.ts";
-import { operator } from "../kit/operator.ts";
 import { call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { expectSound } from "../kit/sound.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const QUOTA = 10_000;
@@ -51,11 +51,6 @@ const blobs = ({ data_dir }: TestServer): number =>
   readdirSync(join(data_dir, "blobs"), { recursive: true }).filter((name) => String(name).length > 60).length;
 
 /** The kept figures are those that the rows add up to. */
-async function expectSound({ data_dir }: TestServer): Promise<void> {
-  const { code, stdout } = await operator(data_dir, ["verify"]);
-  expect([code, code === 0 ? "" : stdout]).toEqual([0, ""]);
-}
-
 describe("SVC_QUOTA_ACCOUNT", () => {
   test("a deploy that would pass it is 403 quota_exceeded with both figures, and nothing is stored", async () => {
     await using server = await startServer({ SVC_QUOTA_ACCOUNT: String(QUOTA) });

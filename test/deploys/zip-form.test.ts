@@ -10,7 +10,7 @@ import { type DeployResult, startServer, type TestServer } from "../kit/server.t
 import { zipOf } from "../kit/zip.ts";
 import { type FormServer, serveForms } from "./form-server.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const LIMIT = 20_000;

@@ -62,9 +62,16 @@ export class TestServer {
     private service: Service | null = null,
   ) {}
 
-  readonly now = (): number => Date.now() + this.ahead;
+  /** The moment at which its clock stands; null: it goes. */
+  private stands_at: number | null = null;
+
+  readonly now = (): number => this.stands_at ?? Date.now() + this.ahead;
   advance(ms: number): void {
     this.ahead += ms;
+  }
+  /** Its clock stands at this moment, for what is told to the millisecond; null: it goes on. Epoch milliseconds. */
+  standAt(moment: number | null): void {
+    this.stands_at = moment;
   }
 
   get running(): Service {

@@ -6,7 +6,7 @@ import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;

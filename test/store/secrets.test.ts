@@ -9,7 +9,7 @@ import { type DeployResult, startServer, TestServer, ZIP } from "../kit/server.t
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 /** Every file below a folder. */

@@ -5,7 +5,7 @@ import { type ServerProcess, startProcess, temporaryFolder } from "../kit/proces
 import type { DeployResult } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 /** New connections spread over the workers: in this many both are asked, but once in a million runs. */

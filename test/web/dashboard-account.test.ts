@@ -135,8 +135,8 @@ describe("password", () => {
   });
 
   test("WEB 8: wrong ones are counted as sign-ins", async () => {
-    await using strict = await startServer({ SVC_RATE_SIGN_IN: "4/1h" });
-    const ann = await visitorOf(strict); // two of the four
+    await using strict = await startServer({ SVC_RATE_SIGN_IN: "3/1h" });
+    const ann = await visitorOf(strict); // one of the three
     for (const status of [401, 401, 429]) {
       const shown = await change(ann, "wrong password", NEW_PASSWORD);
       expect(shown.status).toBe(status);

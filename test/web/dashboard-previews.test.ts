@@ -4,7 +4,7 @@ import { type Made, pageOf, previewing } from "../deploys/previewing.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 
-/** Accounts cost a password hash each. */
+/** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 let server: TestServer;

@@ -7,7 +7,7 @@ import type { Site } from "../../types.ts";
 import type { Op } from "./db.ts";
 import { refuseUnlessGranted } from "./deploy-tokens.ts";
 import { refuseUnlessHeld } from "./sessions.ts";
-import { manages, siteById } from "./sites.ts";
+import { manages, noteTokenUse, siteById } from "./sites.ts";
 
 function* holds(by: WriteBy, site: Site, now: number): Op<boolean> {
   if ("token_hash" in by) return yield* manages(by.token_hash, site.site_id);
@@ -37,3 +37,8 @@ export const writableSite = (asked: Asked, now: number): Op<Site> => heldSite(as
 
 /** The same for what a frozen site takes too. */
 export const settableSite = (asked: Asked, now: number): Op<Site> => heldSite(asked, now, refuseUnlessThere);
+
+/** Of a manage_token; a session's use and a deploy token's are noted as they are found. */
+export function* noteUse(by: WriteBy, now: number): Op<void> {
+  if ("token_hash" in by) yield* noteTokenUse(by.token_hash, new Date(now).toISOString());
+}

@@ -1,4 +1,5 @@
-/** Storing a version, and making it live or showing it beside what is live: blobs first, then one transaction (RELIABILITY 2, W3 to W6). */
+/** Storing a version, and making it live or showing it beside what is live: blobs first, then one transaction
+ *  (RELIABILITY 2, W3 to W6). */
 import { Refusal } from "../../errors.ts";
 import type { Publish, Published, PublishTarget } from "../changes.ts";
 import { isDiskFull, refuseCollision } from "../refusals.ts";
@@ -8,12 +9,12 @@ import { type Op, statement } from "./db.ts";
 import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idempotency.ts";
 import { keepNewest } from "./kept/newest.ts";
 import type { BlobPlace, Parts } from "./parts.ts";
-import { refuseUnlessOwner, writableSite } from "./permission.ts";
+import { noteUse, refuseUnlessOwner, writableSite } from "./permission.ts";
 import { quarantine } from "./quarantine.ts";
 import { showPreview } from "./previews/show.ts";
 import { askRender } from "./renders/queue.ts";
 import { addedBy, admit, countVersion, refuseOverQuota } from "./quotas.ts";
-import { addTokens, moveLive, noteTokenUse, siteById } from "./sites.ts";
+import { addTokens, moveLive, siteById } from "./sites.ts";
 import { addVersion } from "./versions.ts";
 
 /** A sweep may take an orphan between W3 and W6; three in a row means something is badly wrong. */
@@ -104,7 +105,7 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   if (!stored && !repeated) yield* addNew(site, publish, now);
   const shown = repeated ? { changed: false } : yield* show(site, publish, now);
   yield* addTokens(site_id, tokens, at, holderOf(target));
-  if (target.kind !== "new" && "token_hash" in target.by) yield* noteTokenUse(target.by.token_hash, at);
+  if (target.kind !== "new") yield* noteUse(target.by, now);
   return { site: (yield* siteById.get(site_id))!, version_id, ...shown };
 }
 

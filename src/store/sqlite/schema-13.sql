@@ -62,3 +62,4 @@ create table deploy_tokens (
   expires_at integer not null
 ) strict, without rowid;
 create index deploy_tokens_by_account on deploy_tokens (account_id, created_at);
+create index deploy_tokens_due on deploy_tokens (expires_at);

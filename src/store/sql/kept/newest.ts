@@ -11,7 +11,8 @@ const SLICE = { files: 200, versions: 25 };
 const SLICES = 8;
 
 const oldest = statement<{ version_no: number; shown: 0 | 1 }>(
-  `select version_no, exists (select 1 from previews where previews.version_no = versions.version_no) as shown
+  `select version_no,
+     case when exists (select 1 from previews where previews.version_no = versions.version_no) then 1 else 0 end as shown
    from versions where site_id = ? and listed_no is not null and version_id <> ? order by listed_no limit 1`,
 );
 const leaveList = statement(
@@ -21,7 +22,7 @@ const uncountListed = statement(
   "update sites set stored_versions = stored_versions - 1, removals = removals + 1 where site_id = ?",
 );
 
-/** The same of one that is in the list. `shown`: a preview goes on showing it. */
+/** The end of one that is in the list. `shown`: a preview goes on showing it. Says how many rows of `files` went. */
 function* unlist(site: Site, version_no: number, shown: boolean): Op<number> {
   yield* leaveList.do(version_no);
   yield* uncountListed.do(site.site_id);

@@ -14,8 +14,8 @@ export const siteListing = (db: Db) => (): Promise<ListedSite[]> => db.read(all.
 const census = statement<Census>(
   `select count(*) filter (where state = 'live') as live, count(*) filter (where state = 'frozen') as frozen,
      count(*) filter (where state = 'disabled') as disabled, count(*) filter (where state = 'expired') as expired,
-     (select count(listed_no) from versions) - (select count(listed_no) from leftovers join versions using (site_id)) as versions
-   from (select case when owner_account_id is null and expires_at <= ? then 'expired'
+     coalesce(sum(stored_versions), 0) as versions
+   from (select stored_versions, case when owner_account_id is null and expires_at <= ? then 'expired'
      when disabled_reason is not null then 'disabled' when frozen = 1 then 'frozen' else 'live' end as state
      from sites) as states`,
 );

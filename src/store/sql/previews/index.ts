@@ -6,10 +6,10 @@ import type { Site } from "../../../types.ts";
 import { type Op, statement } from "../db.ts";
 import { makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";
-import { writableSite } from "../permission.ts";
+import { noteUse, writableSite } from "../permission.ts";
 import { keepNewest } from "../kept/newest.ts";
 import { askRender } from "../renders/queue.ts";
-import { moveLive, noteTokenUse } from "../sites.ts";
+import { moveLive } from "../sites.ts";
 import { endPreview, type PreviewRow } from "./end.ts";
 
 const OF_SITE = "from previews join versions using (version_no) where previews.site_id = ?";
@@ -34,16 +34,12 @@ function* find({ site_id, preview }: NamedPreview, now: number): Op<Meant> {
   return rows as Meant;
 }
 
-const noteUse = function* ({ by }: NamedPreview, now: number): Op<void> {
-  if ("token_hash" in by) yield* noteTokenUse(by.token_hash, new Date(now).toISOString());
-};
-
 function* promote(asked: NamedPreview, renders: boolean, now: number): Op<PromotedPreview> {
   const site = yield* writableSite(asked, now);
   const rows = yield* find(asked, now);
   const [{ version_id }] = rows;
   const { site_id, live_version_id } = site;
-  yield* noteUse(asked, now);
+  yield* noteUse(asked.by, now);
   const moved = live_version_id === version_id ? site : yield* moveLive(site_id, version_id, now);
   for (const row of rows) yield* endPreview(moved, row);
   if (renders) yield* askRender(site_id, version_id, now);
@@ -53,7 +49,7 @@ function* promote(asked: NamedPreview, renders: boolean, now: number): Op<Promot
 function* end(asked: NamedPreview, now: number): Op<Site> {
   const site = yield* writableSite(asked, now);
   const rows = yield* find(asked, now);
-  yield* noteUse(asked, now);
+  yield* noteUse(asked.by, now);
   for (const row of rows) yield* endPreview(site, row);
   return site;
 }

@@ -81,6 +81,7 @@ const MEASURE = `(rounds, names) => {
 
 const page = `<!doctype html><meta charset=utf-8><title>bench</title><body>${await pageOf(360_000)}`;
 const server = Bun.serve({
+  hostname: "127.0.0.1",
   port: 0,
   fetch: () => new Response(page, { headers: { "content-type": "text/html; charset=utf-8" } }),
 });

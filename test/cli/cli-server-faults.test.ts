@@ -166,7 +166,7 @@ describe("a server that does not do as it should gets a sentence", () => {
 
   test("a certificate that nobody vouches for: what it is, and how to vouch for it", async () => {
     const tls = { cert: Bun.file(TLS_CERT), key: Bun.file(TLS_KEY) };
-    const secure = Bun.serve({ port: 0, tls, fetch: () => new Response("{}") });
+    const secure = Bun.serve({ hostname: "127.0.0.1", port: 0, tls, fetch: () => new Response("{}") });
     const cwd = await home.write("untrusted", { "dist/index.html": "i" });
     const origin = `https://localhost:${secure.port}`;
     const { code, err } = await home.run([], { cwd, env: { DEPLOY_URL: origin } });

@@ -181,7 +181,7 @@ describe("the wrong address is told as what it is", () => {
       `localhost:${server.port} speaks http, not https: its address is ${server.base_url}.`,
     );
     const tls = { cert: Bun.file(TLS_CERT), key: Bun.file(TLS_KEY) };
-    const other = Bun.serve({ port: 0, tls, fetch: () => new Response("{}") });
+    const other = Bun.serve({ hostname: "127.0.0.1", port: 0, tls, fetch: () => new Response("{}") });
     const { port } = other;
     const plain = await home.run([], { env: { DEPLOY_URL: `http://localhost:${port}` } });
     await other.stop(true);

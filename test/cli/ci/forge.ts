@@ -86,9 +86,9 @@ export function startForge(name: keyof typeof KINDS): Forge {
     found.body = body;
     return Response.json(found);
   };
-  const server = Bun.serve({ port: 0, development: false, fetch: answer });
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: answer });
   return Object.assign(forge, {
-    url: `${server.url.href}api`,
+    url: `http://127.0.0.1:${server.port}/api`,
     [Symbol.asyncDispose]: () => server.stop(true),
   });
 }

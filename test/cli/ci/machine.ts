@@ -62,6 +62,7 @@ export class Machines {
     const root = await mkdtemp(join(tmpdir(), "svc-ci-"));
     const files = await release();
     const server = Bun.serve({
+      hostname: "127.0.0.1",
       port: 0,
       development: false,
       fetch: (request) => {
@@ -75,7 +76,7 @@ export class Machines {
   }
 
   get release_url(): string {
-    return `${this.server.url.href}svc`;
+    return `http://127.0.0.1:${this.server.port}/svc`;
   }
   /** The repository. */
   get project(): string {

@@ -7,6 +7,20 @@ const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 const roundedAll = (stages: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(stages).map(([stage, ms]) => [stage, rounded(ms)]));
 
+type Line = (log: Pick<Log, "record">, members: Parameters<Log["record"]>[1]) => void;
+
+/** Each name is written out: the manual tells of every line that stands in the source. */
+const LINES: Record<DeployFacts["event"], { done: Line; refused: Line }> = {
+  deploy: {
+    done: (log, members) => log.record("deploy", members),
+    refused: (log, members) => log.record("deploy_refused", members),
+  },
+  preview: {
+    done: (log, members) => log.record("preview", members),
+    refused: (log, members) => log.record("preview_refused", members),
+  },
+};
+
 export function logDeploy(
   log: Pick<Log, "record">,
   { code, request_id }: Exchange,
@@ -15,9 +29,9 @@ export function logDeploy(
 ): void {
   const site = { site_id: site_id ?? null, slug: slug ?? null };
   if (!done || code !== null) {
-    return log.record(`${event}_refused`, { code, status, request_id, by, ...site, ms: rounded(ms) });
+    return LINES[event].refused(log, { code, status, request_id, by, ...site, ms: rounded(ms) });
   }
   const { version_id, files, bytes, stages, healed, warnings } = done;
   const what = { version_id, by, files, bytes, ms: rounded(ms), stages: roundedAll(stages), healed, warnings };
-  log.record(event, { request_id, ...site, ...what });
+  LINES[event].done(log, { request_id, ...site, ...what });
 }

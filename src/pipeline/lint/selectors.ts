@@ -24,7 +24,7 @@ function withoutFunctions(selector: string): string {
 
 function namedBy(selector: string): Named {
   const pieces = [...selector.matchAll(PIECE)].map((match) => match[1]!.trim()).filter((piece) => piece !== "");
-  const names = [...selector.replace(/\[[^\]]*\]/g, "").matchAll(NAME)].map((match) => match[1]!);
+  const names = [...selector.replace(/\[[^[\]]*\]/g, "").matchAll(NAME)].map((match) => match[1]!);
   return { names, pieces };
 }
 
@@ -32,6 +32,6 @@ function namedBy(selector: string): Named {
 export function namesIn(list: string): Named[] | null {
   if (list.length > LONGEST) return null;
   const bare = withoutFunctions(list.replace(/\/\*[^]*?(?:\*\/|$)/g, "")).trim();
-  if (bare === "" || /^@|[\\()&]|\[[^\]]*,/.test(bare)) return null;
+  if (bare === "" || /^@|[\\()&]|\[[^[\],]*,/.test(bare)) return null;
   return bare.split(",").map(namedBy);
 }

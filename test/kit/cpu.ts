@@ -31,7 +31,7 @@ const LIMIT = 8;
  *  between what fits in a cache and what does not. What looks at each pair of a million would take a thousand times it. */
 const FEW_PASSES_MS = 1e-5;
 /** The two are measured anew so often: what else the machine does, and collections of garbage, hit one of them alone. */
-const ROUNDS = 3;
+const ROUNDS = 5;
 
 /** Long work needs no second look: chance is a small part of it. */
 const LONG_MS = 100;
@@ -48,38 +48,58 @@ const repeated = (work: () => unknown, times: number) => () => {
   for (let n = 0; n < times; n++) work();
 };
 
+/** The least that `part` and `whole` took, each round anew: what lasts longer than a round slows both. Ends with the
+ *  first round in which the whole takes no more than `enough` says. */
+function compare(
+  part: () => unknown,
+  whole: () => unknown,
+  { runs, rounds, enough }: { runs: number; rounds: number; enough: (part: number) => number },
+): { part: number; all: number; enough: number } {
+  for (let round = 1; ; round++) {
+    const least = fastest(runs, part);
+    const most = enough(least);
+    let all = Infinity;
+    for (let run = 0; run < 5 && all > most; run++) all = Math.min(all, cpuOf(whole));
+    if (all <= most || round >= rounds) return { part: least, all, enough: most };
+  }
+}
+
 /** Throws where the work on an input of `size` takes more than its share of that on a quarter of it. Either counts by
  *  its fastest run. */
 export function expectLinear<T>(size: number, inputOf: (size: number) => T, work: (input: T) => unknown): void {
   const [quarter, whole] = [inputOf(Math.floor(size / 4)), inputOf(size)];
   const { times, runs } = measureOf(() => work(quarter));
-  const doQuarter = repeated(() => work(quarter), times);
-  const doWhole = repeated(() => work(whole), times);
-  let [part, all] = [0, Infinity];
-  for (let round = 0; round < (runs > 1 ? ROUNDS : 1); round++) {
-    part = fastest(runs, doQuarter);
-    const enough = Math.max(LIMIT * part, FEW_PASSES_MS * size * times);
-    all = Infinity;
-    for (let run = 0; run < 5 && all > enough; run++) all = Math.min(all, cpuOf(doWhole));
-    if (all <= enough) return;
-  }
+  const { part, all, enough } = compare(
+    repeated(() => work(quarter), times),
+    repeated(() => work(whole), times),
+    {
+      runs,
+      rounds: runs > 1 ? ROUNDS : 1,
+      enough: (part) => Math.max(LIMIT * part, FEW_PASSES_MS * size * times),
+    },
+  );
+  if (all <= enough) return;
   throw new Error(`4 times the input takes ${(all / part).toFixed(1)} times as long: ${all / times} ms for ${size}`);
 }
 
-/** So many times too slow, work is not repeated. */
+/** So many times too slow at first, work is not repeated. */
 const HANGING = 20;
 
 /** Throws where the work takes more than `factor` times what other work takes on the same machine, each by its fastest
  *  run. */
 export function expectWithin(factor: number, other: () => unknown, work: () => unknown): void {
   const { times, runs } = measureOf(other);
-  const enough = factor * fastest(runs, repeated(other, times));
-  const once = cpuOf(work); // the first run compiles it, and says little more than whether it hangs
-  const hangs = once > HANGING * enough;
-  let all = hangs ? once * times : Infinity;
-  for (let run = 0; run < 5 && all > enough && !hangs; run++) all = Math.min(all, cpuOf(repeated(work, times)));
-  if (all <= enough) return;
-  throw new Error(`it takes ${all / times} ms, ${factor} times the other work are ${enough / times} ms`);
+  const tooSlow = (all: number, enough: number): Error =>
+    new Error(`it takes ${all / times} ms, ${factor} times the other work are ${enough / times} ms`);
+  const first = factor * cpuOf(repeated(other, times));
+  const once = times * cpuOf(work); // which compiles it, and says little more than whether it hangs
+  if (once > HANGING * first) throw tooSlow(once, first);
+  const { all, enough } = compare(repeated(other, times), repeated(work, times), {
+    runs,
+    rounds: ROUNDS,
+    enough: (part) => factor * part,
+  });
+  if (all > enough) throw tooSlow(all, enough);
 }
 
 /** The median of what each kind of work takes, asked in turns so that what disturbs one disturbs all. */

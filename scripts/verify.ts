@@ -1,5 +1,8 @@
-/** `bun run verify [file…]`: installs what the tests need and runs the suite. Needs Node and nothing else. */
-import { availableParallelism } from "node:os";
+/** `bun run verify [file…]`: installs what the tests need, compiles the server that they start, and runs the suite. Needs
+ *  Node and nothing else. */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { chromiumPath } from "./chromium.ts";
 import { install, main, ROOT, say, step, StepFailed, TOOLS } from "./run.ts";
 import { runSuite, testFiles } from "./suite.ts";
@@ -13,5 +16,13 @@ await main(async () => {
   const words = process.argv.slice(2);
   const files = await testFiles(words);
   if (files.length === 0) throw new StepFailed(`No test file's path contains ${words.join(" or ")}.`);
-  return runSuite(files, availableParallelism() + 1, { BUN_CHROME_PATH: browser });
+  const outdir = await mkdtemp(join(tmpdir(), "svc-verify-"));
+  try {
+    await chmod(outdir, 0o755); // tests start it as other users, too
+    await step("svc-server", ["scripts/build.ts", "--only", "svc-server", "--outdir", outdir]);
+    const env = { BUN_CHROME_PATH: browser, SVC_TEST_SERVER: join(outdir, "svc-server") };
+    return await runSuite(files, availableParallelism() + 1, env);
+  } finally {
+    await rm(outdir, { recursive: true, force: true });
+  }
 });

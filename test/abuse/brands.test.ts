@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run, SOURCE } from "../kit/process.ts";
+import { run, SVC_SERVER } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 
 let server: TestServer;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const operator = (...words: string[]) => run([...SOURCE, ...words, "--data-dir", server.data_dir]);
+const operator = (...words: string[]) => run([...SVC_SERVER, ...words, "--data-dir", server.data_dir]);
 
 describe("brands.txt", () => {
   test("is made at the first start, with what PIPELINE names", () => {

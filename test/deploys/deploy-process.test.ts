@@ -14,7 +14,7 @@ import {
   local,
   parentOf,
   type ServerProcess,
-  SOURCE,
+  SVC_SERVER,
   startProcess,
   temporaryFolder,
 } from "../kit/process.ts";
@@ -269,7 +269,7 @@ test.if(LINUX)(
   "an address that starts a thousand deploys has all of them answered, by as many processes as there are slots",
   async () => {
     await using dir = await temporaryFolder();
-    const server = await startProcess(["--data-dir", join(dir.path, "data"), "--log", "off"], { command: SOURCE });
+    const server = await startProcess(["--data-dir", join(dir.path, "data"), "--log", "off"], { command: SVC_SERVER });
     const { slug } = await deploy(server, "stays");
     const most = Math.max(2, navigator.hardwareConcurrency);
     let processes = 0;

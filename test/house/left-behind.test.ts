@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "../kit/paths.ts";
-import { childrenOf, parentOf, SOURCE, temporaryFolder } from "../kit/process.ts";
+import { childrenOf, parentOf, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 
 const CLOCKED = [process.execPath, join(ROOT, "test/store/model/clocked-server.ts")];
@@ -15,8 +15,8 @@ const startAndWait = (command: readonly string[], flags: readonly string[]): str
   await Bun.sleep(1e9);`;
 
 test.skipIf(process.platform !== "linux").each([
-  ["svc-server", SOURCE, []],
-  ["two workers", SOURCE, ["--workers", "2"]],
+  ["svc-server", SVC_SERVER, []],
+  ["two workers", SVC_SERVER, ["--workers", "2"]],
   ["the server with a moved clock", CLOCKED, []],
 ] as const)("%s ends when the run that started it was killed", async (_, command, more) => {
   await using dir = await temporaryFolder();

@@ -1,6 +1,6 @@
 /** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
 import { join } from "node:path";
-import { SOURCE } from "./process.ts";
+import { SVC_SERVER } from "./process.ts";
 
 export interface CommandResult {
   code: number;
@@ -14,7 +14,7 @@ export async function operator(
   argv: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ): Promise<CommandResult> {
-  const child = Bun.spawn([...SOURCE, ...argv, "--data-dir", data_dir], {
+  const child = Bun.spawn([...SVC_SERVER, ...argv, "--data-dir", data_dir], {
     stdin: new Blob([options.input ?? ""]),
     stdout: "pipe",
     stderr: "pipe",

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { ROOT } from "./paths.ts";
 import { until } from "./until.ts";
 
-export const SOURCE = [process.execPath, join(ROOT, "server.ts")];
+/** SVC_TEST_SERVER: the compiled program, as `verify` gives it, for it is what people run. Without it the source. */
+const COMPILED = process.env["SVC_TEST_SERVER"];
+export const SVC_SERVER = COMPILED ? [COMPILED] : [process.execPath, join(ROOT, "server.ts")];
 
 export interface ServerProcess {
   pid: number;
@@ -53,7 +55,7 @@ export async function startProcess(
   flags: string[],
   options: { command?: string[]; env?: Record<string, string>; cwd?: string } = {},
 ): Promise<ServerProcess> {
-  const child = Bun.spawn([...(options.command ?? SOURCE), "--port", "0", ...flags], {
+  const child = Bun.spawn([...(options.command ?? SVC_SERVER), "--port", "0", ...flags], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

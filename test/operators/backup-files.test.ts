@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, chown, readdir, readFile, rm, stat, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { blobFile, operate, operator } from "../kit/operator.ts";
-import { run, SOURCE, temporaryFolder } from "../kit/process.ts";
+import { run, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
 
 setDefaultTimeout(60_000);
@@ -48,7 +48,7 @@ test("--link makes second names where blocks cannot be shared, and the help says
   await operate(server.data_dir, "backup", folder, "--link");
   const [live, copy] = [await stat(blobFile(server.data_dir, TEXT)), await stat(blobFile(folder, TEXT))];
   expect(copy.ino === live.ino || copy.nlink === 1).toBeTrue(); // a file system that shares blocks does that
-  const help = await run([...SOURCE, "backup", "--help"]);
+  const help = await run([...SVC_SERVER, "backup", "--help"]);
   expect(help.stdout).toContain("a chown, chmod or write in the backup hits the server's own");
 });
 
@@ -79,7 +79,7 @@ for (const [code, hinder] of HINDRANCES) {
     const site = await server.deploy({ "index.html": "another", "a.txt": TEXT });
     const path = blobFile(server.data_dir, TEXT);
     const before = await hinder(path);
-    const found = await run([...before, ...SOURCE, "verify", "--data-dir", server.data_dir]);
+    const found = await run([...before, ...SVC_SERVER, "verify", "--data-dir", server.data_dir]);
     expect([found.code, found.stdout]).toEqual([
       1,
       expect.stringContaining("cannot be read, and was left where it is"),

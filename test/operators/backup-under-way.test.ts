@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, symlink, truncate, unlink, utimes, writeFile } fro
 import { join } from "node:path";
 import { read } from "../kit/database.ts";
 import { blobFile, operate, operator } from "../kit/operator.ts";
-import { SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -106,7 +106,7 @@ describe("half of one", () => {
     let killed = 0;
     for (const reached of ["db", "SHA256SUMS.unfinished", "blobs"]) {
       const target = fresh();
-      const backup = Bun.spawn([...SOURCE, "backup", target, "--data-dir", folder.path], { stderr: "ignore" });
+      const backup = Bun.spawn([...SVC_SERVER, "backup", target, "--data-dir", folder.path], { stderr: "ignore" });
       await until(() => exists(join(target, reached)), 0);
       backup.kill("SIGKILL");
       await backup.exited;
@@ -166,7 +166,7 @@ describe("half of one", () => {
     }
     const folder = await backedUp(source);
     const data_dir = fresh();
-    const restore = Bun.spawn([...SOURCE, "restore", folder, "--data-dir", data_dir], { stderr: "ignore" });
+    const restore = Bun.spawn([...SVC_SERVER, "restore", folder, "--data-dir", data_dir], { stderr: "ignore" });
     await until(() => exists(join(data_dir, "blobs", "00")));
     restore.kill("SIGKILL");
     await restore.exited;

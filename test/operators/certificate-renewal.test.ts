@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openSockets } from "../../src/server/sockets.ts";
 import { createServers } from "../../src/server/listening/servers.ts";
 import { certificateFor, pairFiles } from "../kit/certificate.ts";
-import { ended, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { ended, type ServerProcess, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 
 setDefaultTimeout(60_000);
@@ -222,7 +222,7 @@ describe.if(process.platform === "linux")("a server that was started on a termin
   test.each(["1", "2"])("drains at SIGHUP, which a closed terminal sends (%s workers)", async (workers) => {
     await using dir = await temporaryFolder();
     let shown = "";
-    const child = Bun.spawn([...SOURCE, "--port", "0", "--data-dir", dir.path, "--workers", workers], {
+    const child = Bun.spawn([...SVC_SERVER, "--port", "0", "--data-dir", dir.path, "--workers", workers], {
       terminal: { data: (_terminal, bytes) => void (shown += new TextDecoder().decode(bytes)) },
     });
     await until(() => shown.includes("listening on"));

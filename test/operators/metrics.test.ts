@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { unlink } from "node:fs/promises";
 import { blobFile, operate } from "../kit/operator.ts";
-import { run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { run, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 
@@ -69,11 +69,11 @@ describe("who may see it", () => {
 
   test("a token that is too short stops the start, and no message or print-out shows one", async () => {
     const secret = "too/short";
-    const refused = await run([...SOURCE, "--print-config"], { env: { SVC_METRICS_TOKEN: secret } });
+    const refused = await run([...SVC_SERVER, "--print-config"], { env: { SVC_METRICS_TOKEN: secret } });
     expect([refused.code, refused.stdout]).toEqual([2, ""]);
     expect(refused.stderr).toContain("SVC_METRICS_TOKEN");
     expect(refused.stderr).not.toContain(secret);
-    const printed = await run([...SOURCE, "--print-config"], { env: { SVC_METRICS_TOKEN: TOKEN } });
+    const printed = await run([...SVC_SERVER, "--print-config"], { env: { SVC_METRICS_TOKEN: TOKEN } });
     expect(JSON.parse(printed.stdout)).toMatchObject({ metrics_token: "***" });
   });
 });

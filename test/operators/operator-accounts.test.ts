@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { call, PASSWORD, signUp } from "../kit/people.ts";
-import { SOURCE } from "../kit/process.ts";
+import { SVC_SERVER } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -41,7 +41,7 @@ describe("create", () => {
   });
 
   test("a pipe that stays open is read up to the end of its line", async () => {
-    const child = Bun.spawn([...SOURCE, "account", "create", "pipe@example.org", "--data-dir", server.data_dir], {
+    const child = Bun.spawn([...SVC_SERVER, "account", "create", "pipe@example.org", "--data-dir", server.data_dir], {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "ignore",
@@ -57,7 +57,7 @@ describe("create", () => {
 async function atTerminal(email: string, ...lines: string[]): Promise<{ code: number; shown: string }> {
   let shown = "";
   const questions = ["New password: ", "Once more: "];
-  const child = Bun.spawn([...SOURCE, "account", "create", email, "--data-dir", server.data_dir], {
+  const child = Bun.spawn([...SVC_SERVER, "account", "create", email, "--data-dir", server.data_dir], {
     terminal: { data: (_terminal, bytes) => void (shown += new TextDecoder().decode(bytes)) },
   });
   for (const [n, line] of lines.entries()) {

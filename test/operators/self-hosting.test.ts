@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { readConfig } from "../../src/config/index.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { rateWindows } from "../../src/rates.ts";
-import { run, SOURCE, temporaryFolder } from "../kit/process.ts";
+import { run, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import * as manual from "../kit/self-hosting.ts";
 import { startServer } from "../kit/server.ts";
 
@@ -91,7 +91,7 @@ describe.if(process.platform !== "win32")("svc-backup", () => {
   async function svcBackup(folder: string, data_dir: string) {
     const bin = join(folder, "bin");
     mkdirSync(bin);
-    const quoted = SOURCE.map((word) => `'${word}'`).join(" ");
+    const quoted = SVC_SERVER.map((word) => `'${word}'`).join(" ");
     await writeFile(join(bin, "svc-server"), `#!/bin/sh\nexec ${quoted} "$@"\n`);
     await writeFile(join(bin, "svc-backup"), manual.BACKUP_SCRIPT);
     for (const name of readdirSync(bin)) chmodSync(join(bin, name), 0o755);

@@ -6,7 +6,7 @@ import { chmod, readdir, readFile, stat, truncate, unlink, utimes, writeFile } f
 import { join } from "node:path";
 import { loseLiveVersion } from "../kit/database.ts";
 import { blobFile, listed, operate, operator } from "../kit/operator.ts";
-import { SOURCE } from "../kit/process.ts";
+import { SVC_SERVER } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 
@@ -199,7 +199,7 @@ describe("gc", () => {
     const isThere = (at: number) => existsSync(join(server.data_dir, "blobs", orphans.at(at)!));
     for (const reached of [0, 150, 300, 450]) {
       expect(isThere(-1)).toBe(true);
-      const gc = Bun.spawn([...SOURCE, "gc", "--data-dir", server.data_dir], { stderr: "ignore" });
+      const gc = Bun.spawn([...SVC_SERVER, "gc", "--data-dir", server.data_dir], { stderr: "ignore" });
       await until(() => !isThere(reached), 0);
       gc.kill("SIGKILL");
       await gc.exited;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { chromiumPath } from "../../scripts/chromium.ts";
 import { build, suffix } from "../kit/built.ts";
 import { ROOT } from "../kit/paths.ts";
-import { local, removeFolder, run, type ServerProcess, SOURCE, startProcess } from "../kit/process.ts";
+import { local, removeFolder, run, type ServerProcess, SVC_SERVER, startProcess } from "../kit/process.ts";
 import { type Contents, type DeployResult, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -237,13 +237,16 @@ test("CONTRACT 9: the browser's sandbox is on where the kernel allows one, and e
     chownSync(home, NOBODY, NOBODY);
   }
   const env = { HOME: home };
-  await withServer({ command: [...user, ...SOURCE], env, data_dir: join(home, "data") }, async (server, data_dir) => {
-    const site = await deploy(server, ENDLESS);
-    // The first is tried with its sandbox in any case.
-    await until(() => flagsOf(data_dir).some((flags) => allowed || flags.includes("--no-sandbox")));
-    expect(flagsOf(data_dir).some((flags) => flags.includes("--no-sandbox"))).toBe(!allowed);
-    expect((await seenAt(server, site)).status).toBe("failed");
-    expect(server.stderr().includes("runs without its sandbox")).toBe(!allowed);
-    expect(await seenAt(server, await deploy(server, TEXT))).toMatchObject({ status: "done" });
-  });
+  await withServer(
+    { command: [...user, ...SVC_SERVER], env, data_dir: join(home, "data") },
+    async (server, data_dir) => {
+      const site = await deploy(server, ENDLESS);
+      // The first is tried with its sandbox in any case.
+      await until(() => flagsOf(data_dir).some((flags) => allowed || flags.includes("--no-sandbox")));
+      expect(flagsOf(data_dir).some((flags) => flags.includes("--no-sandbox"))).toBe(!allowed);
+      expect((await seenAt(server, site)).status).toBe("failed");
+      expect(server.stderr().includes("runs without its sandbox")).toBe(!allowed);
+      expect(await seenAt(server, await deploy(server, TEXT))).toMatchObject({ status: "done" });
+    },
+  );
 });

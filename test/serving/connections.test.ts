@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { openDescriptors } from "../../src/server/descriptors.ts";
 import { createDoor } from "../../src/server/door.ts";
 import { crowd, type Line, open } from "../kit/crowd.ts";
-import { ended, local, run, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { ended, local, run, type ServerProcess, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { until } from "../kit/until.ts";
@@ -15,7 +15,7 @@ const LINUX = process.platform === "linux";
 
 /** A server that may open so many descriptors. */
 const limited = (descriptors: number): string[] =>
-  LINUX ? ["sh", "-c", `ulimit -n ${descriptors}; exec "$@"`, "sh", ...SOURCE] : SOURCE;
+  LINUX ? ["sh", "-c", `ulimit -n ${descriptors}; exec "$@"`, "sh", ...SVC_SERVER] : SVC_SERVER;
 
 /** The tests' certificate is nobody's. */
 const INSECURE = { tls: { rejectUnauthorized: false } };

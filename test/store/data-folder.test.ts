@@ -10,7 +10,7 @@ import {
   local,
   run,
   type ServerProcess,
-  SOURCE,
+  SVC_SERVER,
   startProcess,
   temporaryFolder,
 } from "../kit/process.ts";
@@ -56,7 +56,7 @@ describe("a start where", () => {
       harmedCopy(made(), data_dir, { file: "db", harm });
       for (const name of ["db-wal", "db-shm"]) rmSync(join(data_dir, name), { force: true });
       const results = [
-        await run([...SOURCE, "--port", "0", "--data-dir", data_dir]),
+        await run([...SVC_SERVER, "--port", "0", "--data-dir", data_dir]),
         await operator(data_dir, ["gc", "--force"]),
         await operator(data_dir, ["sites"]),
       ];

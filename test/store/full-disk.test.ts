@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { run, SOURCE, temporaryFolder } from "../kit/process.ts";
+import { run, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { onFullDisk } from "./full-disk.ts";
 
 const text = (word: string) => ptr(Buffer.from(`${word}\0`));
@@ -51,7 +51,7 @@ test.skipIf(!(await canMount()))("a start that finds no room says so, and what t
   mkdirSync(folder);
   const end = mountMemory(folder, "64k")!;
   try {
-    const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", join(folder, "data")]);
+    const { code, stderr } = await run([...SVC_SERVER, "--port", "0", "--data-dir", join(folder, "data")]);
     expect(stderr).toStartWith(`svc-server: The disk of ${join(folder, "data")} is full, and nothing is lost: free`);
     expect(code).toBe(1);
   } finally {

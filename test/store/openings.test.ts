@@ -1,7 +1,7 @@
 /** RELIABILITY 2: what is opened beside another process that opens, closes or was just killed. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { childrenOf, ended, parentOf, run, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { childrenOf, ended, parentOf, run, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { restarts } from "./restarts.ts";
 
@@ -45,7 +45,7 @@ test("a port that another program holds: the start is refused after a second, wi
   using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   for (const workers of ["1", "2"]) {
     const flags = ["--data-dir", dir.path, "--port", String(taken.port), "--workers", workers];
-    const { code, stderr } = await run([...SOURCE, ...flags]);
+    const { code, stderr } = await run([...SVC_SERVER, ...flags]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(`Is port ${taken.port} in use?`)]);
   }
 });

@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/index.ts";
 import { startService } from "../../src/server/service.ts";
 import { setSchemaVersion } from "../kit/database.ts";
 import { FIXTURES, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { drains, ended, local, run, sharedPages, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { drains, ended, local, run, sharedPages, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -18,23 +18,23 @@ const TLS = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
 
 describe("the command line", () => {
   test("--help lists the settings and exits 0", async () => {
-    const { code, stdout } = await run([...SOURCE, "--help"]);
+    const { code, stdout } = await run([...SVC_SERVER, "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain("SVC_ANONYMOUS_TTL");
   });
   test("--print-config prints the effective settings as JSON", async () => {
-    const { code, stdout } = await run([...SOURCE, "--print-config"], { env: { SVC_MAX_FILES: "7" } });
+    const { code, stdout } = await run([...SVC_SERVER, "--print-config"], { env: { SVC_MAX_FILES: "7" } });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ max_files: 7, port: 8787 });
   });
   test("an invalid value exits 2 with one line", async () => {
-    const { code, stderr, stdout } = await run([...SOURCE, "--port", "x"]);
+    const { code, stderr, stdout } = await run([...SVC_SERVER, "--port", "x"]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toBe('svc-server: --port is "x": it must be a number from 0 to 65535.\n');
   });
   test("`serve` is the default subcommand; another word exits 2", async () => {
-    expect((await run([...SOURCE, "serve", "--print-config"])).code).toBe(0);
-    expect((await run([...SOURCE, "sreve"])).code).toBe(2);
+    expect((await run([...SVC_SERVER, "serve", "--print-config"])).code).toBe(0);
+    expect((await run([...SVC_SERVER, "sreve"])).code).toBe(2);
   });
   test.each([
     ["is not there", "/nowhere", TLS_KEY, /^svc-server: --tls-cert \(SVC_TLS_CERT\) is "\/nowhere": .*ENOENT/],
@@ -48,7 +48,7 @@ describe("the command line", () => {
       const data = join(dir.path, "data");
       for (const workers of ["1", "2"]) {
         const flags = ["--data-dir", data, "--port", "0", "--workers", workers, "--tls-cert", cert, "--tls-key", key];
-        const { code, stderr } = await run([...SOURCE, ...flags]);
+        const { code, stderr } = await run([...SVC_SERVER, ...flags]);
         expect(code).toBe(2);
         expect(stderr).toMatch(sentence);
         expect(stderr.trim().split("\n")).toHaveLength(1);
@@ -76,7 +76,7 @@ describe("a start", () => {
   test("a second server on the data directory exits 1 and says so; kill -9 frees it (S1)", async () => {
     await using dir = await temporaryFolder();
     const first = await startProcess(["--data-dir", dir.path]);
-    const second = await run([...SOURCE, "--port", "0", "--data-dir", dir.path]);
+    const second = await run([...SVC_SERVER, "--port", "0", "--data-dir", dir.path]);
     expect(second.code).toBe(1);
     expect(second.stderr).toContain("Another svc-server is running");
     await ended(first, "SIGKILL");
@@ -98,7 +98,7 @@ describe("a start", () => {
     await using dir = await temporaryFolder();
     await ended(await startProcess(["--data-dir", dir.path]), "SIGTERM");
     setSchemaVersion(dir.path, 9999);
-    const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", dir.path]);
+    const { code, stderr } = await run([...SVC_SERVER, "--port", "0", "--data-dir", dir.path]);
     expect(code).toBe(1);
     expect(stderr).toContain("newer svc-server");
   });
@@ -110,7 +110,7 @@ describe("a start", () => {
     await using dir = await temporaryFolder();
     await Bun.write(join(dir.path, path), "mine");
     await chmod(dir.path, 0o755);
-    const { code, stderr } = await run([...SOURCE, "--port", "0", "--data-dir", dir.path]);
+    const { code, stderr } = await run([...SVC_SERVER, "--port", "0", "--data-dir", dir.path]);
     expect(code).toBe(1);
     expect(stderr).toContain("give the server a folder of its own");
     expect(readdirSync(dir.path, { recursive: true }).sort()).toEqual([dirname(path), path]);
@@ -137,7 +137,9 @@ describe("a start", () => {
     await using dir = await temporaryFolder();
     await Bun.write(join(dir.path, "file"), "");
     for (const workers of ["1", "2"]) {
-      const { code, stderr } = await run([...SOURCE, "--port", "0", "--workers", workers, ...flags], { cwd: dir.path });
+      const { code, stderr } = await run([...SVC_SERVER, "--port", "0", "--workers", workers, ...flags], {
+        cwd: dir.path,
+      });
       expect(code).toBe(1);
       expect(stderr).toMatch(sentence);
       expect(stderr.split("\n")).toHaveLength(2);
@@ -175,7 +177,7 @@ describe("the end", () => {
 
   test.if(process.platform === "linux")("SIGHUP leaves a server that nohup started alone", async () => {
     await using dir = await temporaryFolder();
-    const command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", ...SOURCE];
+    const command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", ...SVC_SERVER];
     const server = await startProcess(["--data-dir", dir.path], { command });
     server.kill("SIGHUP");
     for (let n = 0; n < 3; n++) expect(await drains(server)).toBe(false);

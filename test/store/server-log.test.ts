@@ -1,7 +1,7 @@
 /** CONTRACT 3 and 7: the access log, and the lines of a start and of each deploy. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { ended, local, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { ended, local, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { deployPage } from "./deploy-page.ts";
 
@@ -127,7 +127,7 @@ describe("the access log", () => {
 
   test("a pipe that nobody reads never stops the server", async () => {
     await using dir = await temporaryFolder();
-    const child = Bun.spawn([...SOURCE, "--port", "0", "--data-dir", dir.path], {
+    const child = Bun.spawn([...SVC_SERVER, "--port", "0", "--data-dir", dir.path], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

@@ -12,7 +12,7 @@ import {
   parentOf,
   run,
   type ServerProcess,
-  SOURCE,
+  SVC_SERVER,
   startProcess,
   temporaryFolder,
 } from "../kit/process.ts";
@@ -102,7 +102,7 @@ describe("--workers 2", () => {
     await using dir = await temporaryFolder();
     const server = await startProcess(["--data-dir", join(dir.path, "one"), "--workers", "2", "--log", "off"]);
     const flags = ["--workers", "2", "--port", String(server.port), "--data-dir", join(dir.path, "two")];
-    expect(await run([...SOURCE, ...flags])).toMatchObject({
+    expect(await run([...SVC_SERVER, ...flags])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`Is port ${server.port} in use?`),
     });

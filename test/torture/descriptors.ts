@@ -2,7 +2,7 @@
  *  about two minutes. A server that may open 512 descriptors meets 3,000 connections at a time of each kind, and then loses
  *  every descriptor it has not got yet. Pages of visitors who are there go on, new visitors come in, files and deploys find
  *  descriptors, the process lives, the log says so once a minute, and everything is as before when the crowd has left. */
-import { ended, local, type ServerProcess, SOURCE, startProcess, temporaryFolder } from "../kit/process.ts";
+import { ended, local, type ServerProcess, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { crowd, type Line, open } from "../kit/crowd.ts";
 import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
@@ -21,7 +21,7 @@ const failures: string[] = [];
 const expectThat = (holds: boolean, what: string): void => void (holds || failures.push(what));
 
 await using dir = await temporaryFolder();
-const command = ["sh", "-c", `ulimit -n ${LIMIT}; exec "$@"`, "sh", ...SOURCE];
+const command = ["sh", "-c", `ulimit -n ${LIMIT}; exec "$@"`, "sh", ...SVC_SERVER];
 const env = { SVC_GC_INTERVAL: "1s" };
 const server: ServerProcess = await startProcess(["--data-dir", dir.path], { command, env });
 

@@ -5,7 +5,7 @@
  *  every answered deploy must be there, whole. With `without-fsync` (strace makes every fsync a no-op) the check must fail:
  *  that shows that it can. A file system that cannot be mounted here is said so, and the exit code is 1. */
 import { join } from "node:path";
-import { SOURCE, temporaryFolder } from "../kit/process.ts";
+import { SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { crashRounds } from "../store/crash.ts";
 import { isKind, type Kind, whyNot } from "./parts/disk.ts";
 import { cutDisk } from "./parts/power.ts";
@@ -31,7 +31,7 @@ async function cutPower(kind: Kind): Promise<void> {
   const report = await crashRounds(join(disk.path, "data"), {
     rounds: Number(cuts),
     seed: Date.now(),
-    command: mode === "without-fsync" ? [...WITHOUT_FSYNC, ...SOURCE] : SOURCE,
+    command: mode === "without-fsync" ? [...WITHOUT_FSYNC, ...SVC_SERVER] : SVC_SERVER,
     cut: (server) => disk.cut(server),
     onRound,
   });

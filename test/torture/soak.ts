@@ -3,7 +3,7 @@
  *  rollbacks, deletes, expiries, sweeps and pages go on side by side; memory, descriptors and the write-ahead log must stay
  *  flat. With `leak` one more connection a second is opened and kept: there it must fail. */
 import { connect } from "node:net";
-import { codingProcesses, SOURCE, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import { codingProcesses, SVC_SERVER, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
 import { descriptors, MB, percentile, progress, residentBytes, walBytes } from "./parts/figures.ts";
 import { memoryGroup } from "./parts/memory-group.ts";
@@ -175,7 +175,7 @@ process.stdout.write(
 );
 const flags = ["--data-dir", dir.path, "--log", "off", "--anonymous-ttl", "30s", "--gc-interval", "5s"];
 const env = { SVC_RATE_OWNED: "off", SVC_RATE_REDEPLOY: "off" };
-const server = await startProcess(flags, { env, command: group ? group.wrap(SOURCE) : SOURCE });
+const server = await startProcess(flags, { env, command: group ? group.wrap(SVC_SERVER) : SVC_SERVER });
 const sample = (): Sample => ({
   rss: residentBytes(server.pid),
   fds: descriptors(server.pid) - PER_CHILD * codingProcesses(server.pid).length, // they come and go with what is asked

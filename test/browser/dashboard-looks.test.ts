@@ -4,7 +4,7 @@ import { type DeployResult, startServer, type TestServer } from "../kit/server.t
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { enter } from "./entering.ts";
-import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "./health.ts";
 
 let server: TestServer;
 let browser: Browser;
@@ -107,10 +107,7 @@ const LARGEST = 40 * 1024;
 describe.each(STATES)("%s", (_state, who, path, says, act) => {
   test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {
     await enter(browser, server, who());
-    for (const [scheme, width] of [
-      ["light", 1280],
-      ["dark", 320],
-    ] as const) {
+    for (const [width, scheme] of LOOKS) {
       await inScheme(browser, scheme);
       await sized(browser, width);
       await browser.visit(server.base_url + path(), act ? "" : says);

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { enter } from "./entering.ts";
-import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "./health.ts";
 
 let server: TestServer;
 let browser: Browser;
@@ -43,10 +43,7 @@ describe.each<[state: string, path: string, says: string, act?: string]>([
   ["one, shown this once", MAKE, "Keep it now", submit(LONG)],
 ])("%s", (_state, path, says, act) => {
   test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {
-    for (const [scheme, width] of [
-      ["light", 1280],
-      ["dark", 320],
-    ] as const) {
+    for (const [width, scheme] of LOOKS) {
       await inScheme(browser, scheme);
       await sized(browser, width);
       await browser.visit(server.base_url + path, act ? "" : says);

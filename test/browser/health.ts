@@ -1,6 +1,7 @@
 /** What a page of the web side must never show (WEB 10): what axe finds, shifts of its layout, weight, a scroll sideways. */
 import { join } from "node:path";
 import { TOOLS } from "../kit/paths.ts";
+import { WHOLE } from "../kit/whole.ts";
 import type { Browser } from "./chromium.ts";
 
 const AXE = await Bun.file(join(TOOLS, "node_modules", "axe-core", "axe.min.js")).text();
@@ -24,6 +25,13 @@ export const inScheme = (browser: Browser, scheme: "light" | "dark"): Promise<un
       { name: "prefers-reduced-motion", value: "reduce" }, // a colour on its way has no contrast of its own
     ],
   });
+
+/** Wide and narrow, in light and in the dark: each width and each scheme once in `verify`. */
+export const LOOKS: readonly (readonly [width: number, scheme: "light" | "dark"])[] = [
+  [1280, "light"],
+  [320, "dark"],
+  ...(WHOLE ? ([[1280, "dark"], [320, "light"]] as const) : []), // prettier-ignore
+];
 
 const OBSERVE = `window.shifted = 0; new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;

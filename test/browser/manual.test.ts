@@ -5,7 +5,7 @@ import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
-import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "./health.ts";
 
 const CHAPTERS = [...new Bun.Glob("*.md").scanSync({ cwd: join(ROOT, "docs") })].map(
   (file) => `/docs/${file.slice(0, -3)}`,
@@ -48,12 +48,7 @@ describe("WEB 10: a page of the manual", () => {
     60_000,
   );
 
-  test.each([
-    [1280, "light"],
-    [1280, "dark"],
-    [390, "light"],
-    [390, "dark"],
-  ] as const)(
+  test.each(LOOKS)(
     "axe finds nothing at %i px in %s",
     async (width, scheme) => {
       await sized(browser, width);

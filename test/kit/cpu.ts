@@ -48,20 +48,23 @@ const repeated = (work: () => unknown, times: number) => () => {
   for (let n = 0; n < times; n++) work();
 };
 
-/** The least that `part` and `whole` took, each round anew: what lasts longer than a round slows both. Ends with the
- *  first round in which the whole takes no more than `enough` says. */
+/** So much less than what is enough that another look would not change it. */
+const CLEAR = 0.6;
+
+/** The least that `part` and `whole` took in all rounds: what else the machine does only ever adds, so with more rounds both
+ *  come closer to what they take. Ends with the round in which the whole is clearly within what `enough` says. */
 function compare(
   part: () => unknown,
   whole: () => unknown,
   { runs, rounds, enough }: { runs: number; rounds: number; enough: (part: number) => number },
 ): { part: number; all: number; enough: number } {
-  for (let round = 1; ; round++) {
-    const least = fastest(runs, part);
-    const most = enough(least);
-    let all = Infinity;
-    for (let run = 0; run < 5 && all > most; run++) all = Math.min(all, cpuOf(whole));
-    if (all <= most || round >= rounds) return { part: least, all, enough: most };
+  let [least, all] = [Infinity, Infinity];
+  const clear = (): boolean => all <= CLEAR * enough(least);
+  for (let round = 0; round < rounds && (round === 0 || !clear()); round++) {
+    least = Math.min(least, fastest(runs, part));
+    for (let run = 0; run < 5 && !(run > 0 && clear()); run++) all = Math.min(all, cpuOf(whole));
   }
+  return { part: least, all, enough: enough(least) };
 }
 
 /** Throws where the work on an input of `size` takes more than its share of that on a quarter of it. Either counts by

@@ -1,10 +1,12 @@
 /** What takes a browser too long for `verify`, whole: the receipts' test set with and without the render engine, every hostile
- *  page, every way out of the engine.
- *  `bun test/torture/render.ts`. Needs a Chromium; fifteen minutes. */
+ *  page, every way out of the engine, the web side's pages in both widths and both schemes.
+ *  `bun test/torture/render.ts`. Needs a Chromium; twenty minutes. */
 import { chromiumPath } from "../../scripts/chromium.ts";
 import { bun } from "../../scripts/run.ts";
 
 const env = { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_WHOLE: "1" };
 const render = ["receipts-set", "bounds", "closed-in"].map((name) => `./test/render/${name}.test.ts`);
-const files = [...render, "./test/browser/receipts.test.ts"];
+const looks = ["manual", "dashboard-looks", "deploy-tokens-looks", "comments/desk-looks"];
+const browser = ["receipts", ...looks].map((name) => `./test/browser/${name}.test.ts`);
+const files = [...render, ...browser];
 process.exit(await bun(["test", "--timeout=60000", ...files], { env }));

@@ -97,8 +97,8 @@ function copySite(data_dir: string, site_id: string, count: number): void {
   const all = "with recursive n (i) as (select 0 union all select i + 1 from n where i + 1 < $count)";
   const id = "printf('site_%020d', i)";
   const copies = [
-    `insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule)
-      select ${id}, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule
+    `insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule, live_since, listed_no)
+      select ${id}, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule, live_since, listed_no
       from n, versions where site_id = $site_id`,
     `insert into sites (site_id, slug, created_at, expires_at, live_version_id)
       select ${id}, 'bench-' || i, created_at, expires_at, live_version_id from n, sites where site_id = $site_id`,

@@ -1,8 +1,9 @@
 /** A Bun.serve that knows nothing: the least that an answer of these bytes and headers costs on Bun. Bodies are Blobs, and
  *  files from 1 MiB on, which Bun sends by `sendfile`: both are what costs least (bench/bodies.ts). With `looks` it reads of
  *  each request what decides about an answer by the rules (Host, method, conditions, coding, range, the clock), and still
- *  knows nothing: the least that an answer costs whoever serves many sites on Bun. */
-import { readdirSync, readFileSync } from "node:fs";
+ *  knows nothing: the least that an answer costs whoever serves many sites on Bun. With `logs` it writes a line of each answer
+ *  besides, of the same values as svc's, to a file beside the folder, 64 KiB at a time. */
+import { openSync, readdirSync, readFileSync, write } from "node:fs";
 import { join } from "node:path";
 
 const [port, folder, mode] = process.argv.slice(2) as [string, string, string?];
@@ -56,9 +57,34 @@ function answerWhoLooked(request: Request): Response {
   return answer(request);
 }
 
+const CHUNK_BYTES = 64 * 1024;
+const log = mode === "logs" ? openSync(join(folder, "..", "bare.log"), "w") : -1;
+let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+let used = 0;
+let id = 0;
+
+function answerWhoLogs(request: Request, server: Bun.Server<unknown>): Response {
+  const started = performance.now();
+  const response = answerWhoLooked(request);
+  const { method, url } = request;
+  const time = new Date().toISOString();
+  const ms = Math.round((performance.now() - started) * 10) / 10;
+  const [host, path] = [request.headers.get("host"), url.slice(url.indexOf("/", 8))];
+  const address = server.requestIP(request)?.address;
+  const line = `${time} ${method} ${host} ${path} ${response.status} 5000 ${ms}ms ${address} - req_${(id++).toString(16)}\n`;
+  if (line.length > CHUNK_BYTES - used) {
+    write(log, chunk, 0, used, null, () => {});
+    chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    used = 0;
+  }
+  used += chunk.write(line, used);
+  return response;
+}
+
+const MODES = { "": answer, looks: answerWhoLooked, logs: answerWhoLogs };
 Bun.serve({
   hostname: "127.0.0.1",
   port: Number(port),
   development: false,
-  fetch: mode === "looks" ? answerWhoLooked : answer,
+  fetch: MODES[(mode ?? "") as keyof typeof MODES],
 });

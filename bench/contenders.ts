@@ -166,7 +166,7 @@ async function started(name: string, command: (port: number) => string[]): Promi
 
 /** The floor: what Bun itself costs for these bytes and headers, with no look-up of any kind; and one that looks at what
  *  the rules make it look at. */
-export const startBare = (folder: string, mode: "" | "looks" = ""): Promise<Contender> =>
+export const startBare = (folder: string, mode: "" | "looks" | "logs" = ""): Promise<Contender> =>
   started(mode === "" ? "bare Bun" : "bare that looks", (port) => [
     "bun",
     join(import.meta.dir, "bare.ts"),

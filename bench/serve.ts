@@ -1,7 +1,7 @@
 /** `bun bench/serve.ts [seconds] [rounds] [words of rows…]`: CPU per request of svc beside a bare Bun.serve, one that reads
  *  what the rules make it read, nginx (one worker, open_file_cache, no access log), Caddy and sirv on the same bytes, in
  *  interleaved rounds; all rows, or those whose name has one of the words. Ratios decide; the bare server is the measure.
- *  1 and 3 unless said otherwise: four minutes. */
+ *  1 and 3 unless said otherwise: four minutes. For the row with the access log, what reads writes a line, too. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ if (missing.length > 0) {
 const [seconds = 1, rounds = 3] = process.argv.slice(2, 4).map(Number);
 const words = process.argv.slice(4);
 const rows = ROWS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+const LOOKS = "bare that looks";
 const SITES = 10_000;
 /** More than are asked for: a page of a new site takes five times as long as one that is kept. */
 const FRESH = rows.some(({ once }) => once) ? 15_000 * (seconds * rounds + 1) : 0;
@@ -39,6 +40,12 @@ async function asServed({ origin, host }: Contender): Promise<Record<string, Uin
   return Object.fromEntries(await Promise.all(served));
 }
 
+/** Those who write a line of each answer, for the row of that. */
+interface Logged {
+  svc: Svc;
+  looks: Contender;
+}
+
 type Results = Map<Row, Measured[][]>;
 
 /** The first round warms up caches and the JIT: every target is asked for once at least. */
@@ -49,15 +56,16 @@ function warmUp(pid: number, folder: string, load: Load, asked: number): void {
 }
 
 /** Row by row, the contenders in turn: what one row leaves in a cache is not measured with another. */
-async function measureAll(folder: string, svc: Svc, logged: Svc, others: Contender[]): Promise<Results> {
+async function measureAll(folder: string, svc: Svc, logged: Logged, others: Contender[]): Promise<Results> {
   const results: Results = new Map();
   for (const row of rows) {
-    const hosts = row.logged ? logged : svc;
+    const hosts = row.logged ? logged.svc : svc;
     const measured = [svc, ...others].map((): Measured[] => []);
     results.set(row, measured);
     let asked = 0;
     for (let round = -1; round < rounds; round++) {
-      for (const [i, contender] of [hosts, ...others].entries()) {
+      for (const [i, other] of [hosts, ...others].entries()) {
+        const contender = row.logged && other.name === LOOKS ? logged.looks : other;
         const own = i === 0 ? hosts : { ruled: contender.host, former: "/app.css" };
         const targets = row.targets({ ...hosts, host: contender.host, ruled: own.ruled, former: own.former });
         const from = row.once && i === 0 ? asked : 0;
@@ -100,11 +108,13 @@ const contenders: Contender[] = [];
 try {
   const svc = await startSvc(folder, { sites: SITES, fresh: FRESH }, "off");
   contenders.push(svc);
-  const logged = await startSvc(folder, { sites: 0, fresh: 0 }, "text");
-  contenders.push(logged);
+  const logging = await startSvc(folder, { sites: 0, fresh: 0 }, "text");
+  contenders.push(logging);
   const others = [await startNginx(folder, await asServed(svc))];
   contenders.push(...others);
   others.unshift(await startBare(folder), await startBare(folder, "looks"));
+  const logged = { svc: logging, looks: await startBare(folder, "logs") };
+  contenders.push(logged.looks);
   if (Bun.which("caddy") !== null) others.push(await startCaddy(folder));
   if (Bun.which("node") !== null && existsSync(SIRV)) others.push(await startSirv(folder));
   contenders.push(...others);

@@ -73,6 +73,7 @@ check() {
 # Into the place by one rename: a program that runs keeps its own file, and a full disk leaves the old one.
 place() {
   mkdir -p "$directory"
+  directory=$(CDPATH='' cd "$directory" && pwd) # as PATH has it: whole, and without a slash at its end
   new="$directory/.$program.$$"
   cp "$1" "$new"
   chmod 755 "$new"
@@ -91,6 +92,9 @@ main() {
   [ -n "${SVC_RELEASE:-}" ] || fail "Set SVC_RELEASE to the URL of the folder with the archives and SHA256SUMS." 2
   [ -n "${SVC_INSTALL_DIR:-}${HOME:-}" ] || fail "Set SVC_INSTALL_DIR to the folder that the program goes to." 2
   directory=${SVC_INSTALL_DIR:-$HOME/.local/bin}
+  # What is moved to a folder lands inside it.
+  [ ! -d "$directory/$program" ] ||
+    fail "$directory/$program is a folder. Set SVC_INSTALL_DIR to another place. Nothing was installed."
   target=$(platform)
   archive=$program-$target.tar.gz
   new=

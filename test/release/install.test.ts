@@ -1,7 +1,7 @@
 /** CONTRACT 8: install.sh, run by the shells that are here against a folder that is served here, with tools of ours. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { archiveOf, sumLine } from "../../scripts/release/archives.ts";
@@ -113,6 +113,14 @@ describe("the right sum", () => {
     const { code, out } = await install(["svc-server"], { PATH, env: { SVC_INSTALL_DIR: place } });
     expect([code, out]).toEqual([0, `svc-server is installed: ${join(place, "svc-server")}\n`]);
     expect(await said(join(place, "svc-server"))).toBe("svc-server for linux-x64");
+  });
+
+  test("the place is told whole, whatever way it is written, and found on PATH", async () => {
+    const near = await install([], { env: { SVC_INSTALL_DIR: "bin" } });
+    expect(near.out).toContain(`export PATH="${join(near.home, "bin")}:$PATH"`);
+    const place = await mkdtemp(join(folder, "slash-"));
+    const { out } = await install([], { PATH: `${await machine()}:${place}`, env: { SVC_INSTALL_DIR: `${place}/` } });
+    expect(out).toBe(`svc is installed: ${join(place, "svc")}\n`);
   });
 
   test("an older one is replaced in one step", async () => {
@@ -228,6 +236,15 @@ describe("what is not installed", () => {
     expect(await refused({}, 2, ["nginx"])).toContain("nginx is no program of these: svc or svc-server.");
     expect(await refused({ env: { SVC_RELEASE: "" } }, 2)).toContain("Set SVC_RELEASE to the URL of the folder");
     expect(await refused({ env: { HOME: "" } }, 2)).toContain("Set SVC_INSTALL_DIR");
+  });
+
+  test("a folder that has the program's name, such as the checkout, stays as it is", async () => {
+    const place = await mkdtemp(join(folder, "beside-"));
+    await mkdir(join(place, "svc"));
+    expect(await refused({ env: { SVC_INSTALL_DIR: place } })).toBe(
+      `install.sh: ${join(place, "svc")} is a folder. Set SVC_INSTALL_DIR to another place. Nothing was installed.\n`,
+    );
+    expect([await readdir(place), await readdir(join(place, "svc"))]).toEqual([["svc"], []]);
   });
 
   test("a place that cannot be written keeps what it had, and nothing is left in the temporary folder", async () => {

@@ -11,7 +11,7 @@ import { accountHolder, type SignedInCaller } from "./caller.ts";
 import type { Ctx } from "./context.ts";
 
 export const LONGEST_TOKEN_NAME = 80;
-const MOST_SITES = 20;
+export const MOST_SITES = 20;
 const LONGEST_LIFE_MS = 366 * UNIT_MS.d;
 const LIFE_MS = 90 * UNIT_MS.d;
 

@@ -88,11 +88,13 @@ interface Choice {
   label: string | Html;
   checked?: boolean;
   hint?: string;
+  /** Whether what was chosen was refused. */
+  wrong?: boolean;
 }
 
 const choice =
   (type: "checkbox" | "radio") =>
-  ({ name, value, label, checked, hint }: Choice): Html => {
+  ({ name, value, label, checked, hint, wrong = false }: Choice): Html => {
     const id = `${name}-${value}`;
     return html`<label class="box" for="${id}">
         <input
@@ -101,7 +103,7 @@ const choice =
           name="${name}"
           value="${value}"
           ${checked && html`checked`}
-          ${hint && html`aria-describedby="${id}-hint"`}
+          ${described(id, wrong, hint)}
         />
         <span>${label}</span>
       </label>
@@ -110,9 +112,12 @@ const choice =
 export const checkbox = choice("checkbox");
 const radio = choice("radio");
 
-/** One of several, under a question. */
-export const radios = (legend: string, choices: readonly Choice[]): Html =>
-  html`<fieldset role="radiogroup">
+/** One of several, under a question. Where `refusal` is about it, the question is marked. */
+export const radios = (legend: string, choices: readonly Choice[], refusal?: Refusal): Html =>
+  html`<fieldset
+    role="radiogroup"
+    ${isAbout(refusal, choices[0]!.name) && html`aria-invalid="true" aria-describedby="${PROBLEM_ID}"`}
+  >
     <legend class="label">${legend}</legend>
     ${choices.map(radio)}
   </fieldset>`;

@@ -75,6 +75,7 @@ describe("settings", () => {
   test("WEB 1.4: a mode that is none is 400 with an alert, and nothing changes", async () => {
     const { status, html } = await send("settings", { mode: "private" });
     expect([status, html.includes(`role="alert"`)]).toEqual([400, true]);
+    expect(html).toMatch(/role="radiogroup"\s+aria-invalid="true" aria-describedby="problem"/);
     expect((await settings())["mode"]).toBe("off");
   });
 

@@ -26,6 +26,8 @@ const filled = (more: [string, string][] = []): [string, string][] => [
   ["expires_in", "30d"],
   ...more,
 ];
+/** WEB 1.4: what is wrong is marked, described by the alert, and has the focus. */
+const MARKED = /<(?:input|fieldset)\b[^>]*aria-invalid="true"[^>]*aria-describedby="problem\b/;
 const tokenIn = (html: string): string | undefined => /value="(svc_deploy_[\w-]{43})"/.exec(html)?.[1];
 
 describe("the form", () => {
@@ -59,12 +61,15 @@ describe("the form", () => {
     ["with a site of nobody", filled([["site_ids", "no-such-site"]]), "all of them yours"],
     ["with a life that is none", [...filled().slice(0, 2), ["expires_in", "9999d"]], "choose how long"],
     ["with New sites and a list", [...filled(), ["scopes", "create"], ["site_ids", "x"]], "with New sites none"],
+    ["with 21 sites", filled([["site_ids", "x ".repeat(21)]]), "up to 20 sites"],
   ])("%s: 400, what was typed stays, nothing is made", async (_, fields, said) => {
     const before = (await list(ann.person)).length;
     const expires: [string, string][] = fields.some(([name]) => name === "expires_in") ? [] : [["expires_in", "30d"]];
     const again = await ann.send(MAKE, [...fields, ...expires]);
     expect(again.status).toBe(400);
     expect(again.text).toContain(said);
+    expect(again.text).toContain("Nothing was made");
+    expect(again.html).toMatch(MARKED);
     for (const [name, value] of fields) {
       if (name === "name") expect(again.html).toContain(`value="${value}"`);
     }
@@ -77,6 +82,19 @@ describe("the form", () => {
     const none = await ann.send(MAKE, filled([["site_ids", "no-such-slug"]]));
     expect([refused.status, none.status]).toEqual([400, 400]);
     expect(refused.html).not.toContain(bobs.site_id);
+  });
+
+  test("a list of very many words is refused by its length, and none of them is looked up", async () => {
+    const eve = await visitorOf(server);
+    const timed = async (sites: string): Promise<number> => {
+      const started = performance.now();
+      expect((await eve.send(MAKE, filled([["site_ids", sites]]))).status).toBe(400);
+      return performance.now() - started;
+    };
+    const fastest = async (sites: string) => Math.min(await timed(sites), await timed(sites), await timed(sites));
+    await timed("x");
+    const [long, many] = [await fastest("x".repeat(60_000)), await fastest("x ".repeat(30_000))];
+    expect(many / long).toBeLessThan(10);
   });
 
   test("the 51st is refused in words", async () => {

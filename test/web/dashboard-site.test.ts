@@ -225,7 +225,10 @@ describe("settings", () => {
     expect(shown.html).toMatch(/role="alert"/);
     expect(shown.text).toContain(`Nothing was saved: ${why}`);
     expect(shown.html).toContain(`value="${fields.label}"`);
-    if (why.includes("label")) expect(shown.html).toMatch(/name="label"[^>]*aria-invalid="true"/);
+    const marked = why.includes("label")
+      ? /name="label"[^>]*aria-invalid="true"/
+      : /radiogroup"[^>]*aria-invalid="true"/;
+    expect(shown.html).toMatch(marked);
     expect((await server.running.store.sites.byId(site.site_id))!.label).toBeNull();
   });
 });

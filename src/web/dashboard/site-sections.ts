@@ -70,6 +70,7 @@ export function settingsSection(ctx: Settings): Html {
       ${radios(
         "Single-page app",
         choices.map(([value, label]) => ({ name: "spa", value, label, checked: value === spa })),
+        refusal,
       )}
       ${button("Save settings", { wide: true })}
     </form>

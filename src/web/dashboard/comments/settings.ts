@@ -44,7 +44,7 @@ export function commentSettings(ctx: SignedIn, { site, settings, here, sent, ref
   return html`<section class="card" aria-labelledby="settings">
     <h2 id="settings">Settings</h2>
     <form class="fields" method="post" action="${commentsPath(site.site_id)}/settings">
-      ${csrfField(csrfOf(ctx)!)} ${hiddenField("show", here.show)} ${radios("Comments", choices)}
+      ${csrfField(csrfOf(ctx)!)} ${hiddenField("show", here.show)} ${radios("Comments", choices, refusal)}
       ${passcodeField(settings.passcode_hash !== null, refusal)} ${button("Save settings", { wide: true })}
     </form>
   </section>`;

@@ -2,12 +2,12 @@
 import { Refusal } from "../../../errors.ts";
 import { html, type Html } from "../../../html/template.ts";
 import { readFormFields } from "../../../http/body.ts";
-import { LONGEST_TOKEN_NAME, makeDeployToken } from "../../../routes/deploy-tokens.ts";
+import { LONGEST_TOKEN_NAME, makeDeployToken, MOST_SITES } from "../../../routes/deploy-tokens.ts";
 import type { Ctx } from "../../../routes/context.ts";
 import { isSessionEnded } from "../../../store/refusals.ts";
 import { isSiteId } from "../../../tokens.ts";
 import { answerPage, csrfOf } from "../../frame.ts";
-import { alertBox, button, checkbox, copyButton, csrfField, field, linkButton, radios } from "../../parts.ts";
+import { alertBox, button, checkbox, copyButton, csrfField, field, isAbout, linkButton, radios } from "../../parts.ts";
 import { accountPage, isShownAgain, isSignedIn, signedOutMeanwhile, type SignedIn } from "../../who.ts";
 import { onDay } from "../../words.ts";
 import { ACCOUNT } from "../account.ts";
@@ -40,9 +40,10 @@ function fieldsOf(refusal: Refusal | undefined, sent: URLSearchParams | undefine
     })}
     <fieldset>
       <legend class="label">What it may</legend>
-      ${SCOPES.map(([value, label, hint]) =>
-        checkbox({ name: "scopes", value, label, hint, checked: scopes.includes(value) }),
-      )}
+      ${SCOPES.map(([value, label, hint], i) => {
+        const wrong = i === 0 && isAbout(refusal, "scopes");
+        return checkbox({ name: "scopes", value, label, hint, checked: scopes.includes(value), wrong });
+      })}
     </fieldset>
     ${field({
       name: "site_ids",
@@ -55,6 +56,7 @@ function fieldsOf(refusal: Refusal | undefined, sent: URLSearchParams | undefine
     ${radios(
       "How long",
       LIVES.map(([value, label]) => ({ name: "expires_in", value, label, checked: value === life })),
+      refusal,
     )}`;
 }
 
@@ -77,7 +79,7 @@ function form(ctx: SignedIn, refusal?: Refusal, sent?: URLSearchParams): Respons
 const SAID: Readonly<Record<string, string>> = {
   name: `a name has 1 to ${LONGEST_TOKEN_NAME} visible characters.`,
   scopes: "choose what it may.",
-  site_ids: "name up to 20 sites, all of them yours; with New sites none.",
+  site_ids: `name up to ${MOST_SITES} sites, all of them yours; with New sites none.`,
   expires_in: "choose how long.",
 };
 
@@ -116,6 +118,10 @@ async function siteIdOf({ parts }: SignedIn, word: string): Promise<string> {
   return (await parts.store.sites.bySlug(slug.toLowerCase()))?.site_id ?? word;
 }
 
+/** Of more than may be named none is looked up: their number alone is refused. */
+const siteIdsOf = (ctx: SignedIn, words: readonly string[]): Promise<string[]> | readonly string[] =>
+  words.length > MOST_SITES ? words : Promise.all(words.map((word) => siteIdOf(ctx, word)));
+
 /** As the API's members. */
 async function sentAs(ctx: SignedIn, fields: URLSearchParams): Promise<Record<string, unknown>> {
   const sites = (fields.get("site_ids") ?? "").split(/[\s,]+/).filter(Boolean);
@@ -123,7 +129,7 @@ async function sentAs(ctx: SignedIn, fields: URLSearchParams): Promise<Record<st
     name: fields.get("name"),
     scopes: fields.getAll("scopes"),
     expires_in: fields.get("expires_in"),
-    ...(sites.length > 0 && { site_ids: await Promise.all(sites.map((word) => siteIdOf(ctx, word))) }),
+    ...(sites.length > 0 && { site_ids: await siteIdsOf(ctx, sites) }),
   };
 }
 

@@ -39,6 +39,8 @@ function sentence({ request }: Asked, { code, message }: Refusal): Html | string
   const path = pathOf(request.url);
   const here = html`<code dir="auto">${visible(decodePath(path) ?? path)}</code>`;
   if (code === "not_found") return html`Nothing is at ${here}. Check the spelling.`;
+  if (code === "method_not_allowed" && path.startsWith("/dashboard/"))
+    return html`${here} takes what a form sends, and shows nothing. Nothing was changed.`;
   if (code === "method_not_allowed")
     return html`${here} is an address for programs, and shows nothing. <a href="/docs/http-api">The manual</a> has what
       they send there.`;

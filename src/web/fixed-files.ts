@@ -7,7 +7,7 @@ import { humanSize } from "../units.ts";
 import { curl } from "./home.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };
-import { ahead } from "./wording/amounts.ts";
+import { ahead, figure } from "./wording/amounts.ts";
 
 const FAVICON: Bytes = new Uint8Array(Buffer.from(picture("favicon.ico"), "base64"));
 
@@ -49,11 +49,16 @@ const manifest = JSON.stringify({
   ],
 });
 
+function kept(keep_versions: number | null): string {
+  if (keep_versions === null) return "Every version is kept";
+  return `Of a site ${keep_versions === 1 ? "the newest version is" : `the newest ${figure(keep_versions)} versions are`} kept`;
+}
+
 const forPrograms: Handler = async (ctx) => {
-  const { base_url, max_files, max_bytes, max_zip_bytes, anonymous_ttl } = ctx.parts.config;
+  const { base_url, max_files, max_bytes, max_zip_bytes, anonymous_ttl, keep_versions } = ctx.parts.config;
   const text = `# svc
 
-> svc turns a folder of static files into a live URL in one request. A site made without an account stays ${ahead(anonymous_ttl)}; one that an account owns stays for good. Every version is kept, and every deploy answers with what would fail in a browser.
+> svc turns a folder of static files into a live URL in one request. A site made without an account stays ${ahead(anonymous_ttl)}; one that an account owns stays for good. ${kept(keep_versions)}, and every deploy answers with what would fail in a browser.
 
 ## Deploy
 

@@ -10,9 +10,10 @@ import { publishRegion, zoneHead } from "./zone.ts";
 
 const TITLE = "Drop a folder, get a live URL";
 
-const sentence = (anonymous_ttl: number): string =>
+/** Where the server keeps the newest version alone, there is nothing to go back to. */
+const sentence = ({ anonymous_ttl, keep_versions }: Ctx["parts"]["config"]): string =>
   `A website in a second: ${ahead(anonymous_ttl)} without an account, for good with one. ` +
-  "Every deploy is kept, and tells you what would break.";
+  `Every deploy tells you what would break${keep_versions === 1 ? "." : ", and can be taken back."}`;
 
 function head(base_url: string, description: string): Html {
   const url = `${base_url}/`;
@@ -46,8 +47,9 @@ export const showHome = async (ctx: Ctx): Promise<Response> => homePage(ctx);
 
 /** `refusal`: why what came by its form was not published. */
 export function homePage(ctx: Ctx, refusal?: Refusal): Response {
-  const { base_url, anonymous_ttl } = ctx.parts.config;
-  const said = sentence(anonymous_ttl);
+  const { config } = ctx.parts;
+  const { base_url } = config;
+  const said = sentence(config);
   const body = html`<div class="hero">
       <h1>${TITLE}</h1>
       <p>${said}</p>

@@ -103,12 +103,26 @@ describe("WEB 1.6: files of fixed names", () => {
       `DEPLOY_URL=${server.base_url} svc ./my-site`,
       "123 files, 10 MB unpacked, 5 MB zipped",
       "stays 3 days",
+      "Of a site the newest 1,000 versions are kept",
       "manage_token",
       "fix_recipe",
       `${server.base_url}/docs`,
     ]) {
       expect(text).toContain(said);
     }
+  });
+
+  test("what a server promises of earlier versions is what it keeps", async () => {
+    const saidBy = async (keep: string) => {
+      await using at = await startServer({ SVC_KEEP_VERSIONS: keep });
+      const [llms, home] = [await at.api("/llms.txt"), await at.api("/", { headers: { accept: "text/html" } })];
+      return [
+        /(?:Every version|Of a site) [^.,]*/.exec(await llms.text())![0],
+        (await home.text()).includes("can be taken back"),
+      ];
+    };
+    expect(await saidBy("off")).toEqual(["Every version is kept", true]);
+    expect(await saidBy("1")).toEqual(["Of a site the newest version is kept", false]);
   });
 
   test("the fields that llms.txt names are those of the answer", async () => {

@@ -180,6 +180,37 @@ describe("CONTRACT 8: Ctrl-C says whether anything was published", () => {
     expect(fake.asked.filter(({ bytes }) => bytes > 16_000_000)).toEqual([]);
   });
 
+  /** What is said where it is stopped as it waits for an answer: `answer` has none for that path. */
+  async function stoppedAt(args: string[], answer: (path: string) => Response | null): Promise<string> {
+    const reached = Promise.withResolvers<void>();
+    const fake = fakeServer(async (path) => {
+      const now = answer(path);
+      if (now !== null) return now;
+      reached.resolve();
+      await Bun.sleep(5_000);
+      return Response.json(DEPLOYED);
+    });
+    await using home = await newHome(fake.url);
+    const whileRunning = async (child: Bun.Subprocess) => {
+      await reached.promise;
+      stop(child);
+    };
+    const { code, err } = await home.run(args, { whileRunning });
+    await fake.stop();
+    expect(code).toBe(130);
+    return err;
+  }
+
+  test("a dry run publishes nothing, however far it came", async () => {
+    expect(await stoppedAt(["dist", "--dry-run"], () => null)).toBe("  Nothing was published.\n");
+  });
+
+  test("what was refused for want of a proof was not published", async () => {
+    const refused = { error: "Prove that you are no robot.", code: "challenge_failed" };
+    const answer = (path: string) => (path === "/challenge" ? null : Response.json(refused, { status: 403 }));
+    expect(await stoppedAt(["dist"], answer)).toBe("  Nothing was published.\n");
+  });
+
   test("once it is told, and of commands that publish nothing, Ctrl-C says nothing", async () => {
     const reached = Promise.withResolvers<void>();
     const fake = fakeServer(async (path) => {

@@ -5,7 +5,7 @@ import { randomKey } from "../../random.ts";
 import type { Context, Given } from "../command.ts";
 import { contentAt, contentOfProject, requireExisting, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";
-import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
+import { isDryRun, stoppedLate, tellDryRun, withQuery } from "./dry-run.ts";
 import { commandFor, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { linkTo } from "./link-site.ts";
@@ -29,10 +29,18 @@ async function contentOf(context: Context, path: string | undefined): Promise<Co
   return contentAt(context, server, resolve(cwd, path), path);
 }
 
+interface Sending<Answer> {
+  /** Below the server's base, query included. */
+  path: string;
+  shape: Shape<Answer>;
+  /** Said where it is stopped once all of it was handed over. */
+  late: string;
+}
+
 /** The key makes a repeated upload of an anonymous site find the first one; with a session the server ignores it. */
 async function publish<Answer>(
   { server, env, terminal }: Context,
-  { path, shape }: { path: string; shape: Shape<Answer> },
+  { path, shape, late }: Sending<Answer>,
   content: Content,
   spinner: Spinner,
 ): Promise<Answer> {
@@ -42,11 +50,11 @@ async function publish<Answer>(
     method: "POST" as const,
     path,
     credential,
-    zip: zipBody(await zipContent(content), spinner, () => terminal.ifStopped(STOPPED.late)),
+    zip: zipBody(await zipContent(content), spinner, () => terminal.ifStopped(late)),
     idempotency_key: randomKey(16),
     repeatable: credential === null,
   };
-  return askWithProof(server, call, shape, spinner);
+  return askWithProof(server, call, shape, { spinner, refused: () => terminal.ifStopped(STOPPED.early) });
 }
 
 /** What was sent, as `3 files, 12.4 KB from dist`, and what was not. */
@@ -82,11 +90,11 @@ function tell(context: Context, given: Given, { content, result, receipt, elapse
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 
-async function upload<Answer>(context: Context, given: Given, call: { path: string; shape: Shape<Answer> }) {
+async function upload<Answer>(context: Context, given: Given, call: Omit<Sending<Answer>, "late">) {
   context.terminal.ifStopped(STOPPED.early);
   return whileSpinning(context.terminal, async (spinner) => {
     const content = await contentOf(context, given.argument);
-    return { content, result: await publish(context, call, content, spinner) };
+    return { content, result: await publish(context, { ...call, late: stoppedLate(given) }, content, spinner) };
   });
 }
 

@@ -4,9 +4,13 @@ import { tellReceipt } from "./receipt.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
+import { STOPPED } from "../service/upload.ts";
 import type { DryRun, Receipt } from "../service/wire.ts";
 
 export const isDryRun = (given: Given): boolean => given.has("dry-run");
+
+/** What a person is told who stops it once the whole upload is handed over. */
+export const stoppedLate = (given: Given): string => (isDryRun(given) ? STOPPED.early : STOPPED.late);
 
 /** A query for `path`, of the parameters that are there. */
 export function withQuery(path: string, ...parameters: readonly (string | null)[]): string {

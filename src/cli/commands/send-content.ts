@@ -18,6 +18,8 @@ interface Sending<Answer> {
   path: string;
   shape: Shape<Answer>;
   spinner: Spinner;
+  /** Said where it is stopped once all of it was handed over. */
+  late: string;
 }
 
 /** Less is sent anew: the plan and its answer take about as long. */
@@ -56,10 +58,15 @@ function needAfter(need: Need, error: unknown): Need | null {
   return PLAN(error.body) === null ? new Set([...need, ...(error.body as { need: string[] }).need]) : null;
 }
 
-function sender<Answer>(context: Context, site: Site, content: Content, { path, shape, spinner }: Sending<Answer>) {
+function sender<Answer>(
+  context: Context,
+  site: Site,
+  content: Content,
+  { path, shape, spinner, late }: Sending<Answer>,
+) {
   const send = (zip: Uint8Array<ArrayBuffer>, type?: string): Promise<Answer> => {
     context.terminal.ifStopped(STOPPED.early);
-    const body = zipBody(zip, spinner, () => context.terminal.ifStopped(STOPPED.late), type);
+    const body = zipBody(zip, spinner, () => context.terminal.ifStopped(late), type);
     // Equal content is one version, also where it arrives twice.
     const call = { method: "POST" as const, path, credential: site.credential, zip: body, repeatable: true };
     return ask(site.server, call, shape);

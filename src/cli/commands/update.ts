@@ -6,7 +6,7 @@ import type { Context, Given } from "../command.ts";
 import { contentAt, contentOfProject, requireExisting, type Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
 import { deployJson } from "./deploy-json.ts";
-import { isDryRun, tellDryRun, withQuery } from "./dry-run.ts";
+import { isDryRun, stoppedLate, tellDryRun, withQuery } from "./dry-run.ts";
 import { usage } from "../failure.ts";
 import { isBuiltAt, liesAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
@@ -68,7 +68,8 @@ async function publish<Answer>(
   { content, shape, spinner }: Sending<Answer>,
 ): Promise<Answer> {
   const path = withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null);
-  return sendContent(context, opened, content, { path, shape, spinner }).catch((error: unknown) => {
+  const sending = { path, shape, spinner, late: stoppedLate(given) };
+  return sendContent(context, opened, content, sending).catch((error: unknown) => {
     const isGone = error instanceof ApiFailure && error.code === "unknown_site";
     throw isGone ? siteGone(context, opened) : error;
   });

@@ -12,11 +12,12 @@ const isAsked = (error: unknown): boolean => error instanceof ApiFailure && erro
 /** Per cent: how likely it is that this many tries are enough. */
 const done = (tries: number, expected: number): number => Math.floor(100 * (1 - Math.exp(-tries / expected)));
 
+/** `refused` is called where the server wants a proof first: what came without one is nowhere. */
 export async function askWithProof<Answer>(
   server: Server,
   call: ApiCall,
   shape: Shape<Answer>,
-  spinner: Spinner,
+  { spinner, refused }: { spinner: Spinner; refused(): void },
 ): Promise<Answer> {
   let proof: string | undefined;
   for (let left = MOST_PROOFS; ; left--) {
@@ -25,6 +26,7 @@ export async function askWithProof<Answer>(
     } catch (error) {
       if (left === 0 || !isAsked(error)) throw error;
     }
+    if (proof === undefined) refused();
     const path = "/challenge";
     const challenge = await ask(server, { method: "POST", path, credential: null, repeatable: true }, CHALLENGE);
     const tell = (tries: number, expected: number) =>

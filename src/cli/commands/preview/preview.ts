@@ -69,7 +69,8 @@ export async function preview(context: Context, given: Given): Promise<void> {
     const content = await contentOf(context, opened, given.argument, "preview");
     const name = nameFor(context, given, opened.record.url);
     const path = withQuery(`/sites/${site.site_id}/previews`, name === null ? null : `name=${name}`);
-    const sent = sendContent(context, opened, content, { path, shape: PREVIEW_RESULT, spinner });
+    const sending = { path, shape: PREVIEW_RESULT, spinner, late: STOPPED.late };
+    const sent = sendContent(context, opened, content, sending);
     return { opened, content, result: await sent.catch(forSite(context, opened)) };
   });
   touchLink(context, opened, opened.record);

@@ -159,7 +159,15 @@ describe("the link", () => {
     await own.run(["-q"]);
     const [good] = await own.links();
     const odd = [null, 7, "x", {}, { ...good, folder: 7 }, { ...good, manage_token: {} }, { ...good, used_at: "now" }];
-    await writeFile(join(own.config, "projects.json"), JSON.stringify({ version: 1, projects: [...odd, good] }));
+    const nowhere = [
+      { ...good, url: "nowhere" },
+      { ...good, origin: "file:///etc" },
+    ];
+    const projects = [...odd, ...nowhere, good];
+    await writeFile(join(own.config, "projects.json"), JSON.stringify({ version: 1, projects }));
+    const { url } = json(await own.run(["open", "--json"]));
+    expect(url).toBe(good!["url"]);
+    expect(json(await own.run(["delete", String(url), "--yes", "--json"]))["code"]).toBe("unauthorized");
     expect((await own.run(["update"])).err).toContain("No changes");
   });
 

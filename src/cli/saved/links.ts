@@ -24,6 +24,7 @@ export interface Link {
 const MOST_LINKS = 64;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isAddress = (value: unknown): boolean => isText(value) && URL.canParse(value) && /^https?:/i.test(value);
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 
 /** Files of svc before 2026-11-22 have no `built`. */
@@ -32,7 +33,8 @@ const withBuilt = (link: Link): Link => ({ ...link, built: link.built ?? null })
 function isLink(value: unknown): value is Link {
   const link = Object(value) as Partial<Record<keyof Link, unknown>>;
   return (
-    [link.folder, link.origin, link.site_id, link.url].every(isText) &&
+    [link.folder, link.site_id].every(isText) &&
+    [link.origin, link.url].every(isAddress) &&
     [link.manage_token, link.claim_token, link.built ?? null].every(isTextOrNull) &&
     typeof link.looked_up === "boolean" &&
     (link.expires_at === null || Number.isFinite(link.expires_at)) &&

@@ -1,11 +1,11 @@
 /** WEB 9 and 10 on the pages of deploy tokens: what axe finds, shifts, weight and width, and what a keyboard does there. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { call } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
-import { type Visitor, visitorOf } from "../kit/visitor.ts";
-import { type Browser, openBrowser } from "./chromium.ts";
-import { enter } from "./entering.ts";
-import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "./health.ts";
+import { call } from "../../kit/people.ts";
+import { startServer, type TestServer } from "../../kit/server.ts";
+import { type Visitor, visitorOf } from "../../kit/visitor.ts";
+import { type Browser, openBrowser } from "../chromium.ts";
+import { enter } from "../entering.ts";
+import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "../health.ts";
 
 let server: TestServer;
 let browser: Browser;

@@ -62,6 +62,7 @@ describe("the head", () => {
       ["comments/settings", { mode: "anonymous" }],
       ["comments/decide", { delete: "c_x" }],
       ["comments/owner", {}],
+      ["previews", { end: "x" }],
     ];
     for (const [action, fields] of posts) {
       const { status, text } = await ann.send(`/dashboard/sites/${site_id}/${action}`, fields);

@@ -60,6 +60,7 @@ function start(zone: HTMLElement): void {
     list.hands = {
       csrf: () => setup.csrf,
       say: (words, ...more) => face.say(words, ...more),
+      focusStart: () => face.focusStart(),
       update(site) {
         if (machine.busy) return;
         document.querySelector("section.receipt")?.remove();

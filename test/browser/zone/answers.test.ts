@@ -81,6 +81,18 @@ describe("WEB 4.4: progress", () => {
   });
 });
 
+test("WEB 4.4: a drop in the place of a question asks before the page is left, too", async () => {
+  const held = Promise.withResolvers<void>();
+  world.fates.push(held.promise);
+  await world.paste("# A question");
+  await world.in("asking");
+  await world.drop(site);
+  await until(async () => (await world.statuses()).includes("Publishing"));
+  expect(await world.browser.evaluate(`dispatchEvent(new Event("beforeunload", { cancelable: true }))`)).toBe(false);
+  held.resolve();
+  await live();
+});
+
 describe("WEB 4.5: when it does not work", () => {
   const error = "The server's own words.";
   test.each<[string, { status: number; body: Record<string, unknown> }, string[], string[]]>([

@@ -73,3 +73,13 @@ export function rememberSite(value: unknown): void {
 }
 
 export const forgetSite = (id: string): void => keepLocalSites(localSites().filter(({ site_id }) => site_id !== id));
+
+/** To where it was among those that are still there; what came since stands before them. */
+export function bringBack(site: LocalSite, before: readonly LocalSite[]): void {
+  const now = localSites();
+  const has = (sites: readonly LocalSite[], { site_id }: LocalSite) => sites.some((one) => one.site_id === site_id);
+  keepLocalSites([
+    ...now.filter((one) => !has(before, one)),
+    ...before.filter((one) => one.site_id === site.site_id || has(now, one)),
+  ]);
+}

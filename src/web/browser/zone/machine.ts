@@ -73,7 +73,8 @@ export class Machine {
 
   readonly #rest = (job: Job): void => {
     job.busy = false;
-    removeEventListener("beforeunload", ASKS);
+    // One whose place another drop took ends after that has begun.
+    if (job === this.#job) removeEventListener("beforeunload", ASKS);
   };
 
   readonly #stage = (words: string): void => {

@@ -1,7 +1,7 @@
 /** The region "Sites made in this browser" (WEB 4.7). An element of its own kind: the parser fills it before anything
  *  below it is laid out, so nothing moves. */
 import { button, el, theirs } from "./dom.ts";
-import { keepLocalSites, type LocalSite, localSites } from "./local-sites.ts";
+import { bringBack, forgetSite, keepLocalSites, type LocalSite, localSites } from "./local-sites.ts";
 import { count } from "../../wording/amounts.ts";
 import { day } from "./words.ts";
 
@@ -10,6 +10,7 @@ interface Hands {
   update(site: LocalSite): void;
   say(words: string, ...more: Node[]): void;
   csrf(): string | null;
+  focusStart(): void;
 }
 
 const UNDO_MS = 10_000;
@@ -55,7 +56,7 @@ export class SitesList extends HTMLElement {
     const until = el("time", { datetime: new Date(expires_at).toISOString() }, day(expires_at, Date.now()));
     return el(
       "li",
-      {},
+      { "data-site": site.site_id },
       el(
         "div",
         { class: "what" },
@@ -76,19 +77,28 @@ export class SitesList extends HTMLElement {
     return button("Keep these sites", "small", () => this.#attach());
   }
 
-  #forget({ site_id, slug }: LocalSite): void {
+  #forget(site: LocalSite): void {
+    const { site_id, slug } = site;
     const before = localSites();
-    keepLocalSites(before.filter((one) => one.site_id !== site_id));
+    forgetSite(site_id);
     this.draw();
-    const over = setTimeout(() => this.hands?.say(""), UNDO_MS);
     const undo = button("Undo", "small", () => {
       clearTimeout(over);
-      keepLocalSites(before);
+      bringBack(site, before);
       this.draw();
       this.hands?.say(`${slug} is on the list again.`);
+      this.querySelector<HTMLElement>(`[data-site="${site_id}"] button:last-child`)?.focus();
     });
+    // Whatever was said since stays.
+    const over = setTimeout(() => undo.isConnected && this.#end(undo), UNDO_MS);
     this.hands?.say(`${slug} is forgotten here; the site stays. `, undo);
     undo.focus();
+  }
+
+  #end(undo: HTMLElement): void {
+    const focused = document.activeElement === undo;
+    this.hands?.say("");
+    if (focused) this.hands?.focusStart();
   }
 
   async #attach(): Promise<void> {

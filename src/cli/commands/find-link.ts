@@ -119,7 +119,7 @@ function projectAbove({ cwd }: Context, { folder, url }: Link): string {
   const shown = shownFrom(cwd, folder);
   const here = shown === ".";
   const update = commandFor(svc("update"), here ? undefined : shown);
-  return `, but ${here ? "this folder" : shown} is ${url}. To update that: ${update}.`;
+  return `, but ${here ? "this folder" : shown} is ${url} (${update} updates it).`;
 }
 
 /** The one link that a path, or the current directory, stands for. */

@@ -54,6 +54,21 @@ describe("CONTRACT 8: svc delete", () => {
     expect([await statusOf(a), await statusOf(b)]).toEqual([404, 404]);
   });
 
+  test("without a site, where no folder or several are linked: how one is named, and nothing is deleted", async () => {
+    const { home, a, b } = await signedIn();
+    await using _home = home;
+    await home.write("c", { "index.html": "c" });
+    const none = json(await home.run(["delete", "--yes", "--json"], { cwd: home.path("c") }));
+    expect(none).toMatchObject({
+      code: "not_linked",
+      error: expect.stringMatching(/name the site: svc delete <site>$/),
+    });
+    const several = json(await home.run(["delete", "--yes", "--json"]));
+    expect(several).toMatchObject({ code: "several_links", error: expect.stringContaining("svc delete <site>") });
+    expect(JSON.stringify([none, several])).not.toContain("--site");
+    expect([await statusOf(a), await statusOf(b)]).toEqual([200, 200]);
+  });
+
   test("without a site: that of the folder's link", async () => {
     const { home, a, b } = await signedIn();
     await using _home = home;

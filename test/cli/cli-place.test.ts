@@ -73,9 +73,27 @@ describe("CONTRACT 8: after `svc` in a project, the folder that was looked up is
   });
 
   test.each([
-    ["a folder of the project", ["update", "src"], "web", "Nothing was deployed from src yet", "(svc update updates it)"],
-    ["below it, without a path", ["versions"], "web/src", "Nothing was deployed here yet", "(svc update .. updates it)"],
-    ["from above", ["forget", "web/other"], "", "Nothing was deployed from web/other yet", "(svc update web updates it)"],
+    [
+      "a folder of the project",
+      ["update", "src"],
+      "web",
+      "Nothing was deployed from src yet",
+      "(svc update updates it)",
+    ],
+    [
+      "below it, without a path",
+      ["versions"],
+      "web/src",
+      "Nothing was deployed here yet",
+      "(svc update .. updates it)",
+    ],
+    [
+      "from above",
+      ["forget", "web/other"],
+      "",
+      "Nothing was deployed from web/other yet",
+      "(svc update web updates it)",
+    ],
   ])("%s has no link: the error names the project's site and the command", async (_, args, cwd, sentence, command) => {
     const { home, first } = await projectDeployed();
     await using _home = home;

@@ -43,7 +43,9 @@ describe("which site", () => {
       const ran = await home.run([command, "--json"], { cwd });
       expect(ran.code).toBe(1);
       expect(json(ran)["code"]).toBe("several_links");
-      expect(json(ran)["error"]).toContain(`b (${b["url"]}), a (${a["url"]})`);
+      expect(json(ran)["error"]).toContain(
+        `b (${b["url"]}, ${b["site_id"]}), a (${a["url"]}, ${a["site_id"]}). Give --site and the id of one`,
+      );
     }
   });
 

@@ -66,12 +66,19 @@ function atPath(links: Link[], cwd: string, path: string | undefined): Link[] {
 /** A path for a person who stands in `cwd`. */
 export const shownFrom = (cwd: string, path: string): string => relative(cwd, path) || ".";
 
-function severalLinks(links: Link[], cwd: string): Failure {
-  const list = links.map(({ folder, url }) => `${shownFrom(cwd, folder)} (${url})`).join(", ");
-  return new Failure(
-    "several_links",
-    `Several sites were deployed from here: ${list}. Name the path or give --site <id>.`,
-  );
+/** How one is named where a place does not tell: most commands take `--site`. */
+interface Ways {
+  none: string;
+  several: string;
+}
+const BY_FLAG: Ways = {
+  none: "name a site: --site <id>",
+  several: "Give --site and the id of one, or run it in one of these folders.",
+};
+
+function severalLinks(links: Link[], cwd: string, { several }: Ways): Failure {
+  const list = links.map(({ folder, url, site_id }) => `${shownFrom(cwd, folder)} (${url}, ${site_id})`).join(", ");
+  return new Failure("several_links", `Several sites were deployed from here: ${list}. ${several}`);
 }
 
 /** A command as it is typed, with the path if there is one. */
@@ -93,7 +100,7 @@ function linkAbove(links: Link[], { cwd, server }: Context, path: string | undef
 }
 
 /** Why a place has no link that counts. */
-function notLinked(context: Context, path: string | undefined): Failure {
+function notLinked(context: Context, path: string | undefined, { none }: Ways): Failure {
   const { live, expired, broken } = context.links.read();
   const place = path === undefined ? "here" : `from ${path}`;
   const deploy = commandFor(svc(), path);
@@ -109,7 +116,7 @@ function notLinked(context: Context, path: string | undefined): Failure {
   const above = linkAbove(live, context, path);
   const rest =
     above === undefined
-      ? `. Deploy it: ${deploy}, or name a site: --site <id>`
+      ? `. Deploy it: ${deploy}, or ${none}`
       : `${projectAbove(context, above)} For a new site: ${deploy}`;
   return new Failure("not_linked", `Nothing was deployed ${place} yet${rest}`);
 }
@@ -123,9 +130,9 @@ function projectAbove({ cwd }: Context, { folder, url }: Link): string {
 }
 
 /** The one link that a path, or the current directory, stands for. */
-export function findLink(context: Context, path: string | undefined): Link {
+export function findLink(context: Context, path: string | undefined, ways = BY_FLAG): Link {
   const found = linksAt(context.links.read().live, context, path);
-  if (new Set(found.map(({ folder }) => folder)).size > 1) throw severalLinks(found, context.cwd);
-  if (found[0] === undefined) throw notLinked(context, path);
+  if (new Set(found.map(({ folder }) => folder)).size > 1) throw severalLinks(found, context.cwd, ways);
+  if (found[0] === undefined) throw notLinked(context, path, ways);
   return found[0];
 }

@@ -32,7 +32,11 @@ function linkNamed({ links }: Context, written: string): Link | undefined {
 /** What was named, and the server that has it. One command asks one server. */
 function chosen(context: Context, given: Given): { written: readonly string[]; server: Server } {
   if (given.all.length === 0) {
-    const link = findLink(context, undefined);
+    const named = svc("delete <site>");
+    const link = findLink(context, undefined, {
+      none: `name the site: ${named}`,
+      several: `Name those that go: ${named}`,
+    });
     return { written: [link.site_id], server: serverOf(context, link) };
   }
   const { chosen_by } = context.server;

@@ -26,7 +26,7 @@ interface Outcome extends Counts {
   file: string;
   output: string;
   seconds: number;
-  /** Why the runner ended before it had counted its tests; empty where it did count. */
+  /** Why the runner ended before it had counted its tests; empty where it did count, or hung. */
   died: string;
 }
 
@@ -45,7 +45,12 @@ export async function testFiles(words: string[]): Promise<string[]> {
 }
 
 /** Runs `files` in `lanes` at a time and prints what failed and the counts; the exit code. */
-export async function runSuite(files: string[], lanes: number, env: Record<string, string>): Promise<number> {
+export async function runSuite(
+  files: string[],
+  lanes: number,
+  env: Record<string, string>,
+  file_ms = FILE_MS,
+): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "svc-suite-"));
   const started = performance.now();
   const outcomes: Outcome[] = [];
@@ -54,12 +59,12 @@ export async function runSuite(files: string[], lanes: number, env: Record<strin
   const lane = async (number: number): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const log = join(folder, `${number}.log`);
-      let outcome = await runFile(file, log, env);
+      let outcome = await runFile(file, log, env, file_ms);
       if (outcome.died !== "") {
         again.push(`${file} (${outcome.died})`);
         say(outcome.output);
         say(`${file}: the runner died (${outcome.died}); it runs once again.`);
-        outcome = await runFile(file, log, env);
+        outcome = await runFile(file, log, env, file_ms);
       }
       outcomes.push(outcome);
       show(outcome);
@@ -73,7 +78,7 @@ export async function runSuite(files: string[], lanes: number, env: Record<strin
   return summary(outcomes, again, (performance.now() - started) / 1000);
 }
 
-async function runFile(file: string, log: string, env: Record<string, string>): Promise<Outcome> {
+async function runFile(file: string, log: string, env: Record<string, string>, file_ms: number): Promise<Outcome> {
   const started = performance.now();
   const output = openSync(log, "w");
   const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, `./${file}`], {
@@ -82,7 +87,7 @@ async function runFile(file: string, log: string, env: Record<string, string>): 
     stdin: "ignore",
     stdout: output,
     stderr: output,
-    timeout: FILE_MS,
+    timeout: file_ms,
     killSignal: "SIGKILL",
   });
   await child.exited;
@@ -90,7 +95,8 @@ async function runFile(file: string, log: string, env: Record<string, string>): 
   const text = await readFile(log, "utf8");
   const counts = Object.fromEntries(COUNTS.map((word) => [word, counted(text, word)])) as Counts;
   const seconds = (performance.now() - started) / 1000;
-  const died = /^Ran \d+ tests? across/m.test(text) ? "" : `${child.signalCode ?? child.exitCode}`;
+  const ended = seconds >= file_ms / 1000 || /^Ran \d+ tests? across/m.test(text);
+  const died = ended ? "" : `${child.signalCode ?? child.exitCode}`;
   const empty = COUNTS.every((word) => counts[word] === 0);
   if ((died !== "" || child.exitCode !== 0 || empty) && counts.fail === 0) counts.fail = 1;
   return { file, output: text, seconds, died, ...counts };

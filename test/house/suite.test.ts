@@ -28,12 +28,22 @@ const CASES: [title: string, body: string, said: RegExp, code: number][] = [
   ["an exit in mid-file", `test("x", () => process.exit(0))`, / 0 pass\n 1 fail\n/, 1],
 ];
 
-test.concurrent.each(CASES)("%s", async (title, body, said, code) => {
+/** What is said of a file of tests, and the exit code. `more`: further arguments. */
+async function ran(title: string, body: string, more = ""): Promise<[said: string, code: number]> {
   const file = join(folder, `${title.replaceAll(" ", "-")}.test.ts`);
   await Bun.write(file, `${IMPORTS}\n${body};\n`);
   const script = `import { runSuite } from "./scripts/suite.ts";
-    process.exit(await runSuite(${JSON.stringify([relative(ROOT, file)])}, 2, {}));`;
+    process.exit(await runSuite(${JSON.stringify([relative(ROOT, file)])}, 2, {}${more}));`;
   const child = Bun.spawn([process.execPath, "-e", script], { cwd: ROOT, stderr: "pipe" });
-  expect(await child.stderr.text()).toMatch(said);
-  expect(await child.exited).toBe(code);
+  return [await child.stderr.text(), await child.exited];
+}
+
+test.concurrent.each(CASES)("%s", async (title, body, said, code) => {
+  expect(await ran(title, body)).toEqual([expect.stringMatching(said), code]);
+});
+
+test("a file that hangs is ended, has failed, and does not hang a second time", async () => {
+  const [said, code] = await ran("hanging", `test("x", () => { for (;;); })`, ", 2_000");
+  expect([said.includes("ran again"), code]).toEqual([false, 1]);
+  expect(said).toMatch(/FAIL .* 0 passed, 1 failed[^]* 0 pass\n 1 fail\n/);
 });

@@ -90,6 +90,10 @@ main() {
     *) fail "$program is no program of these: svc or svc-server." 2 ;;
   esac
   [ -n "${SVC_RELEASE:-}" ] || fail "Set SVC_RELEASE to the URL of the folder with the archives and SHA256SUMS." 2
+  case $SVC_RELEASE in
+    http://* | https://*) ;;
+    *) fail "SVC_RELEASE is $SVC_RELEASE, but must begin with https:// or http://." 2 ;;
+  esac
   [ -n "${SVC_INSTALL_DIR:-}${HOME:-}" ] || fail "Set SVC_INSTALL_DIR to the folder that the program goes to." 2
   directory=${SVC_INSTALL_DIR:-$HOME/.local/bin}
   # What is moved to a folder lands inside it.

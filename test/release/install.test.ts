@@ -235,6 +235,7 @@ describe("what is not installed", () => {
   test("wrong use: exit 2, and how it is meant", async () => {
     expect(await refused({}, 2, ["nginx"])).toContain("nginx is no program of these: svc or svc-server.");
     expect(await refused({ env: { SVC_RELEASE: "" } }, 2)).toContain("Set SVC_RELEASE to the URL of the folder");
+    expect(await refused({ env: { SVC_RELEASE: "example.com/svc" } }, 2)).toContain("must begin with https://");
     expect(await refused({ env: { HOME: "" } }, 2)).toContain("Set SVC_INSTALL_DIR");
   });
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The scripts that pages load, each a file of browser/: one more is one more line. */
-const ENTRIES = ["claim", "copy", "manual", "password", "select", "zone", "zone-worker"] as const;
+const ENTRIES = ["claim", "copy", "manual", "once", "password", "select", "zone", "zone-worker"] as const;
 export type ScriptName = (typeof ENTRIES)[number];
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));

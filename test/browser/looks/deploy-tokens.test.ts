@@ -68,3 +68,14 @@ test("by keyboard alone: a name, Enter, and the token stands there to be copied"
   expect(await browser.evaluate<string>(`document.querySelector("#deploy-token").value`)).toMatch(/^svc_deploy_/);
   expect(await browser.evaluate<boolean>(`document.querySelector("button[data-copy]").checkVisibility()`)).toBe(true);
 }, 60_000);
+
+test("WEB 1.4: a reload of the page that shows a token makes no second one, and leads to the account", async () => {
+  const made = () => server.rows("deploy_tokens");
+  await browser.visit(server.base_url + MAKE, "What it may");
+  await browser.evaluate(submit("reloaded"));
+  await browser.shows("Keep it now");
+  const before = made();
+  await browser.evaluate("location.reload()").catch(() => {});
+  expect((await browser.shows("Deploy tokens")).url).toBe(`${server.base_url}/dashboard/account`);
+  expect(made()).toBe(before);
+}, 60_000);

@@ -105,9 +105,9 @@ function shownOnce(ctx: SignedIn, { token, name, expires_at }: Made): Response {
         ${copyButton("Copy token", "deploy-token")}
       </p>
     </div>
-    <p class="actions final">${linkButton(ACCOUNT, "Done", { kind: "primary" })}</p>
+    <p class="actions final">${linkButton(ACCOUNT, "Done", { kind: "primary", attributes: html`data-once` })}</p>
   </div>`;
-  return answerPage(ctx, { title: "Your deploy token", body, current: "account", scripts: ["copy"] });
+  return answerPage(ctx, { title: "Your deploy token", body, current: "account", scripts: ["copy", "once"] });
 }
 
 /** The site that a person means: by its id, its slug, or the address that they see. What is none is left as it was sent,

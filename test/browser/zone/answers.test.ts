@@ -1,7 +1,7 @@
-/** WEB 4.4 and 4.5 in Chromium: stages, "Cancel", a second drop, leaving; and each answer that can come. */
+/** WEB 4.5 in Chromium: each answer that can come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
-import { byRole, focused, named, press, things } from "../by-role.ts";
+import { byRole, focused, press, things } from "../by-role.ts";
 import { lastSite, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
@@ -25,73 +25,6 @@ const sites = (): number => world.server.rows("sites");
 const live = async (): Promise<void> => {
   await world.in("done");
 };
-
-describe("WEB 4.4: progress", () => {
-  test("each stage is said once; the bar has a name, and the button goes with the last byte", async () => {
-    const held = Promise.withResolvers<void>();
-    world.fates.push(held.promise);
-    await world.drop(site);
-    await until(() => world.deploys.length === 1);
-    await until(async () => (await world.statuses()).includes("Publishing"));
-    expect(await named(world.browser, "progressbar")).toEqual(["Publishing"]);
-    expect(await named(world.browser, "button")).not.toContain("Cancel");
-    expect(await focused(world.browser)).toEqual({ role: "progressbar", name: "Publishing" });
-    held.resolve();
-    await live();
-    expect(await world.statuses()).toEqual(["Reading 1 file", "Zipping", "Uploading", "Publishing"]);
-  });
-
-  test("Cancel stops the request; nothing is published, and the focus is back", async () => {
-    const large = await world.folder("large", {
-      "index.html": "x",
-      ...Object.fromEntries(
-        Array.from({ length: 160 }, (_, i) => [`${i}.bin`, crypto.getRandomValues(new Uint8Array(65_536))]),
-      ),
-    });
-    const before = sites();
-    world.stall(true);
-    await world.browser.evaluate(`document.querySelector('[data-choose="folder"]').focus()`);
-    await world.choose("folder", large);
-    await until(async () => (await world.statuses()).includes("Uploading"));
-    expect(await focused(world.browser)).toEqual({ role: "button", name: "Cancel" });
-    await world.browser.press("Enter");
-    await world.in("idle");
-    world.stall(false);
-    expect((await world.statuses()).at(-1)).toBe("Cancelled. Nothing was published.");
-    expect(await focused(world.browser)).toEqual({ role: "button", name: "Choose a folder" });
-    expect([world.deploys.length, sites()]).toEqual([0, before]);
-  });
-
-  test("leaving asks, a second drop is refused in the status and changes nothing", async () => {
-    const held = Promise.withResolvers<void>();
-    world.fates.push(held.promise);
-    const leaving = () =>
-      world.browser.evaluate<boolean>(`!dispatchEvent(new Event("beforeunload", { cancelable: true }))`);
-    expect(await leaving()).toBe(false);
-    await world.drop(site);
-    await until(async () => (await world.statuses()).includes("Publishing"));
-    expect(await leaving()).toBe(true);
-    await world.drop(site);
-    await world.paste("# Another");
-    expect((await world.statuses()).at(-1)).toStartWith("Something is being published already.");
-    expect(await world.state()).toBe("working");
-    held.resolve();
-    await live();
-    expect([await leaving(), world.deploys.length]).toEqual([false, 1]);
-  });
-});
-
-test("WEB 4.4: a drop in the place of a question asks before the page is left, too", async () => {
-  const held = Promise.withResolvers<void>();
-  world.fates.push(held.promise);
-  await world.paste("# A question");
-  await world.in("asking");
-  await world.drop(site);
-  await until(async () => (await world.statuses()).includes("Publishing"));
-  expect(await world.browser.evaluate(`dispatchEvent(new Event("beforeunload", { cancelable: true }))`)).toBe(false);
-  held.resolve();
-  await live();
-});
 
 describe("WEB 4.5: when it does not work", () => {
   const error = "The server's own words.";

@@ -28,6 +28,8 @@ export interface Job {
   busy: boolean;
   /** The last answer was that the session has ended. */
   signed_out: boolean;
+  /** No answer came to one of its tries: the server may have taken it. */
+  lost: boolean;
   /** Where the focus was. */
   from: Element | null;
 }

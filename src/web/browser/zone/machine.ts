@@ -21,6 +21,7 @@ interface Parts {
 const ASKS = (event: Event): void => event.preventDefault();
 const BUSY = "Something is being published already. Wait until it is live, or cancel it.";
 const CANCELLED = "Cancelled. Nothing was published.";
+const CANCELLED_AGAIN = "Cancelled. The try before it may have been published.";
 
 export class Machine {
   #job: Job | null = null;
@@ -59,6 +60,7 @@ export class Machine {
       controller: new AbortController(),
       busy: false,
       signed_out: false,
+      lost: false,
       from: document.activeElement,
     };
     this.#job = job;
@@ -128,6 +130,7 @@ export class Machine {
     if (job.target.kind === "local" && (answer?.status === 401 || answer?.status === 404))
       return this.#drop(job.target.site);
     job.signed_out = answer?.status === 401;
+    job.lost ||= answer === null;
     this.#failed(job, troubleOf(answer, this.#publisher(job), navigator.onLine));
   }
 
@@ -170,7 +173,7 @@ export class Machine {
     const { face } = this.parts;
     if (job.controller.signal.aborted) {
       this.reset();
-      face.say(CANCELLED);
+      face.say(job.lost ? CANCELLED_AGAIN : CANCELLED);
       return;
     }
     this.#failed(job, troubleWithFiles(error) ?? this.#unforeseen(job, error));

@@ -6,7 +6,7 @@ import { bun } from "../../scripts/run.ts";
 
 const env = { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_WHOLE: "1" };
 const render = ["receipts-set", "bounds", "closed-in"].map((name) => `./test/render/${name}.test.ts`);
-const looks = ["manual", "dashboard-looks", "deploy-tokens-looks", "comments/desk-looks"];
+const looks = ["manual", "dashboard-looks", "looks/deploy-tokens", "looks/site-sections", "comments/desk-looks"];
 const browser = ["receipts", ...looks].map((name) => `./test/browser/${name}.test.ts`);
 const files = [...render, ...browser];
 process.exit(await bun(["test", "--timeout=60000", ...files], { env }));

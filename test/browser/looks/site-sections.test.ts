@@ -7,7 +7,7 @@ import { type DeployResult, startServer, type TestServer } from "../../kit/serve
 import { type Visitor, visitorOf } from "../../kit/visitor.ts";
 import { type Browser, openBrowser } from "../chromium.ts";
 import { enter } from "../entering.ts";
-import { axeFinds, inScheme, loadOf, sized, watchLoads } from "../health.ts";
+import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "../health.ts";
 
 let server: TestServer;
 let browser: Browser;
@@ -69,10 +69,7 @@ describe.each<[state: string, path: () => string, says: string]>([
   ["the list of sites that a browser saw", () => "/dashboard", "1 warning"],
 ])("%s", (_state, path, says) => {
   test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {
-    for (const [scheme, width] of [
-      ["light", 1280],
-      ["dark", 320],
-    ] as const) {
+    for (const [width, scheme] of LOOKS) {
       await inScheme(browser, scheme);
       await sized(browser, width);
       const { text, failures, messages } = await browser.visit(server.base_url + path(), says);

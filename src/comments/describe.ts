@@ -5,9 +5,12 @@ import { isInWord } from "./matching/words.ts";
 /** COMMENTS 2. */
 const MOST = 64;
 
+/** Of a word that is longer than that, a part: some writings have no spaces in a sentence. */
 export function describe(text: string, start: number, end: number): Quote {
-  let [from, to] = [Math.max(0, start - MOST), Math.min(text.length, end + MOST)];
+  const [least, most] = [Math.max(0, start - MOST), Math.min(text.length, end + MOST)];
+  let [from, to] = [least, most];
   while (from < start && isInWord(text, from)) from++;
   while (to > end && isInWord(text, to)) to--;
-  return { exact: text.slice(start, end), prefix: text.slice(from, start), suffix: text.slice(end, to) };
+  const prefix = text.slice(from === start ? least : from, start);
+  return { exact: text.slice(start, end), prefix, suffix: text.slice(end, to === end ? most : to) };
 }

@@ -87,6 +87,28 @@ chapter("COMMENTS 3: which of several", () => {
     const inside = anchor("The reprocessing began.", { exact: "process", prefix: "The re", suffix: "ing began." });
     expect(inside).toEqual({ start: 6, end: 13, state: "anchored" });
   });
+
+  const LONG = "a3f".repeat(60);
+  const TIBETAN =
+    "བོད་སྐད་ཡིག་གི་སློབ་དེབ་འདི་ནི་སློབ་མ་རྣམས་ལ་ཕན་པའི་ཆེད་དུ་བྲིས་པ་ཡིན་ཞིང་འདིའི་ནང་དུ་སྐད་ཡིག་གི་སྒྲ་དང་བརྡ་སྤྲོད་ཀྱི་གནད་དོན་མང་པོ་འཁོད་ཡོད་པས་ན་ལྟ་ཀློག་གནང་རོགས་ཞེས་ཞུ་རྒྱུ་ཡིན";
+
+  test.each([
+    ["in a word longer than its surroundings", `Token: ${LONG}XYZ123${LONG} ends.`, "XYZ123"],
+    ["in a writing whose sentences have no spaces", TIBETAN, "ཕན་པའི་ཆེད"],
+  ])("a passage %s, moved", (_, old, exact) => {
+    expect(found(`Something new. ${old}`, exact, old)).toEqual([exact, "anchored"]);
+  });
+
+  test("of a writing without spaces an edit beside the passage leaves the rest to be known by", () => {
+    const now = TIBETAN.replace("ཕན་པའི་ཆེད", "ཕན་པའི་དོན").replace("བྲིས་པ", "");
+    expect(found(now, "ལ་ཕན་པའི་ཆེད", TIBETAN)).toEqual(["ལ་ཕན་པའི་དོན", "changed"]);
+  });
+
+  test("a quote whose writer knew of no space at a block's edge", () => {
+    const text = "Installation Run npm install first, then start it.";
+    const quote = { exact: "Run npm install", prefix: "Installation", suffix: " first, then" };
+    expect(anchor(text, quote)).toEqual({ start: 13, end: 28, state: "anchored" });
+  });
 });
 
 chapter("COMMENTS 3: writings and units", () => {

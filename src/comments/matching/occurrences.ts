@@ -48,16 +48,24 @@ export const isWhole = (text: string, at: number, quote: Quote): boolean =>
   text.startsWith(quote.prefix + quote.exact + quote.suffix, at - quote.prefix.length) &&
   !cutsWord(text, at, quote);
 
-/** The passage's word that stands at the fewest places: all other words need not be looked for. */
-function rarest({ standing }: TextIndex, { ids, from, to }: Cut): { word: number; places: Int32Array } | null {
-  let found: { word: number; places: Int32Array } | null = null;
+interface Standing {
+  word: number;
+  places: Int32Array;
+}
+
+/** The passage's word that stands at the fewest places: all other words need not be looked for. A word that only begins or
+ *  ends in the passage says nothing: the surroundings may have cut it, or the text may part what the quote has in one. Null
+ *  where there is no other. */
+function rarest({ standing }: TextIndex, { ids, starts, ends, from, to, start, end }: Cut): Standing | null {
+  let found: Standing | null = null;
   for (let word = from; word < to; word++) {
-    if (ids[word]! < 0) return null; // nowhere in the text
-    const places = standing(ids[word]!);
+    if (starts[word]! < start || ends[word]! > end) continue;
+    const places = ids[word]! < 0 ? NOWHERE : standing(ids[word]!);
     if (found === null || places.length < found.places.length) found = { word, places };
   }
   return found;
 }
+const NOWHERE = new Int32Array();
 
 function nearest(places: Int32Array, words: TextIndex["words"], hint: number): Int32Array {
   if (places.length <= MOST) return places;
@@ -66,23 +74,32 @@ function nearest(places: Int32Array, words: TextIndex["words"], hint: number): I
   return places.subarray(from, from + MOST);
 }
 
-function startsOf(index: TextIndex, quote: Quote, words: Cut, hint: number): number[] {
+/** Places of the very letters, whatever words they are in. */
+function* lettersOf(text: string, exact: string): Generator<number> {
+  let at = text.indexOf(exact);
+  for (let count = 0; at >= 0 && count < MOST; count++) {
+    yield at;
+    at = text.indexOf(exact, at + 1);
+  }
+}
+
+function* placesOf(index: TextIndex, { exact }: Quote, words: Cut, hint: number): Generator<number> {
   const found = rarest(index, words);
-  if (found === null) return [];
-  const { text } = index;
+  if (found === null) return yield* lettersOf(index.text, exact);
   const offset = words.start - words.starts[found.word]!;
-  const starts: number[] = [];
   for (const place of nearest(found.places, index.words, hint)) {
     const at = index.words.starts[place]! + offset;
-    if (at >= 0 && text.startsWith(quote.exact, at) && !cutsWord(text, at, quote)) starts.push(at);
+    if (at >= 0 && index.text.startsWith(exact, at)) yield at;
   }
-  return starts;
 }
+
+const startsOf = (index: TextIndex, quote: Quote, hint: number): number[] =>
+  [...placesOf(index, quote, cut(index, quote), hint)].filter((at) => !cutsWord(index.text, at, quote));
 
 export function occurrences(index: TextIndex, quote: Quote, hint: number): Occurrences {
   const { text } = index;
   const { exact, prefix, suffix } = quote;
-  const places = startsOf(index, quote, cut(index, quote), hint).map((at) => ({
+  const places = startsOf(index, quote, hint).map((at) => ({
     at,
     equal: equalBefore(text, at, prefix) + equalBehind(text, at + exact.length, suffix),
   }));

@@ -25,8 +25,12 @@ const isUnspaced = (code: number): boolean =>
   (code >= 0xf900 && code <= 0xfaff) ||
   (code >= 0xff00 && code <= 0xffef);
 
-/** Latin-1's signs, general punctuation, arrows, and drawings. */
-const isSign = (code: number): boolean => (code < 0xc0 && code !== 0xaa && code !== 0xba) || code >> 12 === 2;
+/** Latin-1's signs, what parts Tibetan syllables and Ethiopic words, general punctuation, arrows, and drawings. */
+const isSign = (code: number): boolean =>
+  (code < 0xc0 && code !== 0xaa && code !== 0xba) ||
+  (code >= 0x0f04 && code <= 0x0f14) ||
+  (code >= 0x1361 && code <= 0x1368) ||
+  code >> 12 === 2;
 
 function classify(code: number): number {
   if (code <= 32 || code === 0xa0) return SPACE;

@@ -139,6 +139,26 @@ describe("what was said before", () => {
     expect((await place.visitor().texts()).toSorted()).toEqual([text, "hello", "ok", "root"].toSorted());
   });
 
+  test("waits, too, where it takes the place of other words", async () => {
+    const place = await commentedSite(server);
+    const [ann, bob] = [place.visitor(), place.visitor()];
+    const text = "Visit my shop, where everything is cheap, and then visit it again.";
+    await ann.say(text);
+    await bob.say("Thanks");
+    const [own, other] = [await bob.say("Something harmless"), await bob.say("Something else")];
+    const edited = async (id: string, now: string) => (await bob.edit(id, now)).headers.get("svc-visibility");
+    expect([await edited(own, text), await edited(other, "Thanks")]).toEqual(["pending", "pending"]);
+    const { threads } = await place.visitor().threads();
+    expect(threads.map(({ comments }: { comments: { text: string }[] }) => comments[0]!.text)).toEqual([
+      text,
+      "Thanks",
+    ]);
+    const mended = await bob.say("A sentense of my own, as long as others are, that nobody has said.");
+    for (const now of [text.replace("cheap", "dear"), text.replace("cheap", "dear")]) {
+      expect(await edited(mended, now)).toBeNull(); // its own words are no other's
+    }
+  });
+
   test("is found by an index, however many comments there are: a repeated text waits, also after an edit, and a gone one not", async () => {
     const place = await commentedSite(server);
     const [ann, bob] = [place.visitor(), place.visitor()];

@@ -3,7 +3,7 @@ import { Refusal } from "../../../errors.ts";
 import type { Edit, Found } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, countReply, isPublic, isRoot, ownStanding, refuseChanged } from "./changes.ts";
-import { hashOf } from "./repeated.ts";
+import { hashOf, isRepeated } from "./repeated.ts";
 import { refuseFullTextIn } from "./room.ts";
 import { find } from "./view.ts";
 
@@ -17,12 +17,14 @@ const change = statement(
 );
 
 export function* edit(wanted: Edit, now: number): Op<Found> {
-  const { site_id, by, text, waits } = wanted;
+  const { site_id, by, text } = wanted;
   const begun = yield* begin(site_id, now);
   const row = yield* ownStanding(wanted);
   if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
   refuseChanged(row, wanted.revs);
   yield* refuseFullTextIn(wanted, row.thread_no, row.comment_no);
+  const again = by.kind === "visitor" && (yield* isRepeated(site_id, by.id, text, row.comment_no));
+  const waits = wanted.waits || again;
   const state = waits ? "pending" : row.state;
   yield* change.do(row.comment_no, text, state, begun.at, isPublic(row) ? 1 : 0, begun.no, hashOf(text));
   if (waits && isPublic(row) && !isRoot(row)) yield* countReply(row.thread_no, begun.no);

@@ -11,12 +11,15 @@ export const hashOf = (text: string): number => createHash("sha256").update(text
 
 // What is there twice is the same text: no two of them are likely to share a hash.
 const saidBy = statement(
-  "select 1 from comments where site_id = ?1 and text_hash = ?2 and person_id = ?3 and text = ?4 limit 1",
+  "select 1 from comments where site_id = ?1 and text_hash = ?2 and comment_no <> ?3 and text = ?4 and person_id = ?5 limit 1",
 );
-const saidByAnybody = statement("select 1 from comments where site_id = ?1 and text_hash = ?2 and text = ?3 limit 1");
+const saidByAnybody = statement(
+  "select 1 from comments where site_id = ?1 and text_hash = ?2 and comment_no <> ?3 and text = ?4 limit 1",
+);
 
-export function* isRepeated(site_id: string, person_id: string, text: string): Op<boolean> {
-  const hash = hashOf(text);
-  if ([...text].length >= LONG) return (yield* saidByAnybody.get(site_id, hash, text)) !== null;
-  return (yield* saidBy.get(site_id, hash, person_id, text)) !== null;
+/** `instead_of`: comment_no of the one whose text this is to be; 0 of a new one. */
+export function* isRepeated(site_id: string, person_id: string, text: string, instead_of = 0): Op<boolean> {
+  const values = [site_id, hashOf(text), instead_of, text] as const;
+  if ([...text].length >= LONG) return (yield* saidByAnybody.get(...values)) !== null;
+  return (yield* saidBy.get(...values, person_id)) !== null;
 }

@@ -1,4 +1,4 @@
-/** What a page is to comments: an HTML file, however its address is written, or each path that gets the shell of a
+/** What a page is to comments: an HTML file, however its address is written and whatever rule shows it, or each path that gets the shell of a
  *  single-page app (COMMENTS, ruling 19); and where its feed lies. Serving asks it, and comments, which may not think
  *  otherwise. */
 import { isHtml } from "./media-types.ts";
@@ -14,6 +14,8 @@ export interface Pages {
   files: Files;
   spa: Pick<Spa, "enabled">;
   version: Pick<Version, "spa_rule">;
+  /** The file that a rule of the site shows at a path, percent-encoded; null where none does. Without it no rule is asked. */
+  ruled?(path: string): ManifestFile | null;
 }
 
 export interface Page {
@@ -28,11 +30,16 @@ export const pageOfFile = (file: ManifestFile): Page => ({ page: `/${encodePath(
 /** The page that a path is which gets the shell. */
 export const pageOfRoute = (path: string, file: ManifestFile): Page => ({ page: encodePath(decodePath(path)!), file });
 
+const ifPage = (file: ManifestFile): Page | null => (isHtml(file.media_type) ? pageOfFile(file) : null);
+
 /** `path` is percent-encoded, as a request has it. Null where it is no page; throws `invalid_path`. */
-export function pageAt({ files, spa, version }: Pages, path: string): Page | null {
+export function pageAt(pages: Pages, path: string): Page | null {
+  const { files, spa, version } = pages;
+  const ruled = pages.ruled?.(path) ?? null;
+  if (ruled !== null) return ifPage(ruled);
   const found = resolve<ManifestFile>(files, path);
-  if (found.kind === "redirect") return pageAt({ files, spa, version }, found.location);
-  if (found.kind === "file") return isHtml(found.file.media_type) ? pageOfFile(found.file) : null;
+  if (found.kind === "redirect") return pageAt(pages, found.location);
+  if (found.kind === "file") return ifPage(found.file);
   const shell = files.get(fallbackPath(version.spa_rule, (name) => files.has(name)));
   if (!found.fallback || !spa.enabled || shell === undefined) return null;
   return pageOfRoute(path, shell);

@@ -2,6 +2,7 @@
 import { answer as answerTo, type Answered, type HangsOn, type Tried } from "../rules/answer.ts";
 import { isHtml } from "../media-types.ts";
 import { decodePath } from "../percent.ts";
+import { shownByRule } from "../rules/shown.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
 import { fallbackPath } from "../site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
@@ -184,9 +185,10 @@ function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string,
 
 /** What a page says of its comments (COMMENTS 1): the companion, and where to write. A shell goes out only where the site is
  *  a single-page app, so that its routes are pages. */
-function linkOf({ dress, version }: LoadedVersion, files: StoredManifest, page: Page): string | null {
+function linkOf({ dress, version, rules }: LoadedVersion, files: StoredManifest, page: Page): string | null {
   if (dress === "") return null;
-  const companion = feedAddress({ files, spa: { enabled: true }, version }, page);
+  const ruled = shownByRule(files, rules.redirects);
+  const companion = feedAddress({ files, spa: { enabled: true }, version, ruled }, page);
   return `<${companion}>; rel="replies alternate"; type="application/ld+json"; title="Comments", </_svc/comments/>; rel="http://www.w3.org/ns/oa#annotationService"`;
 }
 

@@ -12,6 +12,8 @@ interface Edited {
   media_type: string;
   /** `missing`: a page of its own in the place of what is not there, never kept. */
   status: "found" | "unchanged" | "missing";
+  /** Whether the service's own Link is on it: to the comments. */
+  linked: boolean;
 }
 
 /** `headers`, changed in place: in the order of the lines. */
@@ -19,13 +21,16 @@ export function edited(headers: Headers, edits: HeaderEdits | null, answer: Edit
   if (edits === null) return headers;
   const given = new Set<string>();
   for (const edit of answer.policy.version_host ? edits.version : edits.live) {
-    if (refused(edit, answer) === null) apply(headers, edit, answer.policy, given);
+    if (refused(edit, answer) === null) apply(headers, edit, answer, given);
   }
   return headers;
 }
 
+const STAYS = "The service's own stays.";
+
 /** Why a line does nothing to an answer, as a sentence; null where it does what it says. */
-export function refused({ name, value }: HeaderEdit, { policy, media_type, status }: Edited): string | null {
+export function refused({ name, value }: HeaderEdit, answer: Edited): string | null {
+  const { policy, media_type, status } = answer;
   const unless = (holds: boolean, why: string): string | null => (holds ? null : why);
   switch (name.toLowerCase()) {
     case "content-type":
@@ -42,32 +47,32 @@ export function refused({ name, value }: HeaderEdit, { policy, media_type, statu
     case "cache-control":
       if (status === "missing") return "A 404 is never kept.";
       return unless(policy.caching_is_theirs, "It counts on the live address of a site that has an owner.");
+    case "link":
+      return unless(value !== null || !answer.linked, STAYS);
     case "vary":
     case "x-robots-tag":
     case "content-security-policy":
       // A 304 takes back what a browser may have kept: that stays.
-      return unless(
-        value !== null || !(status === "unchanged" || stays(name.toLowerCase(), policy)),
-        "The service's own stays.",
-      );
+      return unless(value !== null || !(status === "unchanged" || stays(name.toLowerCase(), answer)), STAYS);
     default:
       return null;
   }
 }
 
 /** Whether the service's own stays, with theirs beside it. */
-function stays(name: string, policy: Policy): boolean {
+function stays(name: string, { policy, linked }: Edited): boolean {
   if (name === "vary") return true;
+  if (name === "link") return linked;
   if (name === "x-robots-tag") return policy.robots !== null;
   return name === "content-security-policy" && policy.csp !== null;
 }
 
-function apply(headers: Headers, { name, value }: HeaderEdit, policy: Policy, given: Set<string>): void {
+function apply(headers: Headers, { name, value }: HeaderEdit, answer: Edited, given: Set<string>): void {
   const lower = name.toLowerCase();
   if (value === null) {
     headers.delete(lower);
     given.delete(lower);
-  } else if (stays(lower, policy) || (given.has(lower) && lower !== "content-type")) headers.append(lower, value);
+  } else if (stays(lower, answer) || (given.has(lower) && lower !== "content-type")) headers.append(lower, value);
   else headers.set(lower, value);
   if (value !== null) given.add(lower);
 }

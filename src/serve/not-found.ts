@@ -57,5 +57,5 @@ function initWith(page: Body, { coding }: Form, policy: Policy, edits: HeaderEdi
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
     ...policyHeaders(policy),
   });
-  return { status: 404, headers: edited(headers, edits, { policy, media_type, status: "missing" }) };
+  return { status: 404, headers: edited(headers, edits, { policy, media_type, status: "missing", linked: false }) };
 }

@@ -45,7 +45,7 @@ export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding)
   headers.set("accept-ranges", coding === "identity" ? "bytes" : "none");
   if (namedByBun(media_type)) headers.set("content-disposition", "inline");
   for (const [name, value] of Object.entries(policyHeaders(policy))) headers.set(name, value);
-  return edited(headers, answer.edits, { policy, media_type, status: "found" });
+  return edited(headers, answer.edits, { policy, media_type, status: "found", linked: answer.link !== null });
 }
 
 /** With these types Bun names a file on the disk, which is a hash, and browsers would save it under that (BUN 2). */
@@ -54,7 +54,8 @@ export const namedByBun = (media_type: string): boolean => /^(?:application|mode
 function unchangedHeaders(answer: FileAnswer, policy: Policy): Headers {
   const headers = validators(answer, policy);
   for (const [name, value] of Object.entries(unchangedPolicyHeaders(policy))) headers.set(name, value);
-  return edited(headers, answer.edits, { policy, media_type: answer.body.file.media_type, status: "unchanged" });
+  const { media_type } = answer.body.file;
+  return edited(headers, answer.edits, { policy, media_type, status: "unchanged", linked: answer.link !== null });
 }
 
 function validators(answer: FileAnswer, policy: Policy): Headers {

@@ -1,8 +1,9 @@
 /** A request on a site's host, top to bottom: 1 what is shown there, if anything (locate), 2 the path's answer (by-path,
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import type { Exchange } from "../http/exchange.ts";
+import { shownByRule } from "../rules/shown.ts";
 import { effectiveSpa } from "../site-state.ts";
-import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { ServingStore, StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Site, Spa, Version } from "../types.ts";
 import { answerFrom, type Serving } from "./answering.ts";
 import { createBodies } from "./bodies.ts";
@@ -43,6 +44,8 @@ interface Live {
   version: Version;
   files: StoredManifest;
   spa: Spa;
+  /** The file that a rule shows at a path, percent-encoded. */
+  ruled(path: string): StoredFile | null;
 }
 
 interface SiteServerParts {
@@ -124,7 +127,8 @@ async function readLive(locate: Locate, manifests: Manifests, slug: string): Pro
   const { site, version } = await locate({ slug, version_id: null });
   const files = await manifests.of(version);
   if (files === null) throw unknownVersion();
-  return { site, version: version.version, files, spa: effectiveSpa(site, version.version) };
+  const ruled = shownByRule(files, version.rules.redirects);
+  return { site, version: version.version, files, spa: effectiveSpa(site, version.version), ruled };
 }
 
 /** Whether a shortcut still leads to what the long way would find. */

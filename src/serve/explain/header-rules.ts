@@ -41,8 +41,9 @@ function whyNot(edit: Reached["edit"], hosted: Hosted, answer: Answer): string |
   if (answer.kind === "redirect") return "Redirects take no headers of the site.";
   if (answer.kind === "unmatched") {
     if (answer.page === null) return "The service's own 404 takes no headers of the site.";
-    return refused(edit, { policy, media_type: answer.page.file.media_type, status: "missing" });
+    return refused(edit, { policy, media_type: answer.page.file.media_type, status: "missing", linked: false });
   }
   if (answer.skew !== null) return "A former version's file takes no headers of the live one.";
-  return refused(edit, { policy, media_type: answer.body.file.media_type, status: "found" });
+  const { media_type } = answer.body.file;
+  return refused(edit, { policy, media_type, status: "found", linked: answer.link !== null });
 }

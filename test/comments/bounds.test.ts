@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { count, openFile, read, write } from "../kit/database.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
-import { type Answered, commentedSite, FREELY } from "./commented.ts";
+import { type Answered, type CommentedSite, commentedSite, FREELY } from "./commented.ts";
 
 let server: TestServer;
 beforeAll(async () => void (server = await startServer(FREELY)));
@@ -58,6 +58,60 @@ describe("reports", () => {
     const before = count(server.data_dir, "comment_reports");
     const { status } = await place.visitor().send(`${id}/report`, { method: "POST", body: { reason: "spam" } });
     expect([status, count(server.data_dir, "comment_reports") - before]).toEqual([202, 0]);
+  });
+});
+
+describe("COMMENTS 2: what a page and a site hold", () => {
+  const full = async (answer: Promise<Answered>) => codeOf(await answer);
+  /** As if so many had been written, one thread each, on a page of theirs. */
+  function fill({ site }: CommentedSite, threads: number, page: string, state = "public"): void {
+    const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${threads})`;
+    write(
+      server.data_dir,
+      `insert into comments (id, site_id, thread_no, text, text_hash, state, was_public, created_at, modified_at, public_no, own_no)
+       ${numbers} select 'c_' || ?1 || ?2 || i, ?1, 0, 'x', i, ?3, 1, '2026-11-23', '2026-11-23', 1, 1 from n`,
+      site.site_id,
+      page,
+      state,
+    );
+    const theirs = "site_id = ?1 and thread_no = 0";
+    write(
+      server.data_dir,
+      `insert into threads (thread_no, site_id, page, version_id, version_created_at, changed_no)
+       select comment_no, site_id, ?2, ?3, '2026-11-23', 1 from comments where ${theirs}`,
+      site.site_id,
+      page,
+      site.version_id,
+    );
+    write(server.data_dir, `update comments set thread_no = comment_no where ${theirs}`, site.site_id);
+  }
+
+  test.each(["public", "pending", "rejected"])("500 threads a page, those that are %s too", async (state) => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const own = await ann.say("one of five hundred");
+    fill(place, 499, "/guide.html", state);
+    expect(await full(ann.post("one more"))).toBe("409 page_full");
+    expect((await ann.answer("a reply", own)).status).toBe(201);
+    expect((await ann.post("on another page", "/index.html")).status).toBe(201);
+    await (await place.owner()).send(own, { method: "DELETE" });
+    expect((await ann.post("in its place")).status).toBe(201);
+  });
+
+  test("5,000 comments a site, of threads and replies", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const own = await ann.say("the first");
+    for (let n = 0; n < 11; n++) fill(place, 450, `/page-${n}.html`);
+    fill(place, 48, "/last.html");
+    const reply = await ann.reply("the last", own);
+    expect([await full(ann.post("one more")), await full(ann.answer("one more", own))]).toEqual([
+      "409 site_full",
+      "409 site_full",
+    ]);
+    await ann.send(reply, { method: "DELETE" });
+    expect((await ann.post("in its place")).status).toBe(201);
+    expect((await (await commentedSite(server)).visitor().post("elsewhere")).status).toBe(201);
   });
 });
 

@@ -145,6 +145,7 @@ describe("passcode mode", () => {
     const site = await world.site(FILES, "passcode", { passcode: "open sesame" });
     await open(site);
     await click(browser, "button", "Comments");
+    await panelShows(browser, "It guards the comments, not the page.");
     await fill(browser, "textbox", "Passcode", "close sesame");
     await click(browser, "button", "Enter");
     await panelShows(browser, "Wrong passcode");

@@ -2,8 +2,8 @@
 import { beforeEach, expect, test } from "bun:test";
 import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
-import { byRole } from "../by-role.ts";
-import { click, panelShows } from "./hands.ts";
+import { byRole, fill } from "../by-role.ts";
+import { click, panelShows, panelText } from "./hands.ts";
 import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
 
 /** `waits`: what the page waits for at least ten seconds, newest last. `answers`: the statuses of its questions. */
@@ -19,6 +19,7 @@ const HEAR = `
   window.fetch = async (...asked) => {
     const answer = await ask(...asked).catch((error) => { answers.push(0); throw error; });
     answers.push(answer.status);
+    if (window.held && String(asked[0]).includes("since=")) await window.held.splice(0)[0];
     return answer;
   };`;
 
@@ -60,6 +61,23 @@ test("how long ago something was written is told anew, though nothing else is ne
   await lookAgain();
   await panelShows(browser, "5 minutes ago");
   expect((await answers()).at(-1)).toBe(304);
+});
+
+test("an answer that comes late takes nothing away that was learned meanwhile", async () => {
+  await browser.cdp("Network.clearBrowserCookies");
+  await browser.visit(`${site.origin}/`);
+  await click(browser, "button", "Comments");
+  await panelShows(browser, "First");
+  await site.writeOn({ exact: "The tide tables" }, "Second");
+  await browser.evaluate("window.held = [new Promise((resolve) => (window.release = resolve))]");
+  await lookAgain();
+  await until(async () => (await answers()).at(-1) === 200 && browser.evaluate<boolean>("held.length === 0"));
+  await fill(browser, "textbox", "Comment", "Third");
+  await click(browser, "button", "Post");
+  await panelShows(browser, "You write as");
+  await browser.evaluate("release()");
+  await Bun.sleep(500);
+  for (const text of ["First", "Second", "Third", "You write as"]) expect(await panelText(browser)).toContain(text);
 });
 
 test("never while nobody sees it", async () => {

@@ -142,7 +142,7 @@ describe("COMMENTS 2: view", () => {
     const guest = place.visitor();
     const locked = await guest.send(VIEW);
     expect(locked.text).toContain('name="passcode"');
-    expect(locked.text).toContain("It guards the comments, not the page.");
+    expect(locked.text).toContain("A passcode guards these comments, not the page.");
     const wrong = await send(guest, { page: "/guide.html", passcode: "not this one" });
     expect([wrong.status, wrong.text.includes("Wrong passcode")]).toEqual([401, true]);
     expect((await send(guest, { page: "/guide.html", passcode: PASSCODE })).status).toBe(303);

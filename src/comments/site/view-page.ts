@@ -74,7 +74,7 @@ const threadPart = (view: ViewedPage, { id, anchor, comments, status }: Thread):
 const passcodeForm = ({ page, refused }: ViewedPage): Html =>
   html`<form method="post" action="/_svc/comments/view">
     ${refused && html`<p role="alert">${refused.sentence}</p>`} ${hidden("page", page)}
-    <p class="dim">It guards the comments, not the page.</p>
+    <p class="dim">A passcode guards these comments, not the page.</p>
     <label for="passcode">Passcode</label>
     <input id="passcode" name="passcode" type="password" required autocomplete="current-password" />
     <button class="button">Enter</button>

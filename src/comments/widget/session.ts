@@ -69,9 +69,11 @@ export class Session {
 
   /** False where there was no answer. */
   async refresh(): Promise<boolean> {
-    const { path } = this;
-    const since = this.cursor && `&since=${encodeURIComponent(this.cursor)}`;
+    const { path, cursor } = this;
+    const since = cursor && `&since=${encodeURIComponent(cursor)}`;
     const answer = await askThreads(path, since, this.etag ? { "if-none-match": this.etag } : {});
+    // What changed since a state that is none any more says nothing of what is known by now.
+    if (path === this.path && cursor !== this.cursor) return this.refresh();
     if (path === this.path) this.take(answer);
     return answer.status !== 0 && answer.status < 500 && answer.status !== 429;
   }

@@ -68,7 +68,7 @@ export async function select(browser: Browser, words: string): Promise<void> {
   await mouse(browser, "mouseReleased", { x: x + width - 1, y: line });
 }
 
-const MODIFIERS = { alt: 1, ctrl: 2, shift: 8 };
+const MODIFIERS = { alt: 1, ctrl: 2, meta: 4, shift: 8 };
 
 /** A key with others held down. */
 export async function chord(browser: Browser, code: string, key: string, ...held: (keyof typeof MODIFIERS)[]) {

@@ -7,7 +7,7 @@ import { byRole, fill } from "../by-role.ts";
 import { loadOf, watchLoads } from "../health.ts";
 import { watchTasks } from "../journeys/tasks.ts";
 import { click, panelShows, select } from "./hands.ts";
-import { article, type CommentedSite, PASSAGE, World } from "./world.ts";
+import { article, type CommentedSite, PASSAGE, type Stranger, World } from "./world.ts";
 
 const world = shared(await World.open());
 const { browser } = world;
@@ -144,4 +144,30 @@ test("a page with 500 threads, as many as there can be, is as quiet before anybo
   expect(longest_ms).toBeLessThan(50);
   await click(browser, "button", "Comments");
   await panelShows(browser, "Thread 499");
+}, 60_000);
+
+test("a hundred threads in one block of 6,000 lines cost little beside the page itself", async () => {
+  const line = (i: number) =>
+    `${i} says that boat ${i * 7} lies at pier ${i * 13} ${"and so on ".repeat(i % 3 ? 2 : 14)}`;
+  const text = Array.from({ length: 6000 }, (_, i) => line(i)).join("\n");
+  const style =
+    "<style>body { margin: 0; max-width: none; padding: 0 } pre { margin: 0; white-space: pre-wrap }</style>";
+  const page = { "index.html": article("", `<pre>${text}</pre>`).replace("</head>", `${style}</head>`) };
+  const [bare, full] = [await world.site(page, "off"), await world.site(page)];
+  let by: Stranger | undefined;
+  for (let i = 0; i < 6000; i += 60) {
+    const quote = { exact: `boat ${i * 7} lies at pier ${i * 13}`, prefix: `${i} says that `, suffix: " and so on" };
+    by = await full.writeOn(quote, `Thread ${i}`, by && { by });
+  }
+  const alone = await longestTask(() => browser.visit(`${bare.origin}/`));
+  const longest_ms = await longestTask(async () => {
+    await browser.visit(`${full.origin}/`);
+    await until(() =>
+      browser.evaluate<boolean>(
+        "document.querySelector('svc-comments')?.shadowRoot.querySelectorAll('.pin[data-lies]').length === 100",
+      ),
+    );
+  });
+  expect(longest_ms).toBeLessThan(alone + 150);
+  expect((await loadOf(browser)).shifted).toBe(0);
 }, 60_000);

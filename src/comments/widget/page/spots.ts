@@ -63,12 +63,41 @@ function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
   return { x: rtl ? left : right - width, width, lies: "edge" };
 }
 
+/** Characters: farther off no line stands beside a pin, however wide the window is and however small the letters. A block may
+ *  hold a whole book, and to look at all its lines for each pin takes seconds. */
+const NEARBY = 2000;
+
+/** The place so far before a passage's beginning, or behind it; null where the block ends first. */
+function farFrom(block: Element, passage: Range, step: "previousNode" | "nextNode"): [node: Text, at: number] | null {
+  const { startContainer, startOffset } = passage;
+  const from = startContainer instanceof Text ? startContainer : elementOf(passage)!;
+  const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  texts.currentNode = from;
+  const back = step === "previousNode";
+  let left = NEARBY;
+  for (let node = from instanceof Text ? from : texts[step](); node; node = texts[step]()) {
+    const { length } = node as Text;
+    const at = node === from ? startOffset : back ? length : 0;
+    const room = back ? at : length - at;
+    if (room >= left) return [node as Text, back ? at - left : at + left];
+    left -= room;
+  }
+  return null;
+}
+
+function aroundIn(block: Element, passage: Range): Range {
+  const around = document.createRange();
+  around.selectNodeContents(block);
+  const [before, behind] = [farFrom(block, passage, "previousNode"), farFrom(block, passage, "nextNode")];
+  if (before) around.setStart(...before);
+  if (behind) around.setEnd(...behind);
+  return around;
+}
+
 /** A pin beside `rect` has lines of the block beside itself. */
-function nearIn(element: Element, rect: DOMRect): { from: number; to: number } {
-  const contents = document.createRange();
-  contents.selectNodeContents(element);
+function nearIn(block: Element, passage: Range, rect: DOMRect): { from: number; to: number } {
   const middle = (rect.top + rect.bottom) / 2;
-  const near = [...contents.getClientRects()].filter(
+  const near = [...aroundIn(block, passage).getClientRects()].filter(
     ({ top, bottom }) => top < middle + SIZE / 2 && bottom > middle - SIZE / 2,
   );
   return {
@@ -86,7 +115,7 @@ export function spotOf({ range }: Place, free: Free): Spot | null {
   const around = element?.closest(BLOCK);
   const block = around?.getBoundingClientRect() ?? rect;
   const [from, to] = [Math.min(block.left, rect.left), Math.max(block.right, rect.right)];
-  const spot = across({ from, to, near: () => (around ? nearIn(around, rect) : { from, to }) }, free);
+  const spot = across({ from, to, near: () => (around ? nearIn(around, range, rect) : { from, to }) }, free);
   return { ...spot, x: spot.x + scrollX, y: Math.max(0, rect.top + scrollY + (rect.height - SIZE) / 2) };
 }
 

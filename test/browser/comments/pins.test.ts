@@ -21,8 +21,15 @@ const wide = (dir: string): string => `<!doctype html>
 const world = shared(await World.open());
 const { browser } = world;
 const column = wide("ltr").replace("margin: 16px", "margin: 16px; max-width: 500px");
-const site = await world.site({ "ltr.html": wide("ltr"), "rtl.html": wide("rtl"), "column.html": column });
-for (const dir of ["ltr", "rtl", "column"]) {
+/** All of it one block. */
+const block = wide("ltr").replaceAll(/<\/p><p>/g, "<br><b>Next:</b> ");
+const site = await world.site({
+  "ltr.html": wide("ltr"),
+  "rtl.html": wide("rtl"),
+  "block.html": block,
+  "column.html": column,
+});
+for (const dir of ["ltr", "rtl", "block", "column"]) {
   for (const i of NUMBERS) {
     const quote = { exact: "channel twelve", prefix: `${i}. The harbour office answers by radio on ` };
     await site.writeOn({ ...quote, suffix: " from six in the morning" }, `Rule ${i}?`, { page: `/${dir}.html` });
@@ -65,7 +72,7 @@ function expectClear({ pins, text, rail }: Seen): void {
   expect(on_text).toEqual([]);
 }
 
-const SCREENS = [1280, 1000, 800, 390].flatMap((width) => ["ltr", "rtl"].map((dir) => [width, dir] as const));
+const SCREENS = [1280, 1000, 800, 390].flatMap((width) => ["ltr", "rtl", "block"].map((dir) => [width, dir] as const));
 
 test.each(SCREENS)("on a page without a margin no pin lies on the text: %d px, %s", async (width, dir) => {
   await sized(browser, width, 1400);

@@ -78,8 +78,8 @@ export class Pins {
   }
 
   private place(): void {
-    const free = freeBeside(this.beside);
-    this.makeRoom(free.drawer === null);
+    this.makeRoom(freeBeside(this.beside).drawer === null);
+    const free = freeBeside(this.beside); // with the scrollbar that the room may have brought, or taken away
     const spots = this.pinned.map(({ place }) => spotOf(place, free));
     const taken: Spot[] = [];
     this.pinned.forEach(({ thread }, i) => {

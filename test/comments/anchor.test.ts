@@ -4,7 +4,7 @@ import { historyOf, lookAlike, type Span } from "../../bench/anchoring/cases.ts"
 import { blocksOf } from "../../bench/anchoring/edits.ts";
 import { anchor } from "../../src/comments/anchor.ts";
 import { describe } from "../../src/comments/describe.ts";
-import { expectLinear } from "../kit/cpu.ts";
+import { expectLinear, expectWithin } from "../kit/cpu.ts";
 import { realPages } from "./pages.ts";
 
 const OLD =
@@ -201,6 +201,20 @@ chapter("COMMENTS 3 and abuse test 11: bounded", () => {
     expectLinear(1_000_000, inputOf, ({ text, quote }) =>
       anchor(`${text};`, { ...quote, exact: `${quote.exact.slice(0, 600)}zz${quote.exact.slice(600)}` }),
     );
+  });
+
+  test.each([
+    ["a", `${"a".repeat(600)}b${"a".repeat(599)}`],
+    ["ab", `${"ab".repeat(300)}b${"ab".repeat(299)}`],
+  ])("1,200 letters of one word, in nothing but %s: some passes over the page", (unit, exact) => {
+    const text = unit.repeat(1_000_000 / unit.length);
+    const pass = (): number => {
+      let sum = 0;
+      for (let at = 0; at < text.length; at++) sum += text.charCodeAt(at);
+      return sum;
+    };
+    const quote = { exact, prefix: "c".repeat(64), suffix: "d".repeat(64) };
+    expectWithin(100, pass, () => expect(anchor(text, quote)).toBeNull());
   });
 
   test("5,000 passages that stand where they did, at their longest, on a page of ten million characters", () => {

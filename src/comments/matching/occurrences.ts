@@ -3,6 +3,7 @@ import type { Quote } from "../quote.ts";
 import type { Candidate } from "./candidate.ts";
 import { type Context, contextOf, surroundings } from "./surroundings.ts";
 import { type Cut, cut } from "./cut.ts";
+import { lettersIn } from "./letters.ts";
 import type { TextIndex } from "./text-index.ts";
 import { firstFrom, isInWord } from "./words.ts";
 
@@ -74,18 +75,9 @@ function nearest(places: Int32Array, words: TextIndex["words"], hint: number): I
   return places.subarray(from, from + MOST);
 }
 
-/** Places of the very letters, whatever words they are in. */
-function* lettersOf(text: string, exact: string): Generator<number> {
-  let at = text.indexOf(exact);
-  for (let count = 0; at >= 0 && count < MOST; count++) {
-    yield at;
-    at = text.indexOf(exact, at + 1);
-  }
-}
-
 function* placesOf(index: TextIndex, { exact }: Quote, words: Cut, hint: number): Generator<number> {
   const found = rarest(index, words);
-  if (found === null) return yield* lettersOf(index.text, exact);
+  if (found === null) return yield* lettersIn(index.text, exact, MOST);
   const offset = words.start - words.starts[found.word]!;
   for (const place of nearest(found.places, index.words, hint)) {
     const at = index.words.starts[place]! + offset;

@@ -89,6 +89,18 @@ test.each(SCREENS)("on a page without a margin no pin lies on the text: %d px, %
   expectClear(await look());
 });
 
+test("what comes late on a page that never rests has its pin soon", async () => {
+  const restless = `<p id="clock"></p><script>
+    setInterval(() => (document.querySelector("#clock").textContent = performance.now()), 100);
+    setTimeout(() => document.querySelector("main").insertAdjacentHTML("beforeend", "<p>Ropes are coiled at last.</p>"), 3800);
+  </script>`;
+  const late = await world.site({ "index.html": wide("ltr").replace("</main>", `</main>${restless}`) });
+  await late.writeOn({ exact: "Ropes are coiled at last" }, "By whom?");
+  await browser.visit(`${late.origin}/`);
+  await byRole(browser, "button", "Thread on 'Ropes are coiled at last', 0 replies");
+  expect(await browser.evaluate<number>("performance.now()")).toBeLessThan(9000);
+});
+
 test("where the page has room beside the drawer, pins stay beside their passages", async () => {
   await inScheme(browser, "light");
   await sized(browser, 1280, 800);

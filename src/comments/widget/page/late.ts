@@ -4,6 +4,8 @@
 const AFTER_LOAD_MS = [1000, 3000];
 const WATCHED_MS = 15_000;
 const REST_MS = 300;
+/** A page with a clock never rests. */
+const MOST_MS = 2000;
 /** What somebody does may bring what went: a tab that is turned to, a list that goes on. */
 const AGAIN = ["click", "scrollend"];
 
@@ -23,9 +25,16 @@ export function watcher(look: () => void): () => void {
 function watchChanges(look: () => void, signal: AbortSignal): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let ending: ReturnType<typeof setTimeout> | undefined;
+  let first = 0;
+  const rested = (): void => {
+    first = 0;
+    (window.requestIdleCallback ?? setTimeout)(() => signal.aborted || look());
+  };
   const observer = new MutationObserver(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => (window.requestIdleCallback ?? setTimeout)(() => signal.aborted || look()), REST_MS);
+    const now = performance.now();
+    first ||= now;
+    timer = setTimeout(rested, Math.min(REST_MS, first + MOST_MS - now));
   });
   const end = () => observer.disconnect();
   const begin = (): void => {

@@ -77,7 +77,7 @@ function nearest(places: Int32Array, words: TextIndex["words"], hint: number): I
 
 function* placesOf(index: TextIndex, { exact }: Quote, words: Cut, hint: number): Generator<number> {
   const found = rarest(index, words);
-  if (found === null) return yield* lettersIn(index.text, exact, MOST);
+  if (found === null) return yield* lettersIn(index.text, exact);
   const offset = words.start - words.starts[found.word]!;
   for (const place of nearest(found.places, index.words, hint)) {
     const at = index.words.starts[place]! + offset;

@@ -32,7 +32,7 @@ function watchChanges(look: () => void, signal: AbortSignal): void {
   };
   const observer = new MutationObserver(() => {
     clearTimeout(timer);
-    const now = performance.now();
+    const now = Date.now();
     first ||= now;
     timer = setTimeout(rested, Math.min(REST_MS, first + MOST_MS - now));
   });

@@ -1,6 +1,6 @@
-/** What a page is to comments: an HTML file, however its address is written and whatever rule shows it, or each path that gets the shell of a
- *  single-page app (COMMENTS, ruling 19); and where its feed lies. Serving asks it, and comments, which may not think
- *  otherwise. */
+/** What a page is to comments: an HTML file, however its address is written and whatever rule shows it, or each path that
+ *  gets the shell of a single-page app (COMMENTS, ruling 19); and where its feed lies. Serving asks it, and comments, which
+ *  may not think otherwise. */
 import { isHtml } from "./media-types.ts";
 import { decodePath, encodePath } from "./percent.ts";
 import { resolve } from "./resolve.ts";

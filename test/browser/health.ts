@@ -33,6 +33,28 @@ export const LOOKS: readonly (readonly [width: number, scheme: "light" | "dark"]
   ...(WHOLE ? ([[1280, "dark"], [320, "light"]] as const) : []), // prettier-ignore
 ];
 
+const PRESSED = `main :is(button, .button, select, .field, input:not([type=hidden], [type=checkbox], [type=radio]), summary,
+  .tabs a, .pages a, label:has(input))`;
+
+/** What is pressed on a page and lower than 24 px, or than 44 where it is touched (WEB 9). */
+export async function lowTargets(browser: Browser, url: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [width, least] of [
+    [1280, 24],
+    [390, 44],
+  ] as const) {
+    await sized(browser, width);
+    await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: width === 390 });
+    await browser.visit(url);
+    const low = await browser.evaluate<string[]>(`[...document.querySelectorAll(${JSON.stringify(PRESSED)})]
+      .filter((element) => element.checkVisibility() && element.getBoundingClientRect().height < ${least})
+      .map((element) => element.outerHTML)`);
+    found.push(...low.map((element) => `${width} px: ${element}`));
+  }
+  await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: false });
+  return found;
+}
+
 const OBSERVE = `window.shifted = 0; new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;
 }).observe({ type: "layout-shift", buffered: true })`;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
 import { byRole, focused, press, things } from "../by-role.ts";
-import { lastSite, openZone, type ZoneWorld } from "./world.ts";
+import { lastSite, openAnew, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
 let site: string;
@@ -11,13 +11,7 @@ beforeAll(async () => {
   site = await world.folder("site", { "index.html": "<!doctype html><title>Harbour</title>" });
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
-beforeEach(async () => {
-  await world.browser.cdp("Network.clearBrowserCookies");
-  await world.open();
-  await world.browser.evaluate("localStorage.clear()");
-  await world.open();
-  [world.deploys.length, world.fates.length] = [0, 0];
-});
+beforeEach(() => openAnew(world));
 
 const offered = async (): Promise<string[]> =>
   world.browser.evaluate(`[...document.querySelectorAll(".face .row > *")].map((one) => one.textContent)`);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
 import { focused, named, press } from "../by-role.ts";
-import { openZone, type ZoneWorld } from "./world.ts";
+import { openAnew, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
 const PAGE = (title: string) => `<!doctype html><title>${title}</title>`;
@@ -10,11 +10,7 @@ beforeAll(async () => {
   world = await openZone();
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
-beforeEach(async () => {
-  await world.open();
-  await world.browser.evaluate("localStorage.clear()");
-  await world.open();
-});
+beforeEach(() => openAnew(world));
 
 const stored = (): Promise<{ site_id: string; slug: string }[]> =>
   world.browser.evaluate(`JSON.parse(localStorage.getItem("svc-sites") ?? "[]")`);

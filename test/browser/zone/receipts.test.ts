@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { zipOf } from "../../kit/zip.ts";
 import { byRole, focused, hrefOf, named, press, valueOf } from "../by-role.ts";
-import { lastSite, openZone, type ZoneWorld } from "./world.ts";
+import { lastSite, openAnew, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
 let site: string;
@@ -12,13 +12,7 @@ beforeAll(async () => {
   site = await world.folder("site", { "index.html": PAGE("Harbour") });
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
-beforeEach(async () => {
-  await world.browser.cdp("Network.clearBrowserCookies");
-  await world.open();
-  await world.browser.evaluate("localStorage.clear()");
-  await world.open();
-  world.deploys.length = 0;
-});
+beforeEach(() => openAnew(world));
 
 const text = (): Promise<string> => world.browser.evaluate<string>("document.body.innerText");
 const stored = (): Promise<{ site_id: string; slug: string }[]> =>

@@ -247,6 +247,15 @@ export async function openZone(...settings: Setting[]): Promise<ZoneWorld> {
   };
 }
 
+/** The page as a stranger has it who was never here, nothing of what came before counted. */
+export async function openAnew({ browser, open, deploys, fates }: ZoneWorld): Promise<void> {
+  await browser.cdp("Network.clearBrowserCookies");
+  await open();
+  await browser.evaluate("localStorage.clear()");
+  await open();
+  [deploys.length, fates.length] = [0, 0];
+}
+
 /** What was published, as the API tells it. */
 export async function lastSite({ browser }: ZoneWorld): Promise<{ url: string; version_id: string; site_id: string }> {
   return browser.evaluate(`(() => {

@@ -1,6 +1,6 @@
 /** What is said beside the result: tokens, ways back, waits, package managers, Ctrl-C (CONTRACT 8). */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { deployed, Home, json } from "../kit/cli.ts";
+import { ctrlCAt, deployed, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
 import { sharedPerson } from "../kit/shared.ts";
 
@@ -156,10 +156,7 @@ describe("CONTRACT 8: Ctrl-C says whether anything was published", () => {
     const slow = throttled(Number(new URL(fake.url).port));
     await using home = await newHome(slow.url);
     await home.write("dist", { "noise.bin": noise });
-    const half = (raw: string, terminal: Bun.Terminal) => {
-      if (/Uploading \d+ %/.test(raw)) terminal.write("\x03");
-    };
-    const { code, lines } = await home.runOnTerminal([], {}, half);
+    const { code, lines } = await home.runOnTerminal([], {}, ctrlCAt(/Uploading \d+ %/));
     slow.stop();
     await fake.stop();
     expect(code).toBe(130);

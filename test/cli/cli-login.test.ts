@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { browserCommand } from "../../src/cli/terminal/open-browser.ts";
-import { homeWithSite, json } from "../kit/cli.ts";
+import { ctrlCAt, homeWithSite, json } from "../kit/cli.ts";
 import { deviceCode, fakeServer } from "../kit/fake-server.ts";
 import { decideLogin } from "../kit/people.ts";
 import { sharedPerson } from "../kit/shared.ts";
@@ -73,9 +73,7 @@ describe("a person", () => {
 
   test("Ctrl-C while it waits: exit 130, the cursor is back, no session", async () => {
     await using home = await newHome();
-    const { code, raw } = await home.runOnTerminal(["login"], {}, (seen, terminal) => {
-      if (seen.includes("Waiting for you") && !seen.includes("^C")) terminal.write("\x03");
-    });
+    const { code, raw } = await home.runOnTerminal(["login"], {}, ctrlCAt(/Waiting for you/));
     expect(code).toBe(130);
     expect(raw.endsWith("\x1b[?25h")).toBe(true);
     expect(await home.hasSaved("session.json")).toBe(false);

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { CLI, Home, json } from "../kit/cli.ts";
+import { CLI, ctrlCAt, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -190,9 +190,8 @@ describe("Ctrl-C", () => {
 
   test("on a terminal: exit 130, the cursor is back, nothing is left", async () => {
     const fake = fakeServer(() => new Promise<Response>(() => {}));
-    const { code, raw } = await home.runOnTerminal([], { env: { DEPLOY_URL: fake.url } }, (seen, terminal) => {
-      if (seen.includes("Publishing") && !seen.includes("^C")) terminal.write("\x03");
-    });
+    const env = { DEPLOY_URL: fake.url };
+    const { code, raw } = await home.runOnTerminal([], { env }, ctrlCAt(/Publishing/));
     await fake.stop();
     expect(code).toBe(130);
     expect(raw.endsWith("\x1b[?25h")).toBe(true);

@@ -144,6 +144,19 @@ export class Home {
   }
 }
 
+/**
+ * For `runOnTerminal`: Ctrl-C as soon as `moment` is on the screen, once. The terminal echoes the key, so one who
+ * presses at every output presses without end, and what the program says last drowns.
+ */
+export function ctrlCAt(moment: RegExp): (raw: string, terminal: Bun.Terminal) => void {
+  let isPressed = false;
+  return (raw, terminal) => {
+    if (isPressed || !moment.test(raw)) return;
+    isPressed = true;
+    terminal.write("\x03");
+  };
+}
+
 /** What `--json` printed. */
 export const json = ({ out }: Pick<Ran, "out">): Record<string, unknown> => JSON.parse(out) as Record<string, unknown>;
 

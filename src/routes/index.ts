@@ -2,7 +2,7 @@
 import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../errors.ts";
 import { type DeployFacts, type Exchange, queryOf } from "../http/exchange.ts";
-import { answerJson } from "../http/answers.ts";
+import { answerEmpty, answerJson } from "../http/answers.ts";
 import { type Caller, callerOf, signedOut } from "./caller.ts";
 import { createSite, redeploy } from "./deploys/deploy.ts";
 import { beginFacts, noteCaller } from "./deploys/facts.ts";
@@ -49,9 +49,16 @@ export function createApi(parts: ApiParts, table: readonly Route[]) {
   const clientAddressOf = clientAddress(parts.config.trust_proxy);
   const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
 
+  /** People type a slash after the address of a page. */
+  function withoutSlash(request: Request, path: string, exchange: Exchange): Response {
+    const there = path.slice(0, -1);
+    if (writes(request) || !path.endsWith("/") || match(there) === null) throw nothingHere();
+    return answerEmpty(exchange, 308, { location: there + new URL(request.url).search });
+  }
+
   async function run(request: Request, path: string, exchange: Exchange, said: Said): Promise<unknown> {
     const atPath = match(path);
-    if (atPath === null) throw nothingHere();
+    if (atPath === null) return withoutSlash(request, path, exchange);
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
     const client_address = () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));

@@ -90,19 +90,19 @@ const redeploy = (
 
 describe("a window", () => {
   test("slides: a call fits again when the oldest leaves it, and a refused call does not count", async () => {
-    await using server = await startServer({ SVC_RATE_DEPLOY: "2/10s" });
+    await using server = await startServer({ SVC_RATE_DEPLOY: "2/10m" });
     const deploy = () => server.post(zipOf({ "index.html": "x" }));
-    const at = async (ms: number) => {
-      server.advance(ms);
+    const at = async (minutes: number) => {
+      server.advance(minutes * MINUTE);
       return (await deploy()).status;
     };
     expect(await at(0)).toBe(200);
-    expect(await at(5_000)).toBe(200);
-    expect(await at(1_000)).toBe(429);
-    expect(await at(2_000)).toBe(429);
-    expect(await at(2_000)).toBe(200); // the first left; the two refused ones never counted
-    expect(await at(3_000)).toBe(429);
-    expect(await at(2_000)).toBe(200);
+    expect(await at(5)).toBe(200);
+    expect(await at(1)).toBe(429);
+    expect(await at(2)).toBe(429);
+    expect(await at(2)).toBe(200); // the first left; the two refused ones never counted
+    expect(await at(3)).toBe(429);
+    expect(await at(2)).toBe(200);
   });
 
   test("of several the tightest is told, and each has its policy", async () => {

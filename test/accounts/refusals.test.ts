@@ -41,6 +41,13 @@ const json = (body: string) => post(rollback, () => ({ body, headers: { ...own()
 const cases: Record<string, Case> = {
   "an unknown path": { path: () => "/nothing", init: () => ({}), status: 404, code: "not_found" },
   "an unknown path below /sites": { path: () => "/sites/a/b/c", init: () => ({}), status: 404, code: "not_found" },
+  "two slashes after an address": { path: () => "/healthz//", init: () => ({}), status: 404, code: "not_found" },
+  "a slash after an address to write to": {
+    ...upload(() => one),
+    path: () => "/sites/",
+    status: 404,
+    code: "not_found",
+  },
   "DELETE /healthz": {
     path: () => "/healthz",
     init: () => ({ method: "DELETE" }),
@@ -173,6 +180,17 @@ describe.each(Object.entries(cases))("%s", (_, { path, init, status, code, more 
 test("405 names what is allowed", async () => {
   expect((await server.api("/sites")).headers.get("allow")).toBe("POST");
   expect((await server.api("/healthz", { method: "PUT" })).headers.get("allow")).toBe("GET, HEAD");
+});
+
+test.each([
+  ["/dashboard/?page=2", "/dashboard?page=2"],
+  ["/dashboard/account/", "/dashboard/account"],
+  ["/healthz/", "/healthz"],
+])("%s, with a slash too many, leads to %s", async (path, location) => {
+  for (const method of ["GET", "HEAD"]) {
+    const response = await server.api(path, { method, redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([308, location]);
+  }
 });
 
 test("401 says how to authenticate", async () => {

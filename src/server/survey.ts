@@ -78,16 +78,18 @@ function createCrowds({ max, isProxy }: Pick<SurveyOptions, "max" | "isProxy">) 
 const rests = ({ answered, rest_ms }: Connection): boolean => answered && rest_ms > RESTING_MS;
 
 /** Of the strangers, in turn: as many as are too many, and whoever asks too late. Who has just come may have asked, and
- *  nobody has read it yet: as long as there are descriptors, that is answered. */
+ *  nobody has read it yet: as long as there are descriptors, that is answered, and nobody of a smaller network goes
+ *  instead. */
 function lateOnes(
-  all: readonly Connection[],
+  strangers: readonly Connection[],
   left: number,
   isGreedy: (address: string) => boolean,
   { max, nothing }: SurveyOptions,
 ) {
   const too_many = left < 0 ? (max >> 3) - left : 0;
-  const strangers = left > nothing ? all.filter(({ rest_ms }) => rest_ms > JUST_NOW_MS) : all;
-  return strangers.filter(({ rest_ms, address }, n) => n < too_many || (rest_ms > SILENT_MS && isGreedy(address)));
+  const isLate = ({ rest_ms, address }: Connection, n: number) =>
+    n < too_many || (rest_ms > SILENT_MS && isGreedy(address));
+  return strangers.filter((one, n) => isLate(one, n) && (left <= nothing || one.rest_ms > JUST_NOW_MS));
 }
 
 export function createSurvey(options: SurveyOptions) {

@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../src/errors.ts";
-import { handZip, takeZip } from "../src/deploy/handed-zip.ts";
+import { receiveZip, takeZip } from "../src/deploy/handed-zip.ts";
 import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/media-types.ts";
@@ -43,7 +43,7 @@ const middle = upload(50, 2.5e6);
 const full = upload(200, 10e6);
 const listed = zipOf(new Map(Array.from({ length: 200 }, (_, i) => [`photos/${i}.png`, "x"])));
 const hostile = zipOf({ "index.html": elements });
-const handed = await handZip(await mkdtemp(join(tmpdir(), "svc-bench-")), zipOf({ "a.txt": "x" }));
+const handed = await receiveZip(await mkdtemp(join(tmpdir(), "svc-bench-")), [zipOf({ "a.txt": "x" })]);
 const { note } = takeZip(handed.path);
 await handed.remove();
 

@@ -2,7 +2,7 @@
  *  of what a message would (BUN 1b). Once the process has read it, the same file says where the deploy is, for when
  *  the process is ended or dies. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { mkdir, open, unlink, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { randomName } from "../random.ts";
 import type { Bytes, Progress } from "../types.ts";
@@ -19,18 +19,37 @@ export interface HandedZip {
   remove(): Promise<void>;
 }
 
+/** What an upload is made of, in order. */
+export type Pieces = AsyncIterable<Bytes> | Iterable<Bytes>;
+
 const STARTING: Place = { stage: "starting", file: null };
 /** A note is at most so long; what is cut is the end of a file's name. */
 const NOTE = 2048;
 
 /** Where `tmp` was taken away it is made again: a cleaner of temporary files must not end deploys until a restart. */
-async function write(path: string, zip: Bytes): Promise<void> {
-  const create = () => writeFile(path, zip, { flag: "wx", mode: 0o600 });
-  await create().catch(async (error: NodeJS.ErrnoException) => {
+async function create(path: string): Promise<FileHandle> {
+  const make = () => open(path, "wx", 0o600);
+  return make().catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     await mkdir(dirname(path), { mode: 0o700 }).catch(() => {}); // another deploy may have been quicker
-    return create();
+    return make();
   });
+}
+
+/** A disk that takes only a part says why when it is given the rest. */
+async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
+}
+
+/** Piece by piece, while the thread serves others; the memory of each is free then, where it is the piece's alone. What
+ *  comes after a failure is read all the same: who sends it hears the answer only then. */
+async function writePieces(file: FileHandle, pieces: Pieces): Promise<void> {
+  let failure: { error: unknown } | undefined;
+  for await (const piece of pieces) {
+    if (failure === undefined) await writeWhole(file, piece).catch((error: unknown) => void (failure = { error }));
+    if (piece.byteLength === piece.buffer.byteLength) piece.buffer.transfer(0);
+  }
+  if (failure !== undefined) throw failure.error;
 }
 
 async function readNote(path: string): Promise<Place> {
@@ -45,17 +64,19 @@ async function readNote(path: string): Promise<Place> {
   }
 }
 
-/** Its memory is free when this resolves, where it is the zip's alone. */
-export async function handZip(data_dir: string, zip: Bytes): Promise<HandedZip> {
+/** The pieces are handed over. Throws what they throw, and what the disk says; then nothing is left. */
+export async function receiveZip(data_dir: string, pieces: Pieces): Promise<HandedZip> {
   const path = join(data_dir, "tmp", `upload-${randomName(16)}`);
   const remove = () => unlink(path).catch(() => {});
+  const file = await create(path);
   try {
-    await write(path, zip);
+    await writePieces(file, pieces);
   } catch (error) {
     await remove();
     throw error;
+  } finally {
+    await file.close();
   }
-  if (zip.byteLength === zip.buffer.byteLength) zip.buffer.transfer(0);
   return { path, remove, place: () => readNote(path).catch(() => STARTING) };
 }
 

@@ -2,12 +2,13 @@
 import type { ReviewThread } from "../comments/carry.ts";
 import type { PlainFailure } from "../errors.ts";
 import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
+import type { HandedZip } from "./handed-zip.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../types.ts";
 
 /** The bytes of an upload. */
 export interface UploadBody {
-  /** Handed over: cannot be read afterwards. */
-  zip: Bytes;
+  /** Handed over: cannot be read afterwards. A file of `DeployPool.receive`, or the bytes themselves. */
+  zip: HandedZip | Bytes;
   /** The zip is a delta: the site whose files complete it. */
   joins?: string | null;
 }

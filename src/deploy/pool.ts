@@ -12,7 +12,7 @@ import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../types.ts";
 import { type DeployProcess, startDeployProcess } from "./deploy-process.ts";
 import { busy, notStarted, stopping } from "./failures.ts";
-import { type HandedZip, handZip, noZip } from "./handed-zip.ts";
+import { type HandedZip, noZip, type Pieces, receiveZip } from "./handed-zip.ts";
 import type { CarryJob, Deployed, DeployJob, Job, PlanJob, Planned, RehearsalJob, Rehearsed } from "./job.ts";
 import { type Done, startTask, type Task } from "./task.ts";
 
@@ -33,6 +33,8 @@ interface PoolOptions {
 }
 
 export interface DeployPool {
+  /** Takes an upload in, as a file that a job can have. Throws what `pieces` throw, and a Refusal where the disk fails. */
+  receive(pieces: Pieces): Promise<HandedZip>;
   /** Throws a Refusal, or an error for the log alone. `job.zip` cannot be read afterwards. */
   deploy(job: DeployJob): Promise<Deployed>;
   /** The same up to publishing: nothing is stored. */
@@ -69,12 +71,13 @@ function plannedOf(done: Done): Planned {
   throw new Error("a deploy came back from a plan");
 }
 
-const handedBytes = (job: Job): Bytes | null => ("zip" in job ? job.zip : "list" in job ? job.list : null);
+const handedOver = (job: Job): HandedZip | Bytes | null => ("zip" in job ? job.zip : "list" in job ? job.list : null);
 
 /** What a deploy needs before it can begin. What the machine does not give is refused in the caller's words; the log has
  *  its own. */
 function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => DeployProcess) {
   function refuseFor(error: unknown): never {
+    if (error instanceof Refusal) throw error;
     log.error("a deploy could not begin", error);
     const refusal = diskRefusal(error);
     throw refusal instanceof Refusal ? refusal : notStarted();
@@ -87,7 +90,7 @@ function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => D
         return refuseFor(error);
       }
     },
-    handOver: (zip: Bytes): Promise<HandedZip> => handZip(data_dir, zip).catch(refuseFor),
+    receive: (pieces: Pieces): Promise<HandedZip> => receiveZip(data_dir, pieces).catch(refuseFor),
   };
 }
 
@@ -95,7 +98,7 @@ function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => D
 function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const { limits, now, log, deadline_ms = DEADLINE_MS, memory_bytes = memoryFor(options.limits) } = options;
   const data_dir = resolve(options.data_dir);
-  const { start, handOver } = beginnings(data_dir, log, startOne);
+  const { start, receive } = beginnings(data_dir, log, startOne);
   const processes = restingChildren(start, options.idle_ms ?? IDLE_MS);
   const tasks = new Set<Task>();
   let stopped = false;
@@ -109,12 +112,13 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
     return task.outcome.finally(() => tasks.delete(task));
   }
   return {
+    receive,
     async run(job: Job): Promise<Done> {
       if (stopped) throw stopping();
       const process = processes.take(); // it starts while the zip is written
       try {
-        const bytes = handedBytes(job);
-        const zip = bytes === null ? noZip : await handOver(bytes);
+        const handed = handedOver(job) ?? noZip;
+        const zip = "path" in handed ? handed : await receive([handed]);
         return await runIn(process, job, zip).finally(zip.remove);
       } finally {
         processes.giveBack(process);
@@ -141,6 +145,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
     return running.finally(() => deploys.delete(running));
   }
   return {
+    receive: runner.receive,
     deploy: async (job) => deployedOf(await runInSlot(job)),
     rehearse: async (job) => rehearsedOf(await runInSlot(job)),
     carry: async (job) => void (await runInSlot(job)),

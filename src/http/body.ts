@@ -15,15 +15,46 @@ export async function readBody(
   limit: number,
   tooLarge: (actual: number | undefined) => Refusal,
 ): Promise<Bytes> {
-  const announced = request.headers.get("content-length");
-  if (announced !== null && Number(announced) > limit) throw tooLarge(Number(announced));
+  const announced = announcedLength(request, limit, tooLarge);
   try {
     return await readWhole(request, announced !== null, limit, tooLarge);
   } catch (error) {
-    // The client went away: that is no error of ours, and the log has no line of it.
-    throw error instanceof Refusal ? error : new Refusal("invalid_input", "The body ended before it was complete.");
+    throw orCutShort(error);
   }
 }
+
+/** The same piece by piece, for whoever does not want all of it in memory. */
+export async function* readPieces(
+  request: Request,
+  limit: number,
+  tooLarge: (actual: number | undefined) => Refusal,
+): AsyncGenerator<Bytes> {
+  const announced = announcedLength(request, limit, tooLarge);
+  let size = 0;
+  try {
+    for await (const piece of request.body ?? []) {
+      size += piece.length;
+      if (size > limit) throw tooLarge(undefined);
+      yield piece;
+    }
+  } catch (error) {
+    throw orCutShort(error);
+  }
+  if (announced !== null && size !== announced) throw orCutShort(null);
+}
+
+type TooLarge = (actual: number | undefined) => Refusal;
+
+/** Null where it is not announced. */
+function announcedLength({ headers }: Request, limit: number, tooLarge: TooLarge): number | null {
+  const announced = headers.get("content-length");
+  if (announced !== null && Number(announced) > limit) throw tooLarge(Number(announced));
+  return announced === null ? null : Number(announced);
+}
+
+/** The client went away: that is no error of ours, and the log has no line of it. */
+const orCutShort = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal("invalid_input", "The body ended before it was complete.");
 
 async function readWhole(
   request: Request,

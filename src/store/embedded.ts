@@ -70,7 +70,7 @@ export interface Store extends ServingStore {
    *  sentence where the data directory looks doubtful, unless forced. */
   sweep(now: number, force?: boolean): Promise<Swept>;
   /** Whether the disk has room for an upload of this size (uncompressed bytes, files) and its bookkeeping. */
-  hasRoomFor(bytes: number, files: number): boolean;
+  hasRoomFor(bytes: number, files: number, beside?: number): boolean;
   /** Percent of the disk that are in use. */
   diskUse(): number;
   /** Blobs that live versions name and that are not on disk. */
@@ -117,7 +117,7 @@ export function storeOn(parts: DataDir, { noteUse, noteTokenUse, announces = fal
     admit: (site, version, bounds) => db.read(admit(site, version, bounds, parts.now())),
     rollback: rollbacker(parts),
     sweep: sweeper(parts),
-    hasRoomFor: (bytes, files) => hasRoomFor(data_dir, bytes, files),
+    hasRoomFor: (...upload) => hasRoomFor(data_dir, ...upload),
     diskUse: () => diskUse(data_dir),
     missingBlobs: () => missingBlobs(db, (blob) => blobIsFound(data_dir, blob)),
     verifyTurn: verifyTurn(parts),

@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DeployProcess, startDeployProcess } from "../../src/deploy/deploy-process.ts";
-import { handZip, takeZip } from "../../src/deploy/handed-zip.ts";
+import { receiveZip, takeZip } from "../../src/deploy/handed-zip.ts";
 import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
+import type { Bytes } from "../../src/types.ts";
 import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
 import { measureStages } from "../../src/deploy/stages.ts";
 import { Refusal } from "../../src/errors.ts";
@@ -31,7 +32,10 @@ afterAll(() => {
 });
 
 let names = 0;
-const job = (files: Record<string, Content>, more: Partial<DeployJob> = {}): DeployJob => {
+const job = (
+  files: Record<string, Content>,
+  more: Partial<Omit<DeployJob, "zip">> = {},
+): Omit<DeployJob, "zip"> & { zip: Bytes } => {
   const [site_id, slugs] = [newSiteId(), [`calm-otter-${String(names++).padStart(4, "0")}`]];
   return {
     zip: zipOf(files),
@@ -225,7 +229,7 @@ describe("P10: the deadline", () => {
   }, 60_000);
 
   test("the file that hands the zip over says where the deploy is, from the first note on", async () => {
-    const zip = await handZip(data_dir, zipOf({ "a.txt": "x" }));
+    const zip = await receiveZip(data_dir, [zipOf({ "a.txt": "x" })]);
     expect(await zip.place()).toEqual({ stage: "starting", file: null });
     const taken = takeZip(zip.path);
     expect([...taken.zip]).toEqual([...zipOf({ "a.txt": "x" })]);
@@ -241,7 +245,7 @@ describe("P10: the deadline", () => {
   });
 
   test("a zip that looks like a note of its own is none", async () => {
-    const zip = await handZip(data_dir, new TextEncoder().encode("upload\nunpacking\n/etc/passwd\n"));
+    const zip = await receiveZip(data_dir, [new TextEncoder().encode("upload\nunpacking\n/etc/passwd\n")]);
     expect(await zip.place()).toEqual({ stage: "starting", file: null });
     await zip.remove();
   });

@@ -1,11 +1,15 @@
 /** CONTRACT 4.1: how much of an upload is read, and how many an address may have under way. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { holdWrites } from "../kit/database.ts";
+import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
+import { MB, residentBytes } from "../torture/parts/figures.ts";
 
 const MAX_ZIP = 100_000;
 let server: TestServer;
@@ -120,6 +124,27 @@ test("a deploy is in flight until it is answered: of forty at once some are 503,
   writes.letGo();
   const others = (await statuses).filter((status) => status !== 503);
   expect(others).toEqual(Array.from({ length: 16 }, () => 200));
+});
+
+test("an upload on its way is in a file and not in memory, and leaves none where it is given up", async () => {
+  await using folder = await temporaryFolder();
+  const own = await startProcess(["--data-dir", folder.path, "--log", "off"]);
+  const files = () =>
+    readdirSync(join(folder.path, "tmp")).map((name) => statSync(join(folder.path, "tmp", name)).size);
+  const written = () => files().reduce((sum, size) => sum + size, 0);
+  const body = new Uint8Array(5_000_000).fill(7);
+  const before = residentBytes(own.pid);
+  const open = await Promise.all(Array.from({ length: 16 }, () => beginUpload(own.port, body)));
+  try {
+    await until(() => written() === 16 * (body.length >> 1));
+    // Of the 40 that were sent. What is free goes back to the system a moment later.
+    await until(() => residentBytes(own.pid) - before < 20 * MB);
+  } finally {
+    for (const upload of open) upload.abandon();
+  }
+  await until(() => files().length === 0);
+  own.kill("SIGTERM");
+  expect(await own.exited).toBe(0);
 });
 
 test("the limits hold on both sides: exactly at each bound a deploy is taken", async () => {

@@ -10,7 +10,7 @@ import { zipOf } from "../kit/zip.ts";
 setDefaultTimeout(60_000);
 
 const MIB = 1024 * 1024;
-const UPLOAD = { bytes: 10 * MIB, files: 200 };
+const UPLOAD = { bytes: 10 * MIB, files: 200, beside: 0 };
 /** 1,000 MiB, of which the system keeps 50 for itself, and 10,000 inodes. */
 const disk = (free_mib: number, free_files: number, files = 10_000) => ({
   bsize: 4096,
@@ -30,6 +30,11 @@ test.each<[string, ReturnType<typeof disk>, boolean]>([
   ["nor does it need no bytes", disk(93, 0, 0), false],
 ])("room for a deploy: %s", (_, free, expected) => {
   expect(roomIn(free, UPLOAD)).toBe(expected);
+});
+
+test("room for a deploy: beside what others are uploading", () => {
+  expect(roomIn(disk(114, 5000), { ...UPLOAD, beside: 20 * MIB })).toBe(true);
+  expect(roomIn(disk(113, 5000), { ...UPLOAD, beside: 20 * MIB })).toBe(false);
 });
 
 test.each<[string, ReturnType<typeof disk>, number]>([

@@ -7,7 +7,7 @@ import type { UploadBody } from "../../deploy/job.ts";
 import type { Bounds } from "../../store/changes.ts";
 import { hashToken } from "../../tokens.ts";
 import type { Bytes } from "../../types.ts";
-import { mediaType, readBody, readUnread } from "../../http/body.ts";
+import { mediaType, readPieces, readUnread } from "../../http/body.ts";
 import { FORM_BYTES, isFileForm, openFileForm } from "../../http/multipart.ts";
 import type { ApiParts, Ctx } from "../context.ts";
 
@@ -38,9 +38,9 @@ const storageFull = (sentence: string): Refusal =>
   new Refusal("storage_full", `${sentence} Sites stay online.`, {}, { "retry-after": "60" });
 
 /** Ahead of the last room, which is kept for whoever has an account, deploys without one end. */
-function refuseUnlessRoom({ store, config }: ApiParts, owned: boolean): void {
+function refuseUnlessRoom({ store, config, uploads }: ApiParts, owned: boolean): void {
   const { max_bytes, max_files, disk_high } = config;
-  if (!store.hasRoomFor(max_bytes, max_files)) {
+  if (!store.hasRoomFor(max_bytes, max_files, uploads.bytes())) {
     throw storageFull("The server's disk is nearly full, so it takes no deploys.");
   }
   if (!owned && disk_high !== null && store.diskUse() >= disk_high) {
@@ -58,18 +58,20 @@ function makeReady(ctx: Ctx, owned: boolean, beside = 0) {
   if (announced > max_zip_bytes + beside) throw tooLarge(beside > 0 ? undefined : announced);
   refuseUnlessRoom(parts, owned);
   exchange.peer.extendTimeout(UPLOAD_TIMEOUT_S);
-  // Until the answer: zips that wait for a slot take memory, too.
+  // Until the answer: zips that wait for a slot take room, too.
   after(parts.uploads.hold(client_address(), Math.min(announced, max_zip_bytes)));
   return { max_zip_bytes, tooLarge };
 }
 
-/** The body of an upload, read to its end. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a
+/** The body of an upload, as a file: a slow one, or one that waits for its turn, takes no memory. Read to its end. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a
  *  site that has an owner. `of_site`: the one whose files may complete it; null: a new one. */
 export async function readUpload(ctx: Ctx, owned: boolean, of_site: string | null): Promise<UploadBody> {
   refuseUnlessZip(ctx.request, of_site);
   const joins = mediaType(ctx.request) === DELTA_TYPE ? of_site : null;
   const { max_zip_bytes, tooLarge } = makeReady(ctx, owned);
-  return { zip: await readBody(ctx.request, max_zip_bytes, tooLarge), joins };
+  const zip = await ctx.parts.pool.receive(readPieces(ctx.request, max_zip_bytes, tooLarge));
+  ctx.after(() => void zip.remove()); // where it comes to no deploy
+  return { zip, joins };
 }
 
 /** The list of a plan, unread. Nothing is stored for it, so it needs no room. */

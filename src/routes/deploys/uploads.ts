@@ -1,5 +1,5 @@
 /** How much one client may have under way, and all together: a few slow uploads must take neither all places nor the
- *  memory, nor a loop of rollbacks all turns of the thread of writes (CONTRACT 4.1). */
+ *  disk, nor a loop of rollbacks all turns of the thread of writes (CONTRACT 4.1). */
 import { Refusal } from "../../errors.ts";
 import { customerOf, networkOf } from "../../http/client-address.ts";
 
@@ -40,6 +40,8 @@ export function inFlight(what: keyof typeof MOST, largest = Infinity) {
     }
   }
   return {
+    /** Of all that is under way. */
+    bytes: () => all,
     hold(address: string, bytes = 0): () => void {
       const [network, customer] = [networkOf(address), customerOf(address)];
       refusePast(network, customer, bytes);

@@ -8,10 +8,17 @@ const RESERVE_FILES = 256;
 /** What is asked of a file system. One that counts no inodes (btrfs) says that it has none at all. */
 type Disk = Pick<StatsFs, "bsize" | "blocks" | "bfree" | "bavail" | "files" | "ffree">;
 
+interface Upload {
+  bytes: number;
+  files: number;
+  /** Bytes of other uploads that are on their way. */
+  beside: number;
+}
+
 /** W0: whether an upload fits: its bytes in three times (blobs, write-ahead log, database), its files in twice (what is
- *  made of them may be as many), beside the reserves. */
-export function roomIn({ bavail, bsize, files, ffree }: Disk, upload: { bytes: number; files: number }): boolean {
-  if (bavail * bsize < RESERVE_BYTES + 3 * upload.bytes) return false;
+ *  made of them may be as many), beside the reserves and the other uploads. */
+export function roomIn({ bavail, bsize, files, ffree }: Disk, upload: Upload): boolean {
+  if (bavail * bsize < RESERVE_BYTES + 3 * upload.bytes + upload.beside) return false;
   return files === 0 || ffree >= RESERVE_FILES + 2 * upload.files;
 }
 
@@ -23,7 +30,7 @@ export function useOf({ blocks, bfree, bavail, files, ffree }: Disk): number {
   return 100 * Math.max(bytes, inodes);
 }
 
-export const hasRoomFor = (data_dir: string, bytes: number, files: number): boolean =>
-  roomIn(statfsSync(data_dir), { bytes, files });
+export const hasRoomFor = (data_dir: string, bytes: number, files: number, beside = 0): boolean =>
+  roomIn(statfsSync(data_dir), { bytes, files, beside });
 
 export const diskUse = (data_dir: string): number => useOf(statfsSync(data_dir));

@@ -10,7 +10,7 @@ const MOST_ITEMS = 100;
  * The whole body, at most `limit` bytes; past it what `tooLarge` says is thrown. An announced length is judged before
  * anything is read, one that is not announced (chunked) as the bytes come.
  */
-export async function readBody(
+async function readBody(
   request: Request,
   limit: number,
   tooLarge: (actual: number | undefined) => Refusal,

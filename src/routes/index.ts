@@ -44,21 +44,21 @@ function clearDeadCookie(caller: Caller, cookie: Ctx["cookie"], { headers }: Sai
   if (caller.kind === "unknown") headers["set-cookie"] = cookie.cleared;
 }
 
+/** People type a slash after the address of a page. */
+function withoutSlash(match: (path: string) => unknown, request: Request, path: string, exchange: Exchange): Response {
+  const there = path.slice(0, -1);
+  if (writes(request) || !path.endsWith("/") || match(there) === null) throw nothingHere();
+  return answerEmpty(exchange, 308, { location: there + new URL(request.url).search });
+}
+
 export function createApi(parts: ApiParts, table: readonly Route[]) {
   const match = matcher(table);
   const clientAddressOf = clientAddress(parts.config.trust_proxy);
   const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
 
-  /** People type a slash after the address of a page. */
-  function withoutSlash(request: Request, path: string, exchange: Exchange): Response {
-    const there = path.slice(0, -1);
-    if (writes(request) || !path.endsWith("/") || match(there) === null) throw nothingHere();
-    return answerEmpty(exchange, 308, { location: there + new URL(request.url).search });
-  }
-
   async function run(request: Request, path: string, exchange: Exchange, said: Said): Promise<unknown> {
     const atPath = match(path);
-    if (atPath === null) return withoutSlash(request, path, exchange);
+    if (atPath === null) return withoutSlash(match, request, path, exchange);
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
     const client_address = () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));

@@ -192,13 +192,13 @@ describe("P10: the deadline", () => {
   test("ends a process that a regular expression holds, with 400 too_complex naming stage and file; the next is served", async () => {
     let hung: DeployProcess;
     const pool = open(
-      { slots: 1, deadline_ms: 1000 },
+      { slots: 1, deadline_ms: 2000 },
       inTurn(() => (hung = hanging())),
     );
     const before = sites();
     const refused = await refusal(pool.deploy(page("hangs")));
     expect(refused).toMatchObject({ code: "too_complex", status: 400, details: { stage: "unpacking" } });
-    expect(refused.message).toContain("within 1 seconds: it hung while unpacking a\\u{ad}.html. ");
+    expect(refused.message).toContain("within 2 seconds: it hung while unpacking a\\u{ad}.html. ");
     expect(sites()).toBe(before);
     await until(() => !isRunning(hung.pid));
     expect(await pool.deploy(page("by another process"))).toMatchObject({ changed: true });

@@ -114,6 +114,22 @@ describe("WEB 4.5: when it does not work", () => {
     expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
   });
 
+  test("a server that fails when it is tried again after a sign-out: nor does it say then that one is signed out", async () => {
+    await world.signUp();
+    await world.open();
+    world.fates.push({ status: 401 });
+    await world.drop(site);
+    expect(await world.alert()).toBe("You were signed out, and nothing was published.");
+    await world.browser.evaluate(`void (window.real = fetch,
+      window.fetch = (url, init) => url === "/" ? Promise.resolve(new Response("", { status: 503 })) : real(url, init))`);
+    await press(world.browser, "button", "Try again");
+    await until(async () => (await world.alert()) === "The server cannot be reached. Check your connection.");
+    await world.browser.evaluate("void (window.fetch = window.real)");
+    await press(world.browser, "button", "Try again");
+    await live();
+    expect((await world.browser.shows("It is yours")).text).toContain("It is yours and does not expire.");
+  });
+
   test("a new drop is another one, with a key of its own", async () => {
     world.fates.push({ status: 500 });
     await world.drop(site);

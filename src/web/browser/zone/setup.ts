@@ -1,5 +1,6 @@
 /** What the page tells the script: limits, addresses and proofs come from the server with each page. */
 import type { Limits } from "./questions.ts";
+import { Unreachable } from "./worker-calls.ts";
 
 export interface Setup extends Limits {
   /** Address of the worker. */
@@ -27,10 +28,12 @@ export function setupOf(zone: HTMLElement): Setup {
   };
 }
 
-/** The token of this page as it would be now: null where the session has ended. */
+/** The token of this page as it would be now: null where the session has ended. Throws `Unreachable` where the server
+ *  does not say. */
 export async function freshToken(signal: AbortSignal): Promise<string | null> {
   const { pathname } = location;
   const response = await fetch(pathname, { headers: { accept: "text/html" }, signal });
+  if (response.status >= 500) throw new Unreachable();
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   return page.querySelector<HTMLElement>("[data-zone]")?.dataset["csrf"] || null;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { SiteContext } from "../../src/types.ts";
 import { judgePage } from "../kit/abuse-site.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
-import { BAD, EVIL, FIELD, PIECES, random } from "./pieces.ts";
+import { BAD, EVIL, FIELD, ofWritten, PIECES, random } from "./pieces.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -32,20 +32,11 @@ function pages(count: number, seed: number, make: Make): string[] {
   return Array.from({ length: count }, () => make(BEGINNINGS[next(BEGINNINGS.length)]!, some, next));
 }
 
-/** Written into a frame each, so that they are read as pages are, scripts on. Whether a password would go to `EVIL`. */
-const ASK = `(pages) => JSON.stringify(pages.map((page) => {
-  const frame = document.createElement("iframe");
-  document.body.append(frame);
-  const inner = frame.contentDocument;
-  inner.open();
-  inner.write(page);
-  inner.close();
-  const sends = [...inner.querySelectorAll("input")].some(
-    (input) => input.type === "password" && input.form?.action.startsWith(${JSON.stringify(EVIL)}),
-  );
-  frame.remove();
-  return sends;
-}))`;
+/** Whether a password would go to `EVIL`. */
+const ASK = ofWritten(
+  `[...inner.querySelectorAll("input")].some(
+    (input) => input.type === "password" && input.form?.action.startsWith(${JSON.stringify(EVIL)}))`,
+);
 
 /** How many of the pages send a password away; those that the scan lets through are `missed`. */
 async function ask(

@@ -7,7 +7,7 @@ import { EXAMPLES } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
-import { PIECES, random } from "./pieces.ts";
+import { ofWritten, PIECES, random } from "./pieces.ts";
 
 const AXE = join(import.meta.dir, "..", "tools", "node_modules", "axe-core", "axe.min.js");
 const EXAMPLE = join(EXAMPLES, "docs");
@@ -365,18 +365,9 @@ const FRAME = ["body > .frame > main > article", "main > nav.turn", "main > p.so
 const inFrame = (html: string): string =>
   `<!doctype html><body><div class=frame><main><article>\n${html}</article><nav class=turn></nav><p class=source></p></main></div><footer></footer>`;
 
-/** Written into a frame each, so that they are read as pages are, scripts on. */
-const ASK = `(pages) => JSON.stringify(pages.map((page) => {
-  const frame = document.createElement("iframe");
-  document.body.append(frame);
-  const inner = frame.contentDocument;
-  inner.open();
-  inner.write(page);
-  inner.close();
-  const lost = ${JSON.stringify(FRAME)}.filter((path) => inner.querySelectorAll(path).length === 0);
-  frame.remove();
-  return lost.join(", ");
-}))`;
+const ASK = ofWritten(
+  `${JSON.stringify(FRAME)}.filter((path) => inner.querySelectorAll(path).length === 0).join(", ")`,
+);
 
 test("2,000 pages of random pieces keep their frame", async () => {
   const next = random(7);

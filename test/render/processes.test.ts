@@ -12,7 +12,7 @@ import { local, removeFolder, run, type ServerProcess, SVC_SERVER, startProcess 
 import { type Contents, type DeployResult, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
-import { authorized, page, PATIENCE_MS, script, type SiteRecord } from "./rendering.ts";
+import { ASKS, authorized, page, PATIENCE_MS, script, type SiteRecord } from "./rendering.ts";
 
 setDefaultTimeout(2 * PATIENCE_MS);
 
@@ -92,6 +92,8 @@ function flagsOf(data_dir: string): string[] {
 
 const TEXT = { "index.html": page("<p>Text</p>") };
 const ENDLESS = { "index.html": page(script("for (;;);")) };
+/** Looked at for so long that the browser's flags can be read. */
+const SLOW = { "index.html": page(`<p>Text</p>${script(`${ASKS}; setTimeout(() => clearInterval(asking), 3000)`)}`) };
 
 describe("CONTRACT 9: without a browser the server goes on, says so at the start, and each version is told", () => {
   test.each<[why: string, env: () => Promise<Record<string, string>>, said: RegExp]>([
@@ -137,7 +139,8 @@ test("CONTRACT 9: a killed server leaves no browser behind, and the next one loo
   const data_dir = newFolder();
   const env = { SVC_RENDER: "chrome", SVC_CHROME: chrome };
   const server = await startProcess(["--data-dir", data_dir], { env });
-  const held = await deploy(server, ENDLESS);
+  const busy = `while (Date.now() < ${Date.now() + 6000});`; // not for ever: the next server looks at it, too
+  const held = await deploy(server, { "index.html": page(script(busy)) });
   await until(() => browsersOf(data_dir).length > 0);
   const site = await deploy(server, TEXT);
   server.kill("SIGKILL");
@@ -145,7 +148,7 @@ test("CONTRACT 9: a killed server leaves no browser behind, and the next one loo
   await until(() => browsersOf(data_dir).length === 0);
   await withServer({ data_dir }, async (next) => {
     expect((await seenAt(next, site)).status).toBe("done");
-    expect((await seenAt(next, held)).status).toBe("failed");
+    expect((await seenAt(next, held)).status).toBe("done");
   });
 });
 
@@ -240,11 +243,11 @@ test("CONTRACT 9: the browser's sandbox is on where the kernel allows one, and e
   await withServer(
     { command: [...user, ...SVC_SERVER], env, data_dir: join(home, "data") },
     async (server, data_dir) => {
-      const site = await deploy(server, ENDLESS);
+      const site = await deploy(server, SLOW);
       // The first is tried with its sandbox in any case.
       await until(() => flagsOf(data_dir).some((flags) => allowed || flags.includes("--no-sandbox")));
       expect(flagsOf(data_dir).some((flags) => flags.includes("--no-sandbox"))).toBe(!allowed);
-      expect((await seenAt(server, site)).status).toBe("failed");
+      expect((await seenAt(server, site)).status).toBe("done");
       expect(server.stderr().includes("runs without its sandbox")).toBe(!allowed);
       expect(await seenAt(server, await deploy(server, TEXT))).toMatchObject({ status: "done" });
     },

@@ -54,3 +54,5 @@ export async function look(server: TestServer, files: Contents | string): Promis
 export const page = (body: string, head = ""): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>${head}</head><body>${body}</body></html>`;
 export const script = (code: string): string => `<script>${code}</script>`;
+/** What holds the engine for eight seconds, or as long as it is `asking`, and takes next to no processor time. */
+export const ASKS = "const asking = setInterval(() => fetch('/?' + Math.random()), 100)";

@@ -2,10 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import type { TimeLimits } from "../../src/pipeline/markdown/limits.ts";
 import { docs } from "../kit/markdown-site.ts";
+import { docsApart } from "./docs-apart.ts";
 
 /** Of these tests alone: many times what an honest page takes on a slow machine, and a small part of what a hostile one
  *  would take on a quick one. */
-const LIMITS: TimeLimits = { deploy: 3000, page: 1000 };
+const LIMITS: TimeLimits = { deploy: 1500, page: 600 };
 
 /** Each takes `marked` seconds, most of them a time that grows with the square of its length, or makes it throw. */
 const HOSTILE: Record<string, string> = {
@@ -24,9 +25,9 @@ const complex = (warnings: string[]): string[] => warnings.filter((one) => one.s
 describe("a page that does not make it becomes its source, and costs no other page", () => {
   test.each(Object.entries(HOSTILE))(
     "%s",
-    (_, text) => {
+    async (_, text) => {
       const files = { ...OTHERS, "bad.md": `---\norder: 1\n---\n# Bad <one>\n\n${text}` };
-      const site = docs(files, { limits: LIMITS });
+      const site = await docsApart(files, LIMITS);
       expect(site.article("bad.html")).toStartWith('<pre class="plain" tabindex="0"># Bad &lt;one&gt;\n\n');
       expect(complex(site.warnings)).toEqual([
         "markdown_too_complex bad.md: bad.md could not be rendered in time, so its page shows its source.",
@@ -40,12 +41,12 @@ describe("a page that does not make it becomes its source, and costs no other pa
   );
 });
 
-test("all pages together have their time: what comes after it shows its source, short texts come first", () => {
+test("all pages together have their time: what comes after it shows its source, short texts come first", async () => {
   const bad = Object.fromEntries(
     Array.from({ length: 12 }, (_, i) => [`bad-${i}.md`, HOSTILE["emphasis without end"]!]),
   );
   const files = { ...bad, "README.md": "# Fine", "z.md": OTHERS["z.md"] };
-  const site = docs(files, { limits: { deploy: 2000, page: 1000 } });
+  const site = await docsApart(files, { deploy: 1200, page: 600 });
   expect(complex(site.warnings)).toHaveLength(13);
   expect(site.article("z.html")).toContain("# Zed\n\nLong and honest.");
   expect(site.article()).toBe('<h1 id="fine">Fine</h1>');

@@ -9,9 +9,13 @@ export interface Growing<T> {
 
 /** Far beyond what anything linear takes, on a slow machine too. */
 const CERTAIN = 10;
+/** So far beyond that no second look would change it. */
+const HOPELESS = 100;
+/** What 4 times the input takes at most where one look is enough: quadratic work takes 16 times as long. */
+const LINEAR = 5;
 
 /** The name of the first input that takes more than its share; null: none does. What is not done in `enough_ms` at
- *  `size` is measured against a quarter of it. */
+ *  `size` is measured against a part of it. */
 export function slowest<T>(
   work: (input: T) => unknown,
   inputs: Iterable<Growing<T>>,
@@ -20,7 +24,7 @@ export function slowest<T>(
 ): string | null {
   const least = (input: T, enough: number): number => {
     let took = Infinity;
-    for (let run = 0; run < 3 && took > enough; run++)
+    for (let run = 0; run < 3 && took > enough && (run === 0 || took < HOPELESS * enough); run++)
       took = Math.min(
         took,
         cpuOf(() => work(input)),
@@ -31,6 +35,7 @@ export function slowest<T>(
     const took = least(of(size), enough_ms);
     if (took <= enough_ms) continue;
     if (took > CERTAIN * enough_ms) return `${name}: ${took} ms`;
+    if (least(of(4 * size), LINEAR * took) <= LINEAR * took) continue;
     try {
       expectLinear(2 * size, of, work);
     } catch (error) {

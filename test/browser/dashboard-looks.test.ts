@@ -20,7 +20,7 @@ const page = (title: string, body = ""): Record<string, string> => ({
 
 beforeAll(async () => {
   server = await startServer({ SVC_CONTACT: "abuse@svc.example" });
-  browser = await openBrowser();
+  browser = await openBrowser({ warm: true });
   await watchLoads(browser);
   [ann, nobody] = [await visitorOf(server), await visitorOf(server)];
   sites.plain = await ann.deploy(page("Tides and moorings"));

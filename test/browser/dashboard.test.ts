@@ -16,7 +16,7 @@ let browser: Browser;
 let ann: Visitor;
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser();
+  browser = await openBrowser({ warm: true });
 }, 60_000);
 afterAll(async () => {
   await browser.close();

@@ -11,7 +11,7 @@ const RUN = `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then(({ violations }
 
 /** What axe finds on the page as it stands. */
 export async function axeFinds(browser: Browser): Promise<string[]> {
-  await browser.evaluate(`(0, eval)(${JSON.stringify(AXE)}), 0`);
+  await browser.evaluate(`window.axe?.run ? 0 : ((0, eval)(${JSON.stringify(AXE)}), 0)`);
   return browser.evaluate<string[]>(RUN);
 }
 

@@ -12,7 +12,7 @@ const PIECES = 12;
 const PAUSE_MS = 40;
 
 const server = await sharedServer({ SVC_CONTACT: "abuse@svc.example" });
-const browser = await openBrowser();
+const browser = await openBrowser({ warm: true });
 shared({ [Symbol.asyncDispose]: () => browser.close() });
 
 /** The same server, whose pages come in pieces. */

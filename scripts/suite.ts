@@ -18,6 +18,8 @@ const FILE_MS = 600_000;
 const LONG = ["test/render/", "test/browser/", "test/receipts/", "test/store/", "test/comments/"];
 
 const BROWSERS = /^test\/(?:browser|render)\//;
+/** What is about the disk stays on one: only others take the TMPDIR that they are given. */
+const ON_DISK = /^test\/(?:store|operators|render)\//;
 
 const COUNTS = ["pass", "skip", "todo", "fail"] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
@@ -78,12 +80,16 @@ export async function runSuite(
   return summary(outcomes, again, (performance.now() - started) / 1000);
 }
 
+function environmentOf(file: string, { TMPDIR, ...env }: Record<string, string>): Record<string, string> {
+  return TMPDIR === undefined || ON_DISK.test(file) ? env : { ...env, TMPDIR };
+}
+
 async function runFile(file: string, log: string, env: Record<string, string>, file_ms: number): Promise<Outcome> {
   const started = performance.now();
   const output = openSync(log, "w");
   const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, `./${file}`], {
     cwd: ROOT,
-    env: { ...process.env, ...(BROWSERS.test(file) && { BUN_JSC_useDFGJIT: "0" }), ...env },
+    env: { ...process.env, ...(BROWSERS.test(file) && { BUN_JSC_useDFGJIT: "0" }), ...environmentOf(file, env) },
     stdin: "ignore",
     stdout: output,
     stderr: output,

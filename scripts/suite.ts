@@ -15,7 +15,7 @@ const TEST_MS = 30_000;
 /** Of a file: what hangs in spite of that is ended and has failed. */
 const FILE_MS = 600_000;
 /** Where the long files are: they begin first, so that no lane stands still in the end. */
-const LONG = ["test/render/", "test/browser/", "test/receipts/", "test/store/", "test/comments/"];
+const LONG = ["test/render/", "test/browser/", "test/webhooks/", "test/receipts/", "test/store/", "test/comments/"];
 
 const BROWSERS = /^test\/(?:browser|render)\//;
 /** What is about the disk stays on one: only others take the TMPDIR that they are given. */

@@ -146,6 +146,11 @@ export interface BrowserOptions {
   quiet_ms?: number;
 }
 
+/** On a busy machine it has ended before its answer was read. */
+function unlessEnded(error: unknown): void {
+  if (!/closed the pipe/.test(String(error))) throw error;
+}
+
 /** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
   const { domains = {}, switches = [], warm = false, quiet_ms = QUIET_MS } = options;
@@ -201,6 +206,6 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
     on: <T>(event: string, then: (data: T) => void) =>
       view.addEventListener(event, (message) => then((message as MessageEvent<T>).data)),
     screenshot: () => view.screenshot({ encoding: "buffer" }),
-    close: () => view.cdp("Browser.close").then(() => view.close()),
+    close: () => view.cdp("Browser.close").catch(unlessEnded).then(() => view.close()),
   };
 }

@@ -206,6 +206,10 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
     on: <T>(event: string, then: (data: T) => void) =>
       view.addEventListener(event, (message) => then((message as MessageEvent<T>).data)),
     screenshot: () => view.screenshot({ encoding: "buffer" }),
-    close: () => view.cdp("Browser.close").catch(unlessEnded).then(() => view.close()),
+    close: () =>
+      view
+        .cdp("Browser.close")
+        .catch(unlessEnded)
+        .then(() => view.close()),
   };
 }

@@ -102,26 +102,31 @@ function damage(zip: Uint8Array, roll: (limit: number) => number): Uint8Array {
 const CP437 =
   "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\xa0";
 
-/** fflate takes names for Latin-1 where they are not said to be UTF-8, and does not tell which were: one that cannot be
- *  UTF-8 is either as it stands or in code page 437. */
-const READINGS: readonly ((name: string) => string)[] = [
-  (name) => name,
-  (name) => name.replace(/[\x80-\xff]/g, (letter) => CP437[letter.charCodeAt(0) - 0x80]!),
-];
+const inCodePage = (name: string): string =>
+  name.replace(/[\x80-\xff]/g, (letter) => CP437[letter.charCodeAt(0) - 0x80]!);
+
+/** What a name may be, of which fflate takes the bytes for Latin-1 where they are not said to be UTF-8, and does not tell
+ *  whether they were: one that cannot be UTF-8 is either as it stands or in code page 437. */
+function readingsOf(given: string): string[] {
+  const name = given.replace(/^\.\//, ""); // as bsdtar has it
+  const bytes = Buffer.from(name, "latin1");
+  if (/[^\0-\xff]/.test(name)) return [name];
+  return isUtf8(bytes) ? [bytes.toString("utf8")] : [name, inCodePage(name)];
+}
+
+type Named = [path: string, sha256: string];
 
 /** Of the files as a reader finds them that checks nothing: once in millions damage makes an honest archive of other
  *  files, the same letter of a name in both of its places. Empty where it finds none. */
 function digestsByOthers(zip: Uint8Array): string[] {
-  const named = (given: string, read: (name: string) => string) => {
-    const name = given.replace(/^\.\//, ""); // as bsdtar has it
-    const bytes = Buffer.from(name, "latin1");
-    if (/[^\0-\xff]/.test(name)) return name;
-    return isUtf8(bytes) ? bytes.toString("utf8") : read(name);
-  };
   try {
     const files = Object.entries(unzipSync(zip)).filter(([name]) => !name.endsWith("/"));
-    const hashed = files.map(([name, bytes]) => [name, contentHash(bytes)] as const);
-    return READINGS.map((read) => deployDigest(hashed.map(([name, hash]) => [named(name, read), hash])));
+    let all: Named[][] = [[]];
+    for (const [name, bytes] of files) {
+      const hash = contentHash(bytes);
+      all = all.flatMap((before) => readingsOf(name).map((path): Named[] => [...before, [path, hash]]));
+    }
+    return all.map(deployDigest);
   } catch {
     return [];
   }

@@ -33,8 +33,18 @@ export async function clickAt(browser: Browser, point: Point): Promise<void> {
   await mouse(browser, "mouseReleased", point);
 }
 
+/** Where it stands when it no longer moves, as whoever aims at it waits for. */
+async function restingBox(browser: Browser, thing: Pick<Thing, "dom_node">): Promise<Box> {
+  let before = await boxOf(browser, thing);
+  for (;;) {
+    const now = await boxOf(browser, thing);
+    if (now.x === before.x && now.y === before.y) return now;
+    before = now;
+  }
+}
+
 export async function click(browser: Browser, role: string, name: string | RegExp): Promise<void> {
-  await clickAt(browser, middle(await boxOf(browser, await byRole(browser, role, name))));
+  await clickAt(browser, middle(await restingBox(browser, await byRole(browser, role, name))));
 }
 
 export async function tap(browser: Browser, role: string, name: string | RegExp): Promise<void> {

@@ -54,11 +54,12 @@ const causedBy = (finding: Finding, { name }: Unanswered): Finding =>
 
 /** `routed`: the index runs a router in the browser. */
 function judgeMissing(names: SiteNames, item: Unanswered, routed: boolean): Finding {
-  const { url, use, path, name, may_exist } = item;
+  const { url, use, path, name, may_exist, begins } = item;
   const { file } = item.origin;
   const other = may_exist ? names.anyCase(path) : null;
   if (other !== null) return says.otherCase(file, url, other);
   if (name === null) return says.notEncoded(file, url);
+  if (begins) return says.missingBeginning(file, url, name);
   if (reservedFor(name) !== null) return says.keptPath(file, url, use === "link");
   if (use === "link") return says.brokenLink(file, url, pageNamed(name), routed && isRoute(name));
   if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
@@ -112,6 +113,11 @@ export class Judge {
       this.note(left ? says.placeholderLeft(file, url) : judgeHost(first, reference, origin));
       return null;
     }
+    if (reference.begins) {
+      const begun = addresses.some((one) => one.kind !== "own" || this.names.begins(one.path));
+      if (!begun) this.keep(reference, origin, first.path);
+      return null;
+    }
     const answers = addresses.map((one) => (one.kind === "own" ? this.names.answer(one.path, navigates(use)) : null));
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
@@ -123,7 +129,7 @@ export class Judge {
   }
 
   private keep(reference: Reference, origin: Origin, path: string): void {
-    const may_exist = this.names.mayExist(path);
+    const may_exist = !reference.begins && this.names.mayExist(path);
     this.unanswered.push({ ...reference, origin, path, name: decodePath(path)?.slice(1) ?? null, may_exist });
   }
 

@@ -61,6 +61,7 @@ describe("it may be there: nothing is told", () => {
       'fetch("/" + id); fetch("data" + id); fetch("../" + id); fetch("http" + s + "://a.example/b")',
       {},
     ],
+    ["a word before a query", 'fetch("contexts?" + query)', {}],
     ["another host", 'fetch("https://api.kites.example/" + id); fetch("//" + host + "/x")', {}],
     ["a method", 'fetch("/api/" + encodeURIComponent(id), { method: "POST" }); x.open("POST", "/api/" + id)', {}],
     ["a press", 'button.onclick = function (e) { if (a) { fetch("icons/" + name) } }', {}],

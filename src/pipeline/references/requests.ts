@@ -25,6 +25,8 @@ const NEAR_OR_PLAIN = /^(?:http|ws):\/\/(?!www\.w3\.org\/)|^(?:https|wss):\/\/(?
 const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
 const GLOBAL_FETCH = /(?:^|[^\w$.])(?:(?:window|self|globalThis)\.)?$/;
 const CALLERS = ["fetch", "WebSocket", "EventSource", "axios"];
+/** A folder or, before a query, a file: a mere word is an endpoint, which a service worker may answer. */
+const NAMES_PLACE = /^[^?#]*(?:\/|\.\w+[?#])/;
 /** Each costs a pass over the code. */
 const MOST_CONSTANTS = 20;
 /** Each costs a look at what it stands in. */
@@ -48,8 +50,9 @@ class Reader {
     const { code } = this.script;
     this.calls.push(url);
     if (mayNameMethod(code, index + length)) return;
+    if (!NAMES_PLACE.test(url)) return;
     if (/[?#]/.test(url)) this.files.push(url);
-    else if (url.includes("/") && this.beginnings.size < MOST_BEGINNINGS && !this.beginnings.has(url)) {
+    else if (this.beginnings.size < MOST_BEGINNINGS && !this.beginnings.has(url)) {
       if (!waitsForEvent(this.script, index)) this.beginnings.add(url);
     }
   }

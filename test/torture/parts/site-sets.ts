@@ -24,7 +24,7 @@ const ofNpm = (rows: readonly NpmSite[]): SiteSet => ({
   spread: false,
 });
 const ofDebian = (kind: Kind): SiteSet => ({
-  sites: FOURTH[kind].map((row) => ({ spec: row[0], read: () => debianSite(row) })),
+  sites: FOURTH[kind].map((row) => ({ spec: `${row[0]}=${row[1]}`, read: () => debianSite(row) })),
   most: 12,
   spread: true,
 });

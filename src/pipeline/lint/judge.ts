@@ -67,10 +67,13 @@ function judgeMissing(names: SiteNames, item: Unanswered, routed: boolean): Find
   return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);
 }
 
+/** Of what nothing answers, so many are judged behind the limit of time: a millisecond, and room for what else was found. */
+const MOST_LATE = 50;
+
 export class Judge {
   /** What is certain before all is asked. */
   readonly found: Finding[] = [];
-  private readonly unanswered: Unanswered[] = [];
+  private unanswered: Unanswered[] = [];
   /** A page runs a script of another host. */
   private has_foreign_code = false;
 
@@ -160,5 +163,11 @@ export class Judge {
     const unbuilt = this.found.some(({ code }) => code === "unbuilt_source" || code === "template_placeholder");
     const { findings, left } = judgeBasePath(names, items, { elsewhere, unbuilt });
     return [...this.found, ...findings, ...left.map((item) => causedBy(judgeMissing(names, item, routed), item))];
+  }
+
+  /** When the time is up. What a stylesheet asks for only where an element is so is left out. */
+  findingsSoFar(routed: boolean): Finding[] {
+    this.unanswered = this.unanswered.filter(({ selectors }) => !selectors).slice(0, MOST_LATE);
+    return this.findings(routed, () => new Set());
   }
 }

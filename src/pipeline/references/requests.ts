@@ -3,7 +3,7 @@ import { constantOf } from "./constants.ts";
 import { type Indexed, literalOf, sticky, uses } from "./script-words.ts";
 import { waitsForEvent } from "./waits-for-event.ts";
 
-export interface Requests {
+interface Requests {
   /** What may be a file. */
   files: readonly string[];
   /** The script joins more to it. */

@@ -13,7 +13,8 @@ async function runs(what: string, command: string[], cwd: string): Promise<void>
   if (done.code !== 0) throw new Error(`${what}: ${done.stderr}`);
 }
 
-/** The files of a package's folder, fetched by apt-get; nothing of the package is installed or runs. */
+/** The files of a package's folder, fetched by apt-get; nothing of the package is installed or runs. Throws where
+ *  Debian has replaced that version. */
 export async function debianSite([name, version, folder, sha256]: DebianSite): Promise<Map<string, Uint8Array>> {
   const room = await mkdtemp(join(tmpdir(), "svc-debian-"));
   try {

@@ -16,6 +16,16 @@ export interface Budget {
 
 export const NO_LIMIT: Budget = { check() {}, step() {} };
 
+/** The same budget, until it is released: for a last few things, whose number is bounded, it has no limit. */
+export function releasable(budget: Budget): Budget & { release(): void } {
+  let limit = budget;
+  return {
+    check: () => limit.check(),
+    step: () => limit.step(),
+    release: () => void (limit = NO_LIMIT),
+  };
+}
+
 const STEPS = 128;
 
 /** `cpu`: milliseconds of processor time that were spent so far. */

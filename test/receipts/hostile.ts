@@ -14,6 +14,15 @@ export const HOSTILE: { name: string; files: () => Record<string, string> }[] = 
   { name: "9 MB of strings", files: () => script(nineMB("'")) },
   { name: "9 MB of slashes and brackets", files: () => script(nineMB("}/[")) },
   { name: "9 MB of imports", files: () => script(nineMB('import("./a.js");')) },
+  {
+    name: "9 MB of functions in each other that ask for a constant and for more",
+    files: () => script(`var abc="/x";${nineMB("a.onabc=()=>{fetch(abc+'/y'+z),fetch('/'+abc),{")}`),
+  },
+  {
+    name: "9 MB of beginnings",
+    files: () =>
+      script(Array.from({ length: 200_000 }, (_, i) => `fetch("/b/${i}"+{},(${"{".repeat(i % 30)}`).join("")),
+  },
   { name: "9 MB of nested elements", files: () => ({ "index.html": page(nineMB("<div>")) }) },
   { name: "9 MB of nested templates", files: () => ({ "index.html": page(nineMB("<template>")) }) },
   { name: "9 MB of a srcset", files: () => ({ "index.html": page(`<img srcset="${nineMB(",")}">`) }) },

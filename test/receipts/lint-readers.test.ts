@@ -35,7 +35,8 @@ describe("scripts", () => {
 
   test.each<[code: string, urls: string[]]>([
     [`fetch("a.json"); window.fetch('b.json', {cache: "no-store"})`, ["a.json", "b.json"]],
-    [`fetch("/api", {method: "POST"}); fetch("/x/" + id); cache.fetch("a"); prefetch("b")`, []],
+    [`fetch("/api", {method: "POST"}); fetch("x" + id); cache.fetch("a"); prefetch("b")`, []],
+    [`fetch("/x/" + id); fetch("/y?z=" + id)`, ["/x/", "/y?z="]],
     [`new Worker("a.js"); navigator.serviceWorker.register('/sw.js'); plugins.register("x.js")`, ["a.js"]],
     [`x.open("GET", "a.json"); x.open("POST", "b.json"); window.open("c.html", "d")`, ["a.json"]],
   ])("%j asks for %j", (code, urls) => {

@@ -46,6 +46,18 @@ describe("the receipt", () => {
     expect(warnings.map(({ code }) => code)).toContain("localhost_url");
   });
 
+  test("what nothing answers until then is told, too, its likely cause with it", () => {
+    const files = {
+      "index.html": page('<img src="gone.png"><img src="A.png"><a href="gone.html">a</a>'),
+      "a.png": "a",
+      "b.html": page(MANY),
+    };
+    const { warnings } = judged(files, clock(50));
+    const told = warnings.filter(({ path }) => path === "index.html").map(({ code }) => code);
+    expect(warnings[0]!.code).toBe("not_judged");
+    expect(told).toEqual(["case_mismatch", "missing_asset", "broken_link"]);
+  });
+
   test("it changes nothing of the version but that", () => {
     const { warnings: _, ...limited } = judged(SITE, clock(50));
     const { warnings: __, ...whole } = judged(SITE);
@@ -95,7 +107,7 @@ describe("over HTTP, by the processor's own clock", () => {
   test("100,000 lost addresses that each of sixty folders may hold: the deploy is live, its receipt not whole", async () => {
     const links = Array.from({ length: 100_000 }, (_, i) => `<img src=/q/p.html?${i}>`).join("");
     const answer = await answerOf({ "index.html": page(""), [`${"a/".repeat(60)}p.html`]: links });
-    expect(answer).toMatchObject({ warnings: [{ code: "not_judged" }] });
+    expect(answer).toMatchObject({ warnings: [{ code: "not_judged" }, { code: "missing_asset" }] });
     expect((await server.site(slugOf(answer.url))).status).toBe(200);
   }, 120_000);
 

@@ -6,6 +6,8 @@ const MOST_PAGES = 12;
 
 export interface Visits {
   most?: number;
+  /** Takes as many from the end and the middle as from the beginning, not the first ones. */
+  spread?: boolean;
   /** Files that are opened too if they are pages, however many others there are. */
   besides?: readonly string[];
   /** Paths of pages that the service made. */
@@ -16,6 +18,8 @@ export interface Visits {
   lacks?: boolean;
   /** Opens a page a second time and uses it: what it asks for then counts. */
   use?: (browser: Browser) => Promise<readonly string[]>;
+  /** No further page is opened once this was found. */
+  until?: (found: string) => boolean;
 }
 /** What a page shows without a letter of text. */
 const DRAWN = "img, picture, svg, canvas, video, audio, iframe, object, embed, input";
@@ -47,6 +51,10 @@ function concernsSite(failure: string, site: string): boolean {
     /\/\/(?:localhost|127[\d.]+|0\.0\.0\.0)[:/]/.test(url)
   );
 }
+
+/** From a page that was served, no browser goes to a disk. */
+const onDisk = (addresses: readonly string[]): string[] =>
+  [...new Set(addresses)].filter((address) => address.startsWith("file:")).map((address) => `link never ${address}`);
 
 async function refused(addresses: string[], site: string, as: "document" | "image"): Promise<string[]> {
   const own = [...new Set(addresses.map((address) => address.split("#")[0]!))].filter(
@@ -87,20 +95,27 @@ function ownFailures(failures: readonly string[], site: string): string[] {
   );
 }
 
+/** Those that are named come first, for they are likely to show something. */
+function pathsOf(files: Contents, { most = MOST_PAGES, spread = false, besides = [], made = [] }: Visits): string[] {
+  const named = Object.keys(files).filter((path) => /\.x?html?$/i.test(path) && besides.includes(path));
+  const all = Object.entries(files)
+    .filter(isPage)
+    .map(([path]) => path);
+  const step = spread ? Math.max(1, all.length / most) : 1;
+  const some = Array.from({ length: Math.min(most, all.length) }, (_, index) => all[Math.floor(index * step)]!);
+  return [...named, ...made, ...some].filter((path) => path !== "index.html");
+}
+
 export async function seen(browser: Browser, site: string, files: Contents, visits: Visits = {}): Promise<string[]> {
-  const { most = MOST_PAGES, besides = [], made = [] } = visits;
-  const all = Object.entries(files).filter(isPage).slice(0, most);
-  const named = Object.entries(files).filter(([path]) => /\.x?html?$/i.test(path) && besides.includes(path));
-  const pages = [...all, ...named];
   const found: string[] = [];
-  const paths = [...pages.map(([path]) => path).filter((path) => path !== "index.html"), ...made];
-  for (const path of new Set(["/", ...paths.map((path) => `/${path}`)])) {
+  for (const path of new Set(["/", ...pathsOf(files, visits).map((path) => `/${path}`)])) {
+    if (visits.until && found.some(visits.until)) break;
     const { failures, messages } = await browser.visit(site + path.split("/").map(encodeURIComponent).join("/"));
     found.push(...ownFailures(failures, site), ...messages.filter((message) => NOT_RUN.test(message)));
     const [blank, links] = await browser.evaluate<[boolean, string[]]>(LOOK);
     if (blank) found.push(`blank ${path}`);
     if (visits.lacks && lacksOthers(failures, site)) found.push(`lacks ${path}`);
-    found.push(...(await refused(links, site, "document")));
+    found.push(...(await refused(links, site, "document")), ...onDisk(links));
     if (visits.pictures) found.push(...(await refused(await browser.evaluate<string[]>(PICTURES), site, "image")));
     if (visits.use) found.push(...ownFailures(await visits.use(browser), site));
   }

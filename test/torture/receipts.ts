@@ -1,15 +1,12 @@
-/** Receipts of sites that no rule was written for: `bun test/torture/receipts.ts [first|second|third] [name…]` fetches each from npm,
- *  deploys it, opens its pages in Chromium and compares what fails there, or is a dead link, with the receipt's warnings. One
- *  line a site, then precision and recall of each set (docs/receipts.md). Needs npm, tar and a network that has the registry;
- *  an hour. */
+/** Receipts of sites that no rule was written for: `bun test/torture/receipts.ts [first|second|third|fourth] [name…]` fetches each from npm
+ *  or Debian, deploys it, opens its pages in Chromium and compares what fails there, or is a dead link, with the receipt's warnings. One
+ *  line a site, then precision and recall of each set (docs/receipts.md). Needs npm, tar and a network that has the registry, the fourth
+ *  set a Debian 12 (apt-get, dpkg-deb) with its lists; an hour. */
 import { seen, UNREADABLE, type Visits } from "../receipts/open.ts";
 import type { Contents } from "../receipts/parts.ts";
 import { openBrowser } from "../browser/chromium.ts";
 import { startServer } from "../kit/server.ts";
-import { npmSite, type NpmSite } from "./parts/npm-sites.ts";
-import { SECOND } from "./parts/second-list.ts";
-import { SITES } from "./parts/site-list.ts";
-import { THIRD, THIRD_OF_SERVERS } from "./parts/third-list.ts";
+import { SETS, type Site, type SiteSet } from "./parts/site-sets.ts";
 import { use } from "./parts/use.ts";
 
 /** What no load shows. */
@@ -19,7 +16,6 @@ const LOADS = /^(?:\d{3}|net::\S+|link|error:) /;
 /** They tell what was done, and nothing of what loads. */
 const NO_FAULT =
   /^(?:secret_file_dropped|case_collision|reserved_path|name_encoding_guessed|windows_unsafe_name|index_elsewhere|not_judged|markdown_too_complex|shown_as_code|suspicious_content)$/;
-const MOST_PAGES = 40;
 /** Pages that are used, for each takes some seconds. */
 const MOST_USED = 4;
 const PATIENCE_MS = 240_000;
@@ -34,25 +30,40 @@ interface Verdict {
   undecided: boolean;
 }
 
+const IS_PAGE = /\.x?html?$/i;
 /** Pages as text, for parts of pages are not opened. */
 const contents = (files: ReadonlyMap<string, Uint8Array>): Contents =>
   Object.fromEntries(
-    [...files].map(([path, bytes]) => [path, /\.x?html?$/i.test(path) ? new TextDecoder().decode(bytes) : bytes]),
+    [...files].map(([path, bytes]) => [path, IS_PAGE.test(path) ? new TextDecoder().decode(bytes) : bytes]),
   );
 
 /** The pages that became of Markdown. */
 const madeOf = (paths: readonly string[]): string[] =>
   paths.filter((path) => /\.(?:md|markdown)$/i.test(path)).map((path) => path.replace(/\.\w+$/, ".html"));
 
-async function judged(site: NpmSite): Promise<Verdict> {
-  const [spec] = site;
-  const files = await npmSite(site);
+/** Pages that name a stylesheet or a script of which something is told: who opens them sees it. */
+const MOST_NAMING = 3;
+function naming(files: Contents, told: readonly string[]): string[] {
+  const names = told.filter((path) => !IS_PAGE.test(path)).map((path) => path.slice(path.lastIndexOf("/") + 1));
+  const pages = Object.entries(files).filter(([, content]) => typeof content === "string");
+  return names.flatMap((name) =>
+    pages
+      .filter(([, content]) => (content as string).includes(name))
+      .slice(0, MOST_NAMING)
+      .map(([path]) => path),
+  );
+}
+
+async function judged({ spec, read }: Site, { most, spread }: SiteSet): Promise<Verdict> {
+  const files = await read();
   const { url, warnings } = await server.deploy(files);
   const told = warnings.filter(({ code }) => !NO_FAULT.test(code) && !BY_HAND.has(code));
   const named = [...new Set(told.map(({ path }) => path!))];
-  const visits = { besides: named, made: madeOf(named), pictures: true, lacks: true };
-  const find = async (more: Visits): Promise<string[]> => seen(browser, url, contents(files), { ...visits, ...more });
-  let found = await find({ most: MOST_PAGES });
+  const texts = contents(files);
+  const besides = [...named, ...naming(texts, named)];
+  const visits = { besides, made: madeOf(named), pictures: true, lacks: true, spread, until: isFault };
+  const find = async (more: Visits): Promise<string[]> => seen(browser, url, texts, { ...visits, ...more });
+  let found = await find({ most });
   // What opening does not ask for, using may.
   if (!found.some(isFault)) found = [...found, ...(await find({ most: MOST_USED, use }))];
   const codes = [...new Set(told.map(({ code }) => code))].toSorted();
@@ -69,10 +80,10 @@ const inTime = <T>(work: Promise<T>): Promise<T> =>
   Promise.race([work, Bun.sleep(PATIENCE_MS).then(() => Promise.reject(new Error("held the browser for too long")))]);
 
 /** Null where it did not come through. */
-async function verdictOf(site: NpmSite): Promise<Verdict | null> {
-  const [spec] = site;
+async function verdictOf(site: Site, set: SiteSet): Promise<Verdict | null> {
+  const { spec } = site;
   try {
-    const verdict = await inTime(judged(site));
+    const verdict = await inTime(judged(site, set));
     const { faults, codes } = verdict;
     const right = faults.length > 0 === codes.length > 0;
     const mark = verdict.undecided ? "? " : right ? "  " : faults.length > 0 ? "- " : "+ ";
@@ -101,25 +112,28 @@ function tally(name: string, all: readonly (Verdict | null)[]): boolean {
   return came.length === all.length && precision >= PRECISION && recall >= RECALL;
 }
 
-const SETS: Record<string, readonly NpmSite[]> = {
-  first: SITES,
-  second: SECOND,
-  third: THIRD,
-  "third, interfaces of programs": THIRD_OF_SERVERS,
-};
+/** A set has parts, which are counted each and together. */
+const partOf = (name: string): string => name.split(",")[0]!;
+const names = new Set(Object.keys(SETS).map(partOf));
 const words = process.argv.slice(2);
-const sets = Object.entries(SETS).filter(
-  ([name]) => !words.some((word) => word in SETS) || words.includes(name.split(",")[0]!),
-);
-const asked = words.filter((word) => !(word in SETS));
+const [chosen, asked] = [words.filter((word) => names.has(word)), words.filter((word) => !names.has(word))];
 const server = await startServer("--max-files", "10000", "--max-bytes", "100000000", "--max-zip-bytes", "100000000");
 let browser = await openBrowser(OPTIONS);
-let met = true;
-for (const [name, set] of sets) {
-  const sites = set.filter(([spec]) => asked.length === 0 || asked.some((word) => spec.startsWith(word)));
+
+async function judgedPart(name: string, set: SiteSet): Promise<(Verdict | null)[]> {
+  const sites = set.sites.filter(({ spec }) => asked.length === 0 || asked.some((word) => spec.startsWith(word)));
   const verdicts: (Verdict | null)[] = [];
-  for (const site of sites) verdicts.push(await verdictOf(site));
-  if (sites.length > 0) met = tally(name, verdicts) && met;
+  for (const site of sites) verdicts.push(await verdictOf(site, set));
+  if (sites.length > 0) tally(name, verdicts);
+  return verdicts;
+}
+
+let met = true;
+for (const name of chosen.length > 0 ? chosen : names) {
+  const parts = Object.entries(SETS).filter(([each]) => partOf(each) === name);
+  const verdicts: (Verdict | null)[] = [];
+  for (const [each, set] of parts) verdicts.push(...(await judgedPart(each, set)));
+  if (verdicts.length > 0) met = tally(parts.length > 1 ? `${name}, all` : name, verdicts) && met;
 }
 await browser.close();
 await server[Symbol.asyncDispose]();

@@ -73,6 +73,14 @@ export const missingAsset = (path: string, target: string, name: string): Findin
     (file, url) => `${file} loads "${url}", and no file answers at ${show(name)}.`,
     (file, url) => `Add the file ${show(name)} to what you deploy, or change "${url}" in ${file} to one that is there.`,
   )(path, target);
+/** A script joins more to the address. */
+export const missingBeginning = (path: string, target: string, name: string): Finding =>
+  say(
+    "missing_asset",
+    (file, url) => `${file} loads what begins with "${url}", and no file of the site begins with ${show(name)}.`,
+    (file, url) =>
+      `Add the files that begin with ${show(name)} to what you deploy, or change "${url}" in ${file} to where they are.`,
+  )(path, target);
 /** `routed`: the index runs a router in the browser, whose routes are no files. */
 export const brokenLink = (path: string, target: string, name: string, routed: boolean): Finding =>
   say(

@@ -13,7 +13,7 @@ import { Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
 import type { Unanswered } from "./unanswered.ts";
 import { unusedOf } from "./unused.ts";
-import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
+import { type Budget, JUDGING_MS, NO_LIMIT, releasable, Spent } from "../budget.ts";
 import { show } from "../show.ts";
 
 const MOST = 100;
@@ -78,7 +78,8 @@ export function lint(
   const elsewhere =
     warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
   const pages = pagesOf(draft);
-  const judge = new Judge(siteNames(files, spa, redirects, budget), elsewhere, budget);
+  const limit = releasable(budget);
+  const judge = new Judge(siteNames(files, spa, redirects, limit), elsewhere, limit);
   const walked = new Walk(files, read, judge, follow);
   const found: Finding[] = [...(draft.findings ?? [])];
   const left: Warning[] = [];
@@ -89,7 +90,8 @@ export function lint(
     found.push(...judge.findings(walked.routed, unused), ...lintContent(draft, pages, read, walked));
   } catch (error) {
     if (!(error instanceof Spent)) throw error;
-    found.push(...judge.found);
+    limit.release();
+    found.push(...judge.findingsSoFar(walked.routed));
     left.push(notJudged(at));
   }
   return { ...draft, warnings: [...warnings, ...left, ...shownOf(fewOf(found))] };

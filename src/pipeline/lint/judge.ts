@@ -54,11 +54,12 @@ const causedBy = (finding: Finding, { name }: Unanswered): Finding =>
 
 /** `routed`: the index runs a router in the browser. */
 function judgeMissing(names: SiteNames, item: Unanswered, routed: boolean): Finding {
-  const { url, use, path, name, may_exist } = item;
+  const { url, use, path, name, may_exist, begins } = item;
   const { file } = item.origin;
   const other = may_exist ? names.anyCase(path) : null;
   if (other !== null) return says.otherCase(file, url, other);
   if (name === null) return says.notEncoded(file, url);
+  if (begins) return says.missingBeginning(file, url, name);
   if (reservedFor(name) !== null) return says.keptPath(file, url, use === "link");
   if (use === "link") return says.brokenLink(file, url, pageNamed(name), routed && isRoute(name));
   if (/(?:^|\/)node_modules\//.test(name)) return says.neverPublished(file, url);
@@ -66,10 +67,13 @@ function judgeMissing(names: SiteNames, item: Unanswered, routed: boolean): Find
   return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);
 }
 
+/** Of what nothing answers, so many are judged behind the limit of time: a millisecond, and room for what else was found. */
+const MOST_LATE = 50;
+
 export class Judge {
   /** What is certain before all is asked. */
   readonly found: Finding[] = [];
-  private readonly unanswered: Unanswered[] = [];
+  private unanswered: Unanswered[] = [];
   /** A page runs a script of another host. */
   private has_foreign_code = false;
 
@@ -112,6 +116,11 @@ export class Judge {
       this.note(left ? says.placeholderLeft(file, url) : judgeHost(first, reference, origin));
       return null;
     }
+    if (reference.begins) {
+      const begun = addresses.some((one) => one.kind !== "own" || this.names.begins(one.path));
+      if (!begun) this.keep(reference, origin, first.path);
+      return null;
+    }
     const answers = addresses.map((one) => (one.kind === "own" ? this.names.answer(one.path, navigates(use)) : null));
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
@@ -123,7 +132,7 @@ export class Judge {
   }
 
   private keep(reference: Reference, origin: Origin, path: string): void {
-    const may_exist = this.names.mayExist(path);
+    const may_exist = !reference.begins && this.names.mayExist(path);
     this.unanswered.push({ ...reference, origin, path, name: decodePath(path)?.slice(1) ?? null, may_exist });
   }
 
@@ -154,5 +163,11 @@ export class Judge {
     const unbuilt = this.found.some(({ code }) => code === "unbuilt_source" || code === "template_placeholder");
     const { findings, left } = judgeBasePath(names, items, { elsewhere, unbuilt });
     return [...this.found, ...findings, ...left.map((item) => causedBy(judgeMissing(names, item, routed), item))];
+  }
+
+  /** When the time is up. What a stylesheet asks for only where an element is so is left out. */
+  findingsSoFar(routed: boolean): Finding[] {
+    this.unanswered = this.unanswered.filter(({ selectors }) => !selectors).slice(0, MOST_LATE);
+    return this.findings(routed, () => new Set());
   }
 }

@@ -16,6 +16,8 @@ export interface SiteNames {
   anyCase(path: string): string | null;
   /** Whether a file or folder anywhere is called so, in whatever case: if not, no other place is worth asking. */
   mayExist(path: string): boolean;
+  /** Whether something may answer what begins with this encoded path. */
+  begins(path: string): boolean;
   /** Whether a file lies in this folder. */
   folder(name: string): boolean;
   /** Whether the path is one of the service's own, which count as there. */
@@ -63,6 +65,21 @@ function answerOf(
   }
 }
 
+/** Whether one of the sorted names begins so. */
+function beginsOne(sorted: readonly string[], beginning: string): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < beginning) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low]?.startsWith(beginning) ?? false;
+}
+
+/** Of a rule what stands before the first part that it leaves open. A rule for every path tells nothing: it is asked. */
+const fixedParts = ({ rules }: Redirects): string[] =>
+  rules.map(({ rule }) => /^[^*:]*/.exec(rule.from)![0]).filter((fixed) => fixed !== "/");
+
 const NO_RULES: Asked = { rules: null, owned: true, navigates: false };
 
 export function siteNames(
@@ -79,11 +96,20 @@ export function siteNames(
   const known = new Map<string, string | null>();
   // As its owner has it: rules that lead elsewhere count.
   const rules = tableOf(redirects);
+  const sorted = [...files.keys()].toSorted();
+  const ruled = fixedParts(redirects);
+  function answer(path: string, navigates: boolean): string | null {
+    budget.step(); // whatever takes long asks here again and again
+    const key = navigates ? `>${path}` : path;
+    return known.getOrInsertComputed(key, () => answerOf(names, path, { rules, owned: true, navigates }, fallback));
+  }
   return {
-    answer(path, navigates) {
-      budget.step(); // whatever takes long asks here again and again
-      const key = navigates ? `>${path}` : path;
-      return known.getOrInsertComputed(key, () => answerOf(names, path, { rules, owned: true, navigates }, fallback));
+    answer,
+    begins(path) {
+      const name = decodePath(path);
+      if (name === null || isService(name.slice(1)) || beginsOne(sorted, name.slice(1))) return true;
+      const may_be_ruled = ruled.some((fixed) => fixed.startsWith(name) || name.startsWith(fixed));
+      return may_be_ruled || answer(`${path}x`, false) !== null;
     },
     anyCase(path) {
       budget.step();

@@ -73,8 +73,8 @@ export class Walk {
     for (const page of pages) {
       this.progress(STAGE, page.path);
       this.readPage(page);
+      this.follow(); // what all pages load comes first, should the time not do for all of them
     }
-    this.follow();
     for (const { reference, file, bases } of this.by_page) {
       const running: Running = { kind: "worker", map: NO_MAP, page_bases: new Set(bases) };
       this.loadScript(reference, { file, bases: [...bases] }, reference.use === "worker" ? running : null);

@@ -23,6 +23,8 @@ export interface Reference {
   use: Use;
   /** Of a list of which a browser takes the first: what stands before this one. */
   earlier?: readonly string[];
+  /** A script joins more to it: missing where nothing of the site begins so. */
+  begins?: true;
   /** Followed where it is there; where not, nobody misses it. */
   optional?: boolean;
   /** In a stylesheet: the selectors of the rules that ask for it. Absent: whatever the page holds, it is asked for. */
@@ -44,7 +46,7 @@ const alsoFor = (known: readonly string[], more: readonly string[] | undefined):
 export function distinctReferences(references: Iterable<Reference>): Reference[] {
   const first = new Map<string, Reference>();
   for (const reference of references) {
-    const key = `${reference.use} ${reference.url}`;
+    const key = `${reference.use} ${reference.begins ?? false} ${reference.url}`;
     const known = first.get(key);
     if (!known) first.set(key, reference);
     else if (known.selectors) known.selectors = alsoFor(known.selectors, reference.selectors);

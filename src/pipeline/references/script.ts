@@ -1,7 +1,7 @@
-/** What a script loads by addresses that stand in it as literals. Every search begins at one of a few words:
- *  patterns that may begin anywhere cost a hundred times as much. */
+/** What a script loads by addresses that stand in it. */
 import { distinctReferences, LONGEST_URL, type Reference } from "./reference.ts";
-import { type ScriptCode, scriptCode } from "./script-code.ts";
+import { requestsOf } from "./requests.ts";
+import { indexed, type Indexed, literalOf, sticky, uses } from "./script-words.ts";
 
 export interface ScriptReferences {
   /** Import specifiers. A bare name in a dynamic import is often guarded, so only static ones count as needed. */
@@ -23,106 +23,20 @@ export interface ScriptReferences {
   sets_title: boolean;
 }
 
-const sticky = (pattern: string): RegExp =>
-  new RegExp(pattern.replaceAll(" ", "\\s{0,99}").replaceAll("LITERAL", '"(\\d+)"'), "y");
-
-const WORDS =
-  /\b(?:import|from|export|require|fetch|getJSON|getScript|open|WebSocket|EventSource|axios|baseURL|Worker|SharedWorker|register|importScripts|document\.title|pushState)\b/g;
-
-/** Where each of these words begins. One pass for all: a search for each costs ten times as much. */
-function indexWords(code: string): ReadonlyMap<string, number[]> {
-  const places = new Map<string, number[]>();
-  for (const { 0: word, index } of code.matchAll(WORDS)) {
-    const known = places.get(word);
-    if (known) known.push(index);
-    else places.set(word, [index]);
-  }
-  return places;
-}
-
-interface Indexed extends ScriptCode {
-  words: ReadonlyMap<string, number[]>;
-}
-
-/** Each place where `word` stands with `after` right behind it, and no dollar or (unless `member`) dot before it. */
-function* uses({ code, words }: Indexed, word: string, after: RegExp, member = false): Generator<RegExpExecArray> {
-  for (const at of words.get(word) ?? []) {
-    if (code[at - 1] === "$" || (!member && code[at - 1] === ".")) continue;
-    after.lastIndex = at + word.length;
-    const match = after.exec(code);
-    if (match) yield match;
-  }
-}
-
 const STATIC = sticky(" LITERAL( (?:with|assert) \\{)?");
 const DYNAMIC = sticky(" \\( LITERAL ([),])");
 const EXPORT = sticky(" (?:\\*|\\{|(?:default|const|let|var|function|class|async)\\b)");
 const ARGUMENT = sticky(" \\( LITERAL ([),+])");
-const SECOND_ARGUMENT = sticky(" \\( LITERAL , LITERAL ([),+])");
-const MEMBER_ARGUMENT = sticky("(?:\\.\\w{1,20})? \\( LITERAL");
+const JOINED = sticky(" \\( LITERAL \\+");
 const BESIDE = sticky(" \\( new\\s{1,99}URL \\( LITERAL , import\\.meta\\.url");
-const NAME = sticky("(?:\\.\\w{1,20})? \\( ([A-Za-z_$][\\w$]{0,99}) [),+]");
-const VALUE = sticky(" : LITERAL");
 const TITLE = sticky(" =[^=]");
 const REQUIRE = sticky(" \\( LITERAL \\)");
 /** It is assigned, or a parameter: the script brings its own. */
 const OWN_REQUIRE = sticky(" [=,)]");
 
-/** Addresses whose host or scheme may be at fault. */
-const NEAR_OR_PLAIN = /^(?:http|ws):\/\/(?!www\.w3\.org\/)|^(?:https|wss):\/\/(?:localhost|[\d[])/i;
-const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
-const GLOBAL_FETCH = /(?:^|[^\w$.])(?:(?:window|self|globalThis)\.)?$/;
-const CALLERS = ["fetch", "WebSocket", "EventSource", "axios"];
-/** Each costs a pass over the code. */
-const MOST_CONSTANTS = 20;
 const DECLARED = /\n(?:const|let|var)\s{1,9}[\w$\s{},:]{1,200}=\s{0,9}$/;
 
 type Literal = (match: RegExpExecArray, group?: number) => string;
-
-/** Whether the arguments that follow an address name a method: then it is an endpoint, not a file. */
-const namesMethod = (code: string, at: number): boolean => /^[^)]{0,300}?\bmethod\b/.test(code.slice(at, at + 320));
-
-/** Requests for what may be a file, and those of which only the host is known. */
-function requests(script: Indexed, literal: Literal): { files: string[]; calls: string[] } {
-  const { code } = script;
-  const files: string[] = [];
-  const calls: string[] = [];
-  const fetched = [...uses(script, "fetch", ARGUMENT, true)].filter(({ index }) =>
-    GLOBAL_FETCH.test(code.slice(Math.max(0, index - 17), index - 5)),
-  );
-  for (const match of [
-    ...fetched,
-    ...uses(script, "getJSON", ARGUMENT, true),
-    ...uses(script, "getScript", ARGUMENT, true),
-  ]) {
-    const endpoint = match[2] === "+" || (match[2] === "," && namesMethod(code, match.index + match[0].length));
-    (endpoint ? calls : files).push(literal(match));
-  }
-  for (const match of uses(script, "open", SECOND_ARGUMENT, true)) {
-    const method = literal(match);
-    if (METHOD.test(method)) (/^get$/i.test(method) && match[3] !== "+" ? files : calls).push(literal(match, 2));
-  }
-  for (const word of CALLERS.slice(1)) {
-    calls.push(...uses(script, word, MEMBER_ARGUMENT).map((match) => literal(match)));
-  }
-  calls.push(...uses(script, "baseURL", VALUE).map((match) => literal(match)));
-  return { files, calls };
-}
-
-/** `const API = "http://…"` and then `fetch(API + …)`: the commonest way to write it. Begun at the addresses, for names in
- *  minified code have one letter. */
-function callsByConstant(script: Indexed): string[] {
-  const { code, literals } = script;
-  const called = new Set(CALLERS.flatMap((word) => [...uses(script, word, NAME)].map((match) => match[1]!)));
-  if (called.size === 0) return [];
-  const numbers = literals.flatMap((text, number) => (NEAR_OR_PLAIN.test(text) ? [number] : []));
-  return numbers.slice(0, MOST_CONSTANTS).flatMap((number) => {
-    const at = code.indexOf(`"${number}"`);
-    const name = /([A-Za-z_$][\w$]{0,99})\s{0,9}=\s{0,9}$/.exec(code.slice(Math.max(0, at - 120), at))?.[1];
-    const alone = /^"\d+"\s{0,99}(?:[;,}\n]|$)/.test(code.slice(at, at + 120));
-    return alone && name !== undefined && called.has(name) ? [literals[number]!] : [];
-  });
-}
 
 function importsOf(script: Indexed, literal: Literal): ScriptReferences["imports"] {
   const found = new Map<string, ScriptReferences["imports"][number]>();
@@ -160,23 +74,51 @@ const serviceWorkers = (script: Indexed): RegExpExecArray[] =>
     /\bserviceWorker\s*\??\.\s*$/.test(script.code.slice(Math.max(0, index - 60), index - "register".length)),
   );
 
+interface Named {
+  whole: readonly string[];
+  beginnings: readonly string[];
+}
+
+/** Behind the beginning of a query a path is whole, whatever is joined to it. */
+function wholeOrBegun(script: Indexed, matches: readonly RegExpExecArray[]): Named {
+  const urls = matches.map((match) => ({ url: literalOf(script, match), joined: match[2] === "+" }));
+  const [beginnings, whole] = [true, false].map((begun) =>
+    urls.filter(({ url, joined }) => (joined && !/[?#]/.test(url)) === begun).map(({ url }) => url),
+  );
+  return { whole: whole!, beginnings: beginnings!.filter((url) => url.includes("/")) };
+}
+
+function references(use: Reference["use"], { whole, beginnings }: Named): Reference[] {
+  const isShort = (url: string): boolean => url !== "" && url.length <= LONGEST_URL;
+  return distinctReferences([
+    ...whole.filter(isShort).map((url): Reference => ({ url, use })),
+    ...beginnings.filter(isShort).map((url): Reference => ({ url, use, begins: true })),
+  ]);
+}
+
+/** Of modules that are computed: names without an address are an import map's, or a bundler's. */
+const modulesBegun = (script: Indexed): Named => {
+  const urls = [...uses(script, "import", JOINED)].map((match) => literalOf(script, match));
+  return { whole: [], beginnings: urls.filter((url) => /^\.{0,2}\/./.test(url) && !/[?#]/.test(url)) };
+};
+
 export function scriptReferences(source: string): ScriptReferences {
-  const read = scriptCode(source);
-  const script: Indexed = { ...read, words: indexWords(read.code) };
-  const literal: Literal = (match, group = 1) => read.literals[Number(match[group])]!;
+  const script = indexed(source);
+  const literal: Literal = (match, group = 1) => literalOf(script, match, group);
   const workers = (after: RegExp) => ["Worker", "SharedWorker"].flatMap((word) => [...uses(script, word, after)]);
-  const named = (use: Reference["use"], urls: readonly string[]): Reference[] =>
-    distinctReferences(urls.filter((url) => url !== "" && url.length <= LONGEST_URL).map((url) => ({ url, use })));
-  const literals_of = (matches: readonly RegExpExecArray[]): string[] => matches.map((match) => literal(match));
-  const { files, calls } = requests(script, literal);
+  const { files, beginnings, calls } = requestsOf(script);
   const imports = importsOf(script, literal);
+  const beside = wholeOrBegun(script, [...workers(BESIDE), ...uses(script, "importScripts", ARGUMENT)]);
   return {
     imports,
-    beside: named("worker", literals_of([...workers(BESIDE), ...uses(script, "importScripts", ARGUMENT)])),
-    by_page: [...named("worker", literals_of(workers(ARGUMENT))), ...named("data", files)],
-    service_workers: named("worker", literals_of(serviceWorkers(script))),
+    beside: [...references("worker", beside), ...references("module", modulesBegun(script))],
+    by_page: [
+      ...references("worker", wholeOrBegun(script, workers(ARGUMENT))),
+      ...references("data", { whole: files, beginnings }),
+    ],
+    service_workers: references("worker", { ...wholeOrBegun(script, serviceWorkers(script)), beginnings: [] }),
     pushes_state: script.words.has("pushState"),
-    calls: [...new Set([...calls, ...callsByConstant(script)])],
+    calls,
     is_module: imports.some(({ dynamic }) => !dynamic) || exportsSomething(script),
     required: requiredBy(script, literal),
     sets_title: !uses(script, "document.title", TITLE).next().done,

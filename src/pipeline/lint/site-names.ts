@@ -106,6 +106,7 @@ export function siteNames(
   return {
     answer,
     begins(path) {
+      budget.step();
       const name = decodePath(path);
       if (name === null || isService(name.slice(1)) || beginsOne(sorted, name.slice(1))) return true;
       const may_be_ruled = ruled.some((fixed) => fixed.startsWith(name) || name.startsWith(fixed));

@@ -5,8 +5,23 @@ import { join } from "node:path";
 import { collectDist } from "../../../lib.ts";
 import { run } from "../../kit/process.ts";
 
-/** A row of a list: the package, its version, the folder in it, and the SHA-256 of the package's file. */
+/** A site: the package, its version, the folder in it, and the SHA-256 of the package's file. */
 export type DebianSite = readonly [name: string, version: string, folder: string, sha256: string];
+
+export type Kind = "manual" | "library" | "page";
+
+/** A list's sites by kind: `kind name version folder sha256`, one a line. */
+export function byKind(list: string): Record<Kind, readonly DebianSite[]> {
+  const rows = list
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(" "));
+  const sites = (kind: Kind): DebianSite[] =>
+    rows
+      .filter((row) => row[0] === kind)
+      .map(([, name, version, folder, sha256]) => [name!, version!, folder!, sha256!]);
+  return { manual: sites("manual"), library: sites("library"), page: sites("page") };
+}
 
 async function runs(what: string, command: string[], cwd: string): Promise<void> {
   const done = await run(command, { cwd }).catch((error: Error) => ({ code: 1, stderr: error.message }));

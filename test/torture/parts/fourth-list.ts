@@ -19,21 +19,7 @@
  *  hundreds of pages alike. What is undecided (all that is told is in pages that lack code or data of another host) and what
  *  does not come through in four minutes is counted nowhere, as in the third set. The three kinds are told apart and
  *  together. */
-import type { DebianSite } from "./debian-sites.ts";
+import { byKind } from "./debian-sites.ts";
 import LIST from "./fourth-list.txt" with { type: "text" };
 
-export type Kind = "manual" | "library" | "page";
-
-/** `kind name version folder sha256`. */
-const ROWS = LIST.trim()
-  .split("\n")
-  .filter((line) => line !== "")
-  .map((line) => line.split(" "));
-const sites = (kind: Kind): DebianSite[] =>
-  ROWS.filter((row) => row[0] === kind).map(([, name, version, folder, sha256]) => [name!, version!, folder!, sha256!]);
-
-export const FOURTH: Record<Kind, readonly DebianSite[]> = {
-  manual: sites("manual"),
-  library: sites("library"),
-  page: sites("page"),
-};
+export const FOURTH = byKind(LIST);

@@ -1,6 +1,7 @@
 /** The sites of docs/receipts.md that no rule was written for, by the set and the part of it that they are counted in. */
-import { debianSite } from "./debian-sites.ts";
-import { FOURTH, type Kind } from "./fourth-list.ts";
+import { debianSite, type DebianSite } from "./debian-sites.ts";
+import { FIFTH } from "./fifth-list.ts";
+import { FOURTH } from "./fourth-list.ts";
 import { npmSite, type NpmSite } from "./npm-sites.ts";
 import { SECOND } from "./second-list.ts";
 import { SITES } from "./site-list.ts";
@@ -23,8 +24,8 @@ const ofNpm = (rows: readonly NpmSite[]): SiteSet => ({
   most: 40,
   spread: false,
 });
-const ofDebian = (kind: Kind): SiteSet => ({
-  sites: FOURTH[kind].map((row) => ({ spec: `${row[0]}=${row[1]}`, read: () => debianSite(row) })),
+const ofDebian = (rows: readonly DebianSite[]): SiteSet => ({
+  sites: rows.map((row) => ({ spec: `${row[0]}=${row[1]}`, read: () => debianSite(row) })),
   most: 12,
   spread: true,
 });
@@ -34,7 +35,9 @@ export const SETS: Record<string, SiteSet> = {
   second: ofNpm(SECOND),
   third: ofNpm(THIRD),
   "third, interfaces of programs": ofNpm(THIRD_OF_SERVERS),
-  "fourth, manuals": ofDebian("manual"),
-  "fourth, libraries": ofDebian("library"),
-  "fourth, pages and interfaces": ofDebian("page"),
+  "fourth, manuals": ofDebian(FOURTH.manual),
+  "fourth, libraries": ofDebian(FOURTH.library),
+  "fourth, pages and interfaces": ofDebian(FOURTH.page),
+  "fifth, manuals": ofDebian(FIFTH.manual),
+  "fifth, libraries": ofDebian(FIFTH.library),
 };

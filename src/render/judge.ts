@@ -37,19 +37,26 @@ const isFault = ({ status, reason }: SeenRequest): boolean =>
 
 const pathOf = (url: string): string | null => URL.parse(url)?.pathname ?? null;
 
-function fileOf(path: string): string {
-  const last = path.slice(path.lastIndexOf("/") + 1);
+function decoded(path: string): string {
   try {
-    return decodeURIComponent(last);
+    return decodeURIComponent(path);
   } catch {
-    return last;
+    return path;
   }
 }
 
-/** Whether the deploy's receipt names the file. Where it left some out, nobody knows. */
-function told(receipt: Receipt | null, path: string): boolean {
-  const file = fileOf(path) || path;
-  return receipt !== null && receipt.warnings.some(({ message }) => message.includes(file));
+/** As the lint says that a script joins more to an address. */
+const BEGINNING = /no file of the site begins with (.+?)\.(?: |$)/;
+
+/** Whether the deploy's receipt names the file, or what it begins with. Where it left some out, nobody knows. */
+function told(receipt: Receipt | null, address: string): boolean {
+  if (receipt === null) return false;
+  const path = decoded(address);
+  const file = path.slice(path.lastIndexOf("/") + 1) || path;
+  return receipt.warnings.some(({ message }) => {
+    const beginning = BEGINNING.exec(message)?.[1];
+    return beginning === undefined ? message.includes(file) : path.startsWith(`/${beginning}`);
+  });
 }
 
 function failedRequests(seen: Seen, receipt: Receipt | null): RenderWarning[] {

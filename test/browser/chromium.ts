@@ -1,5 +1,7 @@
 /** A page in a real Chromium, and everything that went wrong while it loaded. */
 import { chromiumPath } from "../../scripts/chromium.ts";
+import { browserProcesses } from "../kit/process.ts";
+import { until } from "../kit/until.ts";
 
 /** No request leaves the machine: whatever is not `*.localhost` has no address. */
 const NOWHERE = "MAP * ~NOTFOUND, EXCLUDE *.localhost, EXCLUDE localhost, EXCLUDE 127.0.0.1";
@@ -151,13 +153,37 @@ function unlessEnded(error: unknown): void {
   if (!/closed the pipe/.test(String(error))) throw error;
 }
 
+/** Bun lends a new view the browser of the last one until it has heard of that one's end, which comes later than its answer:
+ *  such a view fails, and so does every other until then. */
+let may_hear_an_end = false;
+async function newView(options: Bun.WebView.ConstructorOptions): Promise<Bun.WebView> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      const view = new Bun.WebView(options);
+      await view.navigate(BLANK);
+      return view;
+    } catch (error) {
+      if (!may_hear_an_end || performance.now() > deadline) throw error;
+      await Bun.sleep(50);
+    }
+  }
+}
+
+async function closeBrowser(view: Bun.WebView): Promise<void> {
+  may_hear_an_end = true;
+  await view.cdp("Browser.close").catch(unlessEnded);
+  view.close();
+  await until(() => browserProcesses(process.pid).length === 0);
+}
+
 /** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
   const { domains = {}, switches = [], warm = false, quiet_ms = QUIET_MS } = options;
   const rules = [...Object.entries(domains).map(([domain, address]) => `MAP ${domain} ${address}`), NOWHERE];
   const path = await chromiumPath();
   let traffic: Traffic = atRest();
-  const view = new Bun.WebView({
+  const view = await newView({
     ...VIEWPORT,
     backend: {
       type: "chrome",
@@ -176,7 +202,6 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
       if (type === "error") traffic.failures.push(`console: ${text}`);
     },
   });
-  await view.navigate(BLANK);
   await view.resize(VIEWPORT.width, VIEWPORT.height);
   for (const domain of ["Network", "Runtime", "Page", "Log"]) await view.cdp(`${domain}.enable`);
   listen(view, () => traffic);
@@ -206,10 +231,6 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
     on: <T>(event: string, then: (data: T) => void) =>
       view.addEventListener(event, (message) => then((message as MessageEvent<T>).data)),
     screenshot: () => view.screenshot({ encoding: "buffer" }),
-    close: () =>
-      view
-        .cdp("Browser.close")
-        .catch(unlessEnded)
-        .then(() => view.close()),
+    close: () => closeBrowser(view),
   };
 }

@@ -158,6 +158,8 @@ const childrenThat = (pid: number, entry: RegExp): number[] =>
 
 /** The processes that a server, or a pool in this process, runs deploys in. */
 export const deployProcesses = (pid: number): number[] => childrenThat(pid, /\0__deploy\0|\/deploy\/entry\.ts\0/);
+/** A browser that this process drives by Bun.WebView. */
+export const browserProcesses = (pid: number): number[] => childrenThat(pid, /--remote-debugging-pipe/);
 /** Those that it has bodies coded in. */
 export const codingProcesses = (pid: number): number[] => childrenThat(pid, /\0__code\0|\/coding\/entry\.ts\0/);
 

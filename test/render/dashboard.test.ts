@@ -31,7 +31,7 @@ const widths = () =>
 test("WEB 5, WEB 6: lists have a picture of each version, a site's page says what was seen and what to do", async () => {
   const site = await ann.deploy({ "index.html": page("<h1>Kites</h1>") });
   await settled();
-  const broken = `<h1>Kites rise</h1>${script("console.warn('<b>thin</b> air'); fetch('/wi' + 'nd.json'); lift()")}`;
+  const broken = `<h1>Kites rise</h1>${script("console.warn('<b>thin</b> air'); fetch(['wi', 'nd.json'].join('')); lift()")}`;
   await ann.redeploy(site, { "index.html": page(broken) });
   await settled();
 

@@ -73,7 +73,12 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     ["a rejection", script("Promise.reject(new Error('not caught'))"), ["script_error"], /not caught/],
     ["an error of two lines", script("throw new Error(`one\ntwo`)"), ["script_error"], /one two/],
     ["an error of a moment later", script("setTimeout(() => nope.x, 100)"), ["script_error"], /nope is not defined/],
-    ["a computed address", script("fetch('/da' + 'ta.json').catch(() => {})"), ["failed_request"], / data\.json .*404/],
+    [
+      "a computed address",
+      script("fetch(['da', 'ta.json'].join('')).catch(() => {})"),
+      ["failed_request"],
+      / data\.json .*404/,
+    ],
     ["a computed picture", script("new Image().src = '/p' + 1 + '.png'"), ["failed_request"], / p1\.png/],
   ])(
     "%s",
@@ -114,10 +119,13 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     PATIENCE_MS,
   );
 
-  test(
-    "what the deploy's receipt says already is not said again",
-    async () => {
-      const { site, warnings, failed_requests } = await look(server, page(`<p>Text</p><img src="gone.png" alt="">`));
+  test.each([
+    ["by its name", `<img src="gone.png" alt="">`],
+    ["by how it begins", script("fetch('/gone/' + location.search.length + '.json').catch(() => {})")],
+  ])(
+    "what the deploy's receipt says already, %s, is not said again",
+    async (_, body) => {
+      const { site, warnings, failed_requests } = await look(server, page(`<p>Text</p>${body}`));
       expect(site.warnings.map(({ code }) => code)).toEqual(["missing_asset"]);
       expect(failed_requests.map(({ status }) => status)).toEqual([404]);
       expect(warnings).toEqual([]);

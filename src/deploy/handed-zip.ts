@@ -4,6 +4,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { giveBack } from "../given-back.ts";
 import { randomName } from "../random.ts";
 import type { Bytes, Progress } from "../types.ts";
 
@@ -47,7 +48,7 @@ async function writePieces(file: FileHandle, pieces: Pieces): Promise<void> {
   let failure: { error: unknown } | undefined;
   for await (const piece of pieces) {
     if (failure === undefined) await writeWhole(file, piece).catch((error: unknown) => void (failure = { error }));
-    if (piece.byteLength === piece.buffer.byteLength) piece.buffer.transfer(0);
+    giveBack(piece);
   }
   if (failure !== undefined) throw failure.error;
 }

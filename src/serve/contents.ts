@@ -1,5 +1,6 @@
 /** The content of files: of pages for each version, of all else once for a blob, so that a redeploy, or another site with
  *  the same library, finds the codings that were made before. */
+import { giveBack } from "../given-back.ts";
 import { isHtml } from "../media-types.ts";
 import type { Blobs, StoredFile } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
@@ -90,8 +91,17 @@ export const newForm = (coding: Form["coding"], blob: Blob | null, size: number,
 export async function readContent(blobs: Blobs, content: Content): Promise<Blob> {
   const bytes = await blobs.read(content.stored);
   const blob = new Blob(content.page_of === null ? [bytes] : inject(bytes, insertedIn(bytes, content)));
-  if (bytes.byteLength === bytes.buffer.byteLength) bytes.buffer.transfer(0); // the Blob has a copy
+  giveBack(bytes); // the Blob has a copy
   return blob;
+}
+
+/** The same in memory of its own, for whoever reads it once and gives it back. */
+export async function readBytes(blobs: Blobs, content: Content): Promise<Bytes> {
+  const bytes = await blobs.read(content.stored);
+  if (content.page_of === null) return bytes;
+  const page = Buffer.concat(inject(bytes, insertedIn(bytes, content)));
+  giveBack(bytes);
+  return page;
 }
 
 /** Looks for the place of a large page's tags, once. */

@@ -1,10 +1,11 @@
 /** Who may have a coding made, and when: whoever waits for one has a slot soon or does without. */
 import { availableParallelism } from "node:os";
 import { createGate } from "../gate.ts";
+import { giveBack } from "../given-back.ts";
 import type { Code, Compression } from "../http/coder.ts";
 import type { Bytes } from "../types.ts";
 
-/** Called once it is their turn. */
+/** Called once it is their turn. The bytes are handed over: they cannot be read afterwards. */
 type Read = () => Promise<Bytes>;
 
 export interface Encoder {
@@ -23,9 +24,16 @@ const LONGEST_LINE = 32;
 /** Times as long as it worked. Without rests five deploys a second of 8 MB each took three times as long themselves. */
 const REST = 2;
 
+/** What is coded is read for that alone. */
+const spending =
+  (code: Code): Code =>
+  (bytes, ...how) =>
+    code(bytes, ...how).finally(() => giveBack(bytes));
+
 /** As many at once as there are cores, and one ahead: more would only hold more memory. */
 export function createEncoder(code: Code, slots = Math.max(2, availableParallelism())): Encoder {
   const busy = new Error("all slots are taken");
+  const codeOnce = spending(code);
   const gate = createGate({ width: slots, ms: PATIENCE_MS, late: () => busy });
   const lane = createGate({ width: 1 });
   let inside = 0;
@@ -34,7 +42,7 @@ export function createEncoder(code: Code, slots = Math.max(2, availableParalleli
     if (inside >= slots + LONGEST_LINE) return undefined;
     inside++;
     try {
-      return await gate.run(async () => (wanted() ? await code(await read(), coding, "quick") : undefined));
+      return await gate.run(async () => (wanted() ? await codeOnce(await read(), coding, "quick") : undefined));
     } catch (error) {
       if (error === busy) return undefined;
       throw error;
@@ -46,7 +54,7 @@ export function createEncoder(code: Code, slots = Math.max(2, availableParalleli
   const ahead: Encoder["ahead"] = (work) =>
     lane.run(async () => {
       const started = performance.now();
-      await work(code);
+      await work(codeOnce);
       await Bun.sleep(REST * (performance.now() - started));
     });
 

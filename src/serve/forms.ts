@@ -1,12 +1,13 @@
 /** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
  *  is waited for, never made twice. */
 import { createGate } from "../gate.ts";
+import { giveBack } from "../given-back.ts";
 import type { Compression } from "../http/coder.ts";
 import type { Coding } from "../http/negotiate.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
 import type { Budget } from "./budget.ts";
-import { findDiskForm, newForm, readContent } from "./contents.ts";
+import { findDiskForm, newForm, readBytes, readContent } from "./contents.ts";
 import type { Encoder } from "./encode.ts";
 import type { Content, Form } from "./kept.ts";
 
@@ -111,8 +112,9 @@ function keep({ budget }: Parts, content: Content, coding: Coding, blob: Blob | 
 }
 
 function keepCoded(parts: Parts, content: Content, coding: Compression, bytes: Bytes | null): Form {
-  parts.budget.made(bytes?.byteLength ?? 0); // the Blob has a copy
-  return keep(parts, content, coding, bytes && new Blob([bytes]));
+  const blob = bytes && new Blob([bytes]);
+  if (bytes) giveBack(bytes); // the Blob has a copy
+  return keep(parts, content, coding, blob);
 }
 
 async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
@@ -121,9 +123,7 @@ async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
   return form;
 }
 
-/** What a coding is made of. It is not kept: whoever asked for a coding will not ask for this. */
-async function plain({ blobs, budget }: Parts, content: Content): Promise<Bytes> {
-  const blob = content.forms.identity?.blob ?? (await readContent(blobs, content));
-  budget.made(2 * blob.size);
-  return blob.bytes();
+/** What a coding is made of, for the encoder alone. It is not kept: whoever asked for a coding will not ask for this. */
+function plain({ blobs }: Parts, content: Content): Promise<Bytes> {
+  return content.forms.identity?.blob?.bytes() ?? readBytes(blobs, content);
 }

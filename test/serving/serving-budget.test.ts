@@ -1,11 +1,15 @@
 /** What the caches of a serving process may hold. */
 import { describe, expect, test } from "bun:test";
+import { createBodies } from "../../src/serve/bodies.ts";
 import { createBudget, type Kept } from "../../src/serve/budget.ts";
 import { newForm } from "../../src/serve/contents.ts";
+import { createEncoder } from "../../src/serve/encode.ts";
+import { createForms } from "../../src/serve/forms.ts";
 import type { FileAnswer } from "../../src/serve/kept.ts";
 import { policyOf } from "../../src/serve/policy.ts";
 import { whole } from "../../src/serve/prebuilt.ts";
-import type { Site } from "../../src/types.ts";
+import type { StoredFile } from "../../src/store/serving.ts";
+import type { Bytes, Site } from "../../src/types.ts";
 
 describe("the budget", () => {
   const item = (name: string, cost: number, dropped: string[]): Kept => ({
@@ -50,6 +54,37 @@ describe("the budget", () => {
     budget.release(kept);
     expect(budget.total()).toBe(0);
   });
+});
+
+describe("coding", () => {
+  const MB = 1024 * 1024;
+  const coding = () => {
+    const handled: Bytes[] = [];
+    let collections = 0;
+    const given = (size: number) => (handled.push(new Uint8Array(size).fill(97)), handled.at(-1)!);
+    const blobs = { read: async () => given(MB), open: () => Promise.reject(new Error("nothing is large")) };
+    const budget = createBudget(100 * MB, () => void collections++);
+    const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder(async () => given(1000)) }));
+    const version = { version: { site_id: "site_x", slug: "lab" }, dress: "c3", bodies: new Map() } as never;
+    const bodyOf = (path: string, media_type: string) =>
+      bodies.of(version, { path, sha256: path, bytes: MB, media_type, made: false, blob_no: 1 } as StoredFile);
+    return { bodies, bodyOf, handled, collections: () => collections };
+  };
+
+  test.each(["text/css; charset=utf-8", "text/html; charset=utf-8"])(
+    "keeps nothing of what it read of %s, nor calls for a collection of it: a deploy of 8 MB would stop pages for that",
+    async (media_type) => {
+      const { bodies, bodyOf, handled, collections } = coding();
+      for (let n = 0; n < 40; n++) await bodies.warm(bodyOf(`ahead-${n}`, media_type), "br");
+      const signal = new AbortController().signal;
+      for (let n = 0; n < 40; n++) await bodies.best(bodyOf(`asked-${n}`, media_type), ["br"], signal);
+      expect(handled).toHaveLength(160); // read and coded
+      expect(handled.filter(({ byteLength }) => byteLength > 0)).toEqual([]);
+      expect(collections()).toBe(0);
+      const { content } = bodyOf("asked-7", media_type);
+      expect((await content.forms.br!.blob!.bytes()).byteLength).toBe(1000);
+    },
+  );
 });
 
 describe("responses that are kept for one body", () => {

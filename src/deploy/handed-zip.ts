@@ -4,7 +4,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { giveBack } from "../given-back.ts";
+import { giveBack } from "../runtime.ts";
 import { randomName } from "../random.ts";
 import type { Bytes, Progress } from "../types.ts";
 

@@ -1,6 +1,6 @@
 /** The content of files: of pages for each version, of all else once for a blob, so that a redeploy, or another site with
  *  the same library, finds the codings that were made before. */
-import { giveBack } from "../given-back.ts";
+import { giveBack } from "../runtime.ts";
 import { isHtml } from "../media-types.ts";
 import type { Blobs, StoredFile } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";

@@ -1,7 +1,7 @@
 /** Who may have a coding made, and when: whoever waits for one has a slot soon or does without. */
 import { availableParallelism } from "node:os";
 import { createGate } from "../gate.ts";
-import { giveBack } from "../given-back.ts";
+import { giveBack } from "../runtime.ts";
 import type { Code, Compression } from "../http/coder.ts";
 import type { Bytes } from "../types.ts";
 

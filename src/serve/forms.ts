@@ -1,7 +1,7 @@
 /** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
  *  is waited for, never made twice. */
 import { createGate } from "../gate.ts";
-import { giveBack } from "../given-back.ts";
+import { giveBack } from "../runtime.ts";
 import type { Compression } from "../http/coder.ts";
 import type { Coding } from "../http/negotiate.ts";
 import type { Blobs } from "../store/serving.ts";

@@ -6,7 +6,7 @@ import { createLog, type Log } from "../log.ts";
 import { type Figure, slotOf } from "../metrics/index.ts";
 import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
-import { threadUrl } from "../thread-url.ts";
+import { threadUrl } from "../runtime.ts";
 import { type SideThread, sideThread } from "./side-thread.ts";
 import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 

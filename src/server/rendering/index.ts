@@ -6,7 +6,7 @@ import { createLog, type Log } from "../../log.ts";
 import { slotOf } from "../../metrics/index.ts";
 import { openFigures } from "../../store/index.ts";
 import type { Figures } from "../../store/upkeep.ts";
-import { threadUrl } from "../../thread-url.ts";
+import { threadUrl } from "../../runtime.ts";
 import { sideThread } from "../side-thread.ts";
 import type { RenderData, RenderOrder, RenderReply } from "./order.ts";
 

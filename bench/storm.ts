@@ -10,7 +10,7 @@ import { zipOf } from "../test/kit/zip.ts";
 const [seconds = 6, rounds = 3] = process.argv.slice(2).map(Number);
 const PAGES_PER_SECOND = 400;
 const DEPLOYS_PER_SECOND = 5;
-const AIM = 4;
+const AIM = 2;
 
 interface Target {
   name: string;

@@ -19,12 +19,12 @@ interface Coders {
 interface Options {
   log: Pick<Log, "error">;
   processes?: number;
-  /** For one body: 10 MB take a second. */
+  /** For one body: 10 MB take a second where nobody else works, and stand behind who does. */
   deadline_ms?: number;
   idle_ms?: number;
 }
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 const IDLE_MS = 60_000;
 /** A machine that gave no process is not asked again at once. */
 const REST_MS = 1000;

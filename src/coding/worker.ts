@@ -36,8 +36,11 @@ function code({ bytes, coding, effort }: CodingJob): Coded {
   return coded.byteLength + WORTH < bytes.byteLength ? new Uint8Array(coded) : null;
 }
 
+/** Whoever waits too long for a coding is served without, and most are made ahead of anybody (bench/README.md, storm). */
+const NICE = 10;
+
 export function serveCodings(): void {
-  serveParent("svc-coding", (message: CodingJob | "close") => {
+  serveParent("svc-coding", NICE, (message: CodingJob | "close") => {
     if (message === "close") process.exit();
     process.send!(code(message));
   });

@@ -3,11 +3,12 @@
 import { dieWithParent } from "../child/parent-death.ts";
 import { serveParent } from "../child/serve-parent.ts";
 import type { Chromium, FromRender, ToRender, Tried } from "./job.ts";
-import { lowerPriority } from "./priority.ts";
 import { visit } from "./page/visit.ts";
 import { startBrowser } from "./protocol/browser.ts";
 
 const TRY_MS = 10_000;
+/** Pages and deploys come before pictures of them. */
+const NICE = 10;
 
 /** The browser too: all of them are of this group. */
 function endGroup(): void {
@@ -43,12 +44,11 @@ async function answer(message: ToRender): Promise<void> {
 }
 
 export function serveRenders(): void {
-  serveParent("svc-render", (message: ToRender | "close") => {
+  serveParent("svc-render", NICE, (message: ToRender | "close") => {
     if (message === "close") return endGroup();
     return answer(message);
   });
   // The kernel would end this process alone; the closed channel ends the browser with it.
   dieWithParent(false);
   process.prependListener("disconnect", endGroup);
-  lowerPriority();
 }

@@ -9,9 +9,11 @@ import { build, suffix } from "../kit/built.ts";
 import { holdWrites } from "../kit/database.ts";
 import {
   childrenOf,
+  codingProcesses,
   deployProcesses,
   ended,
   local,
+  niceOf,
   parentOf,
   type ServerProcess,
   SVC_SERVER,
@@ -63,6 +65,30 @@ const page = async (server: ServerProcess, slug: string): Promise<string> =>
 const handedOver = (dir: { path: string }): string[] => readdirSync(join(dir.path, "data", "tmp"));
 /** A deploy has been given to a process: its zip lies there. */
 const handing = (dir: { path: string }) => until(() => handedOver(dir).length > 0);
+
+describe.if(LINUX)("RELIABILITY 6: pages come before what is coded ahead of them", () => {
+  test.each([
+    ["from source", SVC_SERVER],
+    ["compiled", null],
+  ])(
+    "%s, each thread that codes stands behind those that serve, and none that deploys: somebody waits for it",
+    async (_, command) => {
+      await using dir = await temporaryFolder();
+      const server = await startProcess(["--data-dir", join(dir.path, "data"), "--log", "off"], {
+        command: command ?? [compiled()],
+      });
+      try {
+        const all = (pids: number[]) => [...new Set(pids.flatMap(niceOf))];
+        await deploy(server, "words ".repeat(1000));
+        await until(() => all(codingProcesses(server.pid)).join() === "10");
+        expect(all(deployProcesses(server.pid))).toEqual([0]);
+        expect(all([server.pid])).toEqual([0]);
+      } finally {
+        await server.end();
+      }
+    },
+  );
+});
 
 describe.if(LINUX)("whatever becomes of a deploy's process", () => {
   test.each([

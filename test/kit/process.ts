@@ -146,6 +146,13 @@ export function cpuSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
+/** How far each thread of a process stands behind others: 0 to 19. */
+export const niceOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ").at(-1)!.split(" ");
+    return Number(fields[16]);
+  });
+
 /** Where there is no /proc: none. */
 export function childrenOf(pid: number): number[] {
   if (!existsSync("/proc/self")) return [];

@@ -7,7 +7,7 @@ import type { Bytes } from "../../types.ts";
 import { createGate } from "../../gate.ts";
 import { contentHash } from "../../version-id.ts";
 import { randomName } from "../../random.ts";
-import { flushFolder, makeFolder, writeWhole } from "./durable.ts";
+import { type Begun, beginWhole, flushFolder, makeFolder } from "./durable.ts";
 import { DamagedBlob } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";
 
@@ -40,27 +40,56 @@ async function isWhole(path: string, bytes: Bytes): Promise<boolean> {
   return stored !== null && Buffer.compare(stored, bytes) === 0;
 }
 
-/** Written beside the others and renamed. Where somebody took a folder away, it is made again. */
-async function putBlob(data_dir: string, sha256: string, bytes: Bytes): Promise<void> {
-  const write = () =>
-    writeWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
+/** Where somebody took a folder away, it is made again. */
+async function withFolders<T>(data_dir: string, sha256: string, work: () => Promise<T>): Promise<T> {
   try {
-    await write();
+    return await work();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     for (const folder of [join(data_dir, "tmp"), blobFolder(data_dir, sha256)]) makeFolder(folder);
     await flushFolder(join(data_dir, "blobs"));
-    await write();
+    return work();
   }
 }
 
+type Content = readonly [sha256: string, bytes: Bytes];
+
+/** Written beside the others, to be renamed. */
+const beginBlob = (data_dir: string, [sha256, bytes]: Content): Promise<Begun> =>
+  beginWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
+
+/** All are written before the first is flushed: then the kernel flushes them together. */
+async function putTogether(data_dir: string, contents: readonly Content[]): Promise<void> {
+  const begun = new Map<Content, Begun>();
+  try {
+    await inParallel(contents, WRITERS, async (content) => {
+      const [sha256, bytes] = content;
+      if (await isWhole(blobPath(data_dir, sha256), bytes)) return;
+      begun.set(content, await withFolders(data_dir, sha256, () => beginBlob(data_dir, content)));
+    });
+    await inParallel([...begun], WRITERS, async ([content, first]) => {
+      begun.delete(content);
+      let next: Begun | undefined = first; // one that was not kept is gone: the second time it is written anew
+      await withFolders(data_dir, content[0], async () => {
+        const one = next ?? (await beginBlob(data_dir, content));
+        next = undefined;
+        await one.keep();
+      });
+    });
+  } finally {
+    await Promise.all([...begun.values()].map(({ drop }) => drop()));
+  }
+}
+
+/** Each is a descriptor until it is flushed. */
+const TOGETHER = 64;
+
 /** W3 to W5: when this resolves, every blob is on disk under its name and survives a power cut. */
 export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, Bytes>): Promise<void> {
-  await inParallel([...contents], WRITERS, async ([sha256, bytes]) => {
-    if (!(await isWhole(blobPath(data_dir, sha256), bytes))) await putBlob(data_dir, sha256, bytes);
-  });
+  const all = [...contents];
+  for (let at = 0; at < all.length; at += TOGETHER) await putTogether(data_dir, all.slice(at, at + TOGETHER));
   // Reused blobs too: another deploy may have renamed one and not yet flushed its folder.
-  const folders = new Set([...contents.keys()].map((sha256) => blobFolder(data_dir, sha256)));
+  const folders = new Set(all.map(([sha256]) => blobFolder(data_dir, sha256)));
   await inParallel([...folders], WRITERS, flushFolder);
 }
 

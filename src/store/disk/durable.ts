@@ -1,6 +1,7 @@
 /** Writing to disk so that it is still there after a power cut. */
 import { mkdirSync, openSync, closeSync, fsyncSync } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { beginWriteBack } from "./write-back.ts";
 
 /** Folders cannot be opened for flushing on Windows; NTFS journals its names itself. */
 const FOLDERS_FLUSH = process.platform !== "win32";
@@ -30,24 +31,39 @@ export const makeFolder = (path: string): void => void mkdirSync(path, { recursi
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
-  await file.sync();
 }
 
-/**
- * `bytes` at `path` whole or not at all: written and flushed under `temporary` (same file system), then renamed.
- * The folder of `path` is not flushed. On failure nothing is left behind and the error is thrown as it is.
- */
-export async function writeWhole(temporary: string, path: string, bytes: Uint8Array): Promise<void> {
+/** A file on its way: its bytes are with the kernel, under a temporary name. One of the two is called, once. */
+export interface Begun {
+  /** Flushes it and gives it its name; the folder is not flushed. On failure nothing is left behind and the error is thrown
+   *  as it is. */
+  keep(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+/** `bytes` at `path` whole or not at all: written and flushed under `temporary` (same file system), then renamed. On
+ *  failure as `keep`. */
+export async function beginWhole(temporary: string, path: string, bytes: Uint8Array): Promise<Begun> {
   const file = await open(temporary, "wx", 0o600);
-  try {
-    try {
-      await writeAll(file, bytes);
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
+  const drop = async () => {
+    await file.close().catch(() => {});
     await unlink(temporary).catch(() => {});
-    throw error;
-  }
+  };
+  const orNothing = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      await drop();
+      throw error;
+    }
+  };
+  await orNothing(() => writeAll(file, bytes));
+  beginWriteBack(file.fd);
+  const keep = () =>
+    orNothing(async () => {
+      await file.sync();
+      await file.close();
+      await rename(temporary, path);
+    });
+  return { keep, drop };
 }

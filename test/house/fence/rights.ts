@@ -132,7 +132,10 @@ function within(path: string, where: Where): boolean {
 
 /** Packages and modules of the runtime → where they may be imported. What is not listed may be imported nowhere. */
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
-  [/^bun:ffi$/, (path) => path === "src/child/parent-death.ts" || path === "src/server/sockets.ts"],
+  [
+    /^bun:ffi$/,
+    (path) => ["src/child/parent-death.ts", "src/server/sockets.ts", "src/store/disk/write-back.ts"].includes(path),
+  ],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
   [/^fflate$/, (path) => within(path, ["client"])],

@@ -9,5 +9,5 @@ export const threadUrl = (entry: `./src/${string}.ts`): string | URL =>
 /** Frees the memory of bytes that nobody reads any more, where they have it for themselves. The collector would come late,
  *  for it does not see how much they hold, and stops the thread that serves pages when it comes (bench/README.md, storm). */
 export function giveBack({ buffer, byteLength }: Bytes): void {
-  if (byteLength === buffer.byteLength) buffer.transfer(0);
+  if (byteLength === buffer.byteLength && !buffer.detached) buffer.transfer(0);
 }

@@ -15,10 +15,9 @@ function threads(): number[] {
  *  of it, 5 a quarter, 10 a tenth. */
 export function lowerPriority(nice: number): void {
   if (nice === 0) return;
-  const own = Math.min(19, getPriority() + nice);
   for (const thread of threads()) {
     try {
-      setPriority(thread, own);
+      setPriority(thread, Math.min(19, getPriority(thread) + nice));
     } catch {} // it has ended, or it runs as it is
   }
 }

@@ -19,12 +19,14 @@ interface Coders {
 interface Options {
   log: Pick<Log, "error">;
   processes?: number;
-  /** For one body: 10 MB take a second where nobody else works, and stand behind who does. */
+  /** For one body: 10 MB take a second where nobody else works. */
   deadline_ms?: number;
   idle_ms?: number;
 }
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 10_000;
+/** Times as long for what is coded ahead, which waits for its core. */
+const AHEAD = 6;
 const IDLE_MS = 60_000;
 /** A machine that gave no process is not asked again at once. */
 const REST_MS = 1000;
@@ -44,40 +46,55 @@ function patiently(start: () => CodingProcess, log: Options["log"]): () => Codin
   };
 }
 
+/** Those who code for somebody who waits, and those who code ahead: of these no thread comes forward again. */
+function createKinds({ log, idle_ms = IDLE_MS }: Options, startOne: () => CodingProcess) {
+  const kindOf = () => {
+    const resting = restingChildren(startOne, idle_ms);
+    return { ...resting, take: patiently(resting.take, log) };
+  };
+  const kinds = [kindOf(), kindOf()] as const;
+  return {
+    kind: (ahead: boolean) => kinds[ahead ? 1 : 0],
+    close: () => Promise.all(kinds.map(({ close }) => close())),
+  };
+}
+
 export function createCoders(options: Options, startOne: () => CodingProcess = startCodingProcess): Coders {
   const { log, processes = Math.max(2, availableParallelism()) + 1, deadline_ms = DEADLINE_MS } = options;
-  const resting = restingChildren(startOne, options.idle_ms ?? IDLE_MS);
-  const take = patiently(resting.take, log);
+  const { kind, close } = createKinds(options, startOne);
   const gate = createGate({ width: processes });
   const busy = new Set<CodingProcess>();
   let stopped = false;
 
   async function runIn(process: CodingProcess, job: CodingJob): Promise<Bytes | null | undefined> {
-    const late = setTimeout(process.kill, deadline_ms);
+    const patience_ms = job.ahead ? AHEAD * deadline_ms : deadline_ms;
+    const over = performance.now() + patience_ms;
+    const late = setTimeout(process.kill, patience_ms);
     busy.add(process);
     try {
       return await process.run(job);
     } catch (error) {
       if (stopped) return undefined;
       log.error(`a body of ${job.bytes.byteLength} bytes was not coded`, (error as Error).message);
-      return null;
+      // The machine may have been busy: whoever asks tries once more.
+      return job.ahead && performance.now() >= over ? undefined : null;
     } finally {
       clearTimeout(late);
       busy.delete(process);
-      resting.giveBack(process);
+      kind(job.ahead).giveBack(process);
     }
   }
 
   return {
-    code: (bytes, coding, effort) =>
+    code: (bytes, coding, effort, ahead = false) =>
       gate.run(async () => {
-        const process = stopped ? null : take();
-        return process === null ? undefined : runIn(process, { bytes, coding, effort });
+        const process = stopped ? null : kind(ahead).take();
+        return process === null ? undefined : runIn(process, { bytes, coding, effort, ahead });
       }),
     async stop() {
       stopped = true;
       for (const process of busy) process.kill();
-      await resting.close();
+      await close();
     },
   };
 }

@@ -6,6 +6,8 @@ export interface CodingJob {
   bytes: Bytes;
   coding: Compression;
   effort: Effort;
+  /** Of one process all are, or none. */
+  ahead: boolean;
 }
 
 /** Null where it would not be smaller. */

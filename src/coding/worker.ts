@@ -4,6 +4,7 @@
  * to 13 % more. zstd 9 and gzip 6 cost the same; they are for clients that have no brotli.
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { lowerPriority } from "../child/priority.ts";
 import { serveParent } from "../child/serve-parent.ts";
 import type { Compression, Effort } from "../http/coder.ts";
 import type { Bytes } from "../types.ts";
@@ -36,12 +37,15 @@ function code({ bytes, coding, effort }: CodingJob): Coded {
   return coded.byteLength + WORTH < bytes.byteLength ? new Uint8Array(coded) : null;
 }
 
-/** Whoever waits too long for a coding is served without, and most are made ahead of anybody (bench/README.md, storm). */
+/** What nobody waits for takes no time from pages (bench/README.md, storm). */
 const NICE = 10;
 
 export function serveCodings(): void {
-  serveParent("svc-coding", NICE, (message: CodingJob | "close") => {
+  let behind = false;
+  serveParent("svc-coding", 0, (message: CodingJob | "close") => {
     if (message === "close") process.exit();
+    if (message.ahead && !behind) lowerPriority(NICE);
+    behind = message.ahead;
     process.send!(code(message));
   });
 }

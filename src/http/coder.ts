@@ -8,5 +8,10 @@ export type Compression = Exclude<Coding, "identity">;
 export type Effort = "quick" | "small";
 
 /** Null where the coding does not make it smaller, and where somebody's bytes ended what coded them; undefined where it
- *  cannot be done now. Never rejects. */
-export type Code = (bytes: Bytes, coding: Compression, effort: Effort) => Promise<Bytes | null | undefined>;
+ *  cannot be done now. `ahead`: nobody waits for it, so it stands behind whoever works for somebody. Never rejects. */
+export type Code = (
+  bytes: Bytes,
+  coding: Compression,
+  effort: Effort,
+  ahead?: boolean,
+) => Promise<Bytes | null | undefined>;

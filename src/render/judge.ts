@@ -46,7 +46,7 @@ function decoded(path: string): string {
 }
 
 /** As the lint says that a script joins more to an address. */
-const BEGINNING = /no file of the site begins with (.+?)\.(?: |$)/;
+const BEGINNING = /no file of the site begins with (.+?)\.(?: There are \d+ more|$)/;
 
 /** Whether the deploy's receipt names the file, or what it begins with. Where it left some out, nobody knows. */
 function told(receipt: Receipt | null, address: string): boolean {

@@ -23,6 +23,8 @@ const LONGEST_LINE = 32;
 
 /** Times as long as it worked. Without rests five deploys a second of 8 MB each took three times as long themselves. */
 const REST = 2;
+/** It may have waited for its core for longer than it worked. */
+const LONGEST_REST_MS = 2000;
 
 /** What is coded is read for that alone. */
 const spending =
@@ -54,8 +56,8 @@ export function createEncoder(code: Code, slots = Math.max(2, availableParalleli
   const ahead: Encoder["ahead"] = (work) =>
     lane.run(async () => {
       const started = performance.now();
-      await work(codeOnce);
-      await Bun.sleep(REST * (performance.now() - started));
+      await work((bytes, coding, effort) => codeOnce(bytes, coding, effort, true));
+      await Bun.sleep(Math.min(REST * (performance.now() - started), LONGEST_REST_MS));
     });
 
   return { now, ahead };

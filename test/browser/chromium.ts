@@ -159,11 +159,13 @@ let may_hear_an_end = false;
 async function newView(options: Bun.WebView.ConstructorOptions): Promise<Bun.WebView> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
+    let view: Bun.WebView | undefined;
     try {
-      const view = new Bun.WebView(options);
+      view = new Bun.WebView(options);
       await view.navigate(BLANK);
       return view;
     } catch (error) {
+      view?.close();
       if (!may_hear_an_end || performance.now() > deadline) throw error;
       await Bun.sleep(50);
     }

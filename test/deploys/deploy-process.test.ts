@@ -71,7 +71,7 @@ describe.if(LINUX)("RELIABILITY 6: pages come before what is coded ahead of them
     ["from source", SVC_SERVER],
     ["compiled", null],
   ])(
-    "%s, each thread that codes stands behind those that serve, and none that deploys: somebody waits for it",
+    "%s, each thread that codes ahead stands behind all others: for a deploy, and for what is coded on demand, somebody waits",
     async (_, command) => {
       await using dir = await temporaryFolder();
       const server = await startProcess(["--data-dir", join(dir.path, "data"), "--log", "off"], {
@@ -79,10 +79,12 @@ describe.if(LINUX)("RELIABILITY 6: pages come before what is coded ahead of them
       });
       try {
         const all = (pids: number[]) => [...new Set(pids.flatMap(niceOf))];
-        await deploy(server, "words ".repeat(1000));
+        const { slug } = await deploy(server, "words ".repeat(1000));
         await until(() => all(codingProcesses(server.pid)).join() === "10");
-        expect(all(deployProcesses(server.pid))).toEqual([0]);
-        expect(all([server.pid])).toEqual([0]);
+        const headers = { host: `${slug}.localhost`, "accept-encoding": "gzip" };
+        expect((await fetch(`${local(server)}/`, { headers })).headers.get("content-encoding")).toBe("gzip");
+        expect(codingProcesses(server.pid).map((pid) => all([pid]).join())).toEqual(["10", "0"]);
+        expect(all([server.pid, ...deployProcesses(server.pid)])).toEqual([0]);
       } finally {
         await server.end();
       }

@@ -161,7 +161,13 @@ export function childrenOf(pid: number): number[] {
 }
 
 const childrenThat = (pid: number, entry: RegExp): number[] =>
-  childrenOf(pid).filter((child) => entry.test(readFileSync(`/proc/${child}/cmdline`, "utf8")));
+  childrenOf(pid).filter((child) => {
+    try {
+      return entry.test(readFileSync(`/proc/${child}/cmdline`, "utf8"));
+    } catch {
+      return false; // it has just ended
+    }
+  });
 
 /** The processes that a server, or a pool in this process, runs deploys in. */
 export const deployProcesses = (pid: number): number[] => childrenThat(pid, /\0__deploy\0|\/deploy\/entry\.ts\0/);

@@ -4,7 +4,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blobFile } from "../kit/operator.ts";
-import { local, type ServerProcess, sharedPages, startProcess } from "../kit/process.ts";
+import { deployProcesses, local, type ServerProcess, sharedPages, startProcess } from "../kit/process.ts";
 import { zipOf } from "../kit/zip.ts";
 
 const TEXT = "what the page says";
@@ -92,6 +92,8 @@ export async function makeFolder(data_dir: string, command?: string[]): Promise<
   await (await startProcess(["--data-dir", data_dir, "--log", "off"], { command })).end();
   const server = await startProcess(["--data-dir", data_dir, "--log", "off"], { command });
   const { site } = await deploy(server, TEXT);
+  // One that hears of its server's end before the kernel ends it closes the database, and the log goes into it.
+  for (const pid of deployProcesses(server.pid)) process.kill(pid, "SIGKILL");
   await server.end();
   rmSync(join(data_dir, "ballast")); // each copy would take its time
   writeFileSync(join(data_dir, "tmp", "left"), "of a deploy that was cut short");

@@ -30,7 +30,7 @@ export function flushFolderSync(path: string): void {
 export const makeFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
 }
 
 /** A file on its way: its bytes are with the kernel, under a temporary name. One of the two is called, once. */
@@ -58,7 +58,7 @@ export async function beginWhole(temporary: string, path: string, bytes: Uint8Ar
     }
   };
   await orNothing(() => writeAll(file, bytes));
-  beginWriteBack(file.fd);
+  if (!beginWriteBack(file.fd)) await orNothing(() => writeAll(file, bytes));
   const keep = () =>
     orNothing(async () => {
       await file.sync();

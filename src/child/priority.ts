@@ -11,10 +11,9 @@ function threads(): number[] {
   }
 }
 
-/** `nice`: how far behind the server, whatever that was started with. Beside a thread that wants the same core 0 leaves half
- *  of it, 5 a quarter, 10 a tenth. */
+/** `nice`: how far behind the server, whatever that was started with. Beside a thread that wants the same core 5 leaves a
+ *  quarter of it, 10 a tenth. */
 export function lowerPriority(nice: number): void {
-  if (nice === 0) return;
   for (const thread of threads()) {
     try {
       setPriority(thread, Math.min(19, getPriority(thread) + nice));

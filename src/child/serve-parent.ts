@@ -1,7 +1,6 @@
 /** A child's side: it heeds the server that started it and nobody else, and dies with it. */
 import { writeFileSync } from "node:fs";
 import { dieWithParent } from "./parent-death.ts";
-import { lowerPriority } from "./priority.ts";
 
 /** Where there is one: who kills for want of memory takes a child and not the server. */
 function volunteerToDie(name: string): void {
@@ -14,13 +13,12 @@ function volunteerToDie(name: string): void {
 }
 
 /** What reaches the whole group (Ctrl-C, a service manager's stop) is the server's to answer: it ends this process.
- *  `name` is what process lists show, at most 15 bytes; `nice` is how far it stands behind the server, 0 to 19. */
-export function serveParent<To>(name: string, nice: number, onMessage: (message: To) => unknown): void {
+ *  `name` is what process lists show, at most 15 bytes. */
+export function serveParent<To>(name: string, onMessage: (message: To) => unknown): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.on("disconnect", () => process.exit());
   dieWithParent(true);
   if (!process.connected) process.exit(); // it ended before the kernel was asked
   volunteerToDie(name);
-  lowerPriority(nice);
   process.on("message", onMessage);
 }

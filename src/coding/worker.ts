@@ -42,10 +42,10 @@ const NICE = 10;
 
 export function serveCodings(): void {
   let behind = false;
-  serveParent("svc-coding", 0, (message: CodingJob | "close") => {
+  serveParent("svc-coding", (message: CodingJob | "close") => {
     if (message === "close") process.exit();
     if (message.ahead && !behind) lowerPriority(NICE);
-    behind = message.ahead;
+    behind ||= message.ahead;
     process.send!(code(message));
   });
 }

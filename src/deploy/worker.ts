@@ -155,7 +155,7 @@ async function close(): Promise<never> {
 }
 
 export function serveDeploys(): void {
-  serveParent("svc-deploy", 0, (message: ToProcess | "close") => {
+  serveParent("svc-deploy", (message: ToProcess | "close") => {
     if (message === "close") return close();
     if (message === "publish") return allowed.resolve();
     return answer(message);

@@ -1,6 +1,7 @@
 /** What runs in the process that looks at pages: one page, and then its end. It and the browser are one group of
  *  processes, which ends together. */
 import { dieWithParent } from "../child/parent-death.ts";
+import { lowerPriority } from "../child/priority.ts";
 import { serveParent } from "../child/serve-parent.ts";
 import type { Chromium, FromRender, ToRender, Tried } from "./job.ts";
 import { visit } from "./page/visit.ts";
@@ -44,11 +45,12 @@ async function answer(message: ToRender): Promise<void> {
 }
 
 export function serveRenders(): void {
-  serveParent("svc-render", NICE, (message: ToRender | "close") => {
+  serveParent("svc-render", (message: ToRender | "close") => {
     if (message === "close") return endGroup();
     return answer(message);
   });
   // The kernel would end this process alone; the closed channel ends the browser with it.
   dieWithParent(false);
   process.prependListener("disconnect", endGroup);
+  lowerPriority(NICE);
 }

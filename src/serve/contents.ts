@@ -87,21 +87,21 @@ export const newForm = (coding: Form["coding"], blob: Blob | null, size: number,
   drop,
 });
 
-/** The stored bytes, checked, and with attribution where it is a page. Shared with nobody. */
-export async function readContent(blobs: Blobs, content: Content): Promise<Blob> {
-  const bytes = await blobs.read(content.stored);
-  const blob = new Blob(content.page_of === null ? [bytes] : inject(bytes, insertedIn(bytes, content)));
-  giveBack(bytes); // the Blob has a copy
-  return blob;
-}
-
-/** The same in memory of its own, for whoever reads it once and gives it back. */
-export async function readBytes(blobs: Blobs, content: Content): Promise<Bytes> {
+/** The stored bytes, checked, and with attribution where it is a page. Shared with nobody: whoever reads them once gives
+ *  them back. */
+export async function readContent(blobs: Blobs, content: Content): Promise<Bytes> {
   const bytes = await blobs.read(content.stored);
   if (content.page_of === null) return bytes;
   const page = Buffer.concat(inject(bytes, insertedIn(bytes, content)));
   giveBack(bytes);
   return page;
+}
+
+/** Takes the bytes over: a Blob has a copy. */
+export function blobOf(bytes: Bytes): Blob {
+  const blob = new Blob([bytes]);
+  giveBack(bytes);
+  return blob;
 }
 
 /** Looks for the place of a large page's tags, once. */

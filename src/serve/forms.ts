@@ -1,13 +1,12 @@
 /** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
  *  is waited for, never made twice. */
 import { createGate } from "../gate.ts";
-import { giveBack } from "../runtime.ts";
 import type { Compression } from "../http/coder.ts";
 import type { Coding } from "../http/negotiate.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../types.ts";
 import type { Budget } from "./budget.ts";
-import { findDiskForm, newForm, readBytes, readContent } from "./contents.ts";
+import { blobOf, findDiskForm, newForm, readContent } from "./contents.ts";
 import type { Encoder } from "./encode.ts";
 import type { Content, Form } from "./kept.ts";
 
@@ -48,7 +47,7 @@ export function createForms(parts: Parts): Forms {
   const { blobs, encoder } = parts;
   const gate = createGate({ width: READERS });
   const under_way: UnderWay = new Map();
-  const whole = (content: Content) => gate.run(() => readContent(blobs, content));
+  const whole = (content: Content) => gate.run(async () => blobOf(await readContent(blobs, content)));
 
   async function identity(content: Content): Promise<Form> {
     const known = content.forms.identity ?? findMaking(under_way, content, "identity")?.form;
@@ -112,9 +111,7 @@ function keep({ budget }: Parts, content: Content, coding: Coding, blob: Blob | 
 }
 
 function keepCoded(parts: Parts, content: Content, coding: Compression, bytes: Bytes | null): Form {
-  const blob = bytes && new Blob([bytes]);
-  if (bytes) giveBack(bytes); // the Blob has a copy
-  return keep(parts, content, coding, blob);
+  return keep(parts, content, coding, bytes && blobOf(bytes));
 }
 
 async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
@@ -125,5 +122,5 @@ async function fromDisk({ blobs }: Parts, content: Content): Promise<Form> {
 
 /** What a coding is made of, for the encoder alone. It is not kept: whoever asked for a coding will not ask for this. */
 function plain({ blobs }: Parts, content: Content): Promise<Bytes> {
-  return content.forms.identity?.blob?.bytes() ?? readBytes(blobs, content);
+  return content.forms.identity?.blob?.bytes() ?? readContent(blobs, content);
 }

@@ -87,6 +87,20 @@ describe("coding", () => {
   );
 });
 
+test("a body that is kept as it is stays whole when it is coded", async () => {
+  const stored = new TextEncoder().encode("stored ".repeat(1000));
+  const blobs = { read: async () => stored.slice(), open: () => Promise.reject(new Error("nothing is large")) };
+  const encoder = createEncoder(async (bytes) => Bun.gzipSync(bytes));
+  const bodies = createBodies(createForms({ blobs, budget: createBudget(1_000_000), encoder }));
+  const file = { path: "a.css", sha256: "a", bytes: stored.length, media_type: "text/css", made: false, blob_no: 1 };
+  const body = bodies.of({ version: { site_id: "site_x" }, dress: "", bodies: new Map() } as never, file as StoredFile);
+  const { signal } = new AbortController();
+  const kept = (await bodies.best(body, ["identity"], signal))!.blob!;
+  const coded = (await bodies.best(body, ["gzip"], signal))!.blob!;
+  expect(await kept.bytes()).toEqual(stored);
+  expect(Bun.gunzipSync(await coded.bytes())).toEqual(stored);
+});
+
 describe("responses that are kept for one body", () => {
   const policy = policyOf({ owner_account_id: null, quarantine: null, cleared_version_no: null } as Site, "live");
   const answer = (path: string) =>

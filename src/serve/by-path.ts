@@ -12,9 +12,11 @@ import type { HeaderTable } from "../rules/header-table.ts";
 import type { Answer, FileAnswer, FoundBy, HeaderEdits, LoadedVersion } from "./kept.ts";
 import { unknownVersion } from "./refusals.ts";
 import type { Manifests } from "./manifests.ts";
+import { NOT_MADE } from "./prebuilt.ts";
+import type { Shortcuts } from "./shortcuts.ts";
 
-/** With the shortcut that leads to it: as 150,000 of them were measured. */
-const ANSWER_COST = 1900;
+/** With the shortcut that leads to it: as 30,000 of them were measured (bench/README.md). */
+const ANSWER_COST = 1000;
 /** The path stands in the key, the entity tag and its headers. */
 const COST_PER_CHARACTER = 8;
 
@@ -53,9 +55,19 @@ interface ExplainedAnswer {
   manifest: StoredManifest;
 }
 
-export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifests): Answers {
+/** What of the service an answer comes from, and goes with. */
+interface Parts {
+  bodies: Bodies;
+  budget: Budget;
+  manifests: Manifests;
+  shortcuts: Pick<Shortcuts, "forget">;
+}
+
+export function createAnswers({ bodies, budget, manifests, shortcuts }: Parts): Answers {
+  const drop = dropWith(shortcuts);
   function keep(version: LoadedVersion, path: string, asked: () => Asked, found: Found, manifest: StoredManifest) {
-    const answer = answerOf(bodies, version, path, asked, found, manifest);
+    const kept = { of: version, key: found.key, cost: costOf(found), used: false, drop };
+    const answer = answerOf(bodies, kept, path, asked, found, manifest);
     version.answers.set(found.key, answer);
     budget.keep(answer);
     return answer;
@@ -92,6 +104,13 @@ export function createAnswers(bodies: Bodies, budget: Budget, manifests: Manifes
   return { to, explained };
 }
 
+const dropWith = (shortcuts: Parts["shortcuts"]) =>
+  function (this: Placed): void {
+    const dropped = this.of.answers.get(this.key);
+    this.of.answers.delete(this.key);
+    if (dropped !== undefined && dropped.kind !== "redirect") shortcuts.forget(dropped);
+  };
+
 /** Whether its rules look at more than the path. */
 const looksFurther = ({ rules: { redirects } }: LoadedVersion): boolean =>
   redirects !== null && (redirects.by_owner || redirects.by_use);
@@ -99,6 +118,12 @@ const keyOf = (path: string, { owned, navigates }: Pick<Asked, "owned" | "naviga
   `${path}\0${owned ? "o" : ""}${navigates ? "n" : ""}`;
 
 const NOTHING_FURTHER = { owned: false, navigates: false };
+
+/** Where an answer is kept. */
+interface Placed extends Kept {
+  of: LoadedVersion;
+  key: string;
+}
 
 interface Found {
   answered: Answered<StoredFile>;
@@ -124,13 +149,13 @@ function find(
 
 function answerOf(
   bodies: Bodies,
-  version: LoadedVersion,
+  kept: Placed,
   path: string,
   asked: () => Asked,
-  { answered, hangs_on, key, edits }: Found,
+  { answered, hangs_on, edits }: Found,
   manifest: StoredManifest,
 ): Answer {
-  const kept = keptAs(version, key, edits);
+  const { of: version } = kept;
   const { rule = null } = answered;
   const fileAnswer = (file: StoredFile, by: FoundBy): FileAnswer => {
     const shell = by === "spa_fallback";
@@ -140,11 +165,11 @@ function answerOf(
       ? linkOf(version, manifest, shell ? pageOfRoute(path, file) : pageOfFile(file))
       : null;
     const vary = varyOf(body.coded, shell || hangs_on.use);
-    return { kind: "file", by, rule, skew: null, body, etag, link, vary, edits, unchanged: [], whole: [], ...kept };
+    return { kind: "file", by, rule, skew: null, body, etag, link, vary, edits, ...NOT_MADE, ...kept };
   };
   const missing = (file: StoredFile | null, shell: FileAnswer | null): Answer => {
     const page = file && bodies.of(version, file, "missing");
-    return { kind: "unmatched", rule, page, shell, edits, bare_at: null, ...kept };
+    return { kind: "unmatched", rule, page, shell, edits, bare_at: null, shortcut: null, ...kept };
   };
   const moved = (status: number, location: string): Answer => {
     return { kind: "redirect", rule, status, location, by_use: hangs_on.use, ...kept };
@@ -157,16 +182,8 @@ function answerOf(
   return missing(answered.page, shell ? fileAnswer(shell, "spa_fallback") : null);
 }
 
-/** What an answer takes, and how it is dropped. */
-const keptAs = (version: LoadedVersion, key: string, edits: HeaderEdits | null): Kept => ({
-  cost: ANSWER_COST + COST_PER_CHARACTER * key.length + COST_OF_EDITS * bytesOf(edits),
-  used: false,
-  drop() {
-    const dropped = version.answers.get(key);
-    version.answers.delete(key);
-    if (dropped !== undefined && dropped.kind !== "redirect") dropped.forget?.();
-  },
-});
+const costOf = ({ key, edits }: Found): number =>
+  ANSWER_COST + COST_PER_CHARACTER * key.length + COST_OF_EDITS * bytesOf(edits);
 
 function editsFor(table: HeaderTable, path: string, { hosts }: Asked): HeaderEdits | null {
   const decoded = decodePath(path)!;

@@ -64,28 +64,35 @@ function newContent(stored: StoredFile, page_of: PageOf | null, commented: boole
     forms: { br: undefined, zstd: undefined, gzip: undefined, identity: undefined },
   };
   // It takes no room, so it is never pushed out.
-  if (from_disk && page_of === null) content.forms.identity = diskForm(content, []);
+  if (from_disk && page_of === null) content.forms.identity = diskForm(content, NOTHING);
   return content;
 }
 
 /** Identity that goes out from the disk. */
-function diskForm({ stored }: Content, inserted: readonly Inserted[]): Form {
-  const size = inserted.reduce((sum, { bytes }) => sum + bytes.byteLength, stored.bytes);
-  return { ...newForm("identity", null, size), inserted };
+function diskForm(content: Content, inserted: readonly Inserted[]): Form {
+  const size = inserted.reduce((sum, { bytes }) => sum + bytes.byteLength, content.stored.bytes);
+  return { ...newForm(content, "identity", null, size), inserted };
 }
 
-export const newForm = (coding: Form["coding"], blob: Blob | null, size: number, cost = 0, drop = () => {}): Form => ({
+const NOTHING: readonly Inserted[] = [];
+
+export const newForm = (content: Content, coding: Form["coding"], blob: Blob | null, size: number, cost = 0): Form => ({
+  of: content,
   coding,
   size,
   blob,
-  inserted: [],
+  inserted: NOTHING,
   first: null,
   others: null,
   missing: null,
   cost,
   used: false,
-  drop,
+  drop: dropForm,
 });
+
+function dropForm(this: Form): void {
+  this.of.forms[this.coding] = undefined;
+}
 
 /** The stored bytes, checked, and with attribution where it is a page. Shared with nobody: whoever reads them once gives
  *  them back. */

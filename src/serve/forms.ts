@@ -101,9 +101,7 @@ function begin(
 
 function keep({ budget }: Parts, content: Content, coding: Coding, blob: Blob | null): Form {
   const size = blob?.size ?? 0;
-  const form = newForm(coding, blob, size, FORM_COST + size, () => {
-    content.forms[coding] = undefined;
-  });
+  const form = newForm(content, coding, blob, size, FORM_COST + size);
   budget.made(size);
   content.forms[coding] = form;
   budget.keep(form);

@@ -10,6 +10,7 @@ import type { Kept } from "./budget.ts";
 
 /** What a slug means. It holds for as long as the store's counter stays at `generation`. */
 export interface Row extends Kept {
+  readonly slug: string;
   readonly generation: number;
   readonly site: Site | null;
   /** Of a site that is gone. */
@@ -33,11 +34,12 @@ export interface LoadedVersion extends Kept {
   readonly bodies: Map<string, Body>;
   /** By path of the request; where a rule looks at more than that, by that too, behind a NUL. */
   readonly answers: Map<string, Answer>;
-  /** The row it is live in, which must not hold on to it once it is pushed out. */
+  /** The row it is live in: neither must hold on to the other once that is pushed out. */
   row: Row | null;
 }
 
-interface KeptManifest extends Kept {
+export interface KeptManifest extends Kept {
+  readonly of: LoadedVersion;
   readonly files: StoredManifest;
 }
 
@@ -60,10 +62,10 @@ export interface FileAnswer extends Kept {
   /** Of the site's `_headers`, on the live host and on a version's own; null: none. */
   readonly edits: HeaderEdits | null;
   /** The 304, and the 200 of a file that goes out from the disk, by policy. */
-  readonly unchanged: ResponseInit[];
-  readonly whole: { headers: Headers }[];
-  /** Takes away the shortcut that leads here. */
-  forget?: () => void;
+  unchanged: ResponseInit[] | null;
+  whole: { headers: Headers }[] | null;
+  /** The URL of the shortcut that leads here. */
+  shortcut: string | null;
 }
 
 /** By kind of host. */
@@ -97,7 +99,7 @@ export interface UnmatchedAnswer extends Kept {
    *  and less. */
   bare_at: number | null;
   /** As a file's. */
-  forget?: () => void;
+  shortcut: string | null;
 }
 
 export type Answer = FileAnswer | RedirectAnswer | UnmatchedAnswer;
@@ -129,6 +131,7 @@ export interface Content {
 
 /** Content in one coding. */
 export interface Form extends Kept {
+  readonly of: Content;
   readonly coding: Coding;
   /** Of the body as it goes out. */
   readonly size: number;

@@ -2,7 +2,7 @@
  *  than all that is answered from it, and what was answered needs it no more. */
 import type { ServingStore, StoredManifest } from "../store/serving.ts";
 import type { Budget } from "./budget.ts";
-import type { LoadedVersion } from "./kept.ts";
+import type { KeptManifest, LoadedVersion } from "./kept.ts";
 
 const FILE_COST = 400;
 
@@ -13,10 +13,13 @@ export interface Manifests {
   release(loaded: LoadedVersion): void;
 }
 
+function drop(this: KeptManifest): void {
+  this.of.manifest = null;
+}
+
 export function createManifests(store: Pick<ServingStore, "versions">, budget: Budget): Manifests {
   function keep(loaded: LoadedVersion, files: StoredManifest): StoredManifest {
-    const drop = () => void (loaded.manifest = null);
-    loaded.manifest = { files, cost: FILE_COST * files.size, used: false, drop };
+    loaded.manifest = { of: loaded, files, cost: FILE_COST * files.size, used: false, drop };
     budget.keep(loaded.manifest);
     return files;
   }

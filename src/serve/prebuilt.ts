@@ -8,6 +8,11 @@ import { type Policy, policyHeaders, unchangedPolicyHeaders } from "./policy.ts"
 /** What the first response takes is in its form's cost. Of one file there may be as many others as there are ways to
  *  write its path. */
 const OTHER_COST = 4000;
+/** Most answers go without: they are made for the first visitor who has the file already, or for a file from the disk. */
+const HEADERS_COST = 1200;
+
+/** What a new answer has of these. */
+export const NOT_MADE = { unchanged: null, whole: null, shortcut: null } as const;
 
 type Keep = Pick<Budget, "keep">;
 
@@ -20,22 +25,37 @@ export function whole(budget: Keep, answer: FileAnswer, policy: Policy, form: Fo
   let response = responses.get(answer);
   if (response === undefined) {
     responses.set(answer, (response = make()));
-    const weak = new WeakRef(answer); // its version may go before
-    const drop = () => {
-      const kept = weak.deref();
-      if (kept !== undefined) responses.delete(kept);
-    };
-    budget.keep({ cost: OTHER_COST, used: false, drop });
+    keepFor(answer, budget, OTHER_COST, (one) => void responses.delete(one));
   }
   return response.clone() as Response;
 }
 
-/** For what is not in memory: the headers of a whole answer. */
-export const wholeInit = (answer: FileAnswer, policy: Policy): { headers: Headers } =>
-  (answer.whole[policy.index] ??= { headers: wholeHeaders(answer, policy, "identity") });
+/** Its version may go before. */
+function keepFor(answer: FileAnswer, budget: Keep, cost: number, forget: (answer: FileAnswer) => void): void {
+  const weak = new WeakRef(answer);
+  const drop = () => {
+    const kept = weak.deref();
+    if (kept !== undefined) forget(kept);
+  };
+  budget.keep({ cost, used: false, drop });
+}
 
-export const unchanged = (answer: FileAnswer, policy: Policy): Response =>
-  new Response(null, (answer.unchanged[policy.index] ??= { status: 304, headers: unchangedHeaders(answer, policy) }));
+/** For what is not in memory: the headers of a whole answer. */
+export function wholeInit(budget: Keep, answer: FileAnswer, policy: Policy): { headers: Headers } {
+  const known = answer.whole?.[policy.index];
+  if (known !== undefined) return known;
+  keepFor(answer, budget, HEADERS_COST, (one) => void (one.whole = null));
+  return ((answer.whole ??= [])[policy.index] = { headers: wholeHeaders(answer, policy, "identity") });
+}
+
+export function unchanged(budget: Keep, answer: FileAnswer, policy: Policy): Response {
+  const known = answer.unchanged?.[policy.index];
+  if (known !== undefined) return new Response(null, known);
+  keepFor(answer, budget, HEADERS_COST, (one) => void (one.unchanged = null));
+  const init = { status: 304, headers: unchangedHeaders(answer, policy) };
+  (answer.unchanged ??= [])[policy.index] = init;
+  return new Response(null, init);
+}
 
 export function wholeHeaders(answer: FileAnswer, policy: Policy, coding: Coding): Headers {
   const { media_type } = answer.body.file;

@@ -32,7 +32,7 @@ export function createRespond(bodies: Bodies, parts: Parts): Respond {
     const expected = headers.get("if-match");
     if (expected !== null && !ifMatch(expected, answer.etag)) throw preconditionFailed(policy);
     const held = headers.get("if-none-match");
-    if (held !== null && ifNoneMatch(held, answer.etag)) return unchanged(answer, policy);
+    if (held !== null && ifNoneMatch(held, answer.etag)) return unchanged(parts.budget, answer, policy);
     const accepted = answer.body.coded ? acceptedCodings(headers.get("accept-encoding")) : IDENTITY_ONLY;
     const form = bodies.ready(answer.body, accepted);
     if (form !== undefined) return send(parts, request, answer, form, policy, exchange, accepted);
@@ -59,7 +59,14 @@ function send(
   exchange.bytes = part === null ? size : part.last - part.first + 1;
   if (part === null) {
     if (form.blob !== null) return whole(budget, answer, policy, form);
-    return fromDisk(blobs, request, answer.body.content, form, wholeInit(answer, policy), exchange.peer.crowded());
+    return fromDisk(
+      blobs,
+      request,
+      answer.body.content,
+      form,
+      wholeInit(budget, answer, policy),
+      exchange.peer.crowded(),
+    );
   }
   const headers = wholeHeaders(answer, policy, form.coding);
   headers.set("content-range", `bytes ${part.first}-${part.last}/${size}`);

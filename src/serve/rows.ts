@@ -15,6 +15,7 @@ const ROW_COST = 800;
 
 export function createRows(store: ServingStore, budget: Budget, versions: LoadedVersions): Rows {
   const rows = new Map<string, Row>();
+  const drop = dropFrom(rows);
 
   async function read(slug: string): Promise<Row> {
     // Before the row: read after it, an old row would pass for a new one.
@@ -23,8 +24,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     const tombstone = site === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await versions.read(site, site.live_version_id, dressOf(site));
     if (site !== null && live === null) return readAgain(site, generation);
-    const drop = () => void rows.delete(slug);
-    return keep(slug, { generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false, drop });
+    return keep({ slug, generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false, drop });
   }
 
   /** A site may go between two reads; one that stays and has no live version is broken. */
@@ -33,10 +33,13 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
   }
 
-  function keep(slug: string, row: Row): Row {
-    const before = rows.get(slug);
-    if (before !== undefined) budget.release(before);
-    rows.set(slug, row);
+  function keep(row: Row): Row {
+    const before = rows.get(row.slug);
+    if (before !== undefined) {
+      budget.release(before);
+      before.drop();
+    }
+    rows.set(row.slug, row);
     if (row.live !== null) setLive(row, row.live);
     budget.keep(row);
     return row;
@@ -49,6 +52,12 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
 
   return { ready, read };
 }
+
+const dropFrom = (rows: Map<string, Row>) =>
+  function (this: Row): void {
+    rows.delete(this.slug);
+    if (this.live?.row === this) this.live.row = null; // that stays, and must not hold on to it
+  };
 
 /** The live version of a row, also when it was read again after it was pushed out. */
 export function setLive(row: Row, version: LoadedVersion): void {

@@ -20,6 +20,8 @@ export interface Shortcuts {
   find(url: string, host: string | null): Shortcut | undefined;
   /** An answer has one shortcut at most, and takes it along when it goes. */
   add(url: string, shortcut: Shortcut): void;
+  /** The one that leads to an answer which goes. */
+  forget(answer: Shortcut["answer"]): void;
 }
 
 const SLASH = 47;
@@ -32,13 +34,18 @@ function isHostOf(url: string, host: string): boolean {
 
 export function createShortcuts(): Shortcuts {
   const known = new Map<string, Shortcut>();
+  function forget(answer: Shortcut["answer"]): void {
+    const url = answer.shortcut;
+    if (url !== null && known.get(url)?.answer === answer) known.delete(url);
+    answer.shortcut = null;
+  }
   return {
     find: (url, host) => (host !== null && isHostOf(url, host) ? known.get(url) : undefined),
     add(url, shortcut) {
-      const { answer } = shortcut;
-      answer.forget?.();
+      forget(shortcut.answer);
       known.set(url, shortcut);
-      answer.forget = () => void known.delete(url);
+      shortcut.answer.shortcut = url;
     },
+    forget,
   };
 }

@@ -20,7 +20,7 @@ import { isForbiddenWorker } from "./policy.ts";
 import { unknownVersion } from "./refusals.ts";
 import { createRespond } from "./respond.ts";
 import { createRows } from "./rows.ts";
-import { createShortcuts, type Shortcut } from "./shortcuts.ts";
+import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
 import { asksForPart } from "./skew/asked.ts";
 import { createSkew } from "./skew/index.ts";
 import { createVersions } from "./versions.ts";
@@ -70,16 +70,28 @@ interface SiteServerParts {
 const MANIFESTS = 1 / 8;
 const SKEW = 1 / 32;
 
-function servingOver(parts: SiteServerParts, budget: Budget, manifests: Manifests): Serving {
+interface Caches {
+  budget: Budget;
+  manifests: Manifests;
+  shortcuts: Shortcuts;
+}
+
+const createCaches = ({ store, cache_bytes }: SiteServerParts): Caches => ({
+  budget: createBudget(cache_bytes * (1 - MANIFESTS - SKEW)),
+  manifests: createManifests(store, createBudget(cache_bytes * MANIFESTS)),
+  shortcuts: createShortcuts(),
+});
+
+function servingOver(parts: SiteServerParts, { budget, manifests, shortcuts }: Caches): Serving {
   const { store, cache_bytes, now, skew: lasts_ms } = parts;
   const { blobs } = store;
   const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder(parts.code) }));
   return {
     bodies,
     blobs,
-    answers: createAnswers(bodies, budget, manifests),
+    answers: createAnswers({ bodies, budget, manifests, shortcuts }),
     respond: createRespond(bodies, { blobs, budget }),
-    shortcuts: createShortcuts(),
+    shortcuts,
     skew: createSkew({ store, bodies, budget: createBudget(cache_bytes * SKEW), now, lasts_ms }),
     sites_domain: parts.sites_domain,
     skewed: parts.skewed,
@@ -87,12 +99,12 @@ function servingOver(parts: SiteServerParts, budget: Budget, manifests: Manifest
 }
 
 export function createSiteServer(parts: SiteServerParts): SiteServer {
-  const { store, cache_bytes } = parts;
-  const budget = createBudget(cache_bytes * (1 - MANIFESTS - SKEW));
-  const manifests = createManifests(store, createBudget(cache_bytes * MANIFESTS));
-  const versions = createVersions(store, budget, manifests);
-  const serving = servingOver(parts, budget, manifests);
-  const { bodies, shortcuts, respond } = serving;
+  const { store } = parts;
+  const caches = createCaches(parts);
+  const { budget, manifests, shortcuts } = caches;
+  const versions = createVersions({ store, ...caches });
+  const serving = servingOver(parts, caches);
+  const { bodies, respond } = serving;
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
   function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {

@@ -5,7 +5,7 @@ import { createBudget, type Kept } from "../../src/serve/budget.ts";
 import { newForm } from "../../src/serve/contents.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
 import { createForms } from "../../src/serve/forms.ts";
-import type { FileAnswer } from "../../src/serve/kept.ts";
+import type { Content, FileAnswer } from "../../src/serve/kept.ts";
 import { policyOf } from "../../src/serve/policy.ts";
 import { whole } from "../../src/serve/prebuilt.ts";
 import type { StoredFile } from "../../src/store/serving.ts";
@@ -111,7 +111,7 @@ describe("responses that are kept for one body", () => {
     keep = (kept: Kept[], item: Kept): void => void kept.push(item),
   ): Kept[] => {
     const kept: Kept[] = [];
-    const form = newForm("identity", new Blob(["x"]), 1);
+    const form = newForm({} as Content, "identity", new Blob(["x"]), 1);
     for (const one of answers) {
       const { headers } = whole({ keep: (item) => keep(kept, item) }, one, policy, form);
       expect(headers.get("etag")).toBe(one.etag);

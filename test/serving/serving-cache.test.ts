@@ -4,6 +4,7 @@ import { createBudget } from "../../src/serve/budget.ts";
 import { createCoders } from "../../src/coding/coders.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { createManifests } from "../../src/serve/manifests.ts";
+import { createShortcuts } from "../../src/serve/shortcuts.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
@@ -253,7 +254,7 @@ test("a manifest is pushed out by others alone: what was answered from it stays,
   const { store, asked } = memoryStore(Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`));
   const room = createBudget(30_000); // it takes 24,000
   const manifests = createManifests(store, room);
-  const versions = createVersions(store, createBudget(30_000), manifests);
+  const versions = createVersions({ store, budget: createBudget(30_000), manifests, shortcuts: createShortcuts() });
   const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID, ""))!;
   room.keep({ cost: 9_000, used: true, drop: () => {} });
   expect(loaded.manifest).toBeNull();

@@ -7,6 +7,7 @@ import type { Site } from "../../types.ts";
 import type { Bodies } from "../bodies.ts";
 import type { Budget, Kept } from "../budget.ts";
 import type { Body, FileAnswer } from "../kept.ts";
+import { NOT_MADE } from "../prebuilt.ts";
 import { SKEW_HEADERS, whyNotAsked } from "./asked.ts";
 import { createShields, type Shield, type Shields } from "./shields.ts";
 
@@ -105,7 +106,6 @@ const answerWith = (body: Body, version_id: string, path: string, kept: Kept): F
   link: null,
   vary: body.coded ? `Accept-Encoding, ${SKEW_HEADERS}` : SKEW_HEADERS,
   edits: null,
-  unchanged: [],
-  whole: [],
+  ...NOT_MADE,
   ...kept,
 });

@@ -1,18 +1,20 @@
 /** Writing to disk so that it is still there after a power cut. */
-import { mkdirSync, openSync, closeSync, fsyncSync } from "node:fs";
-import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
 import { beginWriteBack } from "./write-back.ts";
 
 /** Folders cannot be opened for flushing on Windows; NTFS journals its names itself. */
 const FOLDERS_FLUSH = process.platform !== "win32";
 
+const flush = promisify(fsync);
+
 export async function flushFolder(path: string): Promise<void> {
   if (!FOLDERS_FLUSH) return;
-  const folder = await open(path, "r");
+  const fd = openSync(path, "r");
   try {
-    await folder.sync();
+    await flush(fd);
   } finally {
-    await folder.close();
+    closeSync(fd);
   }
 }
 
@@ -29,8 +31,8 @@ export function flushFolderSync(path: string): void {
 /** Makes folders that only this user may enter; flushed with their parent by the caller. */
 export const makeFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
 
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, at);
 }
 
 /** A file on its way: its bytes are with the kernel, under a temporary name. One of the two is called, once. */
@@ -38,32 +40,46 @@ export interface Begun {
   /** Flushes it and gives it its name; the folder is not flushed. On failure nothing is left behind and the error is thrown
    *  as it is. */
   keep(): Promise<void>;
-  drop(): Promise<void>;
+  drop(): void;
 }
 
 /** `bytes` at `path` whole or not at all: written and flushed under `temporary` (same file system), then renamed. On
- *  failure as `keep`. */
-export async function beginWhole(temporary: string, path: string, bytes: Uint8Array): Promise<Begun> {
-  const file = await open(temporary, "wx", 0o600);
-  const drop = async () => {
-    await file.close().catch(() => {});
-    await unlink(temporary).catch(() => {});
+ *  failure as `keep`. Holds the thread but for the flush: what only goes to the kernel takes less than another thread to be
+ *  asked for it (bench/README.md, deploy). */
+export function beginWhole(temporary: string, path: string, bytes: Uint8Array): Begun {
+  const fd = openSync(temporary, "wx", 0o600);
+  let open = true;
+  const close = () => {
+    if (!open) return;
+    open = false;
+    closeSync(fd);
   };
-  const orNothing = async (work: () => Promise<void>) => {
+  const drop = () => {
     try {
-      await work();
-    } catch (error) {
-      await drop();
-      throw error;
-    }
+      close();
+    } catch {}
+    try {
+      unlinkSync(temporary);
+    } catch {}
   };
-  await orNothing(() => writeAll(file, bytes));
-  if (!beginWriteBack(file.fd)) await orNothing(() => writeAll(file, bytes));
-  const keep = () =>
-    orNothing(async () => {
-      await file.sync();
-      await file.close();
-      await rename(temporary, path);
-    });
-  return { keep, drop };
+  try {
+    writeAll(fd, bytes);
+    if (!beginWriteBack(fd)) writeAll(fd, bytes);
+  } catch (error) {
+    drop();
+    throw error;
+  }
+  return {
+    drop,
+    async keep() {
+      try {
+        await flush(fd);
+        close();
+        renameSync(temporary, path);
+      } catch (error) {
+        drop();
+        throw error;
+      }
+    },
+  };
 }

@@ -21,6 +21,15 @@ export interface Row extends Kept {
   previews: readonly ShownPreview[] | null;
 }
 
+export interface Entries<Value> {
+  readonly size: number;
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): void;
+  delete(key: string): void;
+  values(): Iterable<Value>;
+  clear(): void;
+}
+
 /** A version never changes, so nothing here is ever invalidated; what is kept for it goes with it. */
 export interface LoadedVersion extends Kept {
   readonly version: Version;
@@ -31,9 +40,9 @@ export interface LoadedVersion extends Kept {
   /** Null once it was pushed out: what was answered before needs it no more. */
   manifest: KeptManifest | null;
   /** By path of the file; of the site's own 404 pages, and of shells below the root, behind a NUL, which no name has. */
-  readonly bodies: Map<string, Body>;
+  readonly bodies: Entries<Body>;
   /** By path of the request; where a rule looks at more than that, by that too, behind a NUL. */
-  readonly answers: Map<string, Answer>;
+  readonly answers: Entries<Answer>;
   /** The row it is live in: neither must hold on to the other once that is pushed out. */
   row: Row | null;
 }

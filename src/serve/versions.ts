@@ -5,7 +5,7 @@ import { REDIRECTS } from "../rules/redirects.ts";
 import type { ServingStore, StoredManifest } from "../store/serving.ts";
 import type { Site, Version } from "../types.ts";
 import type { Budget } from "./budget.ts";
-import type { LoadedVersion } from "./kept.ts";
+import type { Entries, LoadedVersion } from "./kept.ts";
 import type { Manifests } from "./manifests.ts";
 import type { Shortcuts } from "./shortcuts.ts";
 
@@ -36,7 +36,7 @@ export interface LoadedVersions {
 
 const LISTED: Beside = { only: null, name: null };
 
-const VERSION_COST = 1400;
+const VERSION_COST = 800;
 
 interface Parts {
   store: Pick<ServingStore, "versions" | "blobs">;
@@ -109,11 +109,40 @@ function discard(loaded: LoadedVersion, { budget, manifests, shortcuts }: Parts)
   loaded.answers.clear();
 }
 
+/** A map that needs no table for its first entry: most sites are asked for one page, and two tables take as much of their
+ *  room as all else that is kept of a version. */
+class Few<Value> implements Entries<Value> {
+  #key: string | null = null;
+  #value: Value | undefined = undefined;
+  #others: Map<string, Value> | null = null;
+  get size(): number {
+    return (this.#key === null ? 0 : 1) + (this.#others?.size ?? 0);
+  }
+  get(key: string): Value | undefined {
+    return key === this.#key ? this.#value : this.#others?.get(key);
+  }
+  set(key: string, value: Value): void {
+    if (key !== this.#key && (this.#key !== null || this.#others?.has(key))) {
+      (this.#others ??= new Map()).set(key, value);
+    } else [this.#key, this.#value] = [key, value];
+  }
+  delete(key: string): void {
+    if (key === this.#key) [this.#key, this.#value] = [null, undefined];
+    else this.#others?.delete(key);
+  }
+  values(): Value[] {
+    return [...(this.#key === null ? [] : [this.#value!]), ...(this.#others?.values() ?? [])];
+  }
+  clear(): void {
+    [this.#key, this.#value, this.#others] = [null, undefined, null];
+  }
+}
+
 /** A class, for each has its `used` without two functions of its own. */
 class KeptVersion implements LoadedVersion {
   manifest: LoadedVersion["manifest"] = null;
-  readonly bodies: LoadedVersion["bodies"] = new Map();
-  readonly answers: LoadedVersion["answers"] = new Map();
+  readonly bodies: LoadedVersion["bodies"] = new Few();
+  readonly answers: LoadedVersion["answers"] = new Few();
   row: LoadedVersion["row"] = null;
   readonly cost: number;
   #used = true;

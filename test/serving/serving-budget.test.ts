@@ -7,7 +7,7 @@ import { createEncoder } from "../../src/serve/encode.ts";
 import { createForms } from "../../src/serve/forms.ts";
 import type { Content, FileAnswer } from "../../src/serve/kept.ts";
 import { policyOf } from "../../src/serve/policy.ts";
-import { whole } from "../../src/serve/prebuilt.ts";
+import { unchanged, whole, wholeInit } from "../../src/serve/prebuilt.ts";
 import type { StoredFile } from "../../src/store/serving.ts";
 import type { Bytes, Site } from "../../src/types.ts";
 
@@ -123,6 +123,20 @@ describe("responses that are kept for one body", () => {
     const kept = ask(Array.from({ length: 100 }, (_, n) => answer(`/${n}`)));
     expect(kept).toHaveLength(99);
     expect(Math.min(...kept.map(({ cost }) => cost))).toBeGreaterThan(2000);
+  });
+  test("headers that a 304 or a file from the disk has count, too, from when they are made", () => {
+    const kept: Kept[] = [];
+    const room = { keep: (item: Kept) => void kept.push(item) };
+    const one = answer("/a");
+    for (let n = 0; n < 3; n++) {
+      expect(unchanged(room, one, policy).headers.get("etag")).toBe(one.etag);
+      expect(wholeInit(room, one, policy).headers.get("etag")).toBe(one.etag);
+    }
+    expect(kept.map(({ cost }) => cost > 1_000)).toEqual([true, true]);
+    for (const item of kept) item.drop();
+    expect([one.unchanged, one.whole]).toEqual([null, null]);
+    expect(unchanged(room, one, policy).status).toBe(304);
+    expect(kept).toHaveLength(3);
   });
   test("are made once for each that asks, and again once their room was wanted", () => {
     const [a, b] = [answer("/a"), answer("/b")];

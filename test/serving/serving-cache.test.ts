@@ -5,6 +5,8 @@ import { createCoders } from "../../src/coding/coders.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { createManifests } from "../../src/serve/manifests.ts";
 import { createShortcuts } from "../../src/serve/shortcuts.ts";
+import { cacheBytes } from "../../src/config/memory.ts";
+import { createRows } from "../../src/serve/rows.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
@@ -248,6 +250,47 @@ describe("compressing ahead", () => {
     await sites.warm(WARMED, VERSION_ID);
     expect(asked).toEqual({ sites: 0, versions: 1, blobs: 0 });
   });
+});
+
+test("ten thousand small sites are kept, each with its page of 5 KB: none of them is read twice", async () => {
+  const [sites, share] = [1_000, 1 / 10]; // the tenth of them in the tenth of the cache
+  const { store, row } = memoryStore([]);
+  const read = { sites: 0, blobs: 0 };
+  const files = (site_id: string): StoredFile[] =>
+    ["index.html", "page.css", "404.html", "app.css"].map((path) => {
+      return { blob_no: 1, path, sha256: `${site_id}/${path}`, bytes: 5_300, media_type: "text/css", made: false };
+    });
+  const many: ServingStore = {
+    ...store,
+    sites: { ...store.sites, bySlug: async (slug) => (read.sites++, { ...row, slug, site_id: `site_${slug}` }) },
+    versions: {
+      ...store.versions,
+      get: async (site_id, version_id) => ({ ...(await store.versions.get("", version_id))!, site_id }),
+      manifest: async (site_id) => new Map(files(site_id).map((file) => [file.path, file])),
+    },
+    blobs: { ...store.blobs, read: async ({ bytes }) => (read.blobs++, new Uint8Array(bytes)) },
+  };
+  const get = serverOver(many, cacheBytes(1, Infinity) * share);
+  for (let n = 0; n < sites; n++) await get("/page.css", `bench-${n}`);
+  expect(read).toEqual({ sites, blobs: sites });
+  for (let n = 0; n < sites; n++) expect((await get("/page.css", `bench-${n}`)).status).toBe(200);
+  expect(read.blobs).toBe(sites);
+});
+
+test("a row that is pushed out is not held by its version, nor is one whose place another has taken", async () => {
+  const { store, changed } = memoryStore(["a.bin"]);
+  const rooms = [createBudget(1_000), createBudget(30_000), createBudget(30_000)] as const;
+  const manifests = createManifests(store, rooms[2]);
+  const versions = createVersions({ store, budget: rooms[1], manifests, shortcuts: createShortcuts() });
+  const rows = createRows(store, rooms[0], versions);
+  const first = await rows.read("lab");
+  const version = first.live!;
+  expect(version.row).toBe(first);
+  changed();
+  const second = await rows.read("lab");
+  expect([version.row, second.live]).toEqual([second, version]);
+  rooms[0].keep({ cost: 900, used: false, drop: () => {} });
+  expect([rows.ready("lab"), version.row]).toEqual([undefined, null]);
 });
 
 test("a manifest is pushed out by others alone: what was answered from it stays, what was not reads it again", async () => {

@@ -1,7 +1,7 @@
-/** `bun bench/start.ts [runs] [node…]`: how long the compiled `svc` takes to start, beside two compiled programs of one
- *  line: one that prints a line by `process.stdout`, and one that does nothing at all; then the npm package's command, by
- *  Bun and by each Node that is named. User and system time of the whole process, in turns; the lower quartile, for what a
- *  busy machine adds is never less than nothing. */
+/** `bun bench/start.ts [runs] [node…]`: how long the compiled `svc` takes to start, beside three compiled programs of one
+ *  line: one that prints a line by `process.stdout`, one that writes it by `node:fs`, and one that does nothing at all; then
+ *  the npm package's command, by Bun and by each Node that is named. User and system time of the whole process, in turns;
+ *  the lower quartile, for what a busy machine adds is never less than nothing. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,9 @@ const RUNS = Number(runs);
 const ROOT = join(import.meta.dir, "..");
 // As scripts/build.ts compiles the product.
 const COMPILE = ["--compile", "--minify", "--bytecode", "--format=esm"];
+
+/** The least that a program can do with files and a terminal. */
+const FS_LINE = 'import { writeSync } from "node:fs"; writeSync(1, "hi\\n");';
 
 async function compile(folder: string, name: string, source: string): Promise<string> {
   const program = join(folder, name);
@@ -40,6 +43,7 @@ try {
   const rows: [name: string, command: string[], ms: number[]][] = [
     ["prints a line", [await compileText(folder, "line", 'process.stdout.write("hi\\n");')], []],
     ["does nothing", [await compileText(folder, "nothing", "export {};")], []],
+    ["writes one by node:fs", [await compileText(folder, "fs", FS_LINE)], []],
     ["svc --version", [svc, "--version"], []],
     ["svc list (signed out)", [svc, "list"], []],
   ];

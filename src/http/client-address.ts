@@ -3,7 +3,8 @@ import { isIP } from "node:net";
 import { familyOf, networkList } from "../config/networks.ts";
 
 /** `::ffff:1.2.3.4` is 1.2.3.4: a server bound to both families sees IPv4 clients so. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
+const plain = (address: string): string =>
+  address.includes(":") ? address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase() : address;
 
 /** One hop of X-Forwarded-For: an address, perhaps with a port. Null where it is none. */
 function hop(text: string): string | null {

@@ -162,8 +162,8 @@ function remember(
   shortcuts: Shortcuts,
 ): void {
   if (row.live !== version) return;
-  // What hangs on more than the path is found the long way.
-  if (version.rules.redirects !== null && version.answers.get(pathOf(request.url)) !== answer) return;
+  // What hangs on more than the path is found the long way, and so is what had no room.
+  if (version.answers.get(pathOf(request.url)) !== answer) return;
   const { url } = request;
   const { slug } = site;
   if (!url.includes("?")) shortcuts.add(url, { slug, generation: row.generation, end: endOf(site), answer, policy });

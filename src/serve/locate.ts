@@ -6,7 +6,7 @@ import type { Site } from "../types.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
 import { type Policy, policyOf } from "./policy.ts";
 import { disabled, expired, unknownHost, unknownVersion } from "./refusals.ts";
-import { type Rows, setLive } from "./rows.ts";
+import type { Rows } from "./rows.ts";
 import { type Beside, dressOf, type LoadedVersions } from "./versions.ts";
 
 /** Of `<slug>.<sites_domain>`, `<version_id>--<slug>.<sites_domain>` or `<preview>--<slug>.<sites_domain>`. */
@@ -66,7 +66,7 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
 
   function hostedBy(row: Row, host: SiteHost, left: number): Hosted | Promise<Hosted> {
     const site = shownSite(row, parts);
-    if (isLiveHost(host)) return whole(live(row, site, versions), host, left);
+    if (isLiveHost(host)) return whole(live(row, site, versions, rows), host, left);
     const at = (previews: readonly ShownPreview[]) =>
       whole(beside(row, site, shownAt(host, previews, parts.now()), versions), host, left);
     if (row.previews !== null) return at(row.previews);
@@ -81,12 +81,12 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
   };
 }
 
-function live(row: Row, site: Site, versions: LoadedVersions): Hosted | Reading {
+function live(row: Row, site: Site, versions: LoadedVersions, rows: Rows): Hosted | Reading {
   const policy = policyOf(site, "live");
   const label = site.live_version_id;
   if (row.live) return { row, site, version: row.live, policy, label };
   const read = versions.read(site, label, dressOf(site)).then((version) => {
-    if (version !== null) setLive(row, version);
+    if (version !== null) rows.setLive(row, version);
     return version;
   });
   return { row, site, policy, label, read, named: true };

@@ -37,6 +37,10 @@ export function createManifests(store: Pick<ServingStore, "versions">, budget: B
       loaded.manifest.used = true;
       return loaded.manifest.files;
     },
-    release: ({ manifest }) => void (manifest && budget.release(manifest)),
+    release(loaded) {
+      if (loaded.manifest === null) return;
+      budget.release(loaded.manifest);
+      loaded.manifest.drop(); // a body that others share may hold the version
+    },
   };
 }

@@ -25,12 +25,17 @@ export function whole(budget: Keep, answer: FileAnswer, policy: Policy, form: Fo
   let response = responses.get(answer);
   if (response === undefined) {
     responses.set(answer, (response = make()));
-    keepFor(answer, budget, OTHER_COST, (one) => void responses.delete(one));
+    keepFor(answer, budget, OTHER_COST, forgetFrom(responses));
   }
   return response.clone() as Response;
 }
 
-/** Its version may go before. */
+/** Beside the functions that use them: a closure of those would hold the answer, too. */
+const forgetFrom = (responses: WeakMap<FileAnswer, Response>) => (one: FileAnswer) => void responses.delete(one);
+const forgetWhole = (index: number) => (one: FileAnswer) => void delete one.whole?.[index];
+const forgetUnchanged = (index: number) => (one: FileAnswer) => void delete one.unchanged?.[index];
+
+/** Counts what was kept for an answer just now, whose version may go before: `forget` may be called at once. */
 function keepFor(answer: FileAnswer, budget: Keep, cost: number, forget: (answer: FileAnswer) => void): void {
   const weak = new WeakRef(answer);
   const drop = () => {
@@ -44,16 +49,18 @@ function keepFor(answer: FileAnswer, budget: Keep, cost: number, forget: (answer
 export function wholeInit(budget: Keep, answer: FileAnswer, policy: Policy): { headers: Headers } {
   const known = answer.whole?.[policy.index];
   if (known !== undefined) return known;
-  keepFor(answer, budget, HEADERS_COST, (one) => void (one.whole = null));
-  return ((answer.whole ??= [])[policy.index] = { headers: wholeHeaders(answer, policy, "identity") });
+  const init = { headers: wholeHeaders(answer, policy, "identity") };
+  (answer.whole ??= [])[policy.index] = init;
+  keepFor(answer, budget, HEADERS_COST, forgetWhole(policy.index));
+  return init;
 }
 
 export function unchanged(budget: Keep, answer: FileAnswer, policy: Policy): Response {
   const known = answer.unchanged?.[policy.index];
   if (known !== undefined) return new Response(null, known);
-  keepFor(answer, budget, HEADERS_COST, (one) => void (one.unchanged = null));
   const init = { status: 304, headers: unchangedHeaders(answer, policy) };
   (answer.unchanged ??= [])[policy.index] = init;
+  keepFor(answer, budget, HEADERS_COST, forgetUnchanged(policy.index));
   return new Response(null, init);
 }
 

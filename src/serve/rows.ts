@@ -9,13 +9,14 @@ export interface Rows {
   /** The row if it is here and still holds. Never awaits. */
   ready(slug: string): Row | undefined;
   read(slug: string): Promise<Row>;
+  /** The live version of a row, also when it was read again after it was pushed out. */
+  setLive(row: Row, version: LoadedVersion): void;
 }
 
 const ROW_COST = 800;
 
 export function createRows(store: ServingStore, budget: Budget, versions: LoadedVersions): Rows {
-  const rows = new Map<string, Row>();
-  const drop = dropFrom(rows);
+  const { keep, setLive, known } = createKept(budget);
 
   async function read(slug: string): Promise<Row> {
     // Before the row: read after it, an old row would pass for a new one.
@@ -24,7 +25,7 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     const tombstone = site === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await versions.read(site, site.live_version_id, dressOf(site));
     if (site !== null && live === null) return readAgain(site, generation);
-    return keep({ slug, generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false, drop });
+    return keep({ slug, generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false });
   }
 
   /** A site may go between two reads; one that stays and has no live version is broken. */
@@ -33,7 +34,29 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
   }
 
-  function keep(row: Row): Row {
+  function ready(slug: string): Row | undefined {
+    const kept = known(slug);
+    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
+  }
+
+  return { ready, read, setLive };
+}
+
+/** The rows that are here, one of each slug. */
+function createKept(budget: Budget) {
+  const rows = new Map<string, Row>();
+
+  /** Its version stays, and must not hold on to it. */
+  function drop(this: Row): void {
+    rows.delete(this.slug);
+    if (this.live?.row === this) this.live.row = null;
+  }
+  function setLive(row: Row, version: LoadedVersion): void {
+    row.live = version;
+    if (rows.get(row.slug) === row) version.row = row; // it may have been pushed out meanwhile
+  }
+  function keep(read: Omit<Row, "drop">): Row {
+    const row = { ...read, drop };
     const before = rows.get(row.slug);
     if (before !== undefined) {
       budget.release(before);
@@ -45,22 +68,5 @@ export function createRows(store: ServingStore, budget: Budget, versions: Loaded
     return row;
   }
 
-  function ready(slug: string): Row | undefined {
-    const kept = rows.get(slug);
-    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
-  }
-
-  return { ready, read };
-}
-
-const dropFrom = (rows: Map<string, Row>) =>
-  function (this: Row): void {
-    rows.delete(this.slug);
-    if (this.live?.row === this) this.live.row = null; // that stays, and must not hold on to it
-  };
-
-/** The live version of a row, also when it was read again after it was pushed out. */
-export function setLive(row: Row, version: LoadedVersion): void {
-  row.live = version;
-  version.row = row;
+  return { keep, setLive, known: (slug: string) => rows.get(slug) };
 }

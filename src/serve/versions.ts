@@ -96,6 +96,7 @@ async function readRules(blobs: Pick<ServingStore["blobs"], "read">, files: Stor
 /** Gives back the room of all that is kept for the version. */
 function discard(loaded: LoadedVersion, { budget, manifests, shortcuts }: Parts): void {
   if (loaded.row !== null) loaded.row.live = null;
+  loaded.row = null;
   manifests.release(loaded);
   for (const { content } of loaded.bodies.values()) {
     // What is no page belongs to the blob, and goes by itself.

@@ -16,7 +16,7 @@ function moving(gone: number) {
     const site = { ...SITE, live_version_id: idOf(n) } as Site;
     return { site, tombstone: null, live: null, previews: null, used: false } as unknown as Row;
   };
-  const rows = { ready: () => undefined, read: async () => rowOf(++asked.rows) };
+  const rows = { ready: () => undefined, read: async () => rowOf(++asked.rows), setLive: () => {} };
   const read = async (_: unknown, version_id: string) => {
     asked.versions++;
     const there = Number(version_id) > gone;

@@ -11,12 +11,13 @@ import { unchanged, whole, wholeInit } from "../../src/serve/prebuilt.ts";
 import type { StoredFile } from "../../src/store/serving.ts";
 import type { Bytes, Site } from "../../src/types.ts";
 
+const item = (name: string, cost: number, dropped: string[]): Kept => ({
+  cost,
+  used: false,
+  drop: () => void dropped.push(name),
+});
+
 describe("the budget", () => {
-  const item = (name: string, cost: number, dropped: string[]): Kept => ({
-    cost,
-    used: false,
-    drop: () => void dropped.push(name),
-  });
   test("lets the oldest unused go, and passes over what was used since", () => {
     const dropped: string[] = [];
     const budget = createBudget(30);
@@ -102,7 +103,8 @@ test("a body that is kept as it is stays whole when it is coded", async () => {
 });
 
 describe("responses that are kept for one body", () => {
-  const policy = policyOf({ owner_account_id: null, quarantine: null, cleared_version_no: null } as Site, "live");
+  const SITE = { owner_account_id: null, quarantine: null, cleared_version_no: null } as Site;
+  const policy = policyOf(SITE, "live");
   const answer = (path: string) =>
     ({ etag: `"v:${path}"`, vary: null, edits: null, body: { file: { media_type: "text/css" } } }) as FileAnswer;
   /** What the budget is asked to keep. */
@@ -134,9 +136,51 @@ describe("responses that are kept for one body", () => {
     }
     expect(kept.map(({ cost }) => cost > 1_000)).toEqual([true, true]);
     for (const item of kept) item.drop();
-    expect([one.unchanged, one.whole]).toEqual([null, null]);
+    expect([one.unchanged![policy.index], one.whole![policy.index]]).toEqual([undefined, undefined]);
     expect(unchanged(room, one, policy).status).toBe(304);
     expect(kept).toHaveLength(3);
+  });
+  test("headers of another kind of host stay when one kind's have to go", () => {
+    const kept: Kept[] = [];
+    const room = { keep: (item: Kept) => void kept.push(item) };
+    const one = answer("/a");
+    const of_version = policyOf(SITE, "version");
+    unchanged(room, one, policy);
+    unchanged(room, one, of_version);
+    kept[0]!.drop();
+    expect(one.unchanged![policy.index]).toBeUndefined();
+    expect(one.unchanged![of_version.index]).toBeDefined();
+  });
+  test("headers that find no room are not kept: nobody would count them", () => {
+    const full = () => {
+      const room = createBudget(2_000);
+      room.keep({ ...item("in use", 1_500, []), used: true });
+      return room;
+    };
+    const [one, rooms] = [answer("/a"), [full(), full()] as const];
+    expect(unchanged(rooms[0], one, policy).status).toBe(304);
+    expect(wholeInit(rooms[1], one, policy).headers.get("etag")).toBe(one.etag);
+    expect([one.unchanged![policy.index], one.whole![policy.index]]).toEqual([undefined, undefined]);
+    expect(rooms.map((room) => room.total())).toEqual([1_500, 1_500]);
+  });
+  test("what counts them holds neither their answers nor the body", async () => {
+    const kept: Kept[] = [];
+    const room = { keep: (item: Kept) => void kept.push(item) };
+    const held: WeakRef<object>[] = [];
+    const make = (n: number): void => {
+      const form = newForm({} as Content, "identity", new Blob(["x"]), 1);
+      const answers = [answer(`/${n}`), answer(`/${n}%20`)] as const;
+      for (const one of answers) whole(room, one, policy, form);
+      unchanged(room, answers[0], policy);
+      held.push(new WeakRef(form), ...answers.map((one) => new WeakRef(one)));
+    };
+    for (let n = 0; n < 50; n++) make(n);
+    for (let turn = 0; turn < 4; turn++) {
+      await Bun.sleep(1); // what was made in a turn is held until its end
+      Bun.gc(true);
+    }
+    expect(kept).toHaveLength(100);
+    expect(held.filter((one) => one.deref() !== undefined).length).toBeLessThan(15);
   });
   test("are made once for each that asks, and again once their room was wanted", () => {
     const [a, b] = [answer("/a"), answer("/b")];

@@ -91,8 +91,8 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
 const coders = createCoders({ log: { error: () => {} } });
 afterAll(coders.stop);
 
-function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000) {
-  const sites = createSiteServer({
+const sitesOver = (store: ServingStore, cache_bytes: number, now: () => number) =>
+  createSiteServer({
     store,
     now,
     base_url: "http://localhost",
@@ -104,12 +104,13 @@ function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000)
     skew: null,
     skewed: () => {},
   });
+
+const newExchange = () => new Exchange({ address: () => null, extendTimeout: () => {}, crowded: () => false });
+
+function serverOver(store: ServingStore, cache_bytes: number, now = () => 1_000) {
+  const sites = sitesOver(store, cache_bytes, now);
   return (path: string, slug = "lab") =>
-    sites.handle(
-      new Request(`http://${slug}.localhost${path}`),
-      { slug, version_id: null },
-      new Exchange({ address: () => null, extendTimeout: () => {}, crowded: () => false }),
-    );
+    sites.handle(new Request(`http://${slug}.localhost${path}`), { slug, version_id: null }, newExchange());
 }
 
 const PLENTY = 10_000_000;
@@ -252,6 +253,19 @@ describe("compressing ahead", () => {
   });
 });
 
+test("what found no room is not found again by a shortcut", async () => {
+  const { store } = memoryStore(["a.bin"]);
+  const request = new Request("http://lab.localhost/a.bin");
+  for (const [cache_bytes, found] of [
+    [PLENTY, true],
+    [0, false],
+  ] as const) {
+    const sites = sitesOver(store, cache_bytes, () => 1_000);
+    await sites.handle(request, { slug: "lab", version_id: null }, newExchange());
+    expect(sites.again(request, "lab.localhost", newExchange()) !== null).toBe(found);
+  }
+});
+
 test("ten thousand small sites are kept, each with its page of 5 KB: none of them is read twice", async () => {
   const [sites, share] = [1_000, 1 / 10]; // the tenth of them in the tenth of the cache
   const { store, row } = memoryStore([]);
@@ -291,6 +305,8 @@ test("a row that is pushed out is not held by its version, nor is one whose plac
   expect([version.row, second.live]).toEqual([second, version]);
   rooms[0].keep({ cost: 900, used: false, drop: () => {} });
   expect([rows.ready("lab"), version.row]).toEqual([undefined, null]);
+  rows.setLive(second, version);
+  expect([second.live, version.row]).toEqual([version, null]);
 });
 
 test("a manifest is pushed out by others alone: what was answered from it stays, what was not reads it again", async () => {
@@ -299,6 +315,10 @@ test("a manifest is pushed out by others alone: what was answered from it stays,
   const manifests = createManifests(store, room);
   const versions = createVersions({ store, budget: createBudget(30_000), manifests, shortcuts: createShortcuts() });
   const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID, ""))!;
+  manifests.release(loaded);
+  expect([loaded.manifest, room.total()]).toEqual([null, 0]);
+  expect((await manifests.of(loaded))!.size).toBe(60);
+  expect(room.total()).toBe(24_000);
   room.keep({ cost: 9_000, used: true, drop: () => {} });
   expect(loaded.manifest).toBeNull();
   expect(versions.ready({ site_id: SITE_ID, removals: 0 }, VERSION_ID, "")).toBe(loaded);

@@ -11,7 +11,6 @@ const CLOCKED = [process.execPath, join(import.meta.dir, "clocked-server.ts")];
 const UNLIMITED = ["CLAIM", "BULK_ATTACH", "SIGN_IN", "SIGN_IN_ACCOUNT", "SIGN_IN_NAME", "REDEPLOY", "OWNED"].map(
   (name) => [`SVC_RATE_${name}`, "off"] as const,
 );
-/** What a deploy's process calls itself. */
 /** What a worker starts, by the name that it gives itself. */
 const HELPERS = new Set(["svc-deploy", "svc-coding"]);
 export const TTL_MS = 14 * 24 * 60 * 60_000;
@@ -96,6 +95,15 @@ const nameOf = (pid: number): string => {
   }
 };
 
+/** How many sockets listen there: workers share a port. A line of the table has the address and, two fields on, the state. */
+const listenersAt = (port: number): number =>
+  ["tcp", "tcp6"]
+    .flatMap((table) => readFileSync(`/proc/net/${table}`, "utf8").trim().split("\n").slice(1))
+    .filter((line) => {
+      const [, local, , state] = line.trim().split(/\s+/);
+      return state === "0A" && Number.parseInt(local!.split(":")[1]!, 16) === port;
+    }).length;
+
 const below = (pid: number): number[] => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
 
 /** Of a process that may have ended by itself. */
@@ -167,7 +175,7 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
     },
     async killWorker(pick) {
       const all = serving();
-      if (all.length < 2) return; // one is replaced already
+      if (all.length < 2 || listenersAt(server.port) < 2) return; // one is replaced already, or does not listen yet
       world.dying = true;
       world.epoch++;
       const pid = all[pick % all.length]!;

@@ -45,7 +45,8 @@ export interface Browser {
 interface Traffic {
   failures: string[];
   messages: string[];
-  open: Set<string>;
+  /** By id. */
+  open: Map<string, Pick<Sent, "loaderId" | "frameId"> & { url: string }>;
   last_change: number;
 }
 
@@ -53,10 +54,12 @@ interface Sent {
   requestId: string;
   /** Empty for a worker's own script, whose answer is told to the worker. */
   loaderId: string;
+  frameId?: string;
   request: { url: string };
 }
-interface Answered {
+interface Answered extends Pick<Sent, "loaderId" | "frameId"> {
   requestId: string;
+  type: string;
   response: { url: string; status: number };
 }
 interface Failed {
@@ -73,7 +76,7 @@ const NETWORK = /^(https?|wss?):/;
 /** Browsers ask for it by themselves: a site without one is whole. */
 const IMPLIED = "/favicon.ico";
 
-const atRest = (): Traffic => ({ failures: [], messages: [], open: new Set(), last_change: performance.now() });
+const atRest = (): Traffic => ({ failures: [], messages: [], open: new Map(), last_change: performance.now() });
 
 function listen(view: Bun.WebView, traffic: () => Traffic): void {
   const urls = new Map<string, string>();
@@ -83,12 +86,18 @@ function listen(view: Bun.WebView, traffic: () => Traffic): void {
       then((message as MessageEvent<T>).data);
     });
   const fail = (what: string) => void traffic().failures.push(what);
-  on<Sent>("Network.requestWillBeSent", ({ requestId, loaderId, request }) => {
+  on<Sent>("Network.requestWillBeSent", ({ requestId, loaderId, frameId, request }) => {
     urls.set(requestId, request.url);
-    if (NETWORK.test(request.url) && loaderId !== "") traffic().open.add(requestId);
+    if (NETWORK.test(request.url) && loaderId !== "")
+      traffic().open.set(requestId, { url: request.url, loaderId, frameId });
   });
-  on<Answered>("Network.responseReceived", ({ response: { url, status } }) => {
+  on<Answered>("Network.responseReceived", ({ type, loaderId, frameId, response: { url, status } }) => {
     if (status >= 400 && new URL(url).pathname !== IMPLIED) fail(`${status} ${url}`);
+    if (type !== "Document") return;
+    // A page that left as soon as it had an answer is told of no end of that.
+    for (const [id, one] of traffic().open) {
+      if (one.frameId === frameId && one.loaderId !== loaderId) traffic().open.delete(id);
+    }
   });
   on<{ requestId: string }>("Network.loadingFinished", ({ requestId }) => traffic().open.delete(requestId));
   on<Failed>("Network.loadingFailed", ({ requestId, errorText }) => {
@@ -102,13 +111,13 @@ function listen(view: Bun.WebView, traffic: () => Traffic): void {
 }
 
 /** Until nothing was asked or answered for a while. A page that never rests is judged as it is. */
-async function settle(traffic: Traffic, quiet_ms: number): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+async function settle(traffic: Traffic, quiet_ms: number, patience_ms: number): Promise<void> {
+  const deadline = performance.now() + patience_ms;
   while (performance.now() < deadline) {
     if (traffic.open.size === 0 && performance.now() - traffic.last_change > quiet_ms) return;
     await Bun.sleep(25);
   }
-  traffic.failures.push(...[...traffic.open].map((id) => `never answered: request ${id}`));
+  traffic.failures.push(...[...traffic.open.values()].map(({ url }) => `never answered: ${url}`));
 }
 
 const TRIES = 5;
@@ -146,6 +155,8 @@ export interface BrowserOptions {
   warm?: boolean;
   /** How long nothing is asked nor answered by a page that rests: of an app that begins slowly, longer than usual. */
   quiet_ms?: number;
+  /** How long a page may have before it is judged as it is. */
+  patience_ms?: number;
 }
 
 /** On a busy machine it has ended before its answer was read. */
@@ -181,7 +192,7 @@ async function closeBrowser(view: Bun.WebView): Promise<void> {
 
 /** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
-  const { domains = {}, switches = [], warm = false, quiet_ms = QUIET_MS } = options;
+  const { domains = {}, switches = [], warm = false, quiet_ms = QUIET_MS, patience_ms = PATIENCE_MS } = options;
   const rules = [...Object.entries(domains).map(([domain, address]) => `MAP ${domain} ${address}`), NOWHERE];
   const path = await chromiumPath();
   let traffic: Traffic = atRest();
@@ -213,13 +224,13 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
       traffic = atRest();
       const { failures, messages } = traffic;
       await steady(() => view.navigate(url));
-      await settle(traffic, quiet_ms);
+      await settle(traffic, quiet_ms, patience_ms);
       return { ...(await look(view, shown)), failures, messages };
     },
     async shows(text) {
       const { failures, messages } = traffic;
       const seen = await look(view, text);
-      await settle(traffic, quiet_ms);
+      await settle(traffic, quiet_ms, patience_ms);
       return { ...seen, failures, messages };
     },
     evaluate: (expression) => view.evaluate(expression),

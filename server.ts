@@ -13,7 +13,7 @@ import { commandsHelp, runOperator } from "./src/operator/commands.ts";
 import { sentenceOf } from "./src/operator/sentences.ts";
 import { startService } from "./src/server/service.ts";
 import { readTls } from "./src/config/tls.ts";
-import { visibleLine } from "./src/visible.ts";
+import { visibleLine } from "./src/base/visible.ts";
 import { runWorker, supervise, WORKER_COMMAND } from "./src/server/workers.ts";
 
 interface Server {

@@ -2,8 +2,8 @@
  *  pays (inflate, CRC-32 and SHA-256 of the same bytes), in interleaved rounds; then what hostile archives cost. */
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { ingest } from "../src/pipeline/archive/index.ts";
-import type { Limits } from "../src/types.ts";
-import { contentHash } from "../src/version-id.ts";
+import type { Limits } from "../src/base/types.ts";
+import { contentHash } from "../src/base/version-id.ts";
 import { noise } from "../test/archives/archive-fuzz.ts";
 import { liar, quotedOverlap, sharedEntry, zeros, countless } from "../test/archives/zip-bombs.ts";
 import { buildZip, concat, zipOf } from "../test/kit/zip.ts";

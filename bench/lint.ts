@@ -1,7 +1,7 @@
 /** What the lint costs in a deploy's thread: `bun bench/lint.ts`. Ordinary sites, and hostile ones of 9 MB. */
 import { detectSpa } from "../src/pipeline/spa/index.ts";
 import { lint } from "../src/pipeline/lint/index.ts";
-import type { Bytes, Draft, Files } from "../src/types.ts";
+import type { Bytes, Draft, Files } from "../src/base/types.ts";
 import { HOSTILE } from "../test/receipts/hostile.ts";
 
 const bytes = (text: string): Bytes => new TextEncoder().encode(text);

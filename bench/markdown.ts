@@ -2,7 +2,7 @@
  *  floor; hostile texts may cost what PIPELINE 1 gives them (0.5 s a page, 2 s a deploy) and no more. */
 import { Marked } from "marked";
 import { renderMarkdownSite } from "../src/pipeline/docs/index.ts";
-import type { Bytes, Draft } from "../src/types.ts";
+import type { Bytes, Draft } from "../src/base/types.ts";
 
 type Texts = Record<string, string>;
 

@@ -2,15 +2,15 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Refusal } from "../src/errors.ts";
+import { Refusal } from "../src/base/errors.ts";
 import { receiveZip, takeZip } from "../src/deploy/handed-zip.ts";
 import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
-import { mediaType } from "../src/media-types.ts";
+import { mediaType } from "../src/base/media-types.ts";
 import { detectSpa } from "../src/pipeline/spa/index.ts";
 import { keepPages } from "../src/html/kept-pages.ts";
 import { titleOf } from "../src/html/title.ts";
-import type { Bytes, Draft, Files } from "../src/types.ts";
+import type { Bytes, Draft, Files } from "../src/base/types.ts";
 import { NEW_SITE } from "../test/kit/abuse-site.ts";
 import { DOCUMENTS } from "../test/kit/spa-documents.ts";
 import { APPS, type Shape } from "../test/kit/spa-shapes.ts";

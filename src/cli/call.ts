@@ -4,7 +4,7 @@ import { usage } from "./failure.ts";
 import { parseArguments, type Flag, type Parsed } from "./flags.ts";
 import { svc } from "./invocation.ts";
 import { noHelpOn, refuseMistaken } from "./mistaken.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../base/nearest.ts";
 
 interface CommandCall {
   command: Command;

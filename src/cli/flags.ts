@@ -1,5 +1,5 @@
 /** Arguments by a table of flags. */
-import { scanArguments, type KnownFlag, type WrittenFlag } from "../arguments.ts";
+import { scanArguments, type KnownFlag, type WrittenFlag } from "../base/arguments.ts";
 import { usage } from "./failure.ts";
 
 export interface Flag extends KnownFlag {

@@ -4,7 +4,7 @@ import { quoted } from "../client/build-dir.ts";
 import type { Command } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
 import { svc } from "./invocation.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../base/nearest.ts";
 
 /** Words of other tools, and what they are here. The empty one is the deploy, which has no word. */
 const FOREIGN: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
  *  sizes alone. */
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
-import { droppedAs } from "../version-id.ts";
+import { droppedAs } from "../base/version-id.ts";
 import { IGNORE_FILE, parseIgnore, type Ignored } from "./ignore.ts";
 
 export interface Listed {

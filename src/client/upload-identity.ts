@@ -1,6 +1,6 @@
 /** Which version an upload would be, known before it is sent: the server's clean-up of names (CONTRACT 4.1), for
  *  what a folder can hold. Where the two differ, the upload is sent and the server's id counts. */
-import { contentHash, deployDigest, droppedAs, versionIdOf, wrappingFolder } from "../version-id.ts";
+import { contentHash, deployDigest, droppedAs, versionIdOf, wrappingFolder } from "../base/version-id.ts";
 
 export function uploadIdentity(files: Iterable<readonly [path: string, bytes: Uint8Array]>): string {
   const hashes = [...files]

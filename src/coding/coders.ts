@@ -2,11 +2,11 @@
  *  it is needed and gone a minute after. On the serving process's threads the runtime's codings spoil its memory
  *  (docs/decisions/service.md), and what crashes in one would take the pages with it. */
 import { availableParallelism } from "node:os";
-import { restingChildren } from "../child/resting.ts";
-import { createGate } from "../gate.ts";
+import { restingChildren } from "../run/resting.ts";
+import { createGate } from "../run/gate.ts";
 import type { Code } from "../http/coder.ts";
-import type { Log } from "../log.ts";
-import type { Bytes } from "../types.ts";
+import type { Log } from "../run/log.ts";
+import type { Bytes } from "../base/types.ts";
 import { type CodingProcess, startCodingProcess } from "./coding-process.ts";
 import type { CodingJob } from "./job.ts";
 

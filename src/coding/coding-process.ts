@@ -1,6 +1,6 @@
 /** A coding process as those see it who have something to code. */
-import { type Child, type ProcessDied, startChild } from "../child/child.ts";
-import { ownCommand } from "../child/program.ts";
+import { type Child, type ProcessDied, startChild } from "../run/child.ts";
+import { ownCommand } from "../run/program.ts";
 import type { Coded, CodingJob } from "./job.ts";
 
 export const CODING_COMMAND = "__code";

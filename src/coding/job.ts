@@ -1,6 +1,6 @@
 /** What goes into a coding process and what comes out. */
 import type { Compression, Effort } from "../http/coder.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 
 export interface CodingJob {
   bytes: Bytes;

@@ -4,10 +4,10 @@
  * to 13 % more. zstd 9 and gzip 6 cost the same; they are for clients that have no brotli.
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { lowerPriority } from "../child/priority.ts";
-import { serveParent } from "../child/serve-parent.ts";
+import { lowerPriority } from "../run/priority.ts";
+import { serveParent } from "../run/serve-parent.ts";
 import type { Compression, Effort } from "../http/coder.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import type { Coded, CodingJob } from "./job.ts";
 
 const LEVELS: Record<Compression, Record<Effort, number>> = {

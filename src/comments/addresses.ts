@@ -1,8 +1,8 @@
 /** Addresses on a site's host, and what of a version an address means. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { siteUrl } from "../http/hosts.ts";
-import { type Page, pageAt } from "../pages.ts";
-import type { Site } from "../types.ts";
+import { type Page, pageAt } from "../base/pages.ts";
+import type { Site } from "../base/types.ts";
 import type { CommentParts, LivePages } from "./context.ts";
 import type { FeedSite } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /** An annotation as a client sends it, read member by member (COMMENTS 1 and ruling 18). What it says of its id, author,
  *  dates and state is not looked at. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { mediaType, readJson } from "../http/body.ts";
 import type { Quote } from "../store/notes.ts";
 

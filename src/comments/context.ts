@@ -1,13 +1,13 @@
 /** What a handler of comments is given, on a site's host and on the API's alike. */
-import type { From } from "../gate.ts";
+import type { From } from "../run/gate.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/changes.ts";
 import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
-import type { RateWindow } from "../rates.ts";
+import type { RateWindow } from "../base/rates.ts";
 import type { StoredManifest } from "../store/serving.ts";
-import type { Page, Pages } from "../pages.ts";
-import type { Site, Version } from "../types.ts";
+import type { Page, Pages } from "../base/pages.ts";
+import type { Site, Version } from "../base/types.ts";
 import type { FeedDocuments } from "./types.ts";
 import type { KeptViews } from "./kept-views.ts";
 import type { Keys } from "./visitor/keys.ts";

@@ -1,7 +1,7 @@
 /** Threads and comments as `threads` tells them, per viewer (COMMENTS 2). */
 import { matchable } from "../http/conditional.ts";
 import type { PublicComment, StoredComment, StoredThread } from "../store/notes.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import { feedSite } from "./addresses.ts";
 import type { CommentParts } from "./context.ts";
 import type { Anchor, Comment, Thread } from "./types.ts";

@@ -1,7 +1,7 @@
 /** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
  *  Nothing else reads flags or environment. */
-import { hasFlag, type KnownFlag, scanArguments } from "../arguments.ts";
-import { flagMeant } from "../nearest.ts";
+import { hasFlag, type KnownFlag, scanArguments } from "../base/arguments.ts";
+import { flagMeant } from "../base/nearest.ts";
 import { connectionsAllowed } from "./connections.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 /** How long what is shown beside the live version stays, as a setting (BEYOND 7). */
-import { durationText } from "../units.ts";
+import { durationText } from "../base/units.ts";
 import { duration, type Setting } from "./setting.ts";
 
 const preview_ttl: Setting<number> = {

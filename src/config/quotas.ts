@@ -1,6 +1,6 @@
 /** What strangers may take up, as settings (BEYOND 9). Each has a variable and no flag. */
 
-import { sizeText } from "../units.ts";
+import { sizeText } from "../base/units.ts";
 import { integer, orOff, percent, quotaSize, type Setting } from "./setting.ts";
 
 const bound = (

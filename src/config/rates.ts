@@ -1,6 +1,6 @@
 /** The limits on calls as settings (CONTRACT 4.4). Each has a variable and no flag. */
 
-import { rateWindows } from "../rates.ts";
+import { rateWindows } from "../base/rates.ts";
 import type { Setting } from "./setting.ts";
 
 const rate = (name: string, fallback: string, meaning: string): Setting<string> => ({

@@ -1,5 +1,5 @@
 /** What is served beside the live version, as settings (BEYOND 0). Each has a variable and no flag. */
-import { durationText } from "../units.ts";
+import { durationText } from "../base/units.ts";
 import { duration, orOff, type Setting } from "./setting.ts";
 
 const skew: Setting<number | null> = {

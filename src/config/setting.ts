@@ -1,5 +1,5 @@
 /** What a setting is, and how the kinds of values that several settings have are read. */
-import { milliseconds, UNIT_MS } from "../units.ts";
+import { milliseconds, UNIT_MS } from "../base/units.ts";
 
 export interface Setting<T> {
   /** Null: a variable only. */

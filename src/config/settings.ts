@@ -7,7 +7,7 @@ import { RENDER_SETTINGS } from "./render.ts";
 import { PREVIEW_SETTINGS } from "./previews.ts";
 import { QUOTA_SETTINGS } from "./quotas.ts";
 import { SERVING_SETTINGS } from "./serving.ts";
-import { durationText, sizeText } from "../units.ts";
+import { durationText, sizeText } from "../base/units.ts";
 import { duration, filled, integer, oneOf, type Setting, size } from "./setting.ts";
 
 function baseUrl(text: string): string | undefined {

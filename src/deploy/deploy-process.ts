@@ -1,5 +1,5 @@
 /** A deploy's process as its pool sees it. */
-import { type Child, ProcessDied, startChild } from "../child/child.ts";
+import { type Child, ProcessDied, startChild } from "../run/child.ts";
 import { deployCommand } from "./program.ts";
 import type { FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
 

@@ -1,6 +1,6 @@
 /** What a caller is told of a deploy that was ended, died or never began. Who runs the server reads the rest in its log. */
-import { Refusal } from "../errors.ts";
-import { visible } from "../visible.ts";
+import { Refusal } from "../base/errors.ts";
+import { visible } from "../base/visible.ts";
 import type { Place } from "./handed-zip.ts";
 
 const SOON = { "retry-after": "1" };

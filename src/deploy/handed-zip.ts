@@ -4,9 +4,9 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { giveBack } from "../runtime.ts";
-import { randomName } from "../random.ts";
-import type { Bytes, Progress } from "../types.ts";
+import { giveBack } from "../run/runtime.ts";
+import { randomName } from "../base/random.ts";
+import type { Bytes, Progress } from "../base/types.ts";
 
 export interface Place {
   stage: string;

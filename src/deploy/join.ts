@@ -1,11 +1,11 @@
 /** A delta becomes the upload that it stands for (BEYOND 6): what it leaves out comes from the site's own stored files. */
-import { Refusal } from "../errors.ts";
-import { createGate } from "../gate.ts";
+import { Refusal } from "../base/errors.ts";
+import { createGate } from "../run/gate.ts";
 import { type Ingested, openDelta } from "../pipeline/index.ts";
 import type { Store } from "../store/index.ts";
 import { DamagedBlob } from "../store/refusals.ts";
 import type { Stored } from "../store/serving.ts";
-import type { Bytes, Limits, Progress } from "../types.ts";
+import type { Bytes, Limits, Progress } from "../base/types.ts";
 
 /** One by one a thousand files take three times as long. */
 const READERS = 8;

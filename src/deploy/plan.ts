@@ -2,7 +2,7 @@
 import { planUpload } from "../pipeline/index.ts";
 import type { Store } from "../store/index.ts";
 import { refuseCollision, unknownSite } from "../store/refusals.ts";
-import type { Limits } from "../types.ts";
+import type { Limits } from "../base/types.ts";
 import type { Planned } from "./job.ts";
 
 interface Around {

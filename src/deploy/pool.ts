@@ -4,12 +4,12 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { restingChildren } from "../child/resting.ts";
-import { Refusal } from "../errors.ts";
-import { createGate } from "../gate.ts";
-import type { Log } from "../log.ts";
+import { restingChildren } from "../run/resting.ts";
+import { Refusal } from "../base/errors.ts";
+import { createGate } from "../run/gate.ts";
+import type { Log } from "../run/log.ts";
 import { diskRefusal } from "../store/refusals.ts";
-import type { Bytes, Limits } from "../types.ts";
+import type { Bytes, Limits } from "../base/types.ts";
 import { type DeployProcess, startDeployProcess } from "./deploy-process.ts";
 import { busy, notStarted, stopping } from "./failures.ts";
 import { type HandedZip, noZip, type Pieces, receiveZip } from "./handed-zip.ts";

@@ -1,5 +1,5 @@
 /** What a deploy's process is started by. */
-import { ownCommand } from "../child/program.ts";
+import { ownCommand } from "../run/program.ts";
 
 export const DEPLOY_COMMAND = "__deploy";
 

@@ -2,7 +2,7 @@
 import { refuseCollision } from "../store/refusals.ts";
 import type { Store } from "../store/index.ts";
 import { type ChangedFile, compareUploads, type Versions } from "../store/serving.ts";
-import type { BuiltVersion } from "../types.ts";
+import type { BuiltVersion } from "../base/types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
 
 type Compared = Rehearsed["files"];

@@ -1,5 +1,5 @@
 /** How long each stage of a deploy took, by the pipeline's own words for where it is. */
-import type { Progress } from "../types.ts";
+import type { Progress } from "../base/types.ts";
 
 interface Stages {
   at: Progress;

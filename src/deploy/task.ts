@@ -1,10 +1,10 @@
 /** One deploy in one process, from the zip's handing over to its outcome: whose turn it is, the deadline, the memory. The
  *  process is ended before it publishes or not at all: never between blob and COMMIT. */
-import type { ProcessDied } from "../child/child.ts";
-import type { Refusal } from "../errors.ts";
-import { every } from "../every.ts";
-import { fromFailure } from "../errors.ts";
-import type { Log } from "../log.ts";
+import type { ProcessDied } from "../run/child.ts";
+import type { Refusal } from "../base/errors.ts";
+import { every } from "../run/every.ts";
+import { fromFailure } from "../base/errors.ts";
+import type { Log } from "../run/log.ts";
 import type { DeployProcess } from "./deploy-process.ts";
 import { died, during, exchanged, tooLarge, tooLong } from "./failures.ts";
 import type { HandedZip, Place } from "./handed-zip.ts";

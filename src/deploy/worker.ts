@@ -1,14 +1,14 @@
 /** What runs in a deploy's process: the pipeline, then the store, on a connection of its own. One job after the other;
  *  its only way out is the channel to the server that started it. */
 import packageJson from "../../package.json" with { type: "json" };
-import { dieWithParent } from "../child/parent-death.ts";
-import { serveParent } from "../child/serve-parent.ts";
+import { dieWithParent } from "../run/parent-death.ts";
+import { serveParent } from "../run/serve-parent.ts";
 import { carryThreads, type ReviewThread } from "../comments/carry.ts";
-import { plainFailure } from "../errors.ts";
+import { plainFailure } from "../base/errors.ts";
 import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
 import { diskRefusal } from "../store/refusals.ts";
-import type { BuiltVersion, Progress } from "../types.ts";
+import type { BuiltVersion, Progress } from "../base/types.ts";
 import { takeZip } from "./handed-zip.ts";
 import { comparedWith, rehearse } from "./rehearse.ts";
 import { joinDelta } from "./join.ts";

@@ -1,6 +1,6 @@
 /** Where an address leads that stands in a page, a stylesheet or a script: as a browser resolves it there. What that means
  *  is judged elsewhere. */
-import { decodePath, encodePath } from "../percent.ts";
+import { decodePath, encodePath } from "../base/percent.ts";
 import { type HostKind, hostKind } from "./host-kind.ts";
 
 /** Stands for the site's own host wherever a page does not name it. Judged as if it were served over https. */

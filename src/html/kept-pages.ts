@@ -1,5 +1,5 @@
 /** The pages of a deploy, each decoded and cut into its parts when it is first asked for, and once for all who ask. */
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import { decodeHtml } from "./decode.ts";
 import { Page } from "./page.ts";
 

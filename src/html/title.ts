@@ -1,6 +1,6 @@
 /** What a page calls itself. */
 import { decodeEntities } from "./entities.ts";
-import { withoutUnseen } from "../visible.ts";
+import { withoutUnseen } from "../base/visible.ts";
 import type { Page } from "./page.ts";
 
 const MAX_CHARACTERS = 200;

@@ -1,5 +1,5 @@
 /** Every answer of the API is made here: JSON, with the headers that all answers of ours have (CONTRACT 3). */
-import { errorBody, type Refusal } from "../errors.ts";
+import { errorBody, type Refusal } from "../base/errors.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** The date of the API; changes are additive (CONTRACT 3). */

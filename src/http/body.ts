@@ -1,7 +1,7 @@
 /** Reading request bodies under a limit: what is too long is refused before it is read, or as soon as it is seen. */
-import { Refusal } from "../errors.ts";
-import { invalidJson, NotJson, parseJson, textOf } from "../json.ts";
-import type { Bytes } from "../types.ts";
+import { Refusal } from "../base/errors.ts";
+import { invalidJson, NotJson, parseJson, textOf } from "../base/json.ts";
+import type { Bytes } from "../base/types.ts";
 
 const TEXT_BYTES = 64 * 1024;
 const MOST_ITEMS = 100;

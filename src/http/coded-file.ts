@@ -1,5 +1,5 @@
 /** A file of ours that is sent often: coded once for each coding, when it is first asked for. */
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import type { Code, Compression } from "./coder.ts";
 import type { Coding } from "./negotiate.ts";
 

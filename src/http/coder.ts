@@ -1,5 +1,5 @@
 /** Content codings of whole bodies, made somewhere off the serving thread. */
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import type { Coding } from "./negotiate.ts";
 
 export type Compression = Exclude<Coding, "identity">;

@@ -1,5 +1,5 @@
 /** The dashboard's session cookie (CONTRACT 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
-import { UNIT_MS } from "../units.ts";
+import { UNIT_MS } from "../base/units.ts";
 
 const NINETY_DAYS_S = (90 * UNIT_MS.d) / 1000;
 

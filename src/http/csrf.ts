@@ -1,7 +1,7 @@
 /** Hosted sites are siblings of the dashboard, so a browser attaches its cookie to what they send: a write by cookie
  *  must prove that a page of our own made it (CONTRACT 5, RELIABILITY A10). */
-import { Refusal } from "../errors.ts";
-import { UNIT_MS } from "../units.ts";
+import { Refusal } from "../base/errors.ts";
+import { UNIT_MS } from "../base/units.ts";
 import { mediaType, readForm, readJson } from "./body.ts";
 import { isFileForm, openFileForm } from "./multipart.ts";
 

@@ -1,7 +1,7 @@
 /** What routes, serving and the log share of HTTP. */
-import type { ErrorCode } from "../errors.ts";
-import { newRequestId } from "../tokens.ts";
-import { visible } from "../visible.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import { newRequestId } from "../base/tokens.ts";
+import { visible } from "../base/visible.ts";
 
 /** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
 export interface Peer {

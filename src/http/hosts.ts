@@ -1,6 +1,6 @@
 /** Which world a request is for, by its Host alone (CONTRACT 2): the path is looked at afterwards. */
 import type { Config } from "../config/index.ts";
-import { isVersionId } from "../tokens.ts";
+import { isVersionId } from "../base/tokens.ts";
 
 type HostKind =
   | { kind: "api" }

@@ -1,5 +1,5 @@
 /** From a path and a method to a row of a table. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 

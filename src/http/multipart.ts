@@ -1,8 +1,8 @@
 /** A form with one file, as a browser sends it (RFC 7578). What stands before the file is read first, a few kilobytes, so
  *  that it is known who asks and whether a page of ours made the request; the file comes last, and only to whoever asks
  *  for it. What no form of ours looks like is refused. */
-import { Refusal } from "../errors.ts";
-import type { Bytes } from "../types.ts";
+import { Refusal } from "../base/errors.ts";
+import type { Bytes } from "../base/types.ts";
 import { mediaType } from "./body.ts";
 
 const MOST_FIELDS = 16;

@@ -1,9 +1,9 @@
 /** Limits that all workers count alike (CONTRACT 4.4), and the headers that tell of them. */
 import { networkOf } from "./client-address.ts";
 import type { Config } from "../config/index.ts";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import type { RateRule } from "../config/rates.ts";
-import { type Rates, rateWindows, type RateWindow, type Standing } from "../rates.ts";
+import { type Rates, rateWindows, type RateWindow, type Standing } from "../base/rates.ts";
 
 export interface Counted {
   headers: Record<string, string>;

@@ -1,5 +1,5 @@
 /** What each error code says, in a line. A code without one is no code that the compiler takes. */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../base/errors.ts";
 
 /** No call that is described here is answered with these: the address, or its Host, is another one. */
 export const ELSEWHERE: readonly ErrorCode[] = [

@@ -1,7 +1,7 @@
 /** What is said of a route: the description stands under the method and path of its row. */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../base/errors.ts";
 import type { Method } from "../http/match.ts";
-import type { Scope } from "../tokens.ts";
+import type { Scope } from "../base/tokens.ts";
 import type { Json, Schema } from "./schema.ts";
 
 export type RouteName = `${Method} /${string}`;

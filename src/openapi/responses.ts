@@ -1,5 +1,5 @@
 /** The answers of a call, by status: its own, and what it is refused with. */
-import { type ErrorCode, statusOf } from "../errors.ts";
+import { type ErrorCode, statusOf } from "../base/errors.ts";
 import { MEANING } from "./codes.ts";
 import { headersOf, OF_ALL, OF_LIMITED } from "./headers.ts";
 import type { Operation } from "./operation.ts";

@@ -1,7 +1,7 @@
 /** Who may call: the credentials, how they come, and what their lack is answered with. */
 import type { Json } from "./schema.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { Scope } from "../tokens.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import type { Scope } from "../base/tokens.ts";
 import type { Operation, Who } from "./operation.ts";
 
 export type Requirement = Readonly<Record<string, readonly string[]>>;

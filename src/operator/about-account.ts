@@ -1,5 +1,5 @@
 /** A subcommand about one account, which its address names. */
-import { normalEmail } from "../passwords.ts";
+import { normalEmail } from "../http/passwords.ts";
 import type { Call, Command } from "./command.ts";
 
 interface AboutAccount extends Omit<Command, "arguments" | "options" | "run"> {

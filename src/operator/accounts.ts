@@ -1,9 +1,9 @@
 /** `account create|reset|invite`: the operator makes accounts, whatever SVC_SIGNUP says. What is done with those that
  *  there are stands in account-state.ts. */
-import { hashPassword } from "../passwords.ts";
-import { hashToken, newAccountId, newToken } from "../tokens.ts";
+import { hashPassword } from "../http/passwords.ts";
+import { hashToken, newAccountId, newToken } from "../base/tokens.ts";
 import type { EndedTokens } from "../store/upkeep.ts";
-import { UNIT_MS } from "../units.ts";
+import { UNIT_MS } from "../base/units.ts";
 import { aboutAccount } from "./about-account.ts";
 import type { Command } from "./command.ts";
 import { readPassword } from "./password.ts";

@@ -1,6 +1,6 @@
 /** The words after a subcommand: its own arguments and options; all other flags are settings of the server. */
-import { hasFlag, type KnownFlag, scanArguments, type WrittenFlag } from "../arguments.ts";
-import { flagMeant } from "../nearest.ts";
+import { hasFlag, type KnownFlag, scanArguments, type WrittenFlag } from "../base/arguments.ts";
+import { flagMeant } from "../base/nearest.ts";
 import { ConfigError, HELP_FLAG, SETTING_FLAGS } from "../config/index.ts";
 import type { Command } from "./command.ts";
 

@@ -1,10 +1,10 @@
 /** The subcommands of svc-server that work on the data directory, also while the server runs (CONTRACT 7). */
-import { scanArguments } from "../arguments.ts";
+import { scanArguments } from "../base/arguments.ts";
 import { ConfigError, type Env, readConfig, SETTING_FLAGS } from "../config/index.ts";
 import { openOperations, type Operations } from "../store/operations.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
-import { visibleLine } from "../visible.ts";
+import { visibleLine } from "../base/visible.ts";
 import { ACCOUNT_STATE } from "./account-state.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { readWords, usageOf, wantsHelp } from "./arguments.ts";

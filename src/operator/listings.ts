@@ -1,7 +1,7 @@
 /** `sites` and `audit`: what there is, what was done. */
 import type { Config } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
-import { siteState } from "../site-state.ts";
+import { siteState } from "../base/site-state.ts";
 import type { ListedSite } from "../store/upkeep.ts";
 import type { Command } from "./command.ts";
 import { instant, JSON_OPTION, list } from "./print.ts";

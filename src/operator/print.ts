@@ -1,5 +1,5 @@
 /** Rows for a terminal and JSON for programs. What came from outside cannot move the cursor or add a line. */
-import { visible, visibleJson } from "../visible.ts";
+import { visible, visibleJson } from "../base/visible.ts";
 import type { Call } from "./command.ts";
 
 type Cell = string | number | null;

@@ -1,7 +1,7 @@
 /** `reports` and `reports close`: what visitors reported, and what the abuse scan found. */
-import { siteState } from "../site-state.ts";
+import { siteState } from "../base/site-state.ts";
 import type { ListedReport, Quarantined } from "../store/upkeep.ts";
-import { visible } from "../visible.ts";
+import { visible } from "../base/visible.ts";
 import type { Command } from "./command.ts";
 import { counted, json } from "./print.ts";
 

@@ -1,5 +1,5 @@
 /** What a failing disk or database means for the person at the terminal. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full: make room, then try again.",

@@ -2,8 +2,8 @@
 import { hostParser } from "../http/hosts.ts";
 import type { Operations } from "../store/operations.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
-import { isSiteId } from "../tokens.ts";
-import type { Site } from "../types.ts";
+import { isSiteId } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
 
 /** Refuses a host of another server: its first label could be the slug of another site here. */
 function slugOfHost(host: string, address: ServerAddress | null): string {

@@ -1,9 +1,9 @@
 /** `gc`, `verify`, `backup`, `restore`, `health`: the upkeep of a data directory. */
 import { resolve } from "node:path";
 import { openOperations, type Operations, restoreFrom } from "../store/operations.ts";
-import { slotOf } from "../metrics/index.ts";
+import { slotOf } from "../run/metrics.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
-import { visible } from "../visible.ts";
+import { visible } from "../base/visible.ts";
 import type { Call, Command } from "./command.ts";
 import { health } from "./health.ts";
 import { counted } from "./print.ts";

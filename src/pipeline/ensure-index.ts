@@ -1,5 +1,5 @@
 /** `/` must resolve: where no index was uploaded, the one page that can stand for it does, else a list of the files. */
-import type { Bytes, Draft, Files, Healed, Progress, Warning } from "../types.ts";
+import type { Bytes, Draft, Files, Healed, Progress, Warning } from "../base/types.ts";
 import { listing } from "./listing.ts";
 
 const INDEX = "index.html";

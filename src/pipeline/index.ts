@@ -2,8 +2,8 @@
  *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 read its own rules, 6 decide whether it is a single-page app, 7 lint it as that,
  *  8 describe what is to be stored.
  *  Nothing here writes or asks: no disk, no clock, no request. */
-import type { BuiltVersion, Draft, Limits, Progress, SiteContext } from "../types.ts";
-import { versionIdOf } from "../version-id.ts";
+import type { BuiltVersion, Draft, Limits, Progress, SiteContext } from "../base/types.ts";
+import { versionIdOf } from "../base/version-id.ts";
 import { scanAbuse } from "./abuse/index.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { ingest } from "./archive/index.ts";

@@ -1,8 +1,8 @@
 /** The page at `/` of an upload that has none: pictures to look at, every file to open, by folder. */
 import { document, html, type Html } from "../html/template.ts";
-import { encodePath } from "../percent.ts";
-import type { Bytes, Draft } from "../types.ts";
-import { humanSize } from "../units.ts";
+import { encodePath } from "../base/percent.ts";
+import type { Bytes, Draft } from "../base/types.ts";
+import { humanSize } from "../base/units.ts";
 
 /** What browsers show as a picture. */
 const PICTURE = /\.(?:png|apng|jpe?g|jfif|gif|webp|avif|svg|bmp|ico)$/i;

@@ -1,7 +1,7 @@
 /** The stored form of a version: one row a file, each distinct content once. */
-import type { Bytes, Draft, ManifestFile, Progress } from "../types.ts";
-import { contentHash } from "../version-id.ts";
-import { mediaType } from "../media-types.ts";
+import type { Bytes, Draft, ManifestFile, Progress } from "../base/types.ts";
+import { contentHash } from "../base/version-id.ts";
+import { mediaType } from "../base/media-types.ts";
 
 /** `hashes` are those of the uploaded files; only what the service made is hashed here. */
 export function describe(

@@ -1,5 +1,5 @@
 /** Names out of an upload, as sentences tell them. */
-import { visible } from "../visible.ts";
+import { visible } from "../base/visible.ts";
 
 const LONGEST = 120;
 

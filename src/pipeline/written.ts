@@ -1,5 +1,5 @@
 /** What of an upload is judged. */
-import type { Draft } from "../types.ts";
+import type { Draft } from "../base/types.ts";
 
 /** Of what the service made, that which somebody wrote. Its own navigation on a thousand pages would cost as much as they,
  *  and say nothing of them. */

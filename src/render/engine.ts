@@ -1,9 +1,9 @@
 /** Looks at what waits, one page after the other. Where there is no browser, or none that runs, each is told so. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import type { RenderOutcome, Renders, RenderSeen, RenderTask } from "../store/renders.ts";
-import type { Bytes, Site } from "../types.ts";
+import type { Bytes, Site } from "../base/types.ts";
 import { keepingBrowser } from "./find.ts";
 import { type FromRender, MOST_PICTURE_BYTES, type Pictures, type RenderJob, type ToRender } from "./job.ts";
 import { judge } from "./judge.ts";

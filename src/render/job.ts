@@ -1,5 +1,5 @@
 /** What goes into the process that looks at a page, and what comes out: plain data. */
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 
 /** How the browser is started. */
 export interface Chromium {

@@ -1,8 +1,8 @@
 /** The process that looks at one page, as the engine sees it: bounded in time and memory, and ended with all that it
  *  started. */
-import { type Child, startChild } from "../child/child.ts";
-import { ownCommand } from "../child/program.ts";
-import { every } from "../every.ts";
+import { type Child, startChild } from "../run/child.ts";
+import { ownCommand } from "../run/program.ts";
+import { every } from "../run/every.ts";
 import { memoryOfGroup } from "./group-memory.ts";
 import type { FromRender, ToRender } from "./job.ts";
 

@@ -1,5 +1,5 @@
 /** What a page says, cut and without secrets: it is kept in the database, which holds no token (RELIABILITY A2). */
-import { withoutUnseen } from "../visible.ts";
+import { withoutUnseen } from "../base/visible.ts";
 import { LONGEST_TEXT } from "./job.ts";
 
 /** Ours, of every kind, and the well-known forms of others. */

@@ -1,8 +1,8 @@
 /** What runs in the process that looks at pages: one page, and then its end. It and the browser are one group of
  *  processes, which ends together. */
-import { dieWithParent } from "../child/parent-death.ts";
-import { lowerPriority } from "../child/priority.ts";
-import { serveParent } from "../child/serve-parent.ts";
+import { dieWithParent } from "../run/parent-death.ts";
+import { lowerPriority } from "../run/priority.ts";
+import { serveParent } from "../run/serve-parent.ts";
 import type { Chromium, FromRender, ToRender, Tried } from "./job.ts";
 import { visit } from "./page/visit.ts";
 import { startBrowser } from "./protocol/browser.ts";

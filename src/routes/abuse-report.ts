@@ -7,8 +7,8 @@ import { refuseForeignOrigin } from "../http/csrf.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Store } from "../store/index.ts";
-import { newReportId } from "../tokens.ts";
-import type { Site } from "../types.ts";
+import { newReportId } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
 
 const LONGEST = { reason: 200, text: 5000, email: 254 };
 

@@ -1,5 +1,5 @@
 /** The signed-in account: itself, its sessions and its sites (CONTRACT 4.4 and 5). A manage_token opens none of it. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import type { SiteChange } from "../store/changes.ts";
 import { listMember, readJson } from "../http/body.ts";
 import { accountHolder, unauthorized } from "./caller.ts";

@@ -1,11 +1,11 @@
 /** Sign-up, sign-in and sign-out, for programs (JSON in, a token out) and for browsers (a form in, a cookie out):
  *  CONTRACT 5. */
-import { appealing, Refusal } from "../errors.ts";
-import { hashPassword, normalEmail } from "../passwords.ts";
+import { appealing, Refusal } from "../base/errors.ts";
+import { hashPassword, normalEmail } from "../http/passwords.ts";
 import type { Config } from "../config/index.ts";
 import { signupClosed } from "../store/refusals.ts";
 import type { NewSession } from "../store/people.ts";
-import { hashToken, newAccountId, newSessionId, newToken } from "../tokens.ts";
+import { hashToken, newAccountId, newSessionId, newToken } from "../base/tokens.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { isForm, readFields, readForm, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";

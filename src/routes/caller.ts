@@ -1,11 +1,11 @@
 /** Who asks, and whether they may: the matrix of RELIABILITY 5 is decided here. */
-import { Refusal } from "../errors.ts";
-import { siteState } from "../site-state.ts";
+import { Refusal } from "../base/errors.ts";
+import { siteState } from "../base/site-state.ts";
 import type { Store } from "../store/index.ts";
 import type { Granted, WriteBy } from "../store/changes.ts";
 import { notGranted, unknownSite } from "../store/refusals.ts";
-import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../tokens.ts";
-import type { Site } from "../types.ts";
+import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
 import type { SessionCookie } from "../http/cookies.ts";
 
 /** Who asks. `unknown` is a credential that is none here: never taken for no credential. */

@@ -1,8 +1,8 @@
 /** A proof of work before anonymous deploys, where the operator asks for one (CONTRACT 10). A challenge is signed and
  *  stored nowhere until it is used; used ones are remembered for all workers. */
-import { Refusal } from "../errors.ts";
-import { randomKey } from "../random.ts";
-import { sameSecret } from "../tokens.ts";
+import { Refusal } from "../base/errors.ts";
+import { randomKey } from "../base/random.ts";
+import { sameSecret } from "../base/tokens.ts";
 import type { Ctx, Handler } from "./context.ts";
 
 const LIFETIME_S = 120;

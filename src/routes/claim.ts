@@ -1,7 +1,7 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT 4.4). */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import type { NotAttached } from "../store/changes.ts";
-import { hashToken } from "../tokens.ts";
+import { hashToken } from "../base/tokens.ts";
 import { listMember, readJson, stringMember } from "../http/body.ts";
 import { accountHolder } from "./caller.ts";
 import { limitClient } from "../http/rate-limit.ts";

@@ -8,7 +8,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
-import type { ManifestFile, Site } from "../types.ts";
+import type { ManifestFile, Site } from "../base/types.ts";
 import type { Caller } from "./caller.ts";
 import type { inFlight } from "./deploys/uploads.ts";
 

@@ -1,12 +1,12 @@
 /** `/account/tokens`: what an account gives to its CI (BEYOND 7). A session makes, lists and revokes them. */
 import { duration } from "../config/setting.ts";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
 import { limitAccount } from "../http/rate-limit.ts";
 import type { DeployToken } from "../store/people.ts";
-import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../tokens.ts";
-import { UNIT_MS } from "../units.ts";
-import { visible } from "../visible.ts";
+import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../base/tokens.ts";
+import { UNIT_MS } from "../base/units.ts";
+import { visible } from "../base/visible.ts";
 import { accountHolder, type SignedInCaller } from "./caller.ts";
 import type { Ctx } from "./context.ts";
 

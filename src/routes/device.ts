@@ -1,9 +1,9 @@
 /** The device's half of RFC 8628: it asks for a code, shows it to a person, and asks whether they approved. The
  *  person's half is a page (src/web/device.ts). */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/people.ts";
-import { randomText } from "../random.ts";
-import { hashToken, newToken } from "../tokens.ts";
+import { randomText } from "../base/random.ts";
+import { hashToken, newToken } from "../base/tokens.ts";
 import { newSession } from "./auth.ts";
 import { readFields, stringMember } from "../http/body.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";

@@ -1,9 +1,9 @@
 /** `GET /sites/:id/explain`: why an address of a site answers as it does (BEYOND 5). */
 import type { Config } from "../config/index.ts";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
 import type { Store } from "../store/index.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import { managedSite } from "./caller.ts";
 import type { Ctx, Explained } from "./context.ts";
 

@@ -1,6 +1,6 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
 import { askedOrigin, clientAddress } from "../http/client-address.ts";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { type DeployFacts, type Exchange, queryOf } from "../http/exchange.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
 import { type Caller, callerOf, signedOut } from "./caller.ts";

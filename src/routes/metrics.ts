@@ -2,9 +2,9 @@
 import type { Config } from "../config/index.ts";
 import { answerText } from "../http/answers.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Metrics, Sample } from "../metrics/index.ts";
+import type { Metrics, Sample } from "../run/metrics.ts";
 import type { Store } from "../store/index.ts";
-import { sameSecret } from "../tokens.ts";
+import { sameSecret } from "../base/tokens.ts";
 
 export const METRICS_PATH = "/metrics";
 

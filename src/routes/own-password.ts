@@ -1,9 +1,9 @@
 /** The password of whoever is signed in: asked for once more before a step that cannot be undone, and changed
  *  (CONTRACT 5, WEB 8). */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { readFields, stringMember } from "../http/body.ts";
 import { type Counted, limitClient } from "../http/rate-limit.ts";
-import { checkPassword, hashPassword } from "../passwords.ts";
+import { checkPassword, hashPassword } from "../http/passwords.ts";
 import { accountHolder, type SignedInCaller } from "./caller.ts";
 import type { Ctx } from "./context.ts";
 import { passwordHolder, waitingPlace } from "./password-check.ts";

@@ -1,5 +1,5 @@
 /** Lists are told in pages, newest first: `?limit=` and where to go on (CONTRACT 4.4). */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import type { SitePlace } from "../store/changes.ts";
 
 /** Of one page, where nothing else is asked, and at most. */

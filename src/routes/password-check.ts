@@ -1,9 +1,9 @@
 /** Who gives an account's password, how often they may, and where they wait for argon2id (CONTRACT 4.4, RELIABILITY A6).
  *  A network that gave the right one before is known to the account: what strangers do to its name does not slow it. */
 import { customerOf, networkOf } from "../http/client-address.ts";
-import type { From } from "../gate.ts";
+import type { From } from "../run/gate.ts";
 import type { Counted } from "../http/rate-limit.ts";
-import { isPassword } from "../passwords.ts";
+import { isPassword } from "../http/passwords.ts";
 import type { Ctx } from "./context.ts";
 
 /** What the account remembers the client's network by. Another for each account: who reads the database cannot tell who

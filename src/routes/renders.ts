@@ -1,8 +1,8 @@
 /** What a browser saw of versions (CONTRACT 9), where the engine is on. */
 import type { RenderBrief, RenderSeen } from "../store/renders.ts";
 import { unknownVersion } from "../store/refusals.ts";
-import type { Site, Version } from "../types.ts";
-import { Refusal } from "../errors.ts";
+import type { Site, Version } from "../base/types.ts";
+import { Refusal } from "../base/errors.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
 import { managedSite } from "./caller.ts";
 import type { ApiParts, Ctx } from "./context.ts";

@@ -1,9 +1,9 @@
 /** The settings of a site (BEYOND 0). */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
 import type { SettingsChange } from "../store/changes.ts";
 import { ownersAlone, refuseUnlessWritable } from "../store/refusals.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import { managedSite } from "./caller.ts";
 import type { ApiParts, Ctx } from "./context.ts";
 

@@ -1,10 +1,10 @@
 /** Reading a site and moving its live pointer (CONTRACT 4.4). */
 import type { Config } from "../config/index.ts";
-import { effectiveSpa, siteState } from "../site-state.ts";
+import { effectiveSpa, siteState } from "../base/site-state.ts";
 import type { RolledBack, Rollback } from "../store/changes.ts";
 import type { Store } from "../store/index.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
-import type { Site, Version } from "../types.ts";
+import type { Site, Version } from "../base/types.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { customerOf, networkOf } from "../http/client-address.ts";
 import { siteUrl } from "../http/hosts.ts";

@@ -1,8 +1,8 @@
 /** What answers a path, the site's own rules included: steps 5 to 8 of BEYOND 1, as far as names decide. Pure: serving asks
  *  it, and the lint, which may not think otherwise; and whoever wants to know why is told by the same lines. */
-import { mayBeRoute, nameOf, resolve, type Resolution } from "../resolve.ts";
-import { decodePath } from "../percent.ts";
-import { isNeverServed } from "../reserved-paths.ts";
+import { mayBeRoute, nameOf, resolve, type Resolution } from "../base/resolve.ts";
+import { decodePath } from "../base/percent.ts";
+import { isNeverServed } from "../base/reserved-paths.ts";
 import { withoutSlash } from "./pattern.ts";
 import type { Match, RuleTable } from "./table.ts";
 import { fillTarget, isOwnPath, pathOfTarget } from "./target.ts";

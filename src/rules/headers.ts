@@ -1,6 +1,6 @@
 /** `_headers`, read line by line: blocks of headers below the paths they are for (BEYOND 3). */
-import { isNeverServed } from "../reserved-paths.ts";
-import type { Bytes } from "../types.ts";
+import { isNeverServed } from "../base/reserved-paths.ts";
+import type { Bytes } from "../base/types.ts";
 import { adjusted, brief, invalid, readLines } from "./lines.ts";
 import { isPattern, readPattern } from "./pattern.ts";
 import { isPlainType } from "./plain-type.ts";

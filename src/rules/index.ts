@@ -1,5 +1,5 @@
 /** The rules that a version brings in its own files. */
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import { createHeaderTable, type HeaderTable } from "./header-table.ts";
 import { readHeaders } from "./headers.ts";
 import { readRedirects, type Redirects } from "./redirects.ts";

@@ -1,6 +1,6 @@
 /** What `_redirects` and `_headers` have in common: a text of lines, each of which can be wrong alone (BEYOND 2 and 3). */
-import type { Bytes } from "../types.ts";
-import { visible } from "../visible.ts";
+import type { Bytes } from "../base/types.ts";
+import { visible } from "../base/visible.ts";
 import type { RuleProblem } from "./types.ts";
 
 /** A file that is larger has no rule. */

@@ -1,7 +1,7 @@
 /** A path with at most one `*` and any number of `:name`s, and what they stand for in a path that was asked (BEYOND 2).
  *  No regular expression is made of an upload: each literal is searched once, from the end, which leaves to what stands
  *  before it as much as there is; so names take in turn as many characters as they can. */
-import { decodePath } from "../percent.ts";
+import { decodePath } from "../base/percent.ts";
 
 type Token = { literal: string } | { name: string };
 

@@ -1,5 +1,5 @@
 /** Which types `_headers` may give: none that a browser shows as a page, for pages are what the abuse scan read (BEYOND 3). */
-import { isMarkup } from "../media-types.ts";
+import { isMarkup } from "../base/media-types.ts";
 
 /** One type with its parameters, and nothing that readers could take apart in two ways: a browser believes the last of a
  *  list, and parts of `multipart` bring types of their own. */

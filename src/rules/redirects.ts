@@ -1,7 +1,7 @@
 /** `_redirects`, read line by line: `from to [status][!]` (BEYOND 2). */
-import { decodePath } from "../percent.ts";
-import { isNeverServed } from "../reserved-paths.ts";
-import type { Bytes } from "../types.ts";
+import { decodePath } from "../base/percent.ts";
+import { isNeverServed } from "../base/reserved-paths.ts";
+import type { Bytes } from "../base/types.ts";
 import { adjusted, brief, invalid, readLines } from "./lines.ts";
 import { isPattern, type NoPattern, type Pattern, readPattern, withoutSlash } from "./pattern.ts";
 import { isOwnPath, pathOfTarget, readTarget } from "./target.ts";

@@ -2,9 +2,9 @@
  *  rest of BEYOND 1, from 8 on. Whoever asks why is told by the same lines. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { withQuery } from "../rules/target.ts";
-import { effectiveSpa, endOf } from "../site-state.ts";
+import { effectiveSpa, endOf } from "../base/site-state.ts";
 import type { Blobs } from "../store/serving.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Answers, Asked } from "./by-path.ts";
 import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";

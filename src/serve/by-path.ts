@@ -1,10 +1,10 @@
 /** From a path to its answer, worked out once for each path of a version that somebody asks for. */
 import { answer as answerTo, type Answered, type HangsOn, type Tried } from "../rules/answer.ts";
-import { isHtml } from "../media-types.ts";
-import { decodePath } from "../percent.ts";
+import { isHtml } from "../base/media-types.ts";
+import { decodePath } from "../base/percent.ts";
 import { shownByRule } from "../rules/shown.ts";
-import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../pages.ts";
-import { fallbackPath } from "../site-state.ts";
+import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../base/pages.ts";
+import { fallbackPath } from "../base/site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/serving.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget, Kept } from "./budget.ts";

@@ -1,9 +1,9 @@
 /** The content of files: of pages for each version, of all else once for a blob, so that a redeploy, or another site with
  *  the same library, finds the codings that were made before. */
-import { giveBack } from "../runtime.ts";
-import { isHtml } from "../media-types.ts";
+import { giveBack } from "../run/runtime.ts";
+import { isHtml } from "../base/media-types.ts";
 import type { Blobs, StoredFile } from "../store/serving.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import { isCoded } from "./encode.ts";
 import { inject, insertedIn, LOOKED_THROUGH } from "./inject.ts";
 import type { Body, Content, Form, Inserted, LoadedVersion, PageOf } from "./kept.ts";

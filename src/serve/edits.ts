@@ -1,6 +1,6 @@
 /** What a site's `_headers` do to an answer of its own (BEYOND 3). What they may never touch was refused when they were
  *  read; here is what hangs on the file, the site and the host. */
-import { isMarkup } from "../media-types.ts";
+import { isMarkup } from "../base/media-types.ts";
 import { isPlainType } from "../rules/plain-type.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { HeaderEdits } from "./kept.ts";

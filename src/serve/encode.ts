@@ -1,9 +1,9 @@
 /** Who may have a coding made, and when: whoever waits for one has a slot soon or does without. */
 import { availableParallelism } from "node:os";
-import { createGate } from "../gate.ts";
-import { giveBack } from "../runtime.ts";
+import { createGate } from "../run/gate.ts";
+import { giveBack } from "../run/runtime.ts";
 import type { Code, Compression } from "../http/coder.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 
 /** Called once it is their turn. The bytes are handed over: they cannot be read afterwards. */
 type Read = () => Promise<Bytes>;

@@ -1,11 +1,11 @@
 /** Errors on site hosts: a small page for a person, the API's JSON for a program (CONTRACT 3). */
-import type { ErrorCode, Refusal } from "../errors.ts";
+import type { ErrorCode, Refusal } from "../base/errors.ts";
 import { contactLink } from "../html/contact.ts";
 import { document, html, type Html } from "../html/template.ts";
 import { answerText, errorJson } from "../http/answers.ts";
 import { type Exchange, pathOf, wantsHtml } from "../http/exchange.ts";
-import { decodePath } from "../percent.ts";
-import { visible } from "../visible.ts";
+import { decodePath } from "../base/percent.ts";
+import { visible } from "../base/visible.ts";
 import { confineError } from "./policy.ts";
 
 /** What a person reads first. The refusal's sentence follows it. */

@@ -3,7 +3,7 @@
  *  `If-Range` rules. It answers a Range of a whole file, and leaves a slice alone: so a whole file goes out as a slice that
  *  ends one byte after it (BUN 2). */
 import type { Blobs } from "../store/serving.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import type { ByteRange } from "../http/ranges.ts";
 import type { Content, Form, Inserted } from "./kept.ts";
 

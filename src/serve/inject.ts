@@ -1,6 +1,6 @@
 /** Attribution in served HTML (CONTRACT 6): nothing visible, and nothing that changes with owner or expiry. */
 import { html, scriptJson } from "../html/template.ts";
-import type { Bytes, Version } from "../types.ts";
+import type { Bytes, Version } from "../base/types.ts";
 import { headEnd } from "../html/head-end.ts";
 import { headStart } from "../html/head-start.ts";
 import { needsBase } from "../html/relative.ts";

@@ -5,7 +5,7 @@ import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
 import type { RedirectRule } from "../rules/types.ts";
 import type { ShownPreview, StoredFile, StoredManifest } from "../store/serving.ts";
-import type { Bytes, Site, Tombstone, Version } from "../types.ts";
+import type { Bytes, Site, Tombstone, Version } from "../base/types.ts";
 import type { Kept } from "./budget.ts";
 
 /** What a slug means. It holds for as long as the store's counter stays at `generation`. */

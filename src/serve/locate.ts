@@ -1,8 +1,8 @@
 /** From a site's host to what is shown there: the row of the slug, whether visitors may see the site at all, the version.
  *  Pages and the paths that the service keeps on a site's host ask here alike. */
-import { isShown, siteState } from "../site-state.ts";
+import { isShown, siteState } from "../base/site-state.ts";
 import type { PreviewAddresses, ShownPreview } from "../store/serving.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
 import { type Policy, policyOf } from "./policy.ts";
 import { disabled, expired, unknownHost, unknownVersion } from "./refusals.ts";

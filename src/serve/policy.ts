@@ -1,6 +1,6 @@
 /** The headers that follow the site and the kind of host, not the file (CONTRACT 2 and 6). */
 import type { Exchange } from "../http/exchange.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 
 export interface Policy {
   /** Prebuilt headers are kept by it. */

@@ -1,6 +1,6 @@
 /** What serving refuses, each with the sentence that a visitor reads. On a site that is there, its
  *  policy holds too. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { type Policy, policyHeaders } from "./policy.ts";
 
 export const unknownHost = () =>

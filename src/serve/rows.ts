@@ -1,6 +1,6 @@
 /** Site rows by slug: what a request needs to know of a site before it can look for a version. */
 import type { ServingStore } from "../store/serving.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import type { Budget } from "./budget.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
 import { dressOf, type LoadedVersions } from "./versions.ts";

@@ -2,9 +2,9 @@
  *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
 import type { Exchange } from "../http/exchange.ts";
 import { shownByRule } from "../rules/shown.ts";
-import { effectiveSpa } from "../site-state.ts";
+import { effectiveSpa } from "../base/site-state.ts";
 import type { ServingStore, StoredFile, StoredManifest } from "../store/serving.ts";
-import type { Site, Spa, Version } from "../types.ts";
+import type { Site, Spa, Version } from "../base/types.ts";
 import { answerFrom, type Serving } from "./answering.ts";
 import { createBodies } from "./bodies.ts";
 import { type Budget, createBudget } from "./budget.ts";

@@ -1,6 +1,6 @@
 /** Compresses a new version ahead of its readers, one file after the other, so that no request is slower for it. */
 import type { StoredFile } from "../store/serving.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Manifests } from "./manifests.ts";
 import { dressOf, type LoadedVersions, type SiteKey } from "./versions.ts";

@@ -1,11 +1,11 @@
 /** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
 import type { Config } from "../config/index.ts";
 import { clientAddress } from "../http/client-address.ts";
-import { asRefusal, Refusal, withAppeal } from "../errors.ts";
+import { asRefusal, Refusal, withAppeal } from "../base/errors.ts";
 import { hostParser } from "../http/hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics/index.ts";
+import type { Log } from "../run/log.ts";
+import type { Metrics } from "../run/metrics.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";
 import { METRICS_PATH } from "../routes/metrics.ts";
 import { logDeploy } from "./deploy-line.ts";

@@ -1,6 +1,6 @@
 /** The log's line of a deploy or a preview, beside the access log's (CONTRACT 7). */
 import type { DeployFacts, Exchange } from "../http/exchange.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../run/log.ts";
 
 /** A tenth of a millisecond is as exact as a person wants it. */
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;

@@ -1,6 +1,6 @@
 /** Looks for quotes in stored pages, in threads of their own: a large page takes seconds, and no other page may wait for
  *  that. Small pages have a thread to themselves, so that who comments there waits for no large one either. */
-import type { From } from "../gate.ts";
+import type { From } from "../run/gate.ts";
 import type { Quote } from "../store/notes.ts";
 import type { Stored } from "../store/serving.ts";
 import type { LocateReply } from "./locate-order.ts";

@@ -5,7 +5,7 @@ import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comment
 import type { Code } from "../http/coder.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
-import { isService } from "../reserved-paths.ts";
+import { isService } from "../base/reserved-paths.ts";
 import type { OwnAnswer } from "../serve/explain/index.ts";
 import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";

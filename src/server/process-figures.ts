@@ -3,7 +3,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { allowedDescriptors } from "../config/connections.ts";
 import type { DeployPool } from "../deploy/pool.ts";
-import type { Metrics, ProcessFigures, Sample } from "../metrics/index.ts";
+import type { Metrics, ProcessFigures, Sample } from "../run/metrics.ts";
 import { SCHEMA } from "../store/index.ts";
 import { openDescriptors } from "./descriptors.ts";
 import type { Listener } from "./listening/listener.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../config/index.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../run/log.ts";
 import { SCHEMA } from "../store/index.ts";
 
 export const logStart = (log: Pick<Log, "record">, config: Config): void =>

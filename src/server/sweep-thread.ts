@@ -1,6 +1,6 @@
 /** The thread of sweeping.ts. */
 import { workerData } from "node:worker_threads";
-import { slotOf } from "../metrics/index.ts";
+import { slotOf } from "../run/metrics.ts";
 import { openStore, type Store, turnKeys } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import type { SweepFailure, SweepOrder, SweepReply } from "./sweep-order.ts";

@@ -1,12 +1,12 @@
 /** The sweep, every SVC_GC_INTERVAL, and after it a slice of the slow turn that re-hashes every blob. Both run in a
  *  thread of their own: its transactions never wait in front of a page. */
 import type { Config } from "../config/index.ts";
-import { every, loggedBy } from "../every.ts";
-import { createLog, type Log } from "../log.ts";
-import { type Figure, slotOf } from "../metrics/index.ts";
+import { every, loggedBy } from "../run/every.ts";
+import { createLog, type Log } from "../run/log.ts";
+import { type Figure, slotOf } from "../run/metrics.ts";
 import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
-import { threadUrl } from "../runtime.ts";
+import { threadUrl } from "../run/runtime.ts";
 import { type SideThread, sideThread } from "./side-thread.ts";
 import type { SweepOrder, SweepReply } from "./sweep-order.ts";
 

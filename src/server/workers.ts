@@ -1,8 +1,8 @@
 /** Several serving processes on one port. The first process only supervises: it holds the data directory, starts the
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
-import { createLog, type Log } from "../log.ts";
-import { ownProgram } from "../child/program.ts";
+import { createLog, type Log } from "../run/log.ts";
+import { ownProgram } from "../run/program.ts";
 import { listenPatiently } from "./listening/port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareData } from "./prepare-data.ts";

@@ -1,8 +1,8 @@
 /** What changes a site: deploys, rollbacks, a change of hands, and the tokens that open it. */
 import type { SignedIn } from "./people.ts";
 import type { AskedPage, ListPage } from "./serving.ts";
-import type { Scope } from "../tokens.ts";
-import type { BuiltVersion, Site, TokenKind, Version } from "../types.ts";
+import type { Scope } from "../base/tokens.ts";
+import type { BuiltVersion, Site, TokenKind, Version } from "../base/types.ts";
 
 /** The credential that was accepted before a slow step; it must still hold when the change commits. */
 export type WriteBy = { token_hash: string } | SignedIn | Granted;

@@ -1,5 +1,5 @@
 /** The store's door: for a server, whose writes go to a thread of their own, and for what may wait for its writes. */
-import type { Rates } from "../rates.ts";
+import type { Rates } from "../base/rates.ts";
 import { type Store, storeOn } from "./embedded.ts";
 import { isCommitUnknown } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";

@@ -1,6 +1,6 @@
 /** The nouns of comments as the store keeps them: threads and what is written in them, people, settings, and what is
  *  decided. Every `…_at` is ISO 8601 unless it says otherwise. */
-import type { CommentsMode } from "../types.ts";
+import type { CommentsMode } from "../base/types.ts";
 
 export type Kind = "visitor" | "owner" | "agent";
 /** `rejected` is shown to nobody but in the queue of what was. */

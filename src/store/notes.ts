@@ -24,7 +24,7 @@ import type {
   Viewpoint,
   Webhook,
 } from "./note-nouns.ts";
-import type { CommentsMode, Site } from "../types.ts";
+import type { CommentsMode, Site } from "../base/types.ts";
 
 export type * from "./note-nouns.ts";
 

@@ -1,6 +1,6 @@
 /** What is still to be posted to the addresses that owners set for their sites' comments (COMMENTS 2, webhooks). */
 import type { PublicComment, Webhook, WebhookEvent } from "./notes.ts";
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 
 export interface Delivery {
   /** `msg_…`, the same in all tries. */

@@ -1,6 +1,6 @@
 /** Accounts, and how people and their programs are signed in. */
-import type { DeployGrant } from "../tokens.ts";
-import { UNIT_MS } from "../units.ts";
+import type { DeployGrant } from "../base/tokens.ts";
+import { UNIT_MS } from "../base/units.ts";
 
 export interface Account {
   account_id: string;

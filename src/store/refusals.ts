@@ -1,7 +1,7 @@
 /** What every backend says in the same words: of a site that takes no change, and of a disk that takes no write. */
-import { Refusal } from "../errors.ts";
-import { siteState } from "../site-state.ts";
-import type { Site } from "../types.ts";
+import { Refusal } from "../base/errors.ts";
+import { siteState } from "../base/site-state.ts";
+import type { Site } from "../base/types.ts";
 
 export const unknownSite = (): Refusal =>
   new Refusal("unknown_site", "This site is gone. Deploy it afresh to get a new one.", {

@@ -1,5 +1,5 @@
 /** What a browser saw of a version (CONTRACT 9), and what waits to be looked at. */
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import type { Receipt, Stored } from "./serving.ts";
 
 type RenderStatus = "pending" | "done" | "failed";

@@ -1,6 +1,6 @@
 /** What whoever shows pages asks of the store. The functions are async although SQLite answers at once: the same
  *  interface stands on a database and a bucket of other machines (ARCHITECTURE, idea 3). */
-import type { Bytes, Healed, ManifestFile, Site, Tombstone, Version, Warning } from "../types.ts";
+import type { Bytes, Healed, ManifestFile, Site, Tombstone, Version, Warning } from "../base/types.ts";
 
 export interface Generation {
   /** Moves whenever the site of this slug changed anywhere: read it *before* a row, and keep the row under that value.

@@ -1,5 +1,5 @@
 /** What a running server and its operator ask of the store beside pages and deploys. */
-import type { Site } from "../types.ts";
+import type { Site } from "../base/types.ts";
 
 export interface Swept {
   sites: number;

@@ -1,5 +1,5 @@
 /** What writer.ts and its thread say to each other. */
-import type { PlainFailure } from "../errors.ts";
+import type { PlainFailure } from "../base/errors.ts";
 
 /** What the thread is started with. */
 export interface WriterData {

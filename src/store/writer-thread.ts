@@ -1,7 +1,7 @@
 /** The thread of writer.ts: the store's writes and the counts of the rate limits, each on a connection of its own. While
  *  one waits for the lock of its database the others go on. */
 import { workerData } from "node:worker_threads";
-import { plainFailure } from "../errors.ts";
+import { plainFailure } from "../base/errors.ts";
 import { PATIENCE_MS, type Store, storeOn } from "./embedded.ts";
 import { diskRefusal } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";

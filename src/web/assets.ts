@@ -4,7 +4,7 @@ import { KEPT_HEADERS } from "../http/answers.ts";
 import { codedFile } from "../http/coded-file.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
 import type { Ctx, Route } from "../routes/context.ts";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "../base/types.ts";
 import type { ScriptName } from "./built.ts";
 import { picture, scripts } from "./built.ts" with { type: "macro" };
 import { MARK_FILE } from "./icons.ts";

@@ -1,6 +1,6 @@
 /** `/claim/<site_id>`, where `claim_url` leads: sign in, then the site is yours. The token comes in the fragment, which
  *  no server and no log sees; without script it is pasted. */
-import type { Refusal } from "../errors.ts";
+import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { readForm, stringMember } from "../http/body.ts";

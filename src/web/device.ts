@@ -1,5 +1,5 @@
 /** `/device`: a person approves or denies a device login (RFC 8628, 3.3). Opening it never decides anything. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { readForm } from "../http/body.ts";
@@ -9,7 +9,7 @@ import { confirmPassword } from "../routes/own-password.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/people.ts";
-import { UNIT_MS } from "../units.ts";
+import { UNIT_MS } from "../base/units.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, csrfField, field, hiddenField, statusBox } from "./parts.ts";
 import { signedInAs } from "./signed-in-as.ts";

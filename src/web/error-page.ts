@@ -1,14 +1,14 @@
 /** Errors on the API host as a browser gets them: a page in the frame of all others, on every path (CONTRACT 3). */
-import { type ErrorCode, type Refusal, withAppeal } from "../errors.ts";
+import { type ErrorCode, type Refusal, withAppeal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { askedOrigin } from "../http/client-address.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { callerOf } from "../routes/caller.ts";
 import type { ApiParts } from "../routes/context.ts";
-import { decodePath } from "../percent.ts";
+import { decodePath } from "../base/percent.ts";
 import type { Caller } from "../routes/caller.ts";
-import { visible } from "../visible.ts";
+import { visible } from "../base/visible.ts";
 import { answerPage, type Asked } from "./frame.ts";
 import { alertBox, linkButton } from "./parts.ts";
 

@@ -2,8 +2,8 @@
 import { KEPT_HEADERS } from "../http/answers.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
 import type { Ctx, Handler, Route } from "../routes/context.ts";
-import type { Bytes } from "../types.ts";
-import { humanSize } from "../units.ts";
+import type { Bytes } from "../base/types.ts";
+import { humanSize } from "../base/units.ts";
 import { curl } from "./home.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };

@@ -1,5 +1,5 @@
 /** `/`: what svc is in a sentence, the drop zone, and the same from a terminal (WEB 3). */
-import type { Refusal } from "../errors.ts";
+import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import type { Ctx } from "../routes/context.ts";
 import { PREVIEW_PATH } from "./assets.ts";

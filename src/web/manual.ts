@@ -1,5 +1,5 @@
 /** `/docs`, `/docs/<chapter>`: the manual in the frame of every page. Its search needs no script. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { html, type Html, trusted } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { pathOf } from "../http/exchange.ts";

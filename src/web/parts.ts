@@ -1,5 +1,5 @@
 /** The parts that pages are made of (WEB 9): each a function from words to HTML. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { icon, type IconName } from "./icons.ts";
 

@@ -1,6 +1,6 @@
 /** `POST /`: publishing without script (WEB 4.8). With a session it leads to the site's page; without one the receipt is
  *  the answer itself, for its tokens are shown this once. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { isFileForm, openFileForm } from "../http/multipart.ts";
 import { answerRedirect } from "../http/answers.ts";

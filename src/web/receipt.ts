@@ -2,7 +2,7 @@
  *  how long, what is still wrong with what to do, and what was fixed. The drop zone's script builds the same markup from
  *  the API's JSON. */
 import { html, type Html } from "../html/template.ts";
-import type { Healed, Warning } from "../types.ts";
+import type { Healed, Warning } from "../base/types.ts";
 import { icon } from "./icons.ts";
 import { copyButton, siteLink } from "./parts.ts";
 import { ahead, count, figure } from "./wording/amounts.ts";

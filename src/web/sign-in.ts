@@ -1,5 +1,5 @@
 /** `/signin` and `/signup`: forms without script. What they send is judged where programs' sign-ins are. */
-import type { Refusal } from "../errors.ts";
+import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { login, signup } from "../routes/auth.ts";

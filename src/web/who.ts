@@ -1,5 +1,5 @@
 /** Who sees a page, and how its form is answered (WEB 1.4, 1.5): 303 to a page, or the form again with what was wrong. */
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { readFormFields } from "../http/body.ts";
 import { pathOf, queryOf } from "../http/exchange.ts";

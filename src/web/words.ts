@@ -1,6 +1,6 @@
 /** Times and what people sent, as pages say them (WEB 1.9). */
 import { html, type Html } from "../html/template.ts";
-import { UNIT_MS } from "../units.ts";
+import { UNIT_MS } from "../base/units.ts";
 import { count } from "./wording/amounts.ts";
 
 /** What a person sent: text in an element of its own, whatever its direction. */

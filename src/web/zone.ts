@@ -1,9 +1,9 @@
 /** The drop zone as the server writes it: what the script needs to know, and the form for whoever has none (WEB 4.8). */
-import type { Refusal } from "../errors.ts";
+import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
-import { randomName } from "../random.ts";
+import { randomName } from "../base/random.ts";
 import type { Ctx } from "../routes/context.ts";
-import { humanSize } from "../units.ts";
+import { humanSize } from "../base/units.ts";
 import { scriptPath } from "./assets.ts";
 import { csrfOf } from "./frame.ts";
 import { icon } from "./icons.ts";

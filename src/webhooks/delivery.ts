@@ -2,7 +2,7 @@
  *  slots of their own, and holds nobody else up. Runs in one process alone. */
 import type { Delivery, Letter, Outbox } from "../store/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { UNIT_MS } from "../units.ts";
+import { UNIT_MS } from "../base/units.ts";
 import { messageOf } from "./message.ts";
 import { type Network, post } from "./post.ts";
 

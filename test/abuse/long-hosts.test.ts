@@ -1,7 +1,7 @@
 /** PIPELINE 3: what the scan says stays short, whatever an upload calls its hosts: the sentence goes out with the answer, and
  *  a suspicion into the site's row, which each visit of the site reads. */
 import { expect, test } from "bun:test";
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import { scanAbuse } from "../../src/pipeline/abuse/index.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
 import { draftOf } from "../kit/patterns/judged.ts";

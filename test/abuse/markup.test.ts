@@ -1,7 +1,7 @@
 /** PIPELINE 3: what a browser may show as a page is scanned as one, whatever its type. Every type has the
  *  quarantine's header. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { isMarkup, mediaType, MEDIA_TYPES } from "../../src/media-types.ts";
+import { isMarkup, mediaType, MEDIA_TYPES } from "../../src/base/media-types.ts";
 import { judge } from "../kit/abuse-site.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 

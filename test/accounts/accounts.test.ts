@@ -1,6 +1,6 @@
 /** Sign-up and sign-in (CONTRACT 4.4 and 5; RELIABILITY A6, A9). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { newToken } from "../../src/tokens.ts";
+import { newToken } from "../../src/base/tokens.ts";
 import { medians } from "../kit/cpu.ts";
 import { bearer, call, type Person, PASSWORD, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";

@@ -1,6 +1,6 @@
 /** SPEC, "Site lifecycle": claim and bulk-attach (CONTRACT 4.4). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { newToken } from "../../src/tokens.ts";
+import { newToken } from "../../src/base/tokens.ts";
 import { medians } from "../kit/cpu.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";

@@ -1,6 +1,6 @@
 /** RELIABILITY 5: who may call what. Nothing changes unless the answer is 200. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { newToken } from "../../src/tokens.ts";
+import { newToken } from "../../src/base/tokens.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 

@@ -1,6 +1,6 @@
 /** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT 5, RELIABILITY A7). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { newToken } from "../../src/tokens.ts";
+import { newToken } from "../../src/base/tokens.ts";
 import { read } from "../kit/database.ts";
 import { type BrowserSession, call, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";

@@ -1,5 +1,5 @@
 /** Who asks in the matrix of RELIABILITY 5, and what the usual rows of it answer. */
-import { allows, type Scope } from "../../src/tokens.ts";
+import { allows, type Scope } from "../../src/base/tokens.ts";
 import type { Person } from "../kit/people.ts";
 import type { DeployResult } from "../kit/server.ts";
 

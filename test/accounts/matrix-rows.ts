@@ -1,5 +1,5 @@
 /** What each route of the API answers to each credential (RELIABILITY 5). */
-import { newToken, type Scope } from "../../src/tokens.ts";
+import { newToken, type Scope } from "../../src/base/tokens.ts";
 import { type DeployResult, JSON_TYPE, NOBODYS_ID, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { all, type Credential, deployTokens, managed, scoped, type World } from "./matrix-credentials.ts";

@@ -1,7 +1,7 @@
 /** RELIABILITY 5: every endpoint × every credential. Nothing changes unless the answer is 200. Two files try it, each with
  *  half of the credentials. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { hashToken, newDeployTokenId, newToken } from "../../src/tokens.ts";
+import { hashToken, newDeployTokenId, newToken } from "../../src/base/tokens.ts";
 import { belongings, openSnapshots } from "../kit/database.ts";
 import { signUp } from "../kit/people.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";

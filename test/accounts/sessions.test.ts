@@ -1,6 +1,6 @@
 /** Cookies and sessions, and where a form leads (CONTRACT 5; RELIABILITY A8, A9). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { newToken } from "../../src/tokens.ts";
+import { newToken } from "../../src/base/tokens.ts";
 import { bearer, call, cookieOf, type Person, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";

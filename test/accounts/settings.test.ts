@@ -1,6 +1,6 @@
 /** BEYOND 0: the settings of a site, and who may change them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { hashToken } from "../../src/tokens.ts";
+import { hashToken } from "../../src/base/tokens.ts";
 import { write } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";

@@ -1,7 +1,7 @@
 /** CONTRACT 4.4: how often a password may be tried, and who waits for argon2id (RELIABILITY A6): nobody locks out the owner
  *  of an account, and nobody fills the line for others. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { createGate, type From } from "../../src/gate.ts";
+import { createGate, type From } from "../../src/run/gate.ts";
 import { read } from "../kit/database.ts";
 import { bearer, call, cookieOf, csrfOf, PASSWORD, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";

@@ -1,7 +1,7 @@
 /** A process of its own that ingests the archives of a folder and prints what that took: memory is counted by process. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import { ingest } from "../../src/pipeline/archive/index.ts";
 import { cpuOf } from "../kit/cpu.ts";
 import { LIMITS } from "../kit/ingesting.ts";

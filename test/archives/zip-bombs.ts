@@ -1,6 +1,6 @@
 /** Archives that cost a careless reader its memory or its time. */
 import { crc32, deflateRawSync } from "node:zlib";
-import type { Bytes } from "../../src/types.ts";
+import type { Bytes } from "../../src/base/types.ts";
 import { LOCAL, pack } from "../kit/zip-layouts.ts";
 import { buildZip, concat, type Member, zipOf } from "../kit/zip.ts";
 

@@ -1,7 +1,7 @@
 /** RELIABILITY A19: broken markup hides no form. Chromium says which forms a password would go to; the scan must know
  *  each of them. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { SiteContext } from "../../src/types.ts";
+import type { SiteContext } from "../../src/base/types.ts";
 import { judgePage } from "../kit/abuse-site.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { BAD, EVIL, FIELD, ofWritten, PIECES, random } from "./pieces.ts";

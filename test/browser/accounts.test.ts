@@ -1,7 +1,7 @@
 /** Signing in, approving a device and claiming a site, by a person in a real browser; and what a hosted page tries
  *  with that person's cookie. On *.localhost such attempts prove nothing: the names here are of a real domain. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { newToken } from "../../src/tokens.ts";
+import { newToken } from "../../src/base/tokens.ts";
 import { bearer, PASSWORD } from "../kit/people.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";

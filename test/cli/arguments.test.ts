@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasFlag, type KnownFlag, scanArguments } from "../../src/arguments.ts";
+import { hasFlag, type KnownFlag, scanArguments } from "../../src/base/arguments.ts";
 import { parseArguments } from "../../src/cli/flags.ts";
 import { askedFor, readConfig } from "../../src/config/index.ts";
 import { readWords, wantsHelp } from "../../src/operator/arguments.ts";
@@ -105,7 +105,7 @@ test.each<[string[], boolean]>([
 test("on Node every word is the same", async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-arguments-"));
   const built = await Bun.build({
-    entrypoints: [join(import.meta.dir, "..", "..", "src", "arguments.ts")],
+    entrypoints: [join(import.meta.dir, "..", "..", "src", "base", "arguments.ts")],
     target: "node",
     outdir: folder,
   });

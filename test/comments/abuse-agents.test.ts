@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { UNIT_MS } from "../../src/units.ts";
+import { UNIT_MS } from "../../src/base/units.ts";
 import { type Commented, commentedSite, startCommented } from "./agents.ts";
 import { call, request, send } from "./mcp-calls.ts";
 

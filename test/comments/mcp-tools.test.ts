@@ -1,6 +1,6 @@
 /** COMMENTS 6, the tools: what an agent sees and does, by the scopes of its token. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { UNIT_MS } from "../../src/units.ts";
+import { UNIT_MS } from "../../src/base/units.ts";
 import { type Commented, commentedSite, startCommented } from "./agents.ts";
 import { call, request, send } from "./mcp-calls.ts";
 

@@ -1,6 +1,6 @@
 /** Slots are taken in turn by network, not in order of arrival (CONTRACT 4.1). */
 import { describe, expect, test } from "bun:test";
-import { createGate } from "../../src/gate.ts";
+import { createGate } from "../../src/run/gate.ts";
 import { deployProcesses, local, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";

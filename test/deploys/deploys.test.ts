@@ -1,6 +1,6 @@
 /** SPEC "Endpoints" and CONTRACT 4.3, 4.4: deploying, redeploying, reading a site. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { deployDigest, contentHash, versionIdOf } from "../../src/version-id.ts";
+import { deployDigest, contentHash, versionIdOf } from "../../src/base/version-id.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 import { page, records } from "./site-record.ts";

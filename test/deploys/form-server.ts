@@ -4,7 +4,7 @@ import { createPool } from "../../src/deploy/pool.ts";
 import { errorJson } from "../../src/http/answers.ts";
 import { Exchange, pathOf } from "../../src/http/exchange.ts";
 import { limiter } from "../../src/http/rate-limit.ts";
-import { asRefusal } from "../../src/errors.ts";
+import { asRefusal } from "../../src/base/errors.ts";
 import type { Route } from "../../src/routes/context.ts";
 import { createSiteByForm, redeployByForm } from "../../src/routes/deploys/deploy.ts";
 import { createApi } from "../../src/routes/index.ts";

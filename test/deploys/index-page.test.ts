@@ -1,11 +1,11 @@
 /** CONTRACT 4.2: `/` resolves for every upload, and what the version is called. RELIABILITY Z73, Z74. */
 import { describe, expect, test } from "bun:test";
 import { build } from "../../src/pipeline/index.ts";
-import { humanSize } from "../../src/units.ts";
+import { humanSize } from "../../src/base/units.ts";
 import { keepPages } from "../../src/html/kept-pages.ts";
 import { titleOf as titleOfPage } from "../../src/html/title.ts";
-import type { BuiltVersion } from "../../src/types.ts";
-import { contentHash } from "../../src/version-id.ts";
+import type { BuiltVersion } from "../../src/base/types.ts";
+import { contentHash } from "../../src/base/version-id.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { type Content, zipOf } from "../kit/zip.ts";

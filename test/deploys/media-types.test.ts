@@ -1,6 +1,6 @@
 /** RELIABILITY H45: the Content-Type of every kind of file. */
 import { describe, expect, test } from "bun:test";
-import { mediaType } from "../../src/media-types.ts";
+import { mediaType } from "../../src/base/media-types.ts";
 
 const text = new TextEncoder().encode("<p>é");
 const LATIN_1 = new Uint8Array([0x3c, 0x70, 0x3e, 0xe9]);

@@ -1,5 +1,5 @@
 /** Previews as the tests make, list, promote and end them. */
-import type { Warning } from "../../src/types.ts";
+import type { Warning } from "../../src/base/types.ts";
 import { bearer } from "../kit/people.ts";
 import { type Contents, type DeployResult, type TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";

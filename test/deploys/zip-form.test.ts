@@ -2,7 +2,7 @@
  *  refused, however it is cut, bloated or put together. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openFileForm } from "../../src/http/multipart.ts";
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import { snapshot } from "../kit/database.ts";
 import { type BrowserSession, call, type Person, signInByForm, signUp } from "../kit/people.ts";
 import { rawExchange } from "../kit/raw-http.ts";

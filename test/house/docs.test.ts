@@ -43,7 +43,7 @@ describe("docs/http-api.md", () => {
   });
 
   test("names every error code", async () => {
-    const [text, source] = await Promise.all([read("docs/http-api.md"), read("src/errors.ts")]);
+    const [text, source] = await Promise.all([read("docs/http-api.md"), read("src/base/errors.ts")]);
     const codes = [...source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm)].map((match) => match[1]!);
     expect(codes.length).toBeGreaterThan(30);
     expect(codes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);

@@ -1,6 +1,6 @@
 /** Work that is done again and again: what it throws ends nothing, and does not fill the log. */
 import { expect, test } from "bun:test";
-import { every, loggedBy } from "../../src/every.ts";
+import { every, loggedBy } from "../../src/run/every.ts";
 import { until } from "../kit/until.ts";
 
 test.each<[string, () => unknown]>([

@@ -1,7 +1,7 @@
 /** What the abuse scan says of some files, for the tables of its tests. */
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import { scanAbuse } from "../../src/pipeline/abuse/index.ts";
-import type { Bytes, SiteContext } from "../../src/types.ts";
+import type { Bytes, SiteContext } from "../../src/base/types.ts";
 import FIRST_BRANDS from "../../src/store/disk/first-brands.txt" with { type: "text" };
 
 /** A new anonymous site. */

@@ -1,7 +1,7 @@
 /** BEYOND 5: every answer of a site is held against its explanation, so that the tables of tests that ask a site are tests
  *  of that, too. */
 import { expect } from "bun:test";
-import { hashToken, newToken } from "../../src/tokens.ts";
+import { hashToken, newToken } from "../../src/base/tokens.ts";
 import { read, write } from "./database.ts";
 import { type Setting, startServer, type TestServer } from "./server.ts";
 

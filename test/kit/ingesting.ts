@@ -1,8 +1,8 @@
 /** What a zip becomes, or why not, for the tables of the archive tests. */
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import { ingest } from "../../src/pipeline/archive/index.ts";
-import type { Limits } from "../../src/types.ts";
-import { versionIdOf } from "../../src/version-id.ts";
+import type { Limits } from "../../src/base/types.ts";
+import { versionIdOf } from "../../src/base/version-id.ts";
 
 export const LIMITS: Limits = { max_files: 200, max_bytes: 10_485_760, max_zip_bytes: 5_242_880 };
 

@@ -1,6 +1,6 @@
 /** A site that holds as many comments as it may, written through the store: over HTTP it would take minutes. */
 import type { Notes } from "../../src/store/notes.ts";
-import { newCommentId } from "../../src/tokens.ts";
+import { newCommentId } from "../../src/base/tokens.ts";
 import type { DeployResult } from "./server.ts";
 
 const REPLIES = 19;

@@ -1,7 +1,7 @@
 /** A Markdown site straight out of the pipeline, for the many small rules. */
 import { renderMarkdownSite } from "../../src/pipeline/docs/index.ts";
 import type { TimeLimits } from "../../src/pipeline/markdown/limits.ts";
-import type { Bytes, Draft, Progress } from "../../src/types.ts";
+import type { Bytes, Draft, Progress } from "../../src/base/types.ts";
 
 export interface DocsSite {
   draft: Draft;

@@ -1,5 +1,5 @@
 /** Accounts, sessions and browsers without a browser, for tests that need somebody to be signed in. */
-import { hashToken, newAccountId, newSessionId, newToken } from "../../src/tokens.ts";
+import { hashToken, newAccountId, newSessionId, newToken } from "../../src/base/tokens.ts";
 import type { TestServer } from "./server.ts";
 
 export const PASSWORD = "correct horse battery";

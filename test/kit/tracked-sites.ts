@@ -2,7 +2,7 @@
  *  sees them over HTTP (I1, I2) and as the data directory shows them (I3 to I5). */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { contentHash } from "../../src/version-id.ts";
+import { contentHash } from "../../src/base/version-id.ts";
 import { read } from "./database.ts";
 import type { ServerProcess } from "./process.ts";
 import { DELTA, deltaOf, planned } from "./delta.ts";

@@ -1,6 +1,6 @@
 /** Writes zip archives from plain data. Every field of every record can be overridden, so that a test can lie in it. */
 import { crc32, deflateRawSync } from "node:zlib";
-import type { Bytes } from "../../src/types.ts";
+import type { Bytes } from "../../src/base/types.ts";
 import { CENTRAL, END, END_64, type Fields, LOCAL, LOCATOR, pack } from "./zip-layouts.ts";
 
 export type Content = string | Uint8Array;

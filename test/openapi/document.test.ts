@@ -2,12 +2,12 @@
  *  and nothing else; the bodies of SPEC and CONTRACT have the members that those name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ON_SITE } from "../../src/comments/index.ts";
-import { ERROR_CODES, statusOf } from "../../src/errors.ts";
+import { ERROR_CODES, statusOf } from "../../src/base/errors.ts";
 import { ELSEWHERE } from "../../src/openapi/codes.ts";
 import { OPERATIONS } from "../../src/openapi/routes/index.ts";
 import { MCP } from "../../src/routes/mcp.ts";
 import { TABLE } from "../../src/routes/table.ts";
-import { SCOPES } from "../../src/tokens.ts";
+import { SCOPES } from "../../src/base/tokens.ts";
 import { comment_rows } from "../accounts/comment-rows.ts";
 import type { Credential } from "../accounts/matrix-credentials.ts";
 import { rows } from "../accounts/matrix-rows.ts";

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "../../src/config/index.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
-import { rateWindows } from "../../src/rates.ts";
+import { rateWindows } from "../../src/base/rates.ts";
 import { run, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import * as manual from "../kit/self-hosting.ts";
 import { startServer } from "../kit/server.ts";

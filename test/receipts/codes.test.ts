@@ -8,7 +8,7 @@ const named = (text: string): Set<string> =>
   new Set([...text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map((match) => match[1]!));
 
 async function codes(): Promise<string[]> {
-  const [, union] = /type WarningCode =([^;]+);/.exec(await read("src/types.ts"))!;
+  const [, union] = /type WarningCode =([^;]+);/.exec(await read("src/base/types.ts"))!;
   return [...union!.matchAll(/"(\w+)"/g)].map((match) => match[1]!);
 }
 

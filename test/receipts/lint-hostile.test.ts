@@ -1,7 +1,7 @@
 /** The lint reads whatever is uploaded, in its thread and within its deadline (CONTRACT 4.1: 10 s for a whole deploy). */
 import { expect, test } from "bun:test";
 import { lint } from "../../src/pipeline/lint/index.ts";
-import type { Bytes, Draft, Warning } from "../../src/types.ts";
+import type { Bytes, Draft, Warning } from "../../src/base/types.ts";
 import { cpuOf, expectLinear } from "../kit/cpu.ts";
 import { HOSTILE } from "./hostile.ts";
 

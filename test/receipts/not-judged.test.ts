@@ -5,7 +5,7 @@ import { keepPages } from "../../src/html/kept-pages.ts";
 import { createBudget } from "../../src/pipeline/budget.ts";
 import { build } from "../../src/pipeline/index.ts";
 import { detectSpa } from "../../src/pipeline/spa/index.ts";
-import type { BuiltVersion } from "../../src/types.ts";
+import type { BuiltVersion } from "../../src/base/types.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
 import { LIMITS } from "../kit/ingesting.ts";
 import { draftOf } from "../kit/patterns/judged.ts";

@@ -1,5 +1,5 @@
 /** What the sites of the receipts' test set are made of. */
-import type { WarningCode } from "../../src/types.ts";
+import type { WarningCode } from "../../src/base/types.ts";
 
 export type Contents = Record<string, string | Uint8Array>;
 type Change = (files: Contents) => Contents;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { createCoders } from "../../src/coding/coders.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
-import type { Bytes } from "../../src/types.ts";
+import type { Bytes } from "../../src/base/types.ts";
 import { askWithoutReading, crawl, deploy, get, peakOf, prose, workOf } from "../kit/coding-attacks.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import { rawSite } from "../kit/raw-http.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadedVersion, Row } from "../../src/serve/kept.ts";
 import { createLocate, type SiteHost } from "../../src/serve/locate.ts";
-import type { Site } from "../../src/types.ts";
+import type { Site } from "../../src/base/types.ts";
 
 const idOf = (n: number) => String(n).padStart(16, "0");
 const HOUR = 3_600_000;

@@ -9,7 +9,7 @@ import type { Content, FileAnswer } from "../../src/serve/kept.ts";
 import { policyOf } from "../../src/serve/policy.ts";
 import { unchanged, whole, wholeInit } from "../../src/serve/prebuilt.ts";
 import type { StoredFile } from "../../src/store/serving.ts";
-import type { Bytes, Site } from "../../src/types.ts";
+import type { Bytes, Site } from "../../src/base/types.ts";
 
 const item = (name: string, cost: number, dropped: string[]): Kept => ({
   cost,

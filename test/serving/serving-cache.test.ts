@@ -10,7 +10,7 @@ import { createRows } from "../../src/serve/rows.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
-import type { Site, Version } from "../../src/types.ts";
+import type { Site, Version } from "../../src/base/types.ts";
 
 const SITE_ID = "site_00000000000000000000";
 const VERSION_ID = "0123456789abcdef";

@@ -1,6 +1,6 @@
 /** CONTRACT 6 and RELIABILITY H19 to H33: which file answers which path. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { resolve } from "../../src/resolve.ts";
+import { resolve } from "../../src/base/resolve.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import type { RawAnswer } from "../kit/raw-http.ts";
 import { startExplained } from "../kit/explained.ts";

@@ -1,7 +1,7 @@
 /** RELIABILITY H10 to H16: parts of files, from memory and from the disk alike. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseRange } from "../../src/http/ranges.ts";
-import { MEDIA_TYPES } from "../../src/media-types.ts";
+import { MEDIA_TYPES } from "../../src/base/media-types.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { rawRequest, rawSite } from "../kit/raw-http.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -12,8 +12,8 @@ import { openStore, type Store } from "../../src/store/index.ts";
 import { DamagedBlob } from "../../src/store/refusals.ts";
 import type { Stored } from "../../src/store/serving.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
-import type { Bytes, Site } from "../../src/types.ts";
-import { contentHash, deployDigest, versionIdOf } from "../../src/version-id.ts";
+import type { Bytes, Site } from "../../src/base/types.ts";
+import { contentHash, deployDigest, versionIdOf } from "../../src/base/version-id.ts";
 import { openFile, UNBOUNDED } from "../kit/database.ts";
 import { until } from "../kit/until.ts";
 

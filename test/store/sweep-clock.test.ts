@@ -1,6 +1,6 @@
 /** RELIABILITY 2, G3 and K26: what the sweep makes of a clock that is wrong, or was. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { slotOf } from "../../src/metrics/index.ts";
+import { slotOf } from "../../src/run/metrics.ts";
 import { startSweeping } from "../../src/server/sweeping.ts";
 import { openStore } from "../../src/store/index.ts";
 import { auditRows, write } from "../kit/database.ts";

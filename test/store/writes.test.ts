@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import type { NewToken, Publish, PublishTarget } from "../../src/store/changes.ts";
 import { accountOperations } from "../../src/store/sql/operator/account-operations.ts";
 import { accountStore } from "../../src/store/sql/accounts.ts";

@@ -1,7 +1,7 @@
 /** Uploads that are made to be judged for as long as they can be: `bun test/torture/judging.ts [name…]` builds each and tells
  *  the processor time that it took and what became of it. Each is through or refused within 4 s: 2 s of judging, and what
  *  cannot be interrupted. Needs nothing; a minute. */
-import { Refusal } from "../../src/errors.ts";
+import { Refusal } from "../../src/base/errors.ts";
 import { build } from "../../src/pipeline/index.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
 import { LIMITS } from "../kit/ingesting.ts";

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { read, write } from "../kit/database.ts";
 import { until } from "../kit/until.ts";
-import { UNIT_MS } from "../../src/units.ts";
+import { UNIT_MS } from "../../src/base/units.ts";
 import { type Commented, commentedSite, startCommented } from "../comments/agents.ts";
 import { type Received, type Receiver, startReceiver, Webhook } from "./receiver.ts";
 

@@ -1,7 +1,7 @@
 /** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. It runs on the machine of
  *  the person who deploys; src/routes/deploys/deploy.ts answers it. */
 import { resolve } from "node:path";
-import { randomKey } from "../../random.ts";
+import { randomKey } from "../../base/random.ts";
 import type { Context, Given } from "../command.ts";
 import { contentAt, contentOfProject, requireExisting, zipContent, type Content } from "./content.ts";
 import { deployJson } from "./deploy-json.ts";

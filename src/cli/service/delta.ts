@@ -1,5 +1,5 @@
 /** What of an upload is sent to a site that has the rest (BEYOND 6): the list for the plan, and the entries of the delta. */
-import { contentHash } from "../../version-id.ts";
+import { contentHash } from "../../base/version-id.ts";
 import { fields, listOf, TEXT } from "./shape.ts";
 
 type Files = Iterable<readonly [path: string, bytes: Uint8Array<ArrayBuffer>]>;

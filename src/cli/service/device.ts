@@ -5,7 +5,7 @@ import { APPROVAL, DEVICE_CODE, type Approval, type DeviceCode } from "./wire-ac
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 
 interface Clock {
   now(): number;

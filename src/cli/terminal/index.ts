@@ -4,7 +4,7 @@ import { isatty } from "node:tty";
 import { codeOf } from "../failure.ts";
 import { sleepSync } from "../sleep-sync.ts";
 import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
-import { visibleJson, visibleLine } from "../../visible.ts";
+import { visibleJson, visibleLine } from "../../base/visible.ts";
 import { bold, cyan, text, type Text } from "./text.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;

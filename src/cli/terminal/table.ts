@@ -1,5 +1,5 @@
 /** Columns for a person; what a program reads is JSON. */
-import { visibleLine } from "../../visible.ts";
+import { visibleLine } from "../../base/visible.ts";
 
 /** Characters of one width are assumed: a name in wide letters moves its row, and loses nothing. */
 const lengthOf = (cell: string): number => [...cell].length;

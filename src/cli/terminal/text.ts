@@ -1,6 +1,6 @@
 /** What the terminal shows. Every value that enters a text is made harmless first: a server's sentence or a file's name
  *  must not move the cursor, change the title or look like something else. */
-import { visibleLine } from "../../visible.ts";
+import { visibleLine } from "../../base/visible.ts";
 
 export class Text {
   constructor(readonly render: (colors: boolean) => string) {}

@@ -1,5 +1,5 @@
 /** Sizes, times and counts as people say them. */
-import { humanSize, UNIT_MS } from "../../units.ts";
+import { humanSize, UNIT_MS } from "../../base/units.ts";
 
 export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 

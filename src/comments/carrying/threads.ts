@@ -2,8 +2,8 @@
  *  the last version in which it was found, so that a rollback finds it again. */
 import type { AnchorRow, Carried, CarriedRow, Notes, Place } from "../../store/notes.ts";
 import type { Blobs, Versions } from "../../store/serving.ts";
-import type { Page } from "../../pages.ts";
-import type { Site } from "../../types.ts";
+import type { Page } from "../../base/pages.ts";
+import type { Site } from "../../base/types.ts";
 import { anchor } from "../anchor.ts";
 import { normalise } from "../text.ts";
 import { carry } from "./texts.ts";

@@ -1,9 +1,9 @@
 /** Pages of a site's versions as texts, for passages that are carried from one to the other. */
 import { decodeHtml } from "../../html/decode.ts";
-import { type Page, pageAt, type Pages } from "../../pages.ts";
-import { effectiveSpa } from "../../site-state.ts";
+import { type Page, pageAt, type Pages } from "../../base/pages.ts";
+import { effectiveSpa } from "../../base/site-state.ts";
 import type { Blobs, Versions } from "../../store/serving.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import { pageText } from "../page-text.ts";
 
 /** Bytes of pages that one carrying reads, and of a single page: with the texts laid beside each other some seconds at

@@ -1,6 +1,6 @@
 /** Collections of comments, their pages, and the container that new ones are sent to (COMMENTS 1). Oldest first, so that a
  *  page which is full stays what it is. */
-import { decodePath } from "../../percent.ts";
+import { decodePath } from "../../base/percent.ts";
 import type { NoteEvent } from "../../store/notes.ts";
 import { FEED_PAGE, type FeedAsked, type FeedItem, type FeedSite, type Identified } from "../types.ts";
 import { annotation, commentIri, moderation } from "./annotations.ts";

@@ -1,10 +1,10 @@
 /** Who calls: an agent by its token, for one site (COMMENTS 6). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { AgentToken, Author, Scope, Viewpoint } from "../../store/notes.ts";
 import { commentsOff, refuseUnlessThere, unknownSite } from "../../store/refusals.ts";
-import { hashToken } from "../../tokens.ts";
-import type { Site } from "../../types.ts";
-import { UNIT_MS } from "../../units.ts";
+import { hashToken } from "../../base/tokens.ts";
+import type { Site } from "../../base/types.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import type { McpParts } from "./parts.ts";
 
 /** When it was last used is told to the minute. */

@@ -1,5 +1,5 @@
 /** What a tool is called with, read one by one: the schemas tell a client what is right, these what was wrong. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { type Members, member } from "./rpc.ts";
 
 const invalid = (name: string, why: string): Refusal =>

@@ -1,6 +1,6 @@
 /** `POST {base_url}/sites/:id/comments/mcp`: the comments of one site for agents (COMMENTS 6). No session, no stream, no
  *  state: each request is answered by what it says and by its token. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { answerJson, KEPT_HEADERS } from "../../http/answers.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { type Agent, agentOf } from "./agent.ts";

@@ -1,6 +1,6 @@
 /** What MCP asks of a server, in both of its eras (COMMENTS 6). */
 import packageJson from "../../../package.json";
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { type Agent, refuseWithout } from "./agent.ts";
 import { refuseOthers } from "./arguments.ts";
 import { agreedVersion, type Era, SERVER_INFO, STATELESS } from "./era.ts";

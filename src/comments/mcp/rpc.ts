@@ -1,5 +1,5 @@
 /** JSON-RPC as MCP uses it: one message to a request, told apart by its members; errors with their status of HTTP. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { mediaType, readAnyJson } from "../../http/body.ts";
 
 export type Members = Readonly<Record<string, unknown>>;

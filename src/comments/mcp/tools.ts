@@ -1,8 +1,8 @@
 /** What agents can do, in the order in which they are told (COMMENTS 6). Nothing here deploys, approves or deletes. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { Scope, StoredThread } from "../../store/notes.ts";
-import { newCommentId, newNoteEventId } from "../../tokens.ts";
-import { withoutUnseen } from "../../visible.ts";
+import { newCommentId, newNoteEventId } from "../../base/tokens.ts";
+import { withoutUnseen } from "../../base/visible.ts";
 import { pageOf } from "../addresses.ts";
 import { checkText } from "../annotation.ts";
 import { cursorOf, numberIn } from "../visitor/cursor.ts";

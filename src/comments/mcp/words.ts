@@ -2,8 +2,8 @@
  *  show nothing could tell an agent what nobody else reads (COMMENTS 6). */
 import { siteUrl } from "../../http/hosts.ts";
 import type { Author, StoredComment, StoredThread } from "../../store/notes.ts";
-import type { Site } from "../../types.ts";
-import { UNSEEN } from "../../visible.ts";
+import type { Site } from "../../base/types.ts";
+import { UNSEEN } from "../../base/visible.ts";
 import type { CommentParts } from "../context.ts";
 
 type Config = CommentParts["config"];

@@ -1,10 +1,10 @@
 /** What owners decide and read, on the site's host by their cookie and on the API's by a session or a manage_token. */
-import { Refusal } from "../../errors.ts";
-import { newNoteEventId } from "../../tokens.ts";
+import { Refusal } from "../../base/errors.ts";
+import { newNoteEventId } from "../../base/tokens.ts";
 import type { Action, Author, Decision, QueueState, StoredThread } from "../../store/notes.ts";
 import { unknownComment } from "../../store/refusals.ts";
-import type { Site } from "../../types.ts";
-import { withoutUnseen } from "../../visible.ts";
+import type { Site } from "../../base/types.ts";
+import { withoutUnseen } from "../../base/visible.ts";
 import { readMembers } from "../annotation.ts";
 import { answer, PRIVATE } from "../answers.ts";
 import type { CommentParts, Ctx } from "../context.ts";

@@ -1,6 +1,6 @@
 /** Threads as their owner reads and decides them on the API's host (COMMENTS 2). */
-import { Refusal } from "../../errors.ts";
-import { newNoteEventId } from "../../tokens.ts";
+import { Refusal } from "../../base/errors.ts";
+import { newNoteEventId } from "../../base/tokens.ts";
 import type { Action, Status } from "../../store/notes.ts";
 import { feedSite, pageOf } from "../addresses.ts";
 import { answer, LD_JSON } from "../answers.ts";

@@ -1,9 +1,9 @@
 /** What authors do to their own words and name on a site's host (COMMENTS 2 and rulings 3, 4 and 11). */
-import { Refusal } from "../../errors.ts";
-import { newNoteEventId } from "../../tokens.ts";
+import { Refusal } from "../../base/errors.ts";
+import { newNoteEventId } from "../../base/tokens.ts";
 import type { Author } from "../../store/notes.ts";
 import { commentDeleted, unknownComment } from "../../store/refusals.ts";
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { feedSite } from "../addresses.ts";
 import { readChangedText, readMembers } from "../annotation.ts";
 import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";

@@ -1,5 +1,5 @@
 /** The container that comments are sent to, as its address describes it (Annotation Protocol 4.1). */
-import { siteFeedAddress } from "../../pages.ts";
+import { siteFeedAddress } from "../../base/pages.ts";
 import { COMMENTS, feedSite } from "../addresses.ts";
 import { LD_JSON, optionsAnswer } from "../answers.ts";
 import type { Ctx } from "../context.ts";

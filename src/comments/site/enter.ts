@@ -1,8 +1,8 @@
 /** Ways in and out on a site's host: the passcode, the owner's code, and reports, which need neither (COMMENTS 2). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { isForm, readForm } from "../../http/body.ts";
-import { isPasscode } from "../../passwords.ts";
-import { hashToken } from "../../tokens.ts";
+import { isPasscode } from "../../http/passwords.ts";
+import { hashToken } from "../../base/tokens.ts";
 import type { ReportReason } from "../../store/notes.ts";
 import { MOST_BYTES, readMembers } from "../annotation.ts";
 import { answer, emptyAnswer } from "../answers.ts";

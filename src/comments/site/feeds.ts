@@ -1,7 +1,7 @@
 /** Feeds beside the pages, and everywhere under one address (COMMENTS 1). The same for every reader who gets them
  *  (ruling 10). */
-import { Refusal } from "../../errors.ts";
-import { feedAddress, type Page, pageOfFeed, siteFeedAddress } from "../../pages.ts";
+import { Refusal } from "../../base/errors.ts";
+import { feedAddress, type Page, pageOfFeed, siteFeedAddress } from "../../base/pages.ts";
 import { feedSite, pageOf, pathOfSource } from "../addresses.ts";
 import { optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";

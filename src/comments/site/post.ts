@@ -1,7 +1,7 @@
 /** `POST /_svc/comments/`: a thread on a page, or a reply (COMMENTS 2 and rulings 11 to 19). */
-import { Refusal } from "../../errors.ts";
-import { newCommentId } from "../../tokens.ts";
-import { newPseudonym } from "../../slugs.ts";
+import { Refusal } from "../../base/errors.ts";
+import { newCommentId } from "../../base/tokens.ts";
+import { newPseudonym } from "../../base/slugs.ts";
 import type { Author, Written } from "../../store/notes.ts";
 import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
 import { readComment, type SentComment } from "../annotation.ts";

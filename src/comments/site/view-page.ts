@@ -1,7 +1,7 @@
 /** The page of `view`: threads and forms in plain HTML, for browsers without scripts and pages that allow none. */
 import { document, html, type Html, trusted } from "../../html/template.ts";
-import { decodePath } from "../../percent.ts";
-import { visible } from "../../visible.ts";
+import { decodePath } from "../../base/percent.ts";
+import { visible } from "../../base/visible.ts";
 import type { Comment, Thread, Viewer } from "../types.ts";
 
 const STYLE = `main{max-width:44rem;margin:0 auto;padding:2rem 1.25rem;display:grid;gap:1.5rem}

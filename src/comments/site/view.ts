@@ -1,5 +1,5 @@
 /** `GET view?page=…` and the POST of its forms: comments without a script (COMMENTS 2 and ruling 13). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { readForm } from "../../http/body.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { feedSite, pageOf } from "../addresses.ts";

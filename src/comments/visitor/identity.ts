@@ -1,9 +1,9 @@
 /** The cookies of comments (COMMENTS 4 and rulings 8 and 9): who somebody is on this site, that they gave its passcode,
  *  and that its owner sent them. Each is worth something on its own site alone. */
 import { cookieValues } from "../../http/cookies.ts";
-import { randomKey } from "../../random.ts";
-import type { Site } from "../../types.ts";
-import { UNIT_MS } from "../../units.ts";
+import { randomKey } from "../../base/random.ts";
+import type { Site } from "../../base/types.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { endedProof, lacksProof, proofCookies } from "./host-proof.ts";
 import { type Keys, seal, single, unseal } from "./keys.ts";
 

@@ -1,8 +1,8 @@
 /** How much one may write (COMMENTS 2 and ruling 13). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { Counted } from "../../http/rate-limit.ts";
 import type { Author } from "../../store/notes.ts";
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import type { Ctx } from "../context.ts";
 
 /** Posts, edits, deletions and renames of one network, whatever comes of them. */

@@ -1,6 +1,6 @@
 /** What visitors are called: a name that is drawn, or one that they choose (COMMENTS 4). */
-import { Refusal } from "../../errors.ts";
-import { UNSEEN, withoutUnseen } from "../../visible.ts";
+import { Refusal } from "../../base/errors.ts";
+import { UNSEEN, withoutUnseen } from "../../base/visible.ts";
 
 const MOST_GRAPHEMES = 40;
 const MOST_BYTES = 120;

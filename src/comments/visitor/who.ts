@@ -1,9 +1,9 @@
 /** Who asks on a site's host, and what they may: in the order in which it is refused (COMMENTS, ruling 12). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";
 import type { Author, Viewpoint } from "../../store/notes.ts";
 import { commentsFrozen, commentsOff } from "../../store/refusals.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import type { CommentParts, Ctx } from "../context.ts";
 import { clearedIdentity, hasGrant, type Identity, identityCookies, isOld, isOwner, readIdentity } from "./identity.ts";
 import { type Keys, personId } from "./keys.ts";

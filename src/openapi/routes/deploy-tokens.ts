@@ -1,5 +1,5 @@
 /** What an account gives to its CI (BEYOND 7). */
-import { SCOPES } from "../../tokens.ts";
+import { SCOPES } from "../../base/tokens.ts";
 import { json, JSON_CODES, ok, type Operations } from "../operation.ts";
 import { list, object, oneOf, ref, text } from "../schema.ts";
 

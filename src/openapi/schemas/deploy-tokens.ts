@@ -1,5 +1,5 @@
 /** What an account gives to its CI (BEYOND 7). */
-import { SCOPES } from "../../tokens.ts";
+import { SCOPES } from "../../base/tokens.ts";
 import { list, type Members, object, oneOf, orNull, ref, refOrNull, text, whole } from "../schema.ts";
 
 const of_token = {

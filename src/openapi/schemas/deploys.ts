@@ -1,6 +1,6 @@
 /** What a deploy is answered with, and what was fixed, warned of and seen on the way. */
 import type { RenderWarning } from "../../store/renders.ts";
-import type { Healed, Spa, WarningCode } from "../../types.ts";
+import type { Healed, Spa, WarningCode } from "../../base/types.ts";
 import { always, flag, list, type Members, object, oneOf, orNull, ref, text, whole, wordsOf } from "../schema.ts";
 
 const HEALED = wordsOf<Healed["code"]>({

@@ -1,5 +1,5 @@
 /** The one body of every error (CONTRACT 3). */
-import { ERROR_CODES } from "../../errors.ts";
+import { ERROR_CODES } from "../../base/errors.ts";
 import { list, type Members, object, oneOf, ref, text, whole } from "../schema.ts";
 
 const sized = object({ path: text("Its path in the zip."), bytes: whole("Uncompressed.") });

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { readTls } from "../../config/tls.ts";
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { type Finding, type Patient, worst } from "./finding.ts";
 import { hostsOf } from "./hosts.ts";
 

@@ -1,6 +1,6 @@
 /** Whether the disk has room for deploys. */
 import { diskUse, freeBytes, hasRoomFor } from "../../store/operations.ts";
-import { humanSize } from "../../units.ts";
+import { humanSize } from "../../base/units.ts";
 import type { Finding, Patient } from "./finding.ts";
 import { nearestThere } from "./places.ts";
 

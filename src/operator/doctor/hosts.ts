@@ -1,6 +1,6 @@
 /** The two hosts that a server is reached by. */
 import type { Config } from "../../config/index.ts";
-import { randomName } from "../../random.ts";
+import { randomName } from "../../base/random.ts";
 
 interface Hosts {
   base: string;

@@ -1,7 +1,7 @@
 /** `doctor`: what keeps a server from being reached or from working, each with what to do about it (CONTRACT 7). It looks,
  *  and changes nothing. */
 import { peekDataDir } from "../../store/operations.ts";
-import { visible } from "../../visible.ts";
+import { visible } from "../../base/visible.ts";
 import type { Config } from "../../config/index.ts";
 import type { ServerAddress } from "../../store/upkeep.ts";
 import type { Call, Command } from "../command.ts";

@@ -11,7 +11,7 @@ import {
   ROOT,
 } from "../../html/addresses.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { decodePercent } from "../../percent.ts";
+import { decodePercent } from "../../base/percent.ts";
 import { show } from "../show.ts";
 
 export type Destination =

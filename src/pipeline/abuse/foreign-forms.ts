@@ -1,5 +1,5 @@
 /** Reject 1: a form that asks for a secret and sends it to another domain. */
-import type { Warning } from "../../types.ts";
+import type { Warning } from "../../base/types.ts";
 import type { Budget } from "../budget.ts";
 import type { OwnHost } from "../../html/addresses.ts";
 import { basesOf, type Destination, destinationOf } from "./destinations.ts";

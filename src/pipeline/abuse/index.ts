@@ -1,13 +1,13 @@
 /** The abuse scan (PIPELINE 3), over every file that a browser may show as a page. A form that sends secrets to another
  *  domain is refused; what is only suspicious is warned of, and the store quarantines an anonymous site for it. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
-import type { Draft, Progress, SiteContext, Warning } from "../../types.ts";
+import type { Draft, Progress, SiteContext, Warning } from "../../base/types.ts";
 import { type Brand, parseBrands } from "./brands.ts";
 import { PageCode } from "./page-code.ts";
 import { foreignForm, localForms, secretsSent } from "./foreign-forms.ts";
 import { type PageFacts, Unreadable } from "./facts.ts";
-import { isMarkup, mediaType } from "../../media-types.ts";
+import { isMarkup, mediaType } from "../../base/media-types.ts";
 import { readings } from "./readings.ts";
 import { isProgram, programSignal } from "./programs.ts";
 import type { Judged, Signal } from "./signal.ts";

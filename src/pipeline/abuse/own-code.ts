@@ -1,5 +1,5 @@
 /** The code that stands in a page itself: its scripts, event attributes, and what is at `data:` addresses. */
-import { decodePercent } from "../../percent.ts";
+import { decodePercent } from "../../base/percent.ts";
 import type { PageFacts } from "./facts.ts";
 import { readScript, type Script } from "./script/script.ts";
 

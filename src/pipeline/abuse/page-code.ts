@@ -1,7 +1,7 @@
 /** The code that a page runs: its own scripts and event attributes, and the files of the upload that it loads, and those
  *  that they load. */
 import type { Budget } from "../budget.ts";
-import type { Files } from "../../types.ts";
+import type { Files } from "../../base/types.ts";
 import type { PageFacts } from "./facts.ts";
 import { codeAt } from "./own-code.ts";
 import { baseOf, type OwnHost } from "../../html/addresses.ts";

@@ -5,7 +5,7 @@ import { type Address, addressOf } from "../../html/addresses.ts";
 import { basesOf, destination } from "./destinations.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { decodePercent } from "../../percent.ts";
+import { decodePercent } from "../../base/percent.ts";
 
 const PROGRAM = /\.(?:exe|scr|iso|apk|hta|lnk)$/i;
 export const isProgram = (path: string): boolean => PROGRAM.test(path);

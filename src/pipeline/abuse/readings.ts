@@ -1,9 +1,9 @@
 /** A file as the pages that a browser could read in it: in its encodings, in the ways its broken markup may be mended, and
  *  with the pages that its frames hold. What is found in any of them counts. */
 import { isUtf8 } from "node:buffer";
-import type { Bytes } from "../../types.ts";
+import type { Bytes } from "../../base/types.ts";
 import type { Budget } from "../budget.ts";
-import { isMarkup, isXml } from "../../media-types.ts";
+import { isMarkup, isXml } from "../../base/media-types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import { allHtml, asBrowser, plainAfterDrawing, xml } from "../../html/foreign.ts";
 import { type Page, partsOf } from "../../html/page.ts";

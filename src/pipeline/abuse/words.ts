@@ -1,5 +1,5 @@
 /** What a field asks for, by the words around it. Words are whole: a hotpot is no one-time password. */
-import { UNSEEN } from "../../visible.ts";
+import { UNSEEN } from "../../base/visible.ts";
 
 /** Letters that look like Latin ones. */
 const [FOREIGN, LATIN] = ["аеорсухіѕԁӏјһԛԝοανρι", "aeopcyxisdljhqwoavpi"];

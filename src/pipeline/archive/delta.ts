@@ -1,10 +1,10 @@
 /** A delta (BEYOND 6): a zip of what the site lacks. Its first entry lists the whole content, every other one is a file
  *  that is named by its SHA-256. Joined with what the site has, it is an upload like any other. */
-import { Refusal } from "../../errors.ts";
-import { NotJson, parseJson, textOf } from "../../json.ts";
-import { mostListBytes } from "../../over-limit.ts";
-import type { Bytes, Limits, Progress } from "../../types.ts";
-import { contentHash, droppedAs } from "../../version-id.ts";
+import { Refusal } from "../../base/errors.ts";
+import { NotJson, parseJson, textOf } from "../../base/json.ts";
+import { mostListBytes } from "../../base/over-limit.ts";
+import type { Bytes, Limits, Progress } from "../../base/types.ts";
+import { contentHash, droppedAs } from "../../base/version-id.ts";
 import { showBytes } from "../show.ts";
 import { decodeName } from "./entry-names.ts";
 import { bufferOf } from "./index.ts";

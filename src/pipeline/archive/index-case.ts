@@ -1,5 +1,5 @@
 /** Folders whose index is called otherwise than `index.html`: IIS, old editors and Windows leave such names. */
-import type { Draft, Healed } from "../../types.ts";
+import type { Draft, Healed } from "../../base/types.ts";
 
 /** Gives such a folder an `index.html` of the same bytes. The uploaded name stays reachable. */
 export function fixIndexCase(draft: Draft): Draft {

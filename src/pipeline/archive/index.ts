@@ -1,7 +1,7 @@
 /** A zip becomes files, top to bottom: 1 read the archive, 2 choose what counts, 3 unpack and hash, 4 strip a wrapping
  *  folder, 5 warn, 6 give folders their index under its usual name. Whatever is not beyond doubt refuses the deploy. */
-import { contentHash } from "../../version-id.ts";
-import type { Limits, Progress } from "../../types.ts";
+import { contentHash } from "../../base/version-id.ts";
+import type { Limits, Progress } from "../../base/types.ts";
 import { type Ingested, ingestedFrom, type Unpacked } from "./ingested.ts";
 import { readArchive } from "./read.ts";
 import { unpack } from "./unpack.ts";

@@ -1,7 +1,7 @@
 /** Files with their contents become a draft: a wrapping folder is stripped, what was fixed and what is odd is noted, and
  *  folders get their index under its usual name. */
-import type { Bytes, Draft, Healed, Warning } from "../../types.ts";
-import { deployDigest, wrappingFolder } from "../../version-id.ts";
+import type { Bytes, Draft, Healed, Warning } from "../../base/types.ts";
+import { deployDigest, wrappingFolder } from "../../base/version-id.ts";
 import { fixIndexCase } from "./index-case.ts";
 import { caseCollisions } from "./path-clashes.ts";
 import { droppedSecrets, guessedName, reservedPath, windowsUnsafe } from "./path-warnings.ts";

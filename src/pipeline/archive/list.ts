@@ -1,6 +1,6 @@
 /** A list of files, as a plan and a delta write it down in JSON: `{files: [{path, sha256, bytes}]}` (BEYOND 6). */
-import type { Refusal } from "../../errors.ts";
-import type { Limits } from "../../types.ts";
+import type { Refusal } from "../../base/errors.ts";
+import type { Limits } from "../../base/types.ts";
 import { show } from "../show.ts";
 import { cleanPath } from "./clean-paths.ts";
 import { refuseLongList } from "./read.ts";

@@ -1,5 +1,5 @@
 /** Judges the paths of a deploy together. */
-import type { Warning } from "../../types.ts";
+import type { Warning } from "../../base/types.ts";
 import { show } from "../show.ts";
 import { refuseEntry } from "./refusals.ts";
 

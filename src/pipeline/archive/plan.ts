@@ -1,8 +1,8 @@
 /** What an upload would be, by a list of its files (BEYOND 6): which version, and which contents it takes. */
-import { Refusal } from "../../errors.ts";
-import { invalidJson, NotJson, parseJson, textOf } from "../../json.ts";
-import type { Limits } from "../../types.ts";
-import { deployDigest, versionIdOf } from "../../version-id.ts";
+import { Refusal } from "../../base/errors.ts";
+import { invalidJson, NotJson, parseJson, textOf } from "../../base/json.ts";
+import type { Limits } from "../../base/types.ts";
+import { deployDigest, versionIdOf } from "../../base/version-id.ts";
 import { hashesOf, stripFolder } from "./ingested.ts";
 import { readList } from "./list.ts";
 import { chooseFiles } from "./uploads.ts";

@@ -1,7 +1,7 @@
 /** An archive from end to start: end record, directory, local headers. What comes out is a list of entries that every
  *  reader would find; nothing is inflated and no name is judged yet. */
-import { largestThree, overLimit, zipTooLarge } from "../../over-limit.ts";
-import type { Limits } from "../../types.ts";
+import { largestThree, overLimit, zipTooLarge } from "../../base/over-limit.ts";
+import type { Limits } from "../../base/types.ts";
 import { show, showBytes } from "../show.ts";
 import { declaredSizeAt, nameAt, readEntry, recordStarts } from "./directory.ts";
 import { readEnd } from "./end-record.ts";

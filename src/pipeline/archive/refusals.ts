@@ -1,5 +1,5 @@
 /** Refusals of the archive itself. Each names the entry, where one is to blame, and the reason. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 
 export const invalidZip = (reason: string): Refusal =>
   new Refusal("invalid_zip", `This zip cannot be used: ${reason}. Make the zip again and send it whole.`);

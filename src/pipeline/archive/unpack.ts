@@ -1,6 +1,6 @@
 /** One entry's bytes. What comes out is never longer than declared, and must have the declared length and CRC-32. */
 import { crc32, inflateRawSync } from "node:zlib";
-import type { Bytes } from "../../types.ts";
+import type { Bytes } from "../../base/types.ts";
 import { show } from "../show.ts";
 import type { LocatedEntry } from "./local-headers.ts";
 import { refuseEntry } from "./refusals.ts";

@@ -6,7 +6,7 @@ import turn from "../../html/turn.css" with { type: "text" };
 import looks from "./style.css" with { type: "text" };
 import script from "./script.js.txt" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
-import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../types.ts";
+import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../base/types.ts";
 import { languageOf } from "./language.ts";
 import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
 import { themed } from "./theme.ts";

@@ -1,5 +1,5 @@
 /** Which Markdown file becomes which page, and which page answers which folder. */
-import type { Files } from "../../types.ts";
+import type { Files } from "../../base/types.ts";
 import { folderOf, nameOf, withoutExtension } from "../markdown/words.ts";
 import { isSource } from "../markdown/source.ts";
 

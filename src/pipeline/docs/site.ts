@@ -1,9 +1,9 @@
 /** What every page of a docs site shares. */
-import { encodePath } from "../../percent.ts";
+import { encodePath } from "../../base/percent.ts";
 import { relativeUrl } from "../markdown/links.ts";
 import { searchIndex } from "./search-index.ts";
 import { type DocsPage, docsTree, flatten, type Folder } from "./tree.ts";
-import type { Files } from "../../types.ts";
+import type { Files } from "../../base/types.ts";
 
 export interface DocsSite {
   name: string;

@@ -1,5 +1,5 @@
 /** What a Markdown site cannot put right by itself: links to files that are not there, texts that take too long. */
-import type { Finding, Warning } from "../../types.ts";
+import type { Finding, Warning } from "../../base/types.ts";
 import type { BrokenLink } from "../markdown/links.ts";
 import type { Drawing } from "../markdown/undrawn.ts";
 import { show } from "../show.ts";

@@ -1,7 +1,7 @@
 /** Was the site made for another folder? Then the addresses that begin with a slash have a prefix too much or too little,
  *  all of them the same: one finding for each prefix. */
-import { encodePath } from "../../percent.ts";
-import type { Finding } from "../../types.ts";
+import { encodePath } from "../../base/percent.ts";
+import type { Finding } from "../../base/types.ts";
 import { extraPrefix, lackingPrefix } from "./findings.ts";
 import type { SiteNames } from "./site-names.ts";
 import { isScript, type Unanswered } from "./unanswered.ts";

@@ -1,5 +1,5 @@
 /** One cause, few warnings (PIPELINE 4): a file that a hundred pages miss is one thing to mend. */
-import type { Finding, WarningCode } from "../../types.ts";
+import type { Finding, WarningCode } from "../../base/types.ts";
 import { show } from "../show.ts";
 
 const GRAVEST_FIRST: readonly WarningCode[] = [

@@ -1,6 +1,6 @@
 /** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
-import type { Draft, Files, Finding, Progress } from "../../types.ts";
-import { humanSize } from "../../units.ts";
+import type { Draft, Files, Finding, Progress } from "../../base/types.ts";
+import { humanSize } from "../../base/units.ts";
 import type { PageFile } from "./origins.ts";
 import type { Walk } from "./walk.ts";
 import { findSecrets } from "./secrets.ts";

@@ -1,5 +1,5 @@
 /** What the lint says: one sentence of what is wrong, one of what to do. Names out of the upload are made safe to show. */
-import type { Finding, WarningCode } from "../../types.ts";
+import type { Finding, WarningCode } from "../../base/types.ts";
 import { show } from "../show.ts";
 
 type Say = (path: string, target: string) => Finding;

@@ -2,9 +2,9 @@
  *  load ask for (walk), 3 what of it nothing answers (judge), 4 what files tell by themselves (content), 5 one entry for
  *  each file and target, few for each cause, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
 import { keepPages, type Pages } from "../../html/kept-pages.ts";
-import { isNeverServed } from "../../reserved-paths.ts";
+import { isNeverServed } from "../../base/reserved-paths.ts";
 import { type Redirects, redirectsOf } from "../../rules/redirects.ts";
-import type { Draft, Finding, Progress, SpaRule, Warning } from "../../types.ts";
+import type { Draft, Finding, Progress, SpaRule, Warning } from "../../base/types.ts";
 import { fewOf } from "./causes.ts";
 import { Judge } from "./judge.ts";
 import { lintContent, lintSecrets } from "./content.ts";

@@ -2,9 +2,9 @@
  *  wrong base path shows in many. */
 import { type Address, addressOf, isOfHost } from "../../html/addresses.ts";
 import type { Budget } from "../budget.ts";
-import { decodePath } from "../../percent.ts";
-import { reservedFor } from "../../reserved-paths.ts";
-import type { Finding } from "../../types.ts";
+import { decodePath } from "../../base/percent.ts";
+import { reservedFor } from "../../base/reserved-paths.ts";
+import type { Finding } from "../../base/types.ts";
 import * as says from "./findings.ts";
 import { judgeBasePath } from "./base-path.ts";
 import type { Reference, Use } from "../references/reference.ts";

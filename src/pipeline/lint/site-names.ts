@@ -1,11 +1,11 @@
 /** What this site would answer: the same question as serving asks, of the names alone. */
-import { decodePath, encodePath } from "../../percent.ts";
-import { isService } from "../../reserved-paths.ts";
+import { decodePath, encodePath } from "../../base/percent.ts";
+import { isService } from "../../base/reserved-paths.ts";
 import { answer, type Asked } from "../../rules/answer.ts";
 import { tableOf } from "../../rules/index.ts";
 import { REDIRECTS, type Redirects } from "../../rules/redirects.ts";
-import { fallbackPath } from "../../site-state.ts";
-import type { Files, SpaRule } from "../../types.ts";
+import { fallbackPath } from "../../base/site-state.ts";
+import type { Files, SpaRule } from "../../base/types.ts";
 import type { Budget } from "../budget.ts";
 
 export interface SiteNames {

@@ -2,7 +2,7 @@
  *  such rules name. An element's classes and ids stand in a page or in a script; where neither has a word, or a beginning
  *  or an end to make it of, nobody has that class. */
 import { decodeHtml } from "../../html/decode.ts";
-import type { Files } from "../../types.ts";
+import type { Files } from "../../base/types.ts";
 import type { Budget } from "../budget.ts";
 import { type Named, namesIn } from "./selectors.ts";
 import type { Unanswered } from "./unanswered.ts";

@@ -1,13 +1,13 @@
 /** Follows every page of a site to what it loads, and that to what it loads in turn, as a browser would: pages, then
  *  stylesheets and scripts, each once. What no page reaches is not judged. */
-import type { Files, Progress } from "../../types.ts";
+import type { Files, Progress } from "../../base/types.ts";
 import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import type { Pages } from "../../html/kept-pages.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";
-import { mediaType } from "../../media-types.ts";
+import { mediaType } from "../../base/media-types.ts";
 import { folderOf, isOwnLink, originOf, type PageFile } from "./origins.ts";
 import { type PageReferences, pageReferences, type PageScript } from "../references/page.ts";
 import type { Reference } from "../references/reference.ts";

@@ -3,10 +3,10 @@
  *  expression does not even stop when it is ended: whoever runs deploys is told, and ends the process once it has
  *  answered (docs/decisions/markdown.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { threadUrl } from "../../runtime.ts";
+import { threadUrl } from "../../run/runtime.ts";
 import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
-import type { Progress } from "../../types.ts";
+import type { Progress } from "../../base/types.ts";
 import type { Rendered, RenderJob } from "./render.ts";
 import type { ThreadReply, ThreadTask } from "./task.ts";
 

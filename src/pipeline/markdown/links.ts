@@ -1,7 +1,7 @@
 /** Links as the author wrote them, for the repository, turned into links of the site. */
 import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { encodePath } from "../../percent.ts";
+import { encodePath } from "../../base/percent.ts";
 import { folderOf } from "./words.ts";
 import type { Rewrite } from "../../html/close-html.ts";
 import { isMarkdownName } from "./source.ts";

@@ -1,5 +1,5 @@
 /** What a web app's manifest names: pictures, and where the app begins. */
-import { type Json, member } from "../../json.ts";
+import { type Json, member } from "../../base/json.ts";
 import { LONGEST_URL, type Reference } from "./reference.ts";
 
 function parse(text: string): Json {

@@ -1,7 +1,7 @@
 /** `_redirects` and `_headers` of an upload: each line that does nothing, or not what was written, is told with file, line
  *  and what to write (BEYOND 2 and 3). What counts is read by src/rules, here as when the version is served. */
-import { isMarkup, mediaType } from "../../media-types.ts";
-import { resolve } from "../../resolve.ts";
+import { isMarkup, mediaType } from "../../base/media-types.ts";
+import { resolve } from "../../base/resolve.ts";
 import { HEADERS, readHeaders } from "../../rules/headers.ts";
 import { brief } from "../../rules/lines.ts";
 import { fileAt } from "../../rules/answer.ts";
@@ -10,7 +10,7 @@ import { type ReadRule, REDIRECTS, type Redirects } from "../../rules/redirects.
 import { ringsOf } from "../../rules/rings.ts";
 import { isOwnPath, pathOfTarget } from "../../rules/target.ts";
 import { type HeaderBlock, leadsOn, type RedirectRule, type RuleProblem } from "../../rules/types.ts";
-import type { Draft, Files, Finding, SiteContext } from "../../types.ts";
+import type { Draft, Files, Finding, SiteContext } from "../../base/types.ts";
 import { show } from "../show.ts";
 
 export function checkRules(draft: Draft, { rules, problems }: Redirects, site: Pick<SiteContext, "anonymous">): Draft {

@@ -1,7 +1,7 @@
 /** Whether an upload's own configuration, written for another host, sends every path to the index. All of it is text of
  *  a stranger: no pattern in it is ever compiled, and a file too large to be configuration is not read. */
-import { type Json, member } from "../../json.ts";
-import type { Files } from "../../types.ts";
+import { type Json, member } from "../../base/json.ts";
+import type { Files } from "../../base/types.ts";
 
 /** Bun's TOML parser takes the square of the number of keys: 0.2 s for this much of them, 2.5 s for four times as much. */
 const MAX_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 /** Is an upload a single-page app, whose router must see every path? The rules of PIPELINE 2, in their order. */
-import { isNeverServed } from "../../reserved-paths.ts";
-import { fallbackPath } from "../../site-state.ts";
-import type { Bytes, Files, Healed, SpaRule } from "../../types.ts";
+import { isNeverServed } from "../../base/reserved-paths.ts";
+import { fallbackPath } from "../../base/site-state.ts";
+import type { Bytes, Files, Healed, SpaRule } from "../../base/types.ts";
 import { type Redirects, redirectsOf } from "../../rules/redirects.ts";
 import type { Page } from "../../html/page.ts";
 import { type Budget, NO_LIMIT, Spent } from "../budget.ts";

@@ -1,5 +1,5 @@
 /** How a page looks: WebP in two sizes, and whether all of it is one colour. */
-import type { Bytes } from "../../types.ts";
+import type { Bytes } from "../../base/types.ts";
 import { MOST_PICTURE_BYTES, type Pictures } from "../job.ts";
 import type { Page } from "./targets.ts";
 import { isOneColour } from "./one-colour.ts";

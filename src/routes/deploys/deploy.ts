@@ -2,10 +2,10 @@
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
 import type { Deployed, UploadBody } from "../../deploy/job.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
-import { hashToken, newSiteId, newToken } from "../../tokens.ts";
-import { newSlugs } from "../../slugs.ts";
+import { hashToken, newSiteId, newToken } from "../../base/tokens.ts";
+import { newSlugs } from "../../base/slugs.ts";
 import type { NewToken } from "../../store/changes.ts";
-import type { Site, SiteContext, TokenKind } from "../../types.ts";
+import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
 import { customerOf, networkOf } from "../../http/client-address.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";
 import { managedSite, ownerToBe } from "../caller.ts";

@@ -1,8 +1,8 @@
 /** `?dry_run=1` on both deploy routes (CONTRACT 4.3): what a deploy would be answered, with nothing stored. */
 import type { RehearsalJob } from "../../deploy/job.ts";
-import { Refusal } from "../../errors.ts";
-import { effectiveSpa } from "../../site-state.ts";
-import type { Site } from "../../types.ts";
+import { Refusal } from "../../base/errors.ts";
+import { effectiveSpa } from "../../base/site-state.ts";
+import type { Site } from "../../base/types.ts";
 import type { ApiParts } from "../context.ts";
 
 /** Any other value is refused: whoever writes `dry_run=true` must not get a real deploy. */

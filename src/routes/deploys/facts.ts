@@ -1,7 +1,7 @@
 /** What the log says of a deploy or a preview (CONTRACT 7), noted while it is on its way: no token, no file's name. */
 import type { Deployed } from "../../deploy/job.ts";
 import type { DeployFacts, Exchange } from "../../http/exchange.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import type { Caller } from "../caller.ts";
 
 /** Null: a credential that is none here. */

@@ -1,7 +1,7 @@
 /** What whoever deployed may do next (CONTRACT 4.3). */
 import type { Deployed } from "../../deploy/job.ts";
-import type { NextAction } from "../../errors.ts";
-import type { Site } from "../../types.ts";
+import type { NextAction } from "../../base/errors.ts";
+import type { Site } from "../../base/types.ts";
 
 export function nextActions(
   base_url: string,

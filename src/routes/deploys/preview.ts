@@ -1,6 +1,6 @@
 /** `POST /sites/:id/previews?name=`: a deploy that does not go live (BEYOND 7). It is judged, counted and charged as any. */
 import type { Deployed } from "../../deploy/job.ts";
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { fitsPreview, siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { Ctx } from "../context.ts";
 import { siteToUpdate, uploadFor } from "./deploy.ts";

@@ -1,12 +1,12 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
 import type { Config } from "../../config/index.ts";
 import { networkOf } from "../../http/client-address.ts";
-import { Refusal } from "../../errors.ts";
-import { mostListBytes, zipTooLarge } from "../../over-limit.ts";
+import { Refusal } from "../../base/errors.ts";
+import { mostListBytes, zipTooLarge } from "../../base/over-limit.ts";
 import type { UploadBody } from "../../deploy/job.ts";
 import type { Bounds } from "../../store/changes.ts";
-import { hashToken } from "../../tokens.ts";
-import type { Bytes } from "../../types.ts";
+import { hashToken } from "../../base/tokens.ts";
+import type { Bytes } from "../../base/types.ts";
 import { mediaType, readPieces, readUnread } from "../../http/body.ts";
 import { FORM_BYTES, isFileForm, openFileForm } from "../../http/multipart.ts";
 import type { ApiParts, Ctx } from "../context.ts";

@@ -1,5 +1,5 @@
 /** Which lines of `_headers` are for an answer, and what each of them does to it (BEYOND 3 and 5). */
-import { decodePath } from "../../percent.ts";
+import { decodePath } from "../../base/percent.ts";
 import type { Reached } from "../../rules/header-table.ts";
 import { refused } from "../edits.ts";
 import type { Answer } from "../kept.ts";

@@ -1,12 +1,12 @@
 /** Why an address answers as it does (BEYOND 5): a request goes through the code that answers visitors, which tells its
  *  steps on the way. Nothing of it is counted. */
-import { asRefusal, Refusal } from "../../errors.ts";
+import { asRefusal, Refusal } from "../../base/errors.ts";
 import { Exchange, pathOf } from "../../http/exchange.ts";
-import { nameOf } from "../../resolve.ts";
-import { isNeverServed } from "../../reserved-paths.ts";
+import { nameOf } from "../../base/resolve.ts";
+import { isNeverServed } from "../../base/reserved-paths.ts";
 import type { RedirectRule } from "../../rules/types.ts";
 import { DamagedBlob } from "../../store/refusals.ts";
-import type { ManifestFile } from "../../types.ts";
+import type { ManifestFile } from "../../base/types.ts";
 import { askedOf, below, out, refuseUnlessServed, type Serving, type TriedBelow } from "../answering.ts";
 import { errorPage } from "../error-page.ts";
 import type { Answer, Body, FoundBy } from "../kept.ts";

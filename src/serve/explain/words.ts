@@ -1,6 +1,6 @@
 /** Why a step answers or does not, in sentences (BEYOND 5). */
 import type { Passed, Tried } from "../../rules/answer.ts";
-import type { Resolution } from "../../resolve.ts";
+import type { Resolution } from "../../base/resolve.ts";
 import type { StoredFile } from "../../store/serving.ts";
 
 export interface Step {

@@ -1,8 +1,8 @@
 /** Whether a request may be answered from a former version, by what stands in it alone (BEYOND 4): a page asks, for a part
  *  of itself that is named after its content. A navigation, or a service worker, wants what is live. */
 import { hasContentHash } from "./content-hash.ts";
-import { isNeverServed } from "../../reserved-paths.ts";
-import { nameOf } from "../../resolve.ts";
+import { isNeverServed } from "../../base/reserved-paths.ts";
+import { nameOf } from "../../base/resolve.ts";
 
 const USES = new Set("script style font image audio video track worker sharedworker empty".split(" "));
 

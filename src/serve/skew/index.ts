@@ -1,9 +1,9 @@
 /** The skew shield (BEYOND 4): a page that was loaded before a deploy still finds its scripts. What is kept for it has room
  *  of its own, so that a flood of addresses that lead nowhere pushes out no page. */
-import { isHtml } from "../../media-types.ts";
-import { nameOf } from "../../resolve.ts";
+import { isHtml } from "../../base/media-types.ts";
+import { nameOf } from "../../base/resolve.ts";
 import type { LeftVersion, ServingStore, StoredFile } from "../../store/serving.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import type { Bodies } from "../bodies.ts";
 import type { Budget, Kept } from "../budget.ts";
 import type { Body, FileAnswer } from "../kept.ts";

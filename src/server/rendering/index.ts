@@ -1,12 +1,12 @@
 /** The render engine, where the operator turned it on: a thread of one process, which looks every half second for versions
  *  that nobody has looked at yet. No deploy and no page waits for it. */
 import type { Config } from "../../config/index.ts";
-import { countingFailures, every, loggedBy } from "../../every.ts";
-import { createLog, type Log } from "../../log.ts";
-import { slotOf } from "../../metrics/index.ts";
+import { countingFailures, every, loggedBy } from "../../run/every.ts";
+import { createLog, type Log } from "../../run/log.ts";
+import { slotOf } from "../../run/metrics.ts";
 import { openFigures } from "../../store/index.ts";
 import type { Figures } from "../../store/upkeep.ts";
-import { threadUrl } from "../../runtime.ts";
+import { threadUrl } from "../../run/runtime.ts";
 import { sideThread } from "../side-thread.ts";
 import type { RenderData, RenderOrder, RenderReply } from "./order.ts";
 

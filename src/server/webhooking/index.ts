@@ -1,12 +1,12 @@
 /** The delivery of webhooks, where the operator turned it on: a thread of one process, which looks every second for what
  *  is due. Its network, its database and its receivers are none of the serving thread's. */
 import type { Config } from "../../config/index.ts";
-import { countingFailures, every, loggedBy } from "../../every.ts";
-import { createLog, type Log } from "../../log.ts";
-import { slotOf } from "../../metrics/index.ts";
+import { countingFailures, every, loggedBy } from "../../run/every.ts";
+import { createLog, type Log } from "../../run/log.ts";
+import { slotOf } from "../../run/metrics.ts";
 import { openFigures } from "../../store/index.ts";
 import type { Figures } from "../../store/upkeep.ts";
-import { threadUrl } from "../../runtime.ts";
+import { threadUrl } from "../../run/runtime.ts";
 import { sideThread } from "../side-thread.ts";
 import type { WebhookData, WebhookOrder, WebhookReply } from "./order.ts";
 

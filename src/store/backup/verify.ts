@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { renameSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { blobFolder, blobPath, fingerprint, hashOfFile } from "../disk/blobs.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
 import { type Op, statement } from "../sql/db.ts";

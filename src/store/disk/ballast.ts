@@ -3,7 +3,7 @@
  *  one full disk must not cost all of it. */
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { randomBlock } from "../../random.ts";
+import { randomBlock } from "../../base/random.ts";
 import { isDiskFull } from "../refusals.ts";
 import { BTRFS } from "./in-place.ts";
 

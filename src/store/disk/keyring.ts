@@ -1,6 +1,6 @@
 /** Keys that are changed while what they signed goes on to count, as a process that runs for months has them: read anew now
  *  and then, and where a key is named that it does not know, for another process may sign with it already. */
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { type Key, readRing, type Ring } from "./secrets.ts";
 
 const READ_ANEW_MS = 10 * UNIT_MS.m;

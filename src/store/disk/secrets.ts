@@ -2,8 +2,8 @@
  *  forms that are open; whoever leaks them lets forged ones pass. */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { randomKey } from "../../random.ts";
-import { UNIT_MS } from "../../units.ts";
+import { randomKey } from "../../base/random.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { flushFolderSync } from "./durable.ts";
 
 /** A purpose that a newer version adds gets its key at the next start. */

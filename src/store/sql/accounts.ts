@@ -1,11 +1,11 @@
 /** Accounts: an address, a password's hash, and what ends with them. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { Account, Accounts, NewAccount, PasswordChange, SignedIn } from "../people.ts";
 import { signupClosed } from "../refusals.ts";
 import { audit, auditDeletions } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import type { Parts } from "./parts.ts";
 import { accountUsage } from "./quotas.ts";
 import {

@@ -1,8 +1,8 @@
 /** Deploy tokens: what an account gives to its CI (BEYOND 7). They end with it, by its word, and by the clock. */
-import { Refusal } from "../../errors.ts";
-import { allows, reaches, type Scope } from "../../tokens.ts";
-import type { Site } from "../../types.ts";
-import { UNIT_MS } from "../../units.ts";
+import { Refusal } from "../../base/errors.ts";
+import { allows, reaches, type Scope } from "../../base/tokens.ts";
+import type { Site } from "../../base/types.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import type { Granted } from "../changes.ts";
 import type { DeployToken, DeployTokens, NewDeployToken, SignedIn } from "../people.ts";
 import { grantEnded, notGranted } from "../refusals.ts";

@@ -1,5 +1,5 @@
 /** Two ways to go on where the disk takes no write. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { isDiskFull } from "../refusals.ts";
 import type { BlobPlace } from "./parts.ts";
 

@@ -1,7 +1,7 @@
 /** While a backup copies blobs, none may be swept. A hold that nobody renews lapses after an hour. */
-import { every } from "../../every.ts";
-import { randomName } from "../../random.ts";
-import { UNIT_MS } from "../../units.ts";
+import { every } from "../../run/every.ts";
+import { randomName } from "../../base/random.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { type Op, statement } from "./db.ts";
 import { ifDiskAllows } from "./frame.ts";
 import type { Parts } from "./parts.ts";

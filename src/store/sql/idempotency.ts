@@ -1,6 +1,6 @@
 /** `Idempotency-Key` of anonymous deploys (CONTRACT 4.3), inside the publishing transaction. */
-import { Refusal } from "../../errors.ts";
-import { UNIT_MS } from "../../units.ts";
+import { Refusal } from "../../base/errors.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { type Op, statement } from "./db.ts";
 
 const LIFETIME_MS = 10 * UNIT_MS.m;

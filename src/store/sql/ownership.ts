@@ -1,6 +1,6 @@
 /** Whose a site is: claimed, attached, renamed and deleted by its account. Each change is one transaction, so that a
  *  site always has an owner or an expiry. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type {
   Attach,
   Claim,
@@ -13,8 +13,8 @@ import type {
 } from "../changes.ts";
 import type { SignedIn } from "../people.ts";
 import { ownersAlone, unknownSite } from "../refusals.ts";
-import { siteState } from "../../site-state.ts";
-import type { Site } from "../../types.ts";
+import { siteState } from "../../base/site-state.ts";
+import type { Site } from "../../base/types.ts";
 import { audit } from "./audit.ts";
 import { type Op, statement } from "./db.ts";
 import { makingRoom } from "./frame.ts";

@@ -1,5 +1,5 @@
 /** What operations stand on. */
-import type { BuiltVersion, ManifestFile } from "../../types.ts";
+import type { BuiltVersion, ManifestFile } from "../../base/types.ts";
 import type { Db, Op } from "./db.ts";
 
 /** Where blobs lie. */

@@ -1,9 +1,9 @@
 /** Whether a credential that was accepted before a slow step still holds: asked inside the writing transaction. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { Granted, WriteBy } from "../changes.ts";
 import type { SignedIn } from "../people.ts";
 import { refuseUnlessThere, refuseUnlessWritable, unknownSite } from "../refusals.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import type { Op } from "./db.ts";
 import { refuseUnlessGranted } from "./deploy-tokens.ts";
 import { refuseUnlessHeld } from "./sessions.ts";

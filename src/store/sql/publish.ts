@@ -1,10 +1,10 @@
 /** Storing a version, and making it live or showing it beside what is live: blobs first, then one transaction
  *  (RELIABILITY 2, W3 to W6). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { Publish, Published, PublishTarget } from "../changes.ts";
 import { isDiskFull, refuseCollision } from "../refusals.ts";
-import { siteState } from "../../site-state.ts";
-import type { Site } from "../../types.ts";
+import { siteState } from "../../base/site-state.ts";
+import type { Site } from "../../base/types.ts";
 import { type Op, statement } from "./db.ts";
 import { idempotencyConflict, isRepeated, rememberKey, siteOfKey } from "./idempotency.ts";
 import { keepNewest } from "./kept/newest.ts";

@@ -1,6 +1,6 @@
 /** The quarantine of a site whose pages look suspicious (PIPELINE 3): started by a deploy, ended by an operator. */
 import type { Quarantined } from "../upkeep.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 
 /** Reasons that are kept of a site which gathers ever more. */

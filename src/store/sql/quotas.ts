@@ -1,9 +1,9 @@
 /** What sites take up, and where that ends: quotas by bytes (BEYOND 9). */
-import { type NextAction, Refusal } from "../../errors.ts";
-import { humanSize } from "../../units.ts";
+import { type NextAction, Refusal } from "../../base/errors.ts";
+import { humanSize } from "../../base/units.ts";
 import type { Admitted, Bounds, Charged } from "../changes.ts";
 import type { AccountUsage } from "../people.ts";
-import type { ManifestFile, Site } from "../../types.ts";
+import type { ManifestFile, Site } from "../../base/types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 import { RECEIPT_SQL, receiptBytes } from "./receipts.ts";
 

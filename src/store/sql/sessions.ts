@@ -1,5 +1,5 @@
 /** Sessions: who is signed in. A session lives 90 days from its last use. */
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import type { NewSession, Session, Sessions, SignedIn } from "../people.ts";
 import { sessionEnded } from "../refusals.ts";
 import { type Op, statement } from "./db.ts";

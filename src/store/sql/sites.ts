@@ -1,7 +1,7 @@
 /** Sites, their tombstones and their tokens. */
 import type { KnownToken, NewToken, Tokens } from "../changes.ts";
 import type { Sites } from "../serving.ts";
-import type { Site, TokenKind, Tombstone } from "../../types.ts";
+import type { Site, TokenKind, Tombstone } from "../../base/types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 import { removeComments, removeCommentsOf } from "./notes/gone.ts";
 

@@ -2,7 +2,7 @@
 import type { Publish } from "../changes.ts";
 import type { StoredFile, StoredManifest, Versions } from "../serving.ts";
 import { unknownVersion } from "../refusals.ts";
-import type { Site, Version } from "../../types.ts";
+import type { Site, Version } from "../../base/types.ts";
 import { type Db, type Op, statement } from "./db.ts";
 import { keepReceipt } from "./receipts.ts";
 

@@ -1,7 +1,7 @@
 /** One number tells every process and thread that a site changed (ARCHITECTURE, idea 2). */
 import type { Database } from "bun:sqlite";
-import { every } from "../../every.ts";
-import { randomBlock } from "../../random.ts";
+import { every } from "../../run/every.ts";
+import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import type { Generation } from "../serving.ts";
 

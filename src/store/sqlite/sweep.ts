@@ -1,7 +1,7 @@
 /** The sweep of a data directory: expired sites at once, blob files that no version names once they are an hour old. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { keepBallast } from "../disk/ballast.ts";
 import { removeBlob } from "../disk/blobs.ts";
 import { endPreviews } from "../sql/previews/end.ts";

@@ -1,5 +1,5 @@
 /** `/dashboard/account`: who is signed in, where else, what CI deploys with, the password, the way out (WEB 8). */
-import type { Refusal } from "../../errors.ts";
+import type { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { unauthorized } from "../../routes/caller.ts";
 import type { Account, Session } from "../../store/people.ts";

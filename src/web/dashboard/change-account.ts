@@ -1,5 +1,5 @@
 /** What the forms of the account's page do: end sessions and deploy tokens, change the password. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { forgetSession } from "../../routes/auth.ts";
 import { changePassword } from "../../routes/own-password.ts";
 import { accountForm } from "../who.ts";

@@ -1,5 +1,5 @@
 /** What the forms of a site's page do: settings, an earlier version live again, a new version without script. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
 import type { Ctx } from "../../routes/context.ts";

@@ -1,10 +1,10 @@
 /** `/dashboard/sites/<site_id>/changes`: what one version has otherwise than another (WEB 6). */
 import { html, type Html } from "../../html/template.ts";
-import { encodePath } from "../../percent.ts";
+import { encodePath } from "../../base/percent.ts";
 import { unknownVersion } from "../../store/refusals.ts";
 import type { ChangedFile, Changes } from "../../store/serving.ts";
-import type { Site, Version } from "../../types.ts";
-import { humanSize } from "../../units.ts";
+import type { Site, Version } from "../../base/types.ts";
+import { humanSize } from "../../base/units.ts";
 import { answerPage } from "../frame.ts";
 import { button, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";

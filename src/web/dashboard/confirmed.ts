@@ -1,5 +1,5 @@
 /** Deletions ask for a word: nobody types it by accident. */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 
 export function refuseUnlessConfirmed(fields: URLSearchParams, word: string): void {
   if ((fields.get("confirm") ?? "").trim() === word) return;

@@ -1,5 +1,5 @@
 /** `/dashboard/account/delete`: the account and all its sites, when its address and its password were typed (WEB 8). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { html } from "../../html/template.ts";
 import { stringMember } from "../../http/body.ts";
 import { forgetSession } from "../../routes/auth.ts";

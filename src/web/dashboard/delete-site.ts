@@ -1,8 +1,8 @@
 /** `/dashboard/sites/<site_id>/delete`: one site, when its slug was typed (WEB 6). */
-import type { Refusal } from "../../errors.ts";
+import type { Refusal } from "../../base/errors.ts";
 import { html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, confirmation, csrfField, linkButton } from "../parts.ts";
 import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";

@@ -1,9 +1,9 @@
 /** `/dashboard/delete`: several sites at once, when their number was typed (WEB 5). */
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { pathOf, queryOf } from "../../http/exchange.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, confirmation, csrfField, hiddenField, linkButton, rows } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";

@@ -1,7 +1,7 @@
 /** The region "New version" of a site's page: the drop zone, for this site. */
-import type { Refusal } from "../../errors.ts";
+import type { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import type { SignedIn } from "../who.ts";
 import { zone } from "../zone.ts";
 

@@ -1,6 +1,6 @@
 /** Whose a site is: another account's, one that is gone and one that never was are the same to whoever asks (WEB 1.5). */
-import { siteState } from "../../site-state.ts";
-import type { Site } from "../../types.ts";
+import { siteState } from "../../base/site-state.ts";
+import type { Site } from "../../base/types.ts";
 import { noSuchSite, type SignedIn } from "../who.ts";
 
 /** The account's site of that id; null where it has none. */

@@ -1,7 +1,7 @@
 /** What a browser saw of versions, where the server has one that looks (CONTRACT 9). */
 import { html, type Html } from "../../html/template.ts";
 import type { RenderBrief, RenderSeen } from "../../store/renders.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import { icon } from "../icons.ts";
 import { warningGroups } from "../receipt.ts";
 import type { SignedIn } from "../who.ts";

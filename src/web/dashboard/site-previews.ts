@@ -2,7 +2,7 @@
 import { html, type Html } from "../../html/template.ts";
 import { urlBeside } from "../../http/hosts.ts";
 import type { ListedPreview } from "../../store/previews.ts";
-import type { Site } from "../../types.ts";
+import type { Site } from "../../base/types.ts";
 import { badge, button, csrfField, linkButton } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
 import { ago, onDay, titled } from "../words.ts";

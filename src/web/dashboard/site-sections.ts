@@ -1,10 +1,10 @@
 /** The parts of a site's page beside its versions: what it is called and where it stands, settings, the way to its end. */
-import type { Refusal } from "../../errors.ts";
+import type { Refusal } from "../../base/errors.ts";
 import { contactLink } from "../../html/contact.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import { siteState } from "../../site-state.ts";
-import type { Site, Version } from "../../types.ts";
+import { siteState } from "../../base/site-state.ts";
+import type { Site, Version } from "../../base/types.ts";
 import { button, copyButton, field, isAbout, csrfField, linkButton, radios, siteLink, warningBox } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
 import { onDay } from "../words.ts";

@@ -1,9 +1,9 @@
 /** `/dashboard/sites/<site_id>`: a site, its live version's receipt, its versions and settings (WEB 6). */
-import type { Refusal } from "../../errors.ts";
+import type { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import { siteState } from "../../site-state.ts";
-import type { Site } from "../../types.ts";
+import { siteState } from "../../base/site-state.ts";
+import type { Site } from "../../base/types.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox } from "../parts.ts";
 import { addressBox, forPrograms, receiptRegion, YOURS } from "../receipt.ts";

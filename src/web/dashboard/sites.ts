@@ -1,9 +1,9 @@
 /** `/dashboard`: an account's sites, a page of them at a time (WEB 5). */
-import { Refusal } from "../../errors.ts";
-import { createGate } from "../../gate.ts";
+import { Refusal } from "../../base/errors.ts";
+import { createGate } from "../../run/gate.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import { siteState, type SiteState } from "../../site-state.ts";
+import { siteState, type SiteState } from "../../base/site-state.ts";
 import type { AskedSites, OwnedSite } from "../../store/changes.ts";
 import { answerPage } from "../frame.ts";
 import { icon } from "../icons.ts";

@@ -1,5 +1,5 @@
 /** Counts and lengths of time, as pages and their scripts say them. */
-import { UNIT_MS } from "../../units.ts";
+import { UNIT_MS } from "../../base/units.ts";
 
 /** `1,204`. By hand: what the system formats with takes 2 ms to load, in every process that starts. */
 export const figure = (amount: number): string => String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");

@@ -1,5 +1,5 @@
 /** Where a sentence of the receipt names its file. */
-import { visible } from "../../visible.ts";
+import { visible } from "../../base/visible.ts";
 
 /** What may stand beside a file's name in a sentence: a file `a` is not every `a` in it. */
 const BESIDE = /^[\s"'(),.:;]?$/;

@@ -1,7 +1,7 @@
 /** RELIABILITY 5 on deploy tokens: they open what BEYOND 7 says by Authorization alone, and nothing beside it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { TABLE } from "../../../src/routes/table.ts";
-import { newToken } from "../../../src/tokens.ts";
+import { newToken } from "../../../src/base/tokens.ts";
 import { WEB } from "../../../src/web/index.ts";
 import { bearer, type Person, signUp } from "../../kit/people.ts";
 import { rawExchange } from "../../kit/raw-http.ts";

@@ -1,9 +1,9 @@
 /** Who may import whom, by the rows of docs/design/architecture.md, and which built-ins belong to which rooms. */
 import { codeOf, importsOf, type Sources } from "./source.ts";
 
-/** A room is a folder of src (`store/sql`), `vocabulary` (the files of src itself), or a door (`cli.ts`). A right is a
+/** A room is a folder of src (`store/sql`), or a door (`cli.ts`). A right is a
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
-const VOCABULARY = "vocabulary";
+const VOCABULARY = "base";
 /** What the store shows to others beside its doors. */
 const INTERFACE = [
   "serving",
@@ -21,54 +21,53 @@ const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const CLIENT = [
   "client",
-  "src/version-id.ts",
-  "src/visible.ts",
-  "src/arguments.ts",
-  "src/nearest.ts",
-  "src/units.ts",
-  "src/random.ts",
+  "src/base/version-id.ts",
+  "src/base/visible.ts",
+  "src/base/arguments.ts",
+  "src/base/nearest.ts",
+  "src/base/units.ts",
+  "src/base/random.ts",
 ];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
   [VOCABULARY]: [],
+  run: [VOCABULARY],
   config: [VOCABULARY],
-  metrics: [VOCABULARY],
   html: [VOCABULARY],
   rules: [VOCABULARY],
-  http: [VOCABULARY, "config"],
-  store: [VOCABULARY, "config", "store/sql", "store/sqlite", "store/disk", "store/backup"],
-  "store/sql": [VOCABULARY, ...INTERFACE],
-  "store/sqlite": [VOCABULARY, "store/sql", "store/disk", ...INTERFACE],
-  "store/disk": [VOCABULARY, ...INTERFACE],
-  "store/backup": [VOCABULARY, "store/sql", "store/sqlite", "store/disk", ...INTERFACE],
+  http: [VOCABULARY, "config", "run"],
+  store: [VOCABULARY, "config", "run", "store/sql", "store/sqlite", "store/disk", "store/backup"],
+  "store/sql": [VOCABULARY, "run", ...INTERFACE],
+  "store/sqlite": [VOCABULARY, "run", "store/sql", "store/disk", ...INTERFACE],
+  "store/disk": [VOCABULARY, "run", ...INTERFACE],
+  "store/backup": [VOCABULARY, "run", "store/sql", "store/sqlite", "store/disk", ...INTERFACE],
   pipeline: [...JUDGED, ...["archive", "docs", "spa", "abuse", "lint", "rules"].map((stage) => `pipeline/${stage}`)],
   "pipeline/archive": JUDGED,
-  "pipeline/markdown": JUDGED,
+  "pipeline/markdown": [...JUDGED, "run"],
   "pipeline/docs": [...JUDGED, "pipeline/markdown"],
   "pipeline/spa": JUDGED,
   "pipeline/references": JUDGED,
   "pipeline/abuse": [...JUDGED, "pipeline/references"],
   "pipeline/lint": [...JUDGED, "pipeline/references"],
   "pipeline/rules": JUDGED,
-  serve: [VOCABULARY, "html", "http", "rules", ...STORE],
-  comments: [VOCABULARY, "html", "http", ...STORE],
-  child: [VOCABULARY],
-  coding: [VOCABULARY, "child", "http"],
+  serve: [VOCABULARY, "run", "html", "http", "rules", ...STORE],
+  comments: [VOCABULARY, "run", "html", "http", ...STORE],
+  coding: [VOCABULARY, "run", "http"],
   openapi: [VOCABULARY, "http", ...STORE],
-  deploy: [VOCABULARY, "child", "pipeline", "src/comments/carry.ts", ...STORE],
+  deploy: [VOCABULARY, "run", "pipeline", "src/comments/carry.ts", ...STORE],
   domains: [VOCABULARY, "http", ...STORE],
-  webhooks: [VOCABULARY, "http", ...STORE],
-  render: [VOCABULARY, "child", "http", ...STORE],
-  routes: [VOCABULARY, "config", "metrics", "http", "openapi", "deploy", "comments", "domains", ...STORE],
-  web: [VOCABULARY, "html", "http", "routes", "comments", "web/wording", ...STORE],
-  "web/wording": ["src/units.ts", "src/visible.ts"],
+  webhooks: [VOCABULARY, "run", "http", ...STORE],
+  render: [VOCABULARY, "run", "http", ...STORE],
+  routes: [VOCABULARY, "config", "run", "http", "openapi", "deploy", "comments", "domains", ...STORE],
+  web: [VOCABULARY, "run", "html", "http", "routes", "comments", "web/wording", ...STORE],
+  "web/wording": ["src/base/units.ts", "src/base/visible.ts"],
   "web/browser": [
     "web/wording",
     "src/comments/widget/dom.ts",
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-    ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
+    ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   ],
-  operator: [VOCABULARY, "config", "metrics", "http", ...STORE],
+  operator: [VOCABULARY, "config", "run", "http", ...STORE],
   client: CLIENT,
   cli: [...CLIENT, "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
   "cli/commands": [...CLIENT, "cli", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
@@ -85,8 +84,7 @@ const JOIN = new Set(["server", "server.ts"]);
 
 export function roomOf(path: string): string {
   const parts = path.split("/");
-  if (parts[0] !== "src") return path;
-  return parts.length === 2 ? VOCABULARY : parts.slice(1, -1).join("/");
+  return parts[0] === "src" ? parts.slice(1, -1).join("/") : path;
 }
 
 /** The room whose row speaks for `path`; null where none does. */
@@ -115,7 +113,7 @@ const BROWSER: Where = [
   ...["zip", "challenge", "sha256", "ignore", "glob", "glob-class", "build-dir-candidates"].map(
     (name) => `src/client/${name}.ts`,
   ),
-  ...["reserved-paths", "units", "visible"].map((name) => `src/${name}.ts`),
+  ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   "src/comments/anchor.ts",
   "src/comments/describe.ts",
   "src/comments/quote.ts",
@@ -134,7 +132,7 @@ function within(path: string, where: Where): boolean {
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
   [
     /^bun:ffi$/,
-    (path) => ["src/child/parent-death.ts", "src/server/sockets.ts", "src/store/disk/write-back.ts"].includes(path),
+    (path) => ["src/run/parent-death.ts", "src/server/sockets.ts", "src/store/disk/write-back.ts"].includes(path),
   ],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
@@ -145,13 +143,13 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
       within(path, [
         "config",
         "store",
-        "child",
+        "run",
         "deploy",
         "operator",
         "render",
         "server",
         "server.ts",
-        "src/log.ts",
+        "src/run/log.ts",
         "src/web/built.ts",
         ...PORTABLE,
       ]),
@@ -180,7 +178,7 @@ export const importBreaches = (path: string, text: string): string[] =>
 
 /** Where a span of time is measured. `pipeline/markdown/clock.ts` is the pipeline's one clock: a text has limits. */
 const TIMED: Where = [
-  "src/log.ts",
+  "src/run/log.ts",
   "server",
   "coding",
   "deploy",
@@ -201,12 +199,12 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],
-  ["setInterval", /\bsetInterval\b/, ["src/every.ts", "cli/terminal"]],
+  ["setInterval", /\bsetInterval\b/, ["src/run/every.ts", "cli/terminal"]],
   ["Math.random", /\bMath\.random\b/, []],
   [
     "random bytes",
     /\b(getRandomValues|randomBytes|randomUUID(v\d)?|randomFill(Sync)?|randomInt)\b/,
-    ["src/random.ts", "web/browser", "comments/widget"],
+    ["src/base/random.ts", "web/browser", "comments/widget"],
   ],
   ["console", /\bconsole\.\w/, []],
   ["Bun other than by a member", /(?<![\w.$`@])Bun\b(?!\.\w)/, ["src/cli/invocation.ts"]],

@@ -1,9 +1,11 @@
 /** How long, how many, how tangled: measures of the source that need no idea of what it does. */
 import { exportsOf, folderOf, importsOf, type Sources } from "./source.ts";
 
-export const MOST_LINES = 250;
-export const MOST_LINES_OF_A_FUNCTION = 40;
-export const MOST_FILES = 24;
+export const MOST_LINES = 400;
+export const MOST_LINES_OF_A_FUNCTION = 60;
+export const MOST_FILES = 30;
+/** A room inside a room of src has at least as many files, or it joins the room around it. */
+export const FEWEST_FILES = 5;
 
 const linesOf = (text: string): number => text.split("\n").length - 1;
 
@@ -14,6 +16,15 @@ export function fullFolders(paths: Iterable<string>): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(folderOf(path), (counts.get(folderOf(path)) ?? 0) + 1);
   return [...counts].filter(([, count]) => count > MOST_FILES).map(([folder, count]) => `${folder}: ${count} files`);
+}
+
+/** Rooms inside a room of src (`src/store/sql`) with too few files; pictures and stylesheets are files too. */
+export function emptyRooms(paths: Iterable<string>): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(folderOf(path), (counts.get(folderOf(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([folder, count]) => folder.split("/").length > 2 && count < FEWEST_FILES)
+    .map(([folder, count]) => `${folder}: ${count} files`);
 }
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;

@@ -1,5 +1,5 @@
 /** Everything that reads an upload, one after the other: also what comes behind a stage that refuses it. */
-import { Refusal } from "../../../src/errors.ts";
+import { Refusal } from "../../../src/base/errors.ts";
 import { closeHtml } from "../../../src/html/close-html.ts";
 import { keepPages } from "../../../src/html/kept-pages.ts";
 import { titleOf } from "../../../src/html/title.ts";
@@ -12,7 +12,7 @@ import { highlight } from "../../../src/pipeline/markdown/highlight.ts";
 import { createLinker } from "../../../src/pipeline/markdown/links.ts";
 import { readSource } from "../../../src/pipeline/markdown/source.ts";
 import { detectSpa } from "../../../src/pipeline/spa/index.ts";
-import type { Bytes, Draft } from "../../../src/types.ts";
+import type { Bytes, Draft } from "../../../src/base/types.ts";
 import { NEW_SITE } from "../abuse-site.ts";
 import type { Upload } from "./files.ts";
 

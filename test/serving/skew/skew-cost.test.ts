@@ -6,7 +6,7 @@ import { createEncoder } from "../../../src/serve/encode.ts";
 import { createForms } from "../../../src/serve/forms.ts";
 import { createSkew } from "../../../src/serve/skew/index.ts";
 import type { Blobs, LeftVersion, StoredFile } from "../../../src/store/serving.ts";
-import type { Site } from "../../../src/types.ts";
+import type { Site } from "../../../src/base/types.ts";
 import { AS_SCRIPT } from "./former.ts";
 
 const HELD = "assets/app-12345678.js";

@@ -1,5 +1,5 @@
 /** The model: what each site must show at each moment, kept in memory beside the real server. */
-import { contentHash } from "../../../src/version-id.ts";
+import { contentHash } from "../../../src/base/version-id.ts";
 
 /** What a reader may see: a version's number, or how a site without one is answered. */
 export type Seen = number | "expired" | "deleted";

@@ -10,7 +10,7 @@ import { Failure, usage } from "../../failure.ts";
 import { openBrowser } from "../../terminal/open-browser.ts";
 import { pendingLogins } from "../../saved/pending-logins.ts";
 import { signIn, type Session } from "../../service/sign-in.ts";
-import { randomKey } from "../../../random.ts";
+import { randomKey } from "../../../base/random.ts";
 import { whileSpinning } from "../../terminal/spinner.ts";
 import { requireToken } from "../../saved/state.ts";
 import { bold, cyan, dim, text, yellow } from "../../terminal/text.ts";

@@ -2,7 +2,7 @@
 import { ask } from "../../service/api.ts";
 import type { Context, Given } from "../../command.ts";
 import { requireSession } from "../../service/which-server.ts";
-import { humanSize as size } from "../../../units.ts";
+import { humanSize as size } from "../../../base/units.ts";
 import { count } from "../../terminal/units.ts";
 import { USAGE } from "../../service/wire-account.ts";
 

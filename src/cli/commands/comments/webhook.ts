@@ -1,7 +1,7 @@
 /** `svc comments webhook`: where a server that delivers webhooks sends what happens in the comments. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { randomBlock } from "../../../random.ts";
+import { randomBlock } from "../../../base/random.ts";
 import { svc } from "../../invocation.ts";
 import { SETTINGS, type CommentSettings } from "../../service/wire-comments.ts";
 import { dim, green, text } from "../../terminal/text.ts";

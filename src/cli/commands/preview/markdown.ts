@@ -1,7 +1,7 @@
 /** A comment for a pull request. What comes from the files that were deployed, their names and what is said of them, is
  *  whoever wrote the pull request's to choose: each stands in a code span, where no host of code makes a link, a picture,
  *  a mention or HTML of it. */
-import { visibleLine } from "../../../visible.ts";
+import { visibleLine } from "../../../base/visible.ts";
 import type { PreviewResult, Receipt } from "../../service/wire-preview.ts";
 import { count } from "../../terminal/units.ts";
 

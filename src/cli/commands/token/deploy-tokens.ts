@@ -12,8 +12,8 @@ import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken } from "../../servi
 import { columns, cut } from "../../terminal/table.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { count, moment } from "../../terminal/units.ts";
-import { milliseconds, UNIT_MS } from "../../../units.ts";
-import { visible } from "../../../visible.ts";
+import { milliseconds, UNIT_MS } from "../../../base/units.ts";
+import { visible } from "../../../base/visible.ts";
 import { isoTime } from "../deploy-json.ts";
 
 const SCOPES = ["read", "preview", "deploy", "create"];

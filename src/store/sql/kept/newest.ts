@@ -1,5 +1,5 @@
 /** How many versions a site keeps (BEYOND 9). */
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { type Db, type Op, statement } from "../db.ts";
 import { ifDiskAllows } from "../frame.ts";
 import { siteById } from "../sites.ts";

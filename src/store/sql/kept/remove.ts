@@ -1,5 +1,5 @@
 /** The end of a stored version: its rows, and what its site's figures have of it. */
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { type Op, statement } from "../db.ts";
 import { BLOCKS_SQL, ROW_SQL, type Sizes } from "../quotas.ts";
 import { RECEIPT_SQL } from "../receipts.ts";

@@ -1,6 +1,6 @@
 /** An account's sites as the dashboard lists them: one page of rows is read, however many there are. */
 import type { AskedSites, OwnedSite, Ownership, SiteOrder, SitePlace } from "../../changes.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { type Db, type Op, statement } from "../db.ts";
 import { spanOf } from "./pages.ts";
 

@@ -1,6 +1,6 @@
 /** A site's versions as the dashboard lists them, and how they stand to each other. */
 import { type AskedPage, type Changes, compareUploads, type ListPage, type Versions } from "../../serving.ts";
-import type { Version } from "../../../types.ts";
+import type { Version } from "../../../base/types.ts";
 import { type Db, type Op, statement } from "../db.ts";
 import { receiptOf } from "../receipts.ts";
 import { LISTED, manifestOf, VERSION_COLUMNS } from "../versions.ts";

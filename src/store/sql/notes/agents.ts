@@ -1,5 +1,5 @@
 /** Who acts for a site's owner in its comments: a browser by a code that works once, an agent by its token. */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import type { WriteBy } from "../../changes.ts";
 import type { AgentToken, Notes, Scope } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";

@@ -1,6 +1,6 @@
 /** The changes of comments that owners may ask to be told of: each puts what happened into the outbox, in one transaction
  *  with itself. */
-import { newDeliveryId } from "../../../tokens.ts";
+import { newDeliveryId } from "../../../base/tokens.ts";
 import type { Decided, Decision, Notes, Written } from "../../notes.ts";
 import type { Op } from "../db.ts";
 import type { Parts } from "../parts.ts";

@@ -1,8 +1,8 @@
 /** What every change of comments stands on: a site that takes it, its number, and who makes it. */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import type { Author } from "../../notes.ts";
 import { refuseUnlessCommentable, unknownComment, unknownSite } from "../../refusals.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { type Op, statement } from "../db.ts";
 import { siteById } from "../sites.ts";
 import { type Revised, revisionOf, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";

@@ -1,5 +1,5 @@
 /** An author's second thoughts. */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import type { Edit, Found } from "../../notes.ts";
 import { type Op, statement } from "../db.ts";
 import { begin, countReply, isPublic, isRoot, ownStanding, refuseChanged } from "./changes.ts";

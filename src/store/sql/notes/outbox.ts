@@ -1,7 +1,7 @@
 /** The outbox of webhooks: filled in the transaction of what it tells of, emptied by whoever delivers. */
 import type { Webhook, WebhookEvent } from "../../notes.ts";
 import type { Delivery, Letter, Outbox } from "../../outbox.ts";
-import { isShown, siteState } from "../../../site-state.ts";
+import { isShown, siteState } from "../../../base/site-state.ts";
 import { type Op, statement } from "../db.ts";
 import { makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";

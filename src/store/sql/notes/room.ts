@@ -1,5 +1,5 @@
 /** How many words a page's comments may hold: `threads` and `view` tell all of them at once, in the thread that serves. */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import { type Op, statement } from "../db.ts";
 
 /** Code points of all comments of a page: 5,000 of 200. Written out they are a few megabytes, where 5,000 of the longest

@@ -1,8 +1,8 @@
 /** The settings of a site's comments. */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import type { WriteBy } from "../../changes.ts";
 import type { CommentSettings, SettingsChange, Webhook } from "../../notes.ts";
-import type { CommentsMode, Site } from "../../../types.ts";
+import type { CommentsMode, Site } from "../../../base/types.ts";
 import { type Op, statement } from "../db.ts";
 import { settableSite } from "../permission.ts";
 

@@ -1,5 +1,5 @@
 /** Threads that are begun and replies to them, within what a site may hold (COMMENTS 2). */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import type { NewReply, NewThread, Viewpoint, Writing, Written } from "../../notes.ts";
 import { commentDeleted, unknownComment } from "../../refusals.ts";
 import { type Op, statement } from "../db.ts";

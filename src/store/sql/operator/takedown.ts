@@ -1,5 +1,5 @@
 /** What an operator does to a site. Each act is one transaction with its line in the audit log. */
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import type { SiteAct } from "../../upkeep.ts";
 import { audit } from "../audit.ts";
 import { type Op, statement } from "../db.ts";

@@ -1,5 +1,5 @@
 /** The end of a preview, and of a version that nothing else shows. */
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { type Op, statement } from "../db.ts";
 import type { Parts } from "../parts.ts";
 import { removeVersion } from "../kept/remove.ts";

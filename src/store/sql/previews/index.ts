@@ -2,7 +2,7 @@
 import type { ListedPreview, NamedPreview, Previews, PromotedPreview } from "../../previews.ts";
 import type { ShownPreview } from "../../serving.ts";
 import { unknownPreview } from "../../refusals.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { type Op, statement } from "../db.ts";
 import { makingRoom } from "../frame.ts";
 import type { Parts } from "../parts.ts";

@@ -1,5 +1,5 @@
 /** A version that was deployed to be looked at: inside the deploy's transaction, once its row is there. */
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import type { PublishTarget } from "../../changes.ts";
 import { type Op, statement } from "../db.ts";
 import { endPreview, type PreviewRow, removeUnshown } from "./end.ts";

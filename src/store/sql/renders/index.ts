@@ -1,8 +1,8 @@
 /** What was seen of versions: rows, and pictures as blobs like any other. */
-import { contentHash } from "../../../version-id.ts";
+import { contentHash } from "../../../base/version-id.ts";
 import type { PictureSize, RenderBrief, RenderOutcome, Renders, RenderSeen, RenderWarning } from "../../renders.ts";
 import type { Stored } from "../../serving.ts";
-import type { Bytes, ManifestFile } from "../../../types.ts";
+import type { Bytes, ManifestFile } from "../../../base/types.ts";
 import { type Db, type Op, statement } from "../db.ts";
 import type { BlobPlace, Parts } from "../parts.ts";
 import { countWaiting, takeFirst, type Turns } from "./queue.ts";

@@ -1,7 +1,7 @@
 /** From what was dropped, picked or pasted to the files that will be sent: their paths (WEB 4.1) and what stays behind
  *  (WEB 4.2). The same list and the same rules as the command line, so the same folder is the same version. */
 import { IGNORE_FILE, type Ignored, parseIgnore } from "../../../client/ignore.ts";
-import { droppedAs } from "../../../reserved-paths.ts";
+import { droppedAs } from "../../../base/reserved-paths.ts";
 import { breather } from "./breath.ts";
 
 /** A file or a folder as the browser gives it. */

@@ -1,5 +1,5 @@
 /** Sizes and times as people say them, in the page. */
-import { humanSize, UNIT_MS } from "../../../units.ts";
+import { humanSize, UNIT_MS } from "../../../base/units.ts";
 import { count } from "../../wording/amounts.ts";
 
 /** As the command line prints it. */

@@ -1,7 +1,7 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
 import { limitOwner, ownerCode } from "../../../comments/index.ts";
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import { html } from "../../../html/template.ts";
 import type { Ctx } from "../../../routes/context.ts";
 import { isSessionEnded } from "../../../store/refusals.ts";

@@ -1,7 +1,7 @@
 /** The part of a site's page that leads to its comments. */
 import { html, type Html } from "../../../html/template.ts";
 import type { NoteCounts } from "../../../store/notes.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { badge, linkButton } from "../../parts.ts";
 import { count, figure } from "../../wording/amounts.ts";
 import { commentsPath, placeHref } from "./lists.ts";

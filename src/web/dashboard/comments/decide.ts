@@ -1,6 +1,6 @@
 /** What the buttons of a list of comments do: each leads back to the same list (WEB 7). */
 import { decideAsOwner, limitOwner, removeAsOwner } from "../../../comments/index.ts";
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import { unknownComment } from "../../../store/refusals.ts";
 import { accountForm } from "../../who.ts";
 import { ownSite } from "../own.ts";

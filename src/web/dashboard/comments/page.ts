@@ -1,10 +1,10 @@
 /** `/dashboard/sites/<site_id>/comments`: what visitors wrote on a site's pages, and who may (WEB 7). */
-import type { Refusal } from "../../../errors.ts";
+import type { Refusal } from "../../../base/errors.ts";
 import { html, type Html } from "../../../html/template.ts";
 import { siteUrl } from "../../../http/hosts.ts";
-import { siteState } from "../../../site-state.ts";
+import { siteState } from "../../../base/site-state.ts";
 import type { NoteCounts, QueueState, Status } from "../../../store/notes.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { answerPage, csrfOf } from "../../frame.ts";
 import { icon } from "../../icons.ts";
 import { alertBox, button, command, csrfField, hiddenField, linkButton, siteLink, warningBox } from "../../parts.ts";

@@ -1,7 +1,7 @@
 /** Comments that wait for the owner, each with the passage that it is about. */
 import { html, type Html } from "../../../html/template.ts";
 import type { QueueItem, QueueState, StoredThread } from "../../../store/notes.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import type { SignedIn } from "../../who.ts";
 import { commentBox, type Decision, reportsOf } from "./comment.ts";
 import { passage, whereLine } from "./thread.ts";

@@ -1,9 +1,9 @@
 /** A thread as its owner reads it: the passage it is pinned to, what was said, what was decided. */
 import { html, type Html } from "../../../html/template.ts";
 import { siteUrl } from "../../../http/hosts.ts";
-import { decodePath } from "../../../percent.ts";
+import { decodePath } from "../../../base/percent.ts";
 import type { NoteEvent, StoredComment, StoredThread } from "../../../store/notes.ts";
-import type { Site } from "../../../types.ts";
+import type { Site } from "../../../base/types.ts";
 import { badge, siteLink } from "../../parts.ts";
 import type { SignedIn } from "../../who.ts";
 import { ago, theirs } from "../../words.ts";

@@ -1,11 +1,11 @@
 /** `/dashboard/account/tokens`: a deploy token is made, and shown this once. */
-import { Refusal } from "../../../errors.ts";
+import { Refusal } from "../../../base/errors.ts";
 import { html, type Html } from "../../../html/template.ts";
 import { readFormFields } from "../../../http/body.ts";
 import { LONGEST_TOKEN_NAME, makeDeployToken, MOST_SITES } from "../../../routes/deploy-tokens.ts";
 import type { Ctx } from "../../../routes/context.ts";
 import { isSessionEnded } from "../../../store/refusals.ts";
-import { isSiteId } from "../../../tokens.ts";
+import { isSiteId } from "../../../base/tokens.ts";
 import { answerPage, csrfOf } from "../../frame.ts";
 import { alertBox, button, checkbox, copyButton, csrfField, field, isAbout, linkButton, radios } from "../../parts.ts";
 import { accountPage, isShownAgain, isSignedIn, signedOutMeanwhile, type SignedIn } from "../../who.ts";

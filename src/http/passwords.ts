@@ -1,7 +1,7 @@
 /** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
  *  two at once are all that run, and who waits for it is taken in turn by network (RELIABILITY A6). */
-import { Refusal } from "./errors.ts";
-import { createGate, type From } from "./gate.ts";
+import { Refusal } from "../base/errors.ts";
+import { createGate, type From } from "../run/gate.ts";
 
 const SHORTEST = 10;
 /** Far above any passphrase, far below what would make hashing it a burden. */

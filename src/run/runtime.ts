@@ -1,5 +1,5 @@
 /** Two things that this runtime wants to be asked for in its own way. */
-import type { Bytes } from "./types.ts";
+import type { Bytes } from "../base/types.ts";
 
 /** Where a thread's code is, named from the repository's root: an entry of its own in the binary, under this very name,
  *  and a file in the source (BUN 1). */

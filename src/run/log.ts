@@ -1,7 +1,7 @@
 /** The access log and the server's own events: one line each; no answer waits for them (CONTRACT 3). */
 import { write } from "node:fs";
-import type { ErrorCode } from "./errors.ts";
-import { visible, visibleJson } from "./visible.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import { visible, visibleJson } from "../base/visible.ts";
 
 const STDERR = 2;
 const FLUSH_MS = 500;

@@ -99,9 +99,28 @@ export interface Finding extends Warning {
   cause?: string;
 }
 
-/** Told at each stage and file, so that a deadline can say where a deploy hung.
- *  `stage` is a word or two for a person: "unpacking", "listing". */
-export type Progress = (stage: string, file?: string) => void;
+/** The stage in which a text takes too long and its thread is ended. A thread that is in a regular expression goes on all the
+ *  same, so the process of this deploy must not be given another one. */
+export const GIVING_UP_ON_MARKDOWN = "giving up on Markdown";
+
+/** Where a deploy is, in words for a person. */
+type DeployStage =
+  | "unpacking"
+  | "joining"
+  | "reading its rules"
+  | "rendering Markdown"
+  | typeof GIVING_UP_ON_MARKDOWN
+  | "making pages of Markdown"
+  | "making an index"
+  | "reading the index"
+  | "looking for abuse in"
+  | "looking for secrets in"
+  | "following references"
+  | "describing"
+  | "publishing";
+
+/** Called at each stage and file, so that a deadline can say where a deploy hung. */
+export type Progress = (stage: DeployStage, file?: string) => void;
 
 /** What travels through the pipeline: a stage takes a Draft and returns a Draft. */
 export interface Draft {

@@ -8,16 +8,13 @@ import { plainFailure } from "../base/errors.ts";
 import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
 import { diskRefusal } from "../store/refusals.ts";
-import type { BuiltVersion, Progress } from "../base/types.ts";
+import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Progress } from "../base/types.ts";
 import { takeZip } from "./handed-zip.ts";
 import { comparedWith, rehearse } from "./rehearse.ts";
 import { joinDelta } from "./join.ts";
 import { plan } from "./plan.ts";
 import { measureStages } from "./stages.ts";
 import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
-
-/** A stage of the pipeline after which a thread may still be at work here that nothing but the process's end stops. */
-const LEFT_BEHIND = "giving up on Markdown";
 
 let store: Promise<Store> | undefined;
 /** What the service's clock showed when the last job began, and when that was by ours. */
@@ -144,7 +141,7 @@ async function answer(job: ProcessJob): Promise<void> {
   let spent = false;
   const progress: Progress = (stage) => {
     stages.at(stage);
-    if (stage === LEFT_BEHIND) spent = true;
+    if (stage === GIVING_UP_ON_MARKDOWN) spent = true;
   };
   send({ outcome: await run(job, progress, stages.times).catch(failure), spent });
 }

@@ -3,7 +3,7 @@ import { workerData } from "node:worker_threads";
 import { anchor } from "../comments/anchor.ts";
 import { pageText } from "../comments/page-text.ts";
 import { decodeHtml } from "../html/decode.ts";
-import { openStore, type Store } from "../store/index.ts";
+import { readBlobs } from "../store/index.ts";
 import type { FromLocator, LocateOrder, LocateReply } from "./locate-order.ts";
 
 declare const self: Worker;
@@ -11,18 +11,12 @@ declare const self: Worker;
 /** Visitors of one page comment on it one after the other. */
 const KEPT_TEXTS = 4;
 const texts = new Map<string, string>();
-let opened: Promise<Store> | undefined;
-
-const store = (): Promise<Store> =>
-  (opened ??= openStore({ data_dir: workerData as string, now: () => 0 }).catch((error) => {
-    opened = undefined;
-    throw error;
-  }));
+const blobs = readBlobs(workerData as string);
 
 async function textOf(file: LocateOrder["file"]): Promise<string> {
   const known = texts.get(file.sha256);
   if (known !== undefined) return known;
-  const text = pageText(decodeHtml(await (await store()).blobs.read(file)));
+  const text = pageText(decodeHtml(await blobs.read(file)));
   if (texts.size >= KEPT_TEXTS) texts.delete(texts.keys().next().value!);
   texts.set(file.sha256, text);
   return text;
@@ -38,5 +32,4 @@ self.onmessage = async ({ data }: MessageEvent<LocateOrder>) => {
   send({ found });
 };
 const send = (message: FromLocator): void => self.postMessage(message);
-const ready = (): void => send("ready");
-store().then(ready, ready); // an order that cannot be read for it says so
+send("ready");

@@ -7,6 +7,7 @@ import { openRates } from "./sqlite/rates.ts";
 import { type Rooms, startWriter, type Writer } from "./writer.ts";
 import type { Room } from "./writer-order.ts";
 
+export { readBlobs } from "./disk/blobs.ts";
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
 export { openKeyring } from "./disk/keyring.ts";

@@ -115,17 +115,17 @@ describe("a deploy in a process", () => {
     let now = 0;
     const { at, times } = measureStages(() => now);
     for (const [stage, ms] of [
-      ["a", 5],
-      ["b", 7],
-      ["b", 1],
-      ["a", 2],
+      ["unpacking", 5],
+      ["describing", 7],
+      ["describing", 1],
+      ["unpacking", 2],
     ] as const) {
       at(stage);
       now += ms;
     }
-    expect(times()).toEqual({ a: 7, b: 8 });
+    expect(times()).toEqual({ unpacking: 7, describing: 8 });
     now += 100;
-    expect(times()).toEqual({ a: 7, b: 8 });
+    expect(times()).toEqual({ unpacking: 7, describing: 8 });
   });
 
   test("goes by the pool's clock, also when it moves between two jobs", async () => {
@@ -235,8 +235,8 @@ describe("P10: the deadline", () => {
     expect([...taken.zip]).toEqual([...zipOf({ "a.txt": "x" })]);
     taken.note("unpacking", "ünder/a.html");
     expect(await zip.place()).toEqual({ stage: "unpacking", file: "ünder/a.html" });
-    taken.note("listing");
-    expect(await zip.place()).toEqual({ stage: "listing", file: null });
+    taken.note("making an index");
+    expect(await zip.place()).toEqual({ stage: "making an index", file: null });
     taken.note("unpacking", "x".repeat(5000));
     expect((await zip.place()).file).toMatch(/^x{400,}$/);
     taken.close();

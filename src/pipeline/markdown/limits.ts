@@ -6,7 +6,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_thread
 import { threadUrl } from "../../run/runtime.ts";
 import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
-import type { Progress } from "../../base/types.ts";
+import { GIVING_UP_ON_MARKDOWN, type Progress } from "../../base/types.ts";
 import type { Rendered, RenderJob } from "./render.ts";
 import type { ThreadReply, ThreadTask } from "./task.ts";
 
@@ -16,10 +16,6 @@ export interface TimeLimits {
   /** Of them for one page. */
   page: number;
 }
-
-const RENDERING = "rendering Markdown";
-/** A thread may go on after this: src/deploy/worker.ts goes by these very words. */
-const GIVING_UP = "giving up on Markdown";
 
 const TIME_LIMITS: TimeLimits = { deploy: 2000, page: 500 };
 
@@ -123,7 +119,7 @@ function renderNext(all: Rendering, run: Run, i: number, share: number): boolean
   const clock = patience(all);
   if (clock <= 0) all.left = 0;
   const ms = Math.min(share, all.left);
-  all.progress(RENDERING, all.jobs[i]!.source);
+  all.progress("rendering Markdown", all.jobs[i]!.source);
   const reply = ms > 0 ? run.next(ms, clock) : null;
   all.left -= reply?.cpu_ms ?? ms;
   all.pages[i] = reply?.rendered ?? null;
@@ -141,7 +137,7 @@ function runThrough(all: Rendering, order: readonly number[], share: number): nu
     const stopped = rest.findIndex((i) => !renderNext(all, run, i, share));
     run.end(stopped < 0);
     if (stopped < 0) break;
-    all.progress(GIVING_UP, all.jobs[rest[stopped]!]!.source);
+    all.progress(GIVING_UP_ON_MARKDOWN, all.jobs[rest[stopped]!]!.source);
     slow.push(rest[stopped]!);
     all.hurried ||= slow.length > 1;
     rest = rest.slice(stopped + 1);

@@ -3,9 +3,9 @@
  *  pages; what became of each word is known. A folder of versions is a manual as it really went on
  *  (`anchoring/histories.ts`). Tuned on pages and seeds of even number; figures are of the odd ones. `--even`: of the even
  *  ones, too; `--whole`: of all pages of the folders; `--all`: each kind of passage. */
-import { anchor } from "../src/comments/anchor.ts";
+import { anchor } from "../src/comments/anchoring/anchor.ts";
+import { pageText } from "../src/comments/anchoring/page-text.ts";
 import { carry } from "../src/comments/carry.ts";
-import { pageText } from "../src/comments/page-text.ts";
 import { realPages } from "../test/comments/pages.ts";
 import { cpuOf, fastest } from "../test/kit/cpu.ts";
 import {
@@ -17,8 +17,8 @@ import {
   type SourcePage,
   type Span,
 } from "./anchoring/cases.ts";
+import { below, type Block, blocksOf, chanceOf, pick } from "./anchoring/edits.ts";
 import { historiesIn } from "./anchoring/histories.ts";
-import { below, blocksOf, type Block, chanceOf, pick } from "./anchoring/edits.ts";
 
 const FLAGS = process.argv.slice(2).filter((word) => word.startsWith("--"));
 const [amount, ...FOLDERS] = process.argv.slice(2).filter((word) => !word.startsWith("--"));

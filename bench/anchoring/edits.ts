@@ -1,6 +1,6 @@
 /** Histories of pages whose truth is known: a page's blocks, edited as people edit pages, with each word's way from the
  *  old text to the new one. All chance comes from the seed. */
-import { pageText } from "../../src/comments/page-text.ts";
+import { pageText } from "../../src/comments/anchoring/page-text.ts";
 
 /** A number from 0 to 1 (mulberry32). */
 export type Chance = () => number;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { answerEmpty, answerText } from "../http/answers.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
 import type { Ctx } from "./context.ts";
-import { ANNO } from "./feed/vocabulary.ts";
+import { ANNO } from "./feed.ts";
 
 export const LD_JSON = `application/ld+json; profile="${ANNO}"`;
 

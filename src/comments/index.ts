@@ -1,23 +1,30 @@
 /** Comments, row by row in the order of COMMENTS 2: what is answered on a site's host, and what on the API's. */
 import { matcher, type Method } from "../http/match.ts";
 import type { Ctx, OwnerCtx } from "./context.ts";
-export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
-import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner/access.ts";
-export { ownerCode } from "./owner/access.ts";
-export { applySettings } from "./owner/settings.ts";
-export { limitOwner } from "./visitor/limits.ts";
-export { decideAsOwner, removeAsOwner } from "./owner/threads.ts";
-import { ACTIONS, moderation, queue } from "./owner/moderate.ts";
-import { changeSettings, readSettings } from "./owner/settings.ts";
-import { deciding, listThreads, readHistory, readQueue, removeComment } from "./owner/threads.ts";
+import {
+  ACTIONS,
+  deciding,
+  listThreads,
+  moderation,
+  queue,
+  readHistory,
+  readQueue,
+  removeComment,
+} from "./moderate.ts";
+import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner-access.ts";
+import { changeSettings, readSettings } from "./owner-settings.ts";
 import { edit, erase, remove, rename } from "./site/change.ts";
 import { owner, passcode, report } from "./site/enter.ts";
-import { container, containerOptions } from "./site/container.ts";
-import { companion, feed, feedOptions } from "./site/feeds.ts";
+import { companion, container, containerOptions, feed, feedOptions } from "./site/feeds.ts";
 import { post } from "./site/post.ts";
 import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
 import { postView, view } from "./site/view.ts";
 import { renewIdentity } from "./visitor/who.ts";
+export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
+export { ownerCode } from "./owner-access.ts";
+export { applySettings } from "./owner-settings.ts";
+export { limitOwner } from "./visitor/limits.ts";
+export { decideAsOwner, removeAsOwner } from "./moderate.ts";
 
 type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 

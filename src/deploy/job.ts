@@ -1,9 +1,9 @@
 /** What goes into a deploy's process and what comes out: plain data, for a channel keeps no classes. */
-import type { ReviewThread } from "../comments/carry.ts";
 import type { PlainFailure } from "../base/errors.ts";
+import type { BuiltVersion, Bytes, Limits, SiteContext } from "../base/types.ts";
+import type { ReviewThread } from "../comments/carry.ts";
 import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
 import type { HandedZip } from "./handed-zip.ts";
-import type { BuiltVersion, Bytes, Limits, SiteContext } from "../base/types.ts";
 
 /** The bytes of an upload. */
 export interface UploadBody {

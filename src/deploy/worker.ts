@@ -1,20 +1,20 @@
 /** What runs in a deploy's process: the pipeline, then the store, on a connection of its own. One job after the other;
  *  its only way out is the channel to the server that started it. */
 import packageJson from "../../package.json" with { type: "json" };
+import { plainFailure } from "../base/errors.ts";
+import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Progress } from "../base/types.ts";
+import { carryThreads, type ReviewThread } from "../comments/carry.ts";
+import { build } from "../pipeline/index.ts";
 import { dieWithParent } from "../run/parent-death.ts";
 import { serveParent } from "../run/serve-parent.ts";
-import { carryThreads, type ReviewThread } from "../comments/carry.ts";
-import { plainFailure } from "../base/errors.ts";
-import { build } from "../pipeline/index.ts";
 import { openStore, readBrands, type Store } from "../store/index.ts";
 import { diskRefusal } from "../store/refusals.ts";
-import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Progress } from "../base/types.ts";
 import { takeZip } from "./handed-zip.ts";
-import { comparedWith, rehearse } from "./rehearse.ts";
+import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
 import { joinDelta } from "./join.ts";
 import { plan } from "./plan.ts";
+import { comparedWith, rehearse } from "./rehearse.ts";
 import { measureStages } from "./stages.ts";
-import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
 
 let store: Promise<Store> | undefined;
 /** What the service's clock showed when the last job began, and when that was by ours. */

@@ -1,4 +1,11 @@
 /** Comments joined to the rest: what they ask of serving and of the store, and the paths on sites' hosts where they answer. */
+import { Refusal } from "../base/errors.ts";
+import type { Page } from "../base/pages.ts";
+import { decodePath } from "../base/percent.ts";
+import { doubling, type Rates, rateWindows } from "../base/rates.ts";
+import { reservedFor } from "../base/reserved-paths.ts";
+import type { Site } from "../base/types.ts";
+import { feedDocuments } from "../comments/feed.ts";
 import {
   type CommentParts,
   type Ctx,
@@ -7,23 +14,16 @@ import {
   matchCompanion,
   matchOnSite,
 } from "../comments/index.ts";
-import { feedDocuments } from "../comments/feed.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
 import { askedOrigin, clientAddress, customerOf, networkOf } from "../http/client-address.ts";
-import { Refusal } from "../base/errors.ts";
-import type { From } from "../run/gate.ts";
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
-import { decodePath } from "../base/percent.ts";
-import { doubling, type Rates, rateWindows } from "../base/rates.ts";
-import { reservedFor } from "../base/reserved-paths.ts";
+import type { From } from "../run/gate.ts";
 import type { SiteServer } from "../serve/site.ts";
-import { commentsOff } from "../store/refusals.ts";
 import { openKeyring, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
-import type { Site } from "../base/types.ts";
-import type { Page } from "../base/pages.ts";
+import { commentsOff } from "../store/refusals.ts";
 import type { Locating } from "./locating.ts";
 
 interface Joined {

@@ -1,7 +1,7 @@
 /** The thread of locate-lane.ts: reads a stored page and looks for a quote in its text. */
 import { workerData } from "node:worker_threads";
-import { anchor } from "../comments/anchor.ts";
-import { pageText } from "../comments/page-text.ts";
+import { anchor } from "../comments/anchoring/anchor.ts";
+import { pageText } from "../comments/anchoring/page-text.ts";
 import { decodeHtml } from "../html/decode.ts";
 import { readBlobs } from "../store/index.ts";
 import type { FromLocator, LocateOrder, LocateReply } from "./locate-order.ts";

@@ -2,8 +2,8 @@
 import { describe as chapter, expect, test } from "bun:test";
 import { historyOf, lookAlike, type Span } from "../../bench/anchoring/cases.ts";
 import { blocksOf } from "../../bench/anchoring/edits.ts";
-import { anchor } from "../../src/comments/anchor.ts";
-import { describe } from "../../src/comments/describe.ts";
+import { anchor } from "../../src/comments/anchoring/anchor.ts";
+import { describe } from "../../src/comments/anchoring/quote.ts";
 import { expectLinear, expectWithin } from "../kit/cpu.ts";
 import { realPages } from "./pages.ts";
 

@@ -1,10 +1,10 @@
 /** COMMENTS, ruling 14: what one deploy may take to carry the comments of a site is bounded, however many pages it has and
  *  however large they are; what there was no time for comes with another deploy. */
 import { describe, expect, test } from "bun:test";
+import type { Version } from "../../src/base/types.ts";
 import { carryThreads } from "../../src/comments/carry.ts";
 import type { AnchorRow, CarriedRow } from "../../src/store/notes.ts";
 import type { StoredFile, StoredManifest } from "../../src/store/serving.ts";
-import type { Version } from "../../src/base/types.ts";
 import { cpuOfAsync } from "../kit/cpu.ts";
 
 const PASSAGE = "The passage that somebody has commented on, word for word.";

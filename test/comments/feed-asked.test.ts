@@ -1,6 +1,6 @@
 /** What a client asks of a feed by Accept and Prefer (COMMENTS, ruling 5; Annotation Protocol 4.1.1), however long. */
 import { expect, test } from "bun:test";
-import { preferred, wantsW3c } from "../../src/comments/feed/asked.ts";
+import { preferred, wantsW3c } from "../../src/comments/site/feeds.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { ANNO } from "./w3c/rule.ts";
 

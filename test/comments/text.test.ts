@@ -1,7 +1,7 @@
 /** COMMENTS 3, text extraction: one function for server and browser, told by a real Chromium that it is one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { pageText } from "../../src/comments/page-text.ts";
-import { normalise, placesIn, TextWriter } from "../../src/comments/text.ts";
+import { pageText } from "../../src/comments/anchoring/page-text.ts";
+import { normalise, placesIn, TextWriter } from "../../src/comments/anchoring/text.ts";
 import { type Browser, openBrowser } from "../browser/chromium.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { ODD_PAGES, realPages } from "./pages.ts";

@@ -1,11 +1,17 @@
 /** Who calls: an agent by its token, for one site (COMMENTS 6). */
 import { Refusal } from "../../base/errors.ts";
-import type { AgentToken, Author, Scope, Viewpoint } from "../../store/notes.ts";
-import { commentsOff, refuseUnlessThere, unknownSite } from "../../store/refusals.ts";
 import { hashToken } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import type { McpParts } from "./parts.ts";
+import type { AgentToken, Author, Notes, Scope, Viewpoint } from "../../store/notes.ts";
+import { commentsOff, refuseUnlessThere, unknownSite } from "../../store/refusals.ts";
+import type { Sites, Versions } from "../../store/serving.ts";
+import type { CommentParts } from "../context.ts";
+
+/** The parts of the server that MCP asks. */
+export interface McpParts extends Pick<CommentParts, "config" | "limit" | "keys" | "now" | "livePages"> {
+  store: { notes: Notes; sites: Pick<Sites, "byId">; versions: Pick<Versions, "get"> };
+}
 
 /** When it was last used is told to the minute. */
 const NOTED_MS = UNIT_MS.m;

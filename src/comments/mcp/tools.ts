@@ -1,17 +1,19 @@
 /** What agents can do, in the order in which they are told (COMMENTS 6). Nothing here deploys, approves or deletes. */
+
 import { Refusal } from "../../base/errors.ts";
-import type { Scope, StoredThread } from "../../store/notes.ts";
 import { newCommentId, newNoteEventId } from "../../base/tokens.ts";
-import { withoutUnseen } from "../../base/visible.ts";
+import type { Site } from "../../base/types.ts";
+import { UNSEEN, withoutUnseen } from "../../base/visible.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import type { Author, Scope, StoredComment, StoredThread } from "../../store/notes.ts";
 import { pageOf } from "../addresses.ts";
 import { checkText } from "../annotation.ts";
-import { cursorOf, numberIn } from "../visitor/cursor.ts";
-import type { Agent } from "./agent.ts";
+import type { CommentParts } from "../context.ts";
+import { cursorOf, numberIn } from "../visitor/keys.ts";
+import type { Agent, McpParts } from "./agent.ts";
 import { count, oneOf, optionalText, text, time } from "./arguments.ts";
-import type { McpParts } from "./parts.ts";
 import type { Members } from "./rpc.ts";
 import type { INPUT } from "./schemas.ts";
-import { commentJson, summaryJson, threadJson } from "./words.ts";
 
 const MOST_THREADS = 50;
 const LONGEST = { page: 2000, cursor: 64, id: 64, text: 20_000, request_id: 128, note: 1000 };
@@ -156,3 +158,67 @@ export const TOOLS: readonly Tool[] = [
     run: deciding("reopen"),
   },
 ];
+
+/** Threads as an agent reads them. What strangers wrote is in `untrusted_text`, as a person would see it: characters that
+ *  show nothing could tell an agent what nobody else reads (COMMENTS 6). */
+
+type Config = CommentParts["config"];
+
+/** Line ends and tabs are seen. */
+const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}\p{Co}]/gu;
+
+const seen = (text: string): string => text.replace(UNSEEN, "").replace(CONTROL, "");
+
+const authorJson = (by: Author | null) => by && { id: by.id, name: seen(by.name), kind: by.kind };
+
+const commentJson = ({ id, by, text, visibility, created_at, edited_at }: StoredComment) => ({
+  comment_id: id,
+  by: authorJson(by),
+  untrusted_text: text === null ? null : seen(text),
+  visibility,
+  created_at,
+  edited_at,
+});
+
+function headJson(config: Config, { slug }: Pick<Site, "slug">, thread: StoredThread) {
+  const { id, page, status, version_id, carried, comments } = thread;
+  return {
+    thread_id: id,
+    page,
+    url: `${siteUrl(config, slug)}${page}#svc-${id}`,
+    status,
+    visibility: comments[0]!.visibility,
+    version_id,
+    anchor_state: carried,
+  };
+}
+
+const newest = (comments: readonly StoredComment[]): string =>
+  comments.map(({ modified_at }) => modified_at).reduce((a, b) => (a > b ? a : b));
+
+/** A line of a list: the first comment, and how much follows. */
+function summaryJson(config: Config, site: Pick<Site, "slug">, thread: StoredThread) {
+  const { quote, comments } = thread;
+  const [root, ...replies] = comments;
+  const { by, untrusted_text, created_at } = commentJson(root!);
+  return {
+    ...headJson(config, site, thread),
+    quote: quote && seen(quote.exact),
+    by,
+    untrusted_text,
+    created_at,
+    changed_at: newest(comments),
+    replies: replies.filter(({ text }) => text !== null).length,
+  };
+}
+
+function threadJson(config: Config, site: Pick<Site, "slug">, thread: StoredThread) {
+  const { quote, page, version_id, version_created_at, comments } = thread;
+  return {
+    ...headJson(config, site, thread),
+    version_url: siteUrl(config, `${version_id}--${site.slug}`) + page,
+    version_created_at,
+    quote: quote && { exact: seen(quote.exact), prefix: seen(quote.prefix), suffix: seen(quote.suffix) },
+    comments: comments.map(commentJson),
+  };
+}

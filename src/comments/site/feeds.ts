@@ -1,14 +1,16 @@
 /** Feeds beside the pages, and everywhere under one address (COMMENTS 1). The same for every reader who gets them
  *  (ruling 10). */
+
+import { createHash } from "node:crypto";
 import { Refusal } from "../../base/errors.ts";
 import { feedAddress, type Page, pageOfFeed, siteFeedAddress } from "../../base/pages.ts";
-import { feedSite, pageOf, pathOfSource } from "../addresses.ts";
-import { optionsAnswer } from "../answers.ts";
+import { scriptJson } from "../../html/template.ts";
+import { COMMENTS, feedSite, pageOf, pathOfSource } from "../addresses.ts";
+import { answer, LD_JSON, optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";
-import { asksIris, pageNumber, wantsW3c } from "../feed/asked.ts";
+import { ANNO } from "../feed.ts";
 import { FEED_INLINE, FEED_PAGE, type FeedAsked, type Identified } from "../types.ts";
-import { refuseOff, refuseReaders } from "../visitor/who.ts";
-import { preflight, sendDocument, sharing } from "./shared.ts";
+import { isAdmitted, refuseOff, refuseReaders } from "../visitor/who.ts";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 
@@ -74,3 +76,133 @@ export async function feedOptions(ctx: Ctx): Promise<Response> {
   refuseOff(ctx);
   return optionsAnswer(ctx, ALLOW, { ...sharing(ctx, "Accept"), ...preflight(ctx, ALLOW) });
 }
+
+/** The container that comments are sent to, as its address describes it (Annotation Protocol 4.1). */
+
+const FIELDS = {
+  link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type", <http://www.w3.org/TR/annotation-protocol/>; rel="http://www.w3.org/ns/ldp#constrainedBy"',
+  allow: "GET, HEAD, OPTIONS, POST",
+  "accept-post": LD_JSON,
+};
+const VARY = "Accept, Prefer";
+/** Pages of other sites read, and never write. */
+const READING = "GET, HEAD, OPTIONS";
+
+async function describe({ parts, site, query, request }: Ctx): Promise<Identified> {
+  const live = await parts.livePages(site);
+  const place = feedSite(parts, site);
+  const { total, modified_at } = await parts.store.notes.feed(site.site_id, null, 0, 0);
+  const iris = preferred(request) === "iris" || asksIris(query);
+  const asked: FeedAsked = { site: place, id: place.origin + COMMENTS, iris, page: null, total, modified_at };
+  return parts.documents.container(asked, place.origin + siteFeedAddress(live));
+}
+
+export async function container(ctx: Ctx): Promise<Response> {
+  await refuseReaders(ctx);
+  const applied = preferred(ctx.request) !== null && { "preference-applied": "return=representation" };
+  return sendDocument(ctx, await describe(ctx), { ...sharing(ctx, VARY), ...FIELDS, ...applied });
+}
+
+/** Every answer of a container has its tag, for whoever may see it. */
+export async function containerOptions(ctx: Ctx): Promise<Response> {
+  refuseOff(ctx);
+  const tag = (await isAdmitted(ctx)) && { etag: documentTag(await describe(ctx)) };
+  return optionsAnswer(ctx, FIELDS.allow, { ...sharing(ctx, VARY), ...preflight(ctx, READING), ...FIELDS, ...tag });
+}
+
+/** Documents that are the same for every reader who gets them: their entity tags, and who else may keep or read them. */
+
+type Fields = Readonly<Record<string, string>>;
+type Mode = { site: Pick<Ctx["site"], "comments_mode"> };
+
+/** In passcode mode no cache and no page of another site may hand them on; no cache either with somebody's cookie. */
+const sharing = ({ site, exchange }: Mode & Pick<Ctx, "exchange">, vary: string): Fields =>
+  site.comments_mode === "passcode"
+    ? { "cache-control": "private, no-store", vary: `${vary}, Cookie` }
+    : {
+        "cache-control": exchange.cookies === null ? "public, max-age=0, must-revalidate" : "private, no-store",
+        vary,
+        "access-control-allow-origin": "*",
+        "access-control-expose-headers": "ETag, Link, Content-Location",
+      };
+
+/** A browser asks first where a page of another site names the profile or a preference. */
+const preflight = ({ site }: Mode, methods: string): Fields =>
+  site.comments_mode === "passcode"
+    ? {}
+    : {
+        "access-control-allow-methods": methods,
+        "access-control-allow-headers": "Accept, If-None-Match, Prefer",
+        "access-control-max-age": "86400",
+      };
+
+const HASH_LENGTH = 12;
+
+const textOf = (document: Identified): string => scriptJson(document).text;
+
+const tagOf = (text: string, tag: string): string =>
+  `"c-${createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH)}${tag}"`;
+
+/** Of a document that is not sent. */
+const documentTag = (document: Identified): string => tagOf(textOf(document), "");
+
+/** Its tag says what is public, and nothing else: it is made of the document alone. Whoever writes the text into a page's
+ *  script as it is ends no script with it. */
+function sendDocument(ctx: Ctx, document: Identified, fields: Fields, tag = ""): Response {
+  const text = textOf(document);
+  const own = { "content-type": LD_JSON, "content-location": document.id, etag: tagOf(text, tag) };
+  return answer(ctx, text, { ...fields, ...own });
+}
+
+/** What a client asks of a feed beside its address: in whose words, and how much of it. */
+
+/** A member of Accept or Prefer: its name, and its parameters as they stand. Quoted values may hold commas. */
+const MEMBER = /([^\s,;]+)((?:\s*;\s*[^\s,;=]+\s*=\s*(?:"[^"]*"|[^\s,;"]*))*)/g;
+const PARAMETER = /;\s*([^\s,;=]+)\s*=\s*(?:"([^"]*)"|([^\s,;"]*))/g;
+
+interface Member {
+  name: string;
+  parameters: ReadonlyMap<string, string>;
+}
+
+const membersOf = (header: string | null): Member[] =>
+  [...(header ?? "").matchAll(MEMBER)].map(([, name, parameters]) => ({
+    name: name!.toLowerCase(),
+    parameters: new Map(
+      [...parameters!.matchAll(PARAMETER)].map(([, key, quoted, plain]) => [key!.toLowerCase(), quoted ?? plain!]),
+    ),
+  }));
+
+/** Several addresses in one value have spaces between them. */
+const names = (value: string | undefined, iri: string): boolean => value?.split(/\s+/).includes(iri) ?? false;
+
+/** Whether Accept names the profile of the Web Annotation model (COMMENTS, ruling 5). */
+export const wantsW3c = ({ headers }: Request): boolean =>
+  membersOf(headers.get("accept")).some(
+    ({ name, parameters }) =>
+      name === "application/ld+json" && names(parameters.get("profile"), ANNO) && Number(parameters.get("q") ?? 1) > 0,
+  );
+
+/** How much of its contents a client wants of the container (Annotation Protocol 4.1.1). Pages carry them whole, so that
+ *  nothing else is to be done for those who want them whole, or not at all. */
+const PREFERENCES: readonly (readonly [iri: string, preference: "iris" | "other"])[] = [
+  ["http://www.w3.org/ns/oa#PreferContainedIRIs", "iris"],
+  ["http://www.w3.org/ns/oa#PreferContainedDescriptions", "other"],
+  ["http://www.w3.org/ns/ldp#PreferMinimalContainer", "other"],
+];
+
+/** Null where Prefer says nothing that is known. */
+export function preferred({ headers }: Request): "iris" | "other" | null {
+  const included = membersOf(headers.get("prefer")).map(({ parameters }) => parameters.get("include"));
+  return PREFERENCES.find(([iri]) => included.some((value) => names(value, iri)))?.[1] ?? null;
+}
+
+/** Null where no page is asked for, undefined where what is asked for is no number. */
+function pageNumber(query: URLSearchParams): number | null | undefined {
+  const asked = query.get("page");
+  if (asked === null) return null;
+  return /^\d{1,6}$/.test(asked) ? Number(asked) : undefined;
+}
+
+/** Whether items shall be told as their addresses alone. */
+const asksIris = (query: URLSearchParams): boolean => query.get("iris") === "1";

@@ -4,10 +4,10 @@ import { commentDeleted, unknownComment } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";
 import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { cursorOf, numberIn } from "../visitor/cursor.ts";
 import type { ThreadsView } from "../types.ts";
-import { entityTag, itemOf, threadJson } from "../wire.ts";
+import { cursorOf, numberIn } from "../visitor/keys.ts";
 import { noIdentity, reader, refuseOff, viewerOf, type Who, whoAsks } from "../visitor/who.ts";
+import { entityTag, itemOf, threadJson } from "../wire.ts";
 
 const POLL_S = 20;
 

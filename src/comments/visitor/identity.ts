@@ -1,10 +1,10 @@
 /** The cookies of comments (COMMENTS 4 and rulings 8 and 9): who somebody is on this site, that they gave its passcode,
  *  and that its owner sent them. Each is worth something on its own site alone. */
-import { cookieValues } from "../../http/cookies.ts";
+
 import { randomKey } from "../../base/random.ts";
 import type { Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import { endedProof, lacksProof, proofCookies } from "./host-proof.ts";
+import { cookieValues } from "../../http/cookies.ts";
 import { type Keys, seal, single, unseal } from "./keys.ts";
 
 export interface Identity {
@@ -36,7 +36,7 @@ function identityIn(keys: Keys, { site_id }: SiteId, value: string, now: number)
 }
 
 /** Who asks, and how. */
-interface Asked {
+interface CookieRequest {
   request: Request;
   site: SiteId;
   /** Of the site, as the client asked it. */
@@ -53,7 +53,7 @@ interface Said {
 
 /** Whom the request says to be. Several that count are none: a sibling site can plant one for the parent domain, and its
  *  visitor would write as the one who planted it. */
-export function readIdentity(keys: Keys, asked: Asked, now: number): Said {
+export function readIdentity(keys: Keys, asked: CookieRequest, now: number): Said {
   const found = cookieValues(asked.request, "svc_cmt")
     .map((value) => identityIn(keys, asked.site, value, now))
     .filter((one) => one !== null);
@@ -75,7 +75,7 @@ export const isOld = ({ issued }: Identity, now: number): boolean => issued + RE
 const cookie = (name: string, value: string, age: number, rest = "SameSite=Lax; Path=/"): string =>
   `${name}=${value}; HttpOnly; Secure; ${rest}; Max-Age=${age}`;
 
-type Place = Pick<Asked, "site" | "origin">;
+type Place = Pick<CookieRequest, "site" | "origin">;
 
 export function identityCookies(keys: Keys, place: Place, { identity, name }: Identity, now: number): string[] {
   const { site_id } = place.site;
@@ -83,7 +83,7 @@ export function identityCookies(keys: Keys, place: Place, { identity, name }: Id
   return [cookie("svc_cmt", value, IDENTITY_S), ...proofCookies(keys, site_id, place, identity, IDENTITY_S)];
 }
 
-export const endedIdentity = (place: Pick<Asked, "origin">): string[] => [
+export const endedIdentity = (place: Pick<CookieRequest, "origin">): string[] => [
   cookie("svc_cmt", "", 0),
   ...endedProof(place),
 ];
@@ -93,7 +93,11 @@ const PLAIN_PATH = /^[\w./-]+$/;
 
 /** Away with the own and, where a browser lets us, with what was planted for the parent domain: for the path that was
  *  `asked`, too, else it would stay for that one. */
-export const clearedIdentity = (sites_domain: string, place: Pick<Asked, "origin">, asked: string): string[] => {
+export const clearedIdentity = (
+  sites_domain: string,
+  place: Pick<CookieRequest, "origin">,
+  asked: string,
+): string[] => {
   const domain = sites_domain.split(":")[0]!;
   const above = ["/", "/_svc", "/_svc/comments", "/_svc/comments/"];
   const paths = PLAIN_PATH.test(asked) && !above.includes(asked) ? [...above, asked] : above;
@@ -125,3 +129,46 @@ export const isOwner = (keys: Keys, { site_id }: SiteId, request: Request, now: 
     const said = unseal("svc_cmt_own", single(keys.owner), value);
     return said?.s === site_id && typeof said.x === "number" && said.x > secondsOf(now);
   });
+
+/** Which `svc_cmt` this host set. A sibling site may set one for the parent domain, of somebody who really wrote here: its
+ *  visitor would write as that one (COMMENTS 4). A cookie whose name begins with `__Host-` no other host can set, so one of
+ *  these goes along under https and says of whom the other is. Browsers alone are asked for it: they say where a request
+ *  comes from, have both cookies or neither, and nobody plants a cookie in a program. */
+
+const NAME = "__Host-svc_cmt";
+const LABEL = "svc_cmt_host";
+
+interface ProofRequest {
+  request: Request;
+  /** Of the site, as the client asked it: under http browsers take no such cookie. */
+  origin: string;
+}
+
+const takesProof = ({ origin }: Pick<ProofRequest, "origin">): boolean => origin.startsWith("https:");
+
+/** All three come from browsers alone, since 2023 from each. */
+const isBrowser = ({ headers }: Request): boolean =>
+  ["site", "mode", "dest"].every((what) => headers.has(`sec-fetch-${what}`));
+
+/** Whether a browser that has this identity should have the proof as well, and has not. */
+function lacksProof(keys: Keys, site_id: string, asked: ProofRequest, identity: string): boolean {
+  if (!takesProof(asked) || !isBrowser(asked.request)) return false;
+  return !cookieValues(asked.request, NAME).some((value) => {
+    const said = unseal(LABEL, keys.visitor, value);
+    return said?.s === site_id && said.i === identity;
+  });
+}
+
+const proofCookie = (value: string, age: number): string =>
+  `${NAME}=${value}; HttpOnly; Secure; SameSite=Lax; Path=/; Max-Age=${age}`;
+
+/** Values of Set-Cookie: none where no browser would take it. `age`: seconds. */
+const proofCookies = (
+  keys: Keys,
+  site_id: string,
+  asked: Pick<ProofRequest, "origin">,
+  identity: string,
+  age: number,
+): string[] => (takesProof(asked) ? [proofCookie(seal(LABEL, keys.visitor, { i: identity, s: site_id }), age)] : []);
+
+const endedProof = (asked: Pick<ProofRequest, "origin">): string[] => (takesProof(asked) ? [proofCookie("", 0)] : []);

@@ -1,4 +1,5 @@
 /** What comments are signed and hidden with: the keys, and values that carry their own proof. */
+
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface Key {
@@ -24,7 +25,7 @@ export interface Keys {
 type Label = "svc_cmt" | "svc_cmt_host" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form";
 
 /** Raw HMAC-SHA256. */
-export const hmac = (key: string, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+const hmac = (key: string, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
 const VALUE = /^v1\.([0-9a-z]{1,8})\.([A-Za-z0-9_-]{1,1500})\.([A-Za-z0-9_-]{43})$/;
 
@@ -59,3 +60,33 @@ export const single = (key: string): Ring => {
 /** Public name of whoever holds this identity on this site. */
 export const personId = ({ people }: Keys, site_id: string, identity: string): string =>
   `p_${hmac(people, `${site_id}\0${identity}`).toString("base64url").slice(0, 16)}`;
+
+/** Cursors that tell nothing: the number of a change would say how many others there were that one may not see. The same
+ *  number is the same cursor, and one of another site, page or viewer is none. */
+
+const BYTES = 8;
+const LONGEST = 64;
+
+/** Of the number under this scope: what is written, and what proves it. */
+function mask(key: string, scope: string, tag: string): bigint {
+  return hmac(key, `pad\0${scope}\0${tag}`).readBigUInt64BE(0);
+}
+const tagOf = (key: string, scope: string, number: bigint): string =>
+  hmac(key, `tag\0${scope}\0${number}`).subarray(0, BYTES).toString("base64url");
+
+export function cursorOf(key: string, scope: string, number: number): string {
+  const tag = tagOf(key, scope, BigInt(number));
+  const hidden = Buffer.alloc(BYTES);
+  hidden.writeBigUInt64BE(BigInt(number) ^ mask(key, scope, tag));
+  return tag + hidden.toString("base64url");
+}
+
+/** Null for what was never given out under this scope. */
+export function numberIn(key: string, scope: string, cursor: string | null): number | null {
+  if (cursor === null || cursor.length > LONGEST) return null;
+  const [, tag = "", hidden = ""] = /^([\w-]{11})([\w-]{11})$/.exec(cursor) ?? [];
+  const bytes = Buffer.from(hidden, "base64url");
+  if (bytes.length !== BYTES) return null;
+  const number = bytes.readBigUInt64BE(0) ^ mask(key, scope, tag);
+  return tagOf(key, scope, number) === tag ? Number(number) : null;
+}

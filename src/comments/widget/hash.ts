@@ -1,5 +1,5 @@
 /** Addresses that mean the widget: of one comment, and of the owner's one-time code. */
-import type { Quote } from "../quote.ts";
+import type { Quote } from "../anchoring/quote.ts";
 
 export const threadInHash = (): string | null => /^#svc-(c_[\w-]+)/.exec(location.hash)?.[1] ?? null;
 

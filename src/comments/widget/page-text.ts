@@ -1,5 +1,5 @@
 /** The text of the document (`../text.ts`) with the way back: from a place in it to a node, and from a node to its place. */
-import { EDGES, placesIn, SKIPPED, TextWriter } from "../text.ts";
+import { EDGES, placesIn, SKIPPED, TextWriter } from "../anchoring/text.ts";
 
 export interface DocumentText {
   readonly text: string;

@@ -1,6 +1,6 @@
 /** What is written and decided here. Each says what went wrong as a sentence, or null. */
 import type { Comment, Thread } from "../types.ts";
-import type { Quote } from "../quote.ts";
+import type { Quote } from "../anchoring/quote.ts";
 import { type Answer, call, COMMENTS } from "./call.ts";
 import type { Session } from "./session.ts";
 

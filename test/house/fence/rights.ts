@@ -114,11 +114,7 @@ const BROWSER: Where = [
     (name) => `src/client/${name}.ts`,
   ),
   ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
-  "src/comments/anchor.ts",
-  "src/comments/describe.ts",
-  "src/comments/quote.ts",
-  "comments/matching",
-  "src/comments/text.ts",
+  "comments/anchoring",
   "comments/widget",
 ];
 

@@ -1,7 +1,7 @@
 /** Where on the page each thread's passage is (COMMENTS 3). */
 import type { Thread } from "../../types.ts";
-import { anchor } from "../../anchor.ts";
-import { normalise } from "../../text.ts";
+import { anchor } from "../../anchoring/anchor.ts";
+import { normalise } from "../../anchoring/text.ts";
 import { type DocumentText, documentText } from "../page-text.ts";
 import { breathing } from "./breath.ts";
 import { rangeOf } from "./parts.ts";

@@ -1,6 +1,6 @@
 /** A selection as what is found again (COMMENTS 3): a passage of whole graphemes, with what stands around it, or a part of the
  *  page. */
-import type { Quote } from "../../quote.ts";
+import type { Quote } from "../../anchoring/quote.ts";
 import { documentText } from "../page-text.ts";
 import { pathTo, rangeOf } from "./parts.ts";
 import type { Selected } from "./selected.ts";

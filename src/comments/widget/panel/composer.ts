@@ -1,5 +1,5 @@
 /** Writing a comment or a reply: sent at once, with a while to take it back. */
-import type { Quote } from "../../quote.ts";
+import type { Quote } from "../../anchoring/quote.ts";
 import { draft, keepDraft } from "../drafts.ts";
 import { remove } from "../writing.ts";
 import { form, type Form } from "./form.ts";

@@ -1,6 +1,6 @@
 /** Which threads or comments of a site are looked at: the lists there are, where a list goes on, and the links to them. */
+import { cursorOf, numberIn } from "../../../comments/visitor/keys.ts";
 import { html, type Html } from "../../../html/template.ts";
-import { cursorOf, numberIn } from "../../../comments/visitor/cursor.ts";
 import type { NoteCounts } from "../../../store/notes.ts";
 import { figure } from "../../wording/amounts.ts";
 import { pathOfSite } from "../own.ts";

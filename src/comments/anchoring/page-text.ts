@@ -1,8 +1,8 @@
 /** The text of a stored page (`text.ts`), as a browser that runs scripts would find it in the document before any runs.
  *  One pass over the tags, no tree: text that stands where a table cannot hold it is taken where it is written. */
-import { closesItself } from "../html/attributes.ts";
-import { decodeText } from "../html/character-references.ts";
-import { type Part, partsOf } from "../html/page.ts";
+import { closesItself } from "../../html/attributes.ts";
+import { decodeText } from "../../html/character-references.ts";
+import { type Part, partsOf } from "../../html/page.ts";
 import { EDGES, SKIPPED, TextWriter } from "./text.ts";
 
 /** Of the elements that hold text alone, those in which `&amp;` is two characters less. */

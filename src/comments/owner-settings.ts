@@ -1,16 +1,16 @@
 /** The settings of a site's comments, on the API's host (COMMENTS 2 and ruling 17). */
 import { isIP } from "node:net";
-import { Refusal } from "../../base/errors.ts";
-import { hostKind } from "../../html/host-kind.ts";
-import { siteUrl } from "../../http/hosts.ts";
-import { callable } from "../../http/public-address.ts";
-import { isTrustworthy } from "../../http/trustworthy.ts";
-import { hashPasscode } from "../../http/passwords.ts";
-import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../../store/notes.ts";
-import type { CommentsMode } from "../../base/types.ts";
-import { readMembers } from "../annotation.ts";
-import type { OwnerCtx } from "../context.ts";
-import type { Settings } from "../types.ts";
+import { Refusal } from "../base/errors.ts";
+import { hostKind } from "../html/host-kind.ts";
+import { siteUrl } from "../http/hosts.ts";
+import { callable } from "../http/public-address.ts";
+import { isTrustworthy } from "../http/trustworthy.ts";
+import { hashPasscode } from "../http/passwords.ts";
+import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../store/notes.ts";
+import type { CommentsMode } from "../base/types.ts";
+import { readMembers } from "./annotation.ts";
+import type { OwnerCtx } from "./context.ts";
+import type { Settings } from "./types.ts";
 
 const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
 const EVENTS: readonly WebhookEvent[] = [

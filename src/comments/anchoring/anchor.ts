@@ -1,12 +1,10 @@
 /** Where a quote is in a page's text (COMMENTS 3): its very words where what stands around them says that they are the same,
  *  else what has become of them; and nothing rather than a guess. Runs in browsers. */
-import { isWhole, occurrences } from "./matching/occurrences.ts";
-import { passages } from "./matching/passages.ts";
-import { contextOf, surroundings } from "./matching/surroundings.ts";
-import type { Candidate } from "./matching/candidate.ts";
+import { type Candidate, contextOf, isWhole, occurrences, surroundings } from "./occurrences.ts";
+import { passages } from "./passages.ts";
 import type { Quote } from "./quote.ts";
+import { indexOf, type TextIndex } from "./text-index.ts";
 import { normalise } from "./text.ts";
-import { indexOf, type TextIndex } from "./matching/text-index.ts";
 
 interface Anchored {
   /** UTF-16 units of the normalised text. */

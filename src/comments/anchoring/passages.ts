@@ -1,11 +1,10 @@
 /** Where a text holds something like a quote with its surroundings: stretches that share most words with it, and there the
  *  passage that lies between what meets its prefix and what meets its suffix. Runs in browsers. */
-import { align } from "./align.ts";
-import type { Quote } from "../quote.ts";
-import { type Candidate, nearness } from "./candidate.ts";
-import { wordLikeness } from "./word-likeness.ts";
-import { type Cut, cut } from "./cut.ts";
+import { type Candidate, type Cut, cut, nearness } from "./occurrences.ts";
+import type { Quote } from "./quote.ts";
 import type { TextIndex } from "./text-index.ts";
+import { align } from "./word-diff.ts";
+import { wordLikeness } from "./words.ts";
 
 /** Of the quote's weight, what a stretch must share with it to be looked at. */
 const LEAST_SHARE = 0.3;

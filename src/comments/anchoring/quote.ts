@@ -1,6 +1,15 @@
+/** What a passage is called by in a comment's anchor (a TextQuoteSelector). Runs in browsers. */
+
+import { isInWord } from "./words.ts";
+
+export interface Quote {
+  exact: string;
+  /** What stands before and behind the passage: 64 characters at most. */
+  prefix: string;
+  suffix: string;
+}
+
 /** The quote of a passage: with as much around it as tells it from its likes, up to the end of a word. Runs in browsers. */
-import type { Quote } from "./quote.ts";
-import { isInWord } from "./matching/words.ts";
 
 /** COMMENTS 2. */
 const MOST = 64;

@@ -1,8 +1,6 @@
 /** Which words of an old text are which of a new one. Bounded: what would take too long stays unmatched. */
-import { align } from "./align.ts";
-import { slideGone, slideNew, type Text } from "./slide.ts";
-import { wordLikeness } from "./word-likeness.ts";
-import { growing, type Vocabulary, weightOf, type Words, wordsOf } from "./words.ts";
+
+import { growing, type Vocabulary, weightOf, wordLikeness, type Words, wordsOf } from "./words.ts";
 
 /** Rows of words that stand nowhere else are the first landmarks, then shorter ones. */
 const LANDMARK = 4;
@@ -231,4 +229,133 @@ export function diffWords(old_text: string, new_text: string): WordDiff {
   matching.moved();
   const { places } = matching;
   return { old, now, weights, places, isSame: (i) => old.ids[i] === now.ids[places[i]!] };
+}
+
+/** Where rows of words are equal at their ends, a diff may say of several stretches that they came or went: of "a b c a b d",
+ *  when "a b c" goes, as well "c a b". Of these the one is taken that begins where a sentence does. */
+
+interface Text extends Words {
+  readonly text: string;
+}
+
+/** Farther no stretch is slid. */
+const FARTHEST = 400;
+const ENDS_SENTENCE = /[.!?:;。！？؟…]/;
+
+/** How well a stretch begins at word `at`. */
+function fitness({ text, starts, ends, count }: Text, at: number): number {
+  if (at === 0) return 4;
+  const end = ENDS_SENTENCE.test(text[ends[at - 1]! - 1]!) && starts[at] !== ends[at - 1] ? 2 : 0;
+  const first = at < count ? text[starts[at]!]! : "";
+  return end + (first !== first.toLowerCase() ? 1 : 0);
+}
+
+/** How far the stretch from `from` up to `to` may be slid, to the left as a negative number, so that it begins best. */
+function bestSlide(words: Text, from: number, to: number, least: number, most: number): number {
+  const { ids, count } = words;
+  let [left, right] = [0, 0];
+  while (left < Math.min(FARTHEST, least) && ids[from - left - 1] === ids[to - left - 1]) left++;
+  while (right < Math.min(FARTHEST, most) && to + right < count && ids[from + right] === ids[to + right]) right++;
+  let [best, fits] = [0, fitness(words, from)];
+  for (let by = -left; by <= right; by++) {
+    const fit = fitness(words, from + by);
+    if (fit > fits) [best, fits] = [by, fit];
+  }
+  return best;
+}
+
+/** How many words before `i` and from `i` on meet those before `j` and from `j` on, one by one. */
+function meeting(places: Int32Array, i: number, j: number): [before: number, behind: number] {
+  let [before, behind] = [0, 0];
+  while (before < FARTHEST && i - before > 0 && places[i - before - 1] === j - before - 1) before++;
+  while (behind < FARTHEST && i + behind < places.length && places[i + behind] === j + behind) behind++;
+  return [before, behind];
+}
+
+/** Slides each stretch of the old text that went and nothing came for. `places`: old word → new word, or -1. */
+function slideGone(old: Text, places: Int32Array): void {
+  for (let from = 0; from < old.count; from++) {
+    if (places[from] !== -1) continue;
+    let to = from;
+    while (to < old.count && places[to] === -1) to++;
+    const next = to < old.count ? places[to]! : -1;
+    if (from > 0 && next >= 0 && places[from - 1] === next - 1) slideOne(old, places, from, to, next);
+    from = to;
+  }
+}
+
+function slideOne(old: Text, places: Int32Array, from: number, to: number, next: number): void {
+  const [before] = meeting(places, from, next);
+  const [, behind] = meeting(places, to, next);
+  const by = bestSlide(old, from, to, before, behind);
+  for (let n = 1; n <= -by; n++) [places[to - n], places[from - n]] = [places[from - n]!, -1];
+  for (let n = 0; n < by; n++) [places[from + n], places[to + n]] = [places[to + n]!, -1];
+}
+
+/** Slides each stretch of the new text that came and nothing went for. */
+function slideNew(now: Text, places: Int32Array): void {
+  for (let i = 1; i < places.length; i++) {
+    const [from, to] = [places[i - 1]! + 1, places[i]!];
+    if (from === 0 || to - from < 1) continue;
+    const [before] = meeting(places, i, from);
+    const [, behind] = meeting(places, i, to);
+    const by = bestSlide(now, from, to, before, behind);
+    for (let n = 1; n <= -by; n++) places[i - n] = to - n;
+    for (let n = 0; n < by; n++) places[i + n] = from + n;
+    i += Math.max(0, by);
+  }
+}
+
+/** Two rows of words laid beside each other so that the most weight of equal ones meets, in order (Needleman and Wunsch,
+ *  J. Mol. Biol. 48, 1970). Runs in browsers. */
+
+/** What a word costs that is passed over between words that meet, in shares of its weight: words that lie together win
+ *  over such as are strewn. */
+const SKIP = 0.12;
+
+/** Ways into a cell. */
+const [LEFT, UP, MEET] = [0, 1, 2];
+
+interface Row {
+  ids: ArrayLike<number>;
+  weights: ArrayLike<number>;
+}
+
+/** For each word of `a` the one of `b` that it meets, else -1. `like` says what share of its weight a word of `a` keeps
+ *  that meets another one. What stands in `b` before the first meeting costs nothing if `free_start`, and what stands
+ *  behind the last one never costs. */
+export function align(a: Row, b: Row, free_start: boolean, like: (i: number, j: number) => number): Int32Array {
+  const [rows, columns] = [a.ids.length, b.ids.length];
+  const ways = new Uint8Array((rows + 1) * (columns + 1));
+  let before = new Float64Array(columns + 1);
+  let now = new Float64Array(columns + 1);
+  if (!free_start) for (let j = 1; j <= columns; j++) before[j] = before[j - 1]! - SKIP * b.weights[j - 1]!;
+  for (let i = 1; i <= rows; i++) {
+    const weight = a.weights[i - 1]!;
+    const at = i * (columns + 1);
+    now[0] = before[0]!;
+    ways[at] = UP;
+    for (let j = 1; j <= columns; j++) {
+      const skipped = now[j - 1]! - (i === rows ? 0 : SKIP * b.weights[j - 1]!);
+      const missed = before[j]!;
+      const share = a.ids[i - 1] === b.ids[j - 1] ? 1 : like(i - 1, j - 1);
+      const met = share > 0 ? before[j - 1]! + share * weight : -Infinity;
+      const best = Math.max(skipped, missed, met);
+      now[j] = best;
+      ways[at + j] = met === best ? MEET : missed === best ? UP : LEFT;
+    }
+    [before, now] = [now, before];
+  }
+  return back(ways, rows, columns);
+}
+
+function back(ways: Uint8Array, rows: number, columns: number): Int32Array {
+  const meets = new Int32Array(rows).fill(-1);
+  for (let i = rows, j = columns; i > 0;) {
+    const way = j === 0 ? UP : ways[i * (columns + 1) + j]!;
+    if (way === MEET) meets[--i] = --j;
+    else if (way === UP) i--;
+    else j--;
+  }
+  return meets;
 }

@@ -1,12 +1,12 @@
 /** What lets others act for the owner, made on the API's host: a code for one browser, tokens for agents (COMMENTS 2). */
-import { Refusal } from "../../base/errors.ts";
-import { siteUrl } from "../../http/hosts.ts";
-import type { AgentToken, Scope } from "../../store/notes.ts";
-import { hashToken, newAgentTokenId, newToken } from "../../base/tokens.ts";
-import { UNIT_MS } from "../../base/units.ts";
-import { visible } from "../../base/visible.ts";
-import { readMembers } from "../annotation.ts";
-import type { OwnerCtx } from "../context.ts";
+import { Refusal } from "../base/errors.ts";
+import { siteUrl } from "../http/hosts.ts";
+import type { AgentToken, Scope } from "../store/notes.ts";
+import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
+import { UNIT_MS } from "../base/units.ts";
+import { visible } from "../base/visible.ts";
+import { readMembers } from "./annotation.ts";
+import type { OwnerCtx } from "./context.ts";
 
 const CODE_MS = 5 * UNIT_MS.m;
 const SCOPES: readonly Scope[] = ["read", "reply", "resolve", "see_pending"];

@@ -1,11 +1,9 @@
 /** Where a text holds a quote's very words, with how like the quote's the surroundings are. Runs in browsers. */
-import type { Quote } from "../quote.ts";
-import type { Candidate } from "./candidate.ts";
-import { type Context, contextOf, surroundings } from "./surroundings.ts";
-import { type Cut, cut } from "./cut.ts";
-import { lettersIn } from "./letters.ts";
-import type { TextIndex } from "./text-index.ts";
-import { firstFrom, isInWord } from "./words.ts";
+
+import type { Quote } from "./quote.ts";
+import { quoteWords, type QuoteWords, type TextIndex } from "./text-index.ts";
+import { align } from "./word-diff.ts";
+import { firstFrom, isInWord, lettersIn } from "./words.ts";
 
 /** A page may hold a word a million times: so many places of it are looked at, those nearest the hint. */
 const MOST = 20_000;
@@ -128,4 +126,92 @@ function judging(index: TextIndex, { exact, prefix, suffix }: Quote): (start: nu
       behind: side(following, end, behind, suffix.length),
     };
   };
+}
+
+/** How much of what stood at a passage's side stands at another place. Runs in browsers. */
+
+/** Words of one side of a quote, from the passage on. */
+interface Context {
+  ids: Int32Array;
+  /** Of each word, less the farther it is. */
+  weights: Float64Array;
+  before: boolean;
+}
+
+/** Null where there is nothing to compare. */
+export function contextOf(index: TextIndex, text: string, before: boolean): Context | null {
+  const { count, ids, weights } = quoteWords(index, text);
+  if (count === 0) return null;
+  const own = before ? weights.toReversed() : weights;
+  return {
+    ids: before ? ids.toReversed() : ids,
+    weights: own.map((weight, i) => weight * nearness(i, count)),
+    before,
+  };
+}
+
+/** Of `context` at `at` (before it, or behind): words in their order, the near ones for more. */
+export function surroundings({ words, weights }: TextIndex, context: Context, at: number): number {
+  const count = context.ids.length;
+  const reach = count + (count >> 1) + 6;
+  const edge = firstFrom(words.starts, at);
+  const ids = context.before
+    ? words.ids.slice(Math.max(0, edge - reach), edge).reverse()
+    : words.ids.subarray(edge, edge + reach);
+  const theirs = { ids, weights: Float64Array.from(ids, (id) => weights[id]!) };
+  return shareOf(context.weights, align(context, theirs, false, none));
+}
+
+const none = (): number => 0;
+
+function shareOf(weights: Float64Array, meets: Int32Array): number {
+  let [met, all] = [0, 0];
+  for (let i = 0; i < weights.length; i++) {
+    all += weights[i]!;
+    if (meets[i]! >= 0) met += weights[i]!;
+  }
+  return met / all;
+}
+
+/** A place where a quoted passage may be, and how like the quote it is. Runs in browsers. */
+
+export interface Candidate {
+  start: number;
+  end: number;
+  /** How like the quote the passage is, and how like the prefix and the suffix is what stands around it: 0 to 1, and null
+   *  where the quote has none. */
+  likeness: number;
+  /** What of the quote is there, whatever else is there too. */
+  kept: number;
+  before: number | null;
+  behind: number | null;
+}
+
+/** A word that stands at the passage's side says more than the farthest one, by this. */
+const FAR = 0.5;
+
+/** What the `nth` of `count` words, counted from the passage on, weighs of its own weight. */
+export const nearness = (nth: number, count: number): number => 1 - (FAR * nth) / count;
+
+/** A quote cut into words with its surroundings. Runs in browsers. */
+
+/** The words of the passage itself are `from` to `to`. */
+export interface Cut extends QuoteWords {
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+  /** Offsets of the passage in `source`. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export function cut(index: TextIndex, { exact, prefix, suffix }: Quote): Cut {
+  const source = prefix + exact + suffix;
+  const [start, end] = [prefix.length, prefix.length + exact.length];
+  const words = quoteWords(index, source);
+  let from = 0;
+  while (from < words.count && words.ends[from]! <= start) from++;
+  let to = from;
+  while (to < words.count && words.starts[to]! < end) to++;
+  return { ...words, source, from, to, start, end };
 }

@@ -1,0 +1,165 @@
+/** What owners decide and read, on the site's host by their cookie and on the API's by a session or a manage_token. */
+
+import { Refusal } from "../base/errors.ts";
+import { newNoteEventId } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
+import { withoutUnseen } from "../base/visible.ts";
+import type { Action, Author, Decision, QueueState, Status, StoredThread } from "../store/notes.ts";
+import { unknownComment } from "../store/refusals.ts";
+import { feedSite, pageOf } from "./addresses.ts";
+import { readMembers } from "./annotation.ts";
+import { answer, LD_JSON, PRIVATE } from "./answers.ts";
+import type { CommentParts, Ctx, OwnerCtx } from "./context.ts";
+import { commentId } from "./site/read.ts";
+import { cursorOf, numberIn } from "./visitor/keys.ts";
+import { limitOwner } from "./visitor/limits.ts";
+import { ownerAsks, ownerOf, refuseForeign, refuseOff } from "./visitor/who.ts";
+import { expectedRevs, threadJson } from "./wire.ts";
+
+const QUEUES: readonly QueueState[] = ["pending", "reported", "rejected"];
+const QUEUE_PAGE = 50;
+const LONGEST_NOTE = 1000;
+
+type SiteNotes = { parts: CommentParts; site: Site };
+
+const ownThread = ({ parts, site }: SiteNotes, thread: StoredThread) =>
+  threadJson(parts, site, thread, new Set([ownerOf(parts.keys, site).id]));
+
+const cursorIn = ({ parts, site }: SiteNotes, list: string, cursor: string | null): number | null => {
+  const found = numberIn(parts.keys.cursor, `${site.site_id}\0${list}`, cursor);
+  if (cursor !== null && found === null) {
+    throw new Refusal("invalid_input", "This cursor is none of this list: begin at its first page.", {
+      field: "cursor",
+    });
+  }
+  return found;
+};
+const nextCursor = ({ parts, site }: SiteNotes, list: string, next: number | null): string | null =>
+  next === null ? null : cursorOf(parts.keys.cursor, `${site.site_id}\0${list}`, next);
+
+/** The body of `queue`. */
+async function queueOf(asked: SiteNotes, query: URLSearchParams) {
+  const state = QUEUES.find((one) => one === (query.get("state") ?? "pending"));
+  if (state === undefined)
+    throw new Refusal("invalid_input", `The state is one of ${QUEUES.join(", ")}.`, { field: "state" });
+  const list = `queue ${state}`;
+  const after = cursorIn(asked, list, query.get("cursor"));
+  const { items, next } = await asked.parts.store.notes.queue(asked.site.site_id, state, after, QUEUE_PAGE);
+  return { items, next_cursor: nextCursor(asked, list, next) };
+}
+
+function noteIn(members: Readonly<Record<string, unknown>>): string | null {
+  const note = members.note ?? null;
+  if (note === null || note === "") return null;
+  if (typeof note === "string" && note.isWellFormed() && note.length <= LONGEST_NOTE) return withoutUnseen(note);
+  throw new Refusal("invalid_input", `The member "note" must be a string of at most ${LONGEST_NOTE} characters.`, {
+    field: "note",
+  });
+}
+
+/** The thread as it is then. */
+async function decide(asked: SiteNotes, request: Request, id: string, action: Action, by: Author) {
+  const note = noteIn(await readMembers(request));
+  return ownThread(asked, await decideOn(asked, { id, action, by, note }));
+}
+
+/** Throws 404 where the site has no such comment, or none at all for now, and 403 where it is frozen. */
+async function decideOn(
+  { parts, site }: SiteNotes,
+  decision: Pick<Decision, "id" | "action" | "by" | "note">,
+): Promise<StoredThread> {
+  const event_id = newNoteEventId();
+  return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id })).thread;
+}
+
+export const ACTIONS: readonly Action[] = ["approve", "reject", "resolve", "reopen"];
+
+export async function queue(ctx: Ctx): Promise<Response> {
+  refuseOff(ctx);
+  ownerAsks(ctx);
+  return answer(ctx, await queueOf(ctx, ctx.query), PRIVATE);
+}
+
+export const moderation =
+  (action: Action) =>
+  async (ctx: Ctx): Promise<Response> => {
+    refuseForeign(ctx);
+    const by = ownerAsks(ctx);
+    Object.assign(ctx.headers, await limitOwner(ctx));
+    return answer(ctx, await decide(ctx, ctx.request, commentId(ctx), action, by), PRIVATE);
+  };
+
+/** Throws 404 where the site has none of this id. */
+async function historyOf({ parts, site }: SiteNotes, id: string) {
+  const { notes } = parts.store;
+  const events = await notes.history(site.site_id, id);
+  if (events.length === 0 && (await notes.find(site.site_id, id, { kind: "owner" })) === null) throw unknownComment();
+  return events;
+}
+
+/** Threads as their owner reads and decides them on the API's host (COMMENTS 2). */
+
+const PAGE = 50;
+const STATUSES: readonly Status[] = ["open", "resolved"];
+
+/** Of a page that is gone its threads are read under its old address. */
+async function askedPage({ parts, site, query }: OwnerCtx): Promise<string | null> {
+  const page = query.get("page");
+  if (page === null || page === "") return null;
+  return pageOf(await parts.livePages(site), page)?.page ?? page;
+}
+
+function askedStatus({ query }: OwnerCtx): Status | null {
+  const status = query.get("status");
+  if (status === null || status === "" || status === "all") return null;
+  const found = STATUSES.find((one) => one === status);
+  if (found === undefined)
+    throw new Refusal("invalid_input", "The status is open, resolved or all.", { field: "status" });
+  return found;
+}
+
+export async function listThreads(ctx: OwnerCtx) {
+  const { parts, site, query } = ctx;
+  const [page, status] = [await askedPage(ctx), askedStatus(ctx)];
+  const list = `threads ${page ?? ""} ${status ?? ""}`;
+  const after = cursorIn(ctx, list, query.get("cursor"));
+  const asked = { page, status, since: null, after, limit: PAGE };
+  const { threads, next } = await parts.store.notes.threads(site.site_id, { kind: "owner" }, asked);
+  return { threads: threads.map((thread) => ownThread(ctx, thread)), next_cursor: nextCursor(ctx, list, next) };
+}
+
+export const readQueue = (ctx: OwnerCtx) => queueOf(ctx, ctx.query);
+
+const idOf = ({ params }: OwnerCtx): string => `c_${params.comment!}`;
+
+export const deciding = (action: Action) => (ctx: OwnerCtx) =>
+  decide(ctx, ctx.request, idOf(ctx), action, ownerOf(ctx.parts.keys, ctx.site));
+
+export const decideAsOwner = (asked: SiteNotes, id: string, action: Action, note: string | null) =>
+  decideOn(asked, { id, action, note, by: ownerOf(asked.parts.keys, asked.site) });
+
+/** The first one of a thread goes with its replies. `revs`: throws 412 `changed` where it is none of them. */
+export function removeAsOwner(
+  { parts, site }: SiteNotes,
+  id: string,
+  revs: readonly string[] | null = null,
+): Promise<void> {
+  const [by, event_id] = [ownerOf(parts.keys, site), newNoteEventId()];
+  return parts.store.notes.remove({ site_id: site.site_id, id, by, revs, event_id });
+}
+
+export async function removeComment(ctx: OwnerCtx): Promise<null> {
+  if (!ctx.session) {
+    const why = "A manage_token deletes nothing: reject the comment, which hides it, or sign in as the site's owner.";
+    throw new Refusal("forbidden", why);
+  }
+  await removeAsOwner(ctx, idOf(ctx), expectedRevs(ctx.request));
+  return null;
+}
+
+export async function readHistory(ctx: OwnerCtx): Promise<Response> {
+  const { parts, site, request, exchange } = ctx;
+  const id = idOf(ctx);
+  const file = parts.documents.history(feedSite(parts, site), id, await historyOf(ctx, id));
+  return answer({ request, exchange, headers: {} }, file, { "content-type": LD_JSON });
+}

@@ -8,7 +8,13 @@ const SELF = "/proc/self/exe";
 
 export const ownProgram = (): string => (process.platform === "linux" && existsSync(SELF) ? SELF : process.execPath);
 
-export const ownCommand = (subcommand: string, entry: URL): string[] => [
-  ownProgram(),
-  Bun.isStandaloneExecutable ? subcommand : fileURLToPath(entry),
-];
+/** The compiled program whose children a server run from source has; null means children from source, too. */
+let compiled: string | null = null;
+
+/** Tests have a server in their own process and its children from the compiled program, which starts three times as fast. */
+export const haveChildrenOf = (program: string | null): void => void (compiled = program);
+
+export function ownCommand(subcommand: string, entry: URL): string[] {
+  if (Bun.isStandaloneExecutable) return [ownProgram(), subcommand];
+  return compiled === null ? [ownProgram(), fileURLToPath(entry)] : [compiled, subcommand];
+}

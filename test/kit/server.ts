@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config/index.ts";
 import { type Service, startService } from "../../src/server/service.ts";
+import { haveChildrenOf } from "../../src/run/program.ts";
 import { hashToken, newToken } from "../../src/base/tokens.ts";
 import type { Healed, Warning } from "../../src/base/types.ts";
 import { count, write } from "./database.ts";
@@ -89,6 +90,7 @@ export class TestServer {
     const flags = settings.filter((setting) => typeof setting === "string");
     const env = Object.assign({ ...UNLIMITED }, ...settings.filter((setting) => typeof setting === "object"));
     const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], env);
+    haveChildrenOf(process.env["SVC_TEST_SERVER"] || null);
     this.service = await startService(config, { now: this.now, goodbye_ms: 0 });
   }
 

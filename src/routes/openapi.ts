@@ -1,17 +1,17 @@
 /** `GET /openapi.json`: what the API takes and answers, in the words of OpenAPI 3.1 (BEYOND 13). */
 import { createHash } from "node:crypto";
+import type { Described } from "../api/document.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
 import { codedFile } from "../http/coded-file.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
-import type { Described } from "../openapi/index.ts";
-import type { Ctx, Handler, Route } from "./context.ts";
+import type { Ctx, Route } from "./context.ts";
 
 const PATH = "/openapi.json";
 
 /** Made by the first who asks: a server of which nobody asks it does without. */
-async function made(described: Described) {
-  const document = await import("../openapi/index.ts").then(({ openapi }) => openapi(described));
+async function made(config: Described) {
+  const document = await import("../api/document.ts").then(({ openapi }) => openapi(config));
   const bytes = new TextEncoder().encode(JSON.stringify(document));
   return { tag: createHash("sha256").update(bytes).digest("hex").slice(0, 16), coded: codedFile(bytes) };
 }
@@ -34,11 +34,8 @@ async function answer({ request, exchange, parts }: Ctx, { tag, coded }: Awaited
   return new Response(bytes, { headers: { ...headers, "content-type": "application/json", ...encoded } });
 }
 
-/** The row for it, of a server that answers by these rows. */
-export function describing({ rows, ...described }: Described): Route {
+/** The row for it, of a server with this configuration. */
+export function describing(config: Described): Route {
   let document: ReturnType<typeof made> | undefined;
-  const handler: Handler = async (ctx) =>
-    answer(ctx, await (document ??= made({ ...described, rows: [...rows, row] })));
-  const row: Route = ["GET", PATH, handler, "no_session"];
-  return row;
+  return ["GET", PATH, async (ctx) => answer(ctx, await (document ??= made(config))), "no_session"];
 }

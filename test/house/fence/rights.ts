@@ -53,12 +53,13 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   serve: [VOCABULARY, "run", "html", "http", "rules", ...STORE],
   comments: [VOCABULARY, "run", "html", "http", ...STORE],
   coding: [VOCABULARY, "run", "http"],
-  openapi: [VOCABULARY, "http", ...STORE],
+  api: [VOCABULARY, "http", "api/shapes"],
+  "api/shapes": [...["errors", "tokens", "types"].map((name) => `src/base/${name}.ts`), "src/store/renders.ts"],
   deploy: [VOCABULARY, "run", "pipeline", "src/comments/carry.ts", ...STORE],
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "run", "http", ...STORE],
   render: [VOCABULARY, "run", "http", ...STORE],
-  routes: [VOCABULARY, "config", "run", "http", "openapi", "deploy", "comments", "domains", ...STORE],
+  routes: [VOCABULARY, "config", "run", "http", "api", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "run", "html", "http", "routes", "comments", "web/wording", ...STORE],
   "web/wording": ["src/base/units.ts", "src/base/visible.ts"],
   "web/browser": [
@@ -116,6 +117,7 @@ const BROWSER: Where = [
   ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   "comments/anchoring",
   "comments/widget",
+  "api/shapes",
 ];
 
 /** Whether `where` has the file, its room or a room around it. */

@@ -1,9 +1,33 @@
-/** Who may call: the credentials, how they come, and what their lack is answered with. */
-import type { Json } from "./schema.ts";
+/** Who may call: every kind that a row can name, with the credentials that open it and the codes of those who lack them.
+ *  On the API host src/routes/admission.ts lets nobody else through to a handler. */
 import type { ErrorCode } from "../base/errors.ts";
 import type { Scope } from "../base/tokens.ts";
-import type { Operation, Who } from "./operation.ts";
+import type { Json } from "./shapes/builder.ts";
 
+/** Who may call on the API host:
+ *  - `no_one`: no credential is looked at, so a write by cookie needs no proof either.
+ *  - `anyone`: without a credential too; with a session, or a deploy token that may create, for its account.
+ *  - `account`: a session.
+ *  - `leaver`: a session; a form is read first, for without a session it is sent on its way all the same.
+ *  - `{ site }`: the site's manage_token, its owner's session, or a deploy token with this scope; null: no deploy token.
+ *  - `{ keeper }`: as `{ site: null }`, but of an owned site the owner's session alone.
+ *  - `{ owner }`: as `{ site }`, but never a manage_token (BEYOND 0).
+ *  - `agent`: a token of the site for agents. The handler asks for it, after the Origin. */
+type ApiCallers =
+  | "no_one"
+  | "anyone"
+  | "account"
+  | "leaver"
+  | { site: Scope | null }
+  | { keeper: true }
+  | { owner: Scope | null }
+  | "agent";
+
+/** Who may call on a site's own host: `no_one` as above, `reader` (all whom the mode admits), `writer` (the same, from a
+ *  page of the site itself), `author` (of the comment, or the owner), `visitor` (who has written here), `visitor_reads`,
+ *  `owner_here` (the owner's browser). */
+type SiteCallers = "no_one" | "reader" | "writer" | "author" | "visitor" | "visitor_reads" | "owner_here";
+export type Callers = ApiCallers | SiteCallers;
 export type Requirement = Readonly<Record<string, readonly string[]>>;
 
 const bearer = (prefix: string, description: string): Json => ({
@@ -39,15 +63,13 @@ const cookie = (method: string): Requirement =>
   method === "GET" ? { sessionCookie: [] } : { sessionCookie: [], csrf: [] };
 const session = (method: string): Requirement[] => [{ session: [] }, cookie(method)];
 const NONE: Requirement = {};
-
 const token = (scope: Scope | null): Requirement[] => (scope === null ? [] : [{ deployToken: [scope] }]);
-
 const VISITOR: Requirement = { visitor: [] };
 const OWNER: Requirement = { ownerBrowser: [] };
-/** In mode `passcode` the grant comes beside it. */
+/** In mode `passcode` the grant comes with it. */
 const admitted = (as: Requirement): Requirement[] => [as, { ...as, passcodeGrant: [] }];
 
-/** Of a site's host: the site, then its comments. */
+/** The codes of every call on a site's host: first the site is not shown, then its comments. */
 const HERE: readonly ErrorCode[] = ["unknown_host", "site_expired", "site_disabled", "comments_off"];
 const WRITING: readonly ErrorCode[] = [
   ...HERE,
@@ -58,20 +80,23 @@ const WRITING: readonly ErrorCode[] = [
   "rate_limited",
 ];
 
-interface Asked {
-  /** Any of these, in OpenAPI's words. */
+interface Demand {
+  /** Any of these opens it, in OpenAPI's words. */
   by(method: string): Requirement[];
-  /** What others are answered. */
+  /** The codes that all others are answered with. */
   codes: readonly ErrorCode[];
 }
 
-const ASKED: Readonly<Record<Extract<Who, string>, Asked>> = {
+const ACCOUNT: Demand = { by: session, codes: ["unauthorized"] };
+
+const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
   no_one: { by: () => [], codes: [] },
   anyone: {
     by: (method) => [NONE, ...session(method), ...token("create")],
     codes: ["unauthorized", "scope_missing"],
   },
-  account: { by: session, codes: ["unauthorized"] },
+  account: ACCOUNT,
+  leaver: ACCOUNT,
   agent: {
     by: () => [{ agentToken: [] }],
     codes: ["unauthorized", "unknown_site", "site_disabled", "comments_off", "cross_origin"],
@@ -87,10 +112,10 @@ const ASKED: Readonly<Record<Extract<Who, string>, Asked>> = {
   owner_here: { by: () => [OWNER], codes: [...HERE, "unauthorized"] },
 };
 
-function asked(who: Who): Asked {
-  if (typeof who === "string") return ASKED[who];
-  const scope = "site" in who ? who.site : who.owner;
-  const manager: Requirement[] = "site" in who ? [{ manageToken: [] }] : [];
+function demandOf(who: Callers): Demand {
+  if (typeof who === "string") return DEMANDS[who];
+  const scope = "site" in who ? who.site : "owner" in who ? who.owner : null;
+  const manager: Requirement[] = "owner" in who ? [] : [{ manageToken: [] }];
   const codes: ErrorCode[] = ["unauthorized", "forbidden", "unknown_site"];
   return {
     by: (method) => [...manager, ...session(method), ...token(scope)],
@@ -98,19 +123,18 @@ function asked(who: Who): Asked {
   };
 }
 
-export const requirements = (method: string, who: Who): Requirement[] => asked(who).by(method);
+export const requirements = (method: string, who: Callers): Requirement[] => demandOf(who).by(method);
+const BY_COOKIE: ReadonlySet<Callers> = new Set<Callers>(["anyone", "account", "leaver"]);
 
-const BY_COOKIE: ReadonlySet<Who> = new Set<Who>(["anyone", "account"]);
-
-/** What the call may be refused with, each code once. */
-export function codesOf(method: string, { who, codes = [] }: Operation): ErrorCode[] {
+/** All codes that the call may be refused with, each once. */
+export function codesOf(method: string, { who, codes }: { who: Callers; codes: readonly ErrorCode[] }): ErrorCode[] {
   const writes = method !== "GET" && method !== "OPTIONS";
   const forged = writes && (typeof who === "object" || BY_COOKIE.has(who));
   const stores = writes && who !== "no_one";
   return [
     ...new Set<ErrorCode>([
       ...codes,
-      ...asked(who).codes,
+      ...demandOf(who).codes,
       ...(forged ? (["cross_origin"] as const) : []),
       ...(stores ? (["storage_full"] as const) : []),
       "internal",

@@ -1,0 +1,223 @@
+/** A site as its keepers see it, the answers of what changes one, and why its addresses answer as they do (BEYOND 0 and 5). */
+import {
+  array,
+  boolean,
+  integer,
+  literal,
+  named,
+  nullable,
+  object,
+  oneOf,
+  ref,
+  type Shape,
+  string,
+  texts,
+} from "./builder.ts";
+import { ACCOUNT_ID, ADDRESS, SITE_ID, SLUG, TIME, VERSION_ID } from "./common.ts";
+import { COMMENT_MODES } from "./comments.ts";
+import { LIVE_RENDER, RENDER_WARNING, SPA } from "./deploys.ts";
+
+export const VERSION = named(
+  "Version",
+  object(
+    {
+      version_id: VERSION_ID,
+      title: nullable(string("Title of its index.")),
+      created_at: TIME,
+      files: integer("Uploaded files."),
+      bytes: integer("Of them, uncompressed."),
+    },
+    {
+      render: object(
+        {
+          status: oneOf("As in the record's `render`.", ["pending", "done", "failed"]),
+          warnings: array(RENDER_WARNING, "What only a browser could see."),
+        },
+        {},
+        { description: "Where the operator has an engine on." },
+      ),
+    },
+  ),
+);
+
+const skipped = <Id, const Reasons extends readonly string[]>(id: Shape<Id>, reasons: Reasons) =>
+  array(object({ site_id: id, reason: oneOf("Why.", reasons) }), "What was left as it was.");
+
+export const SITE = named(
+  "Site",
+  object(
+    {
+      site_id: SITE_ID,
+      slug: SLUG,
+      url: ADDRESS,
+      label: nullable(string("Its owner's name for it.")),
+      expires_at: nullable(integer("Epoch milliseconds; null where an account owns the site.")),
+      created_at: TIME,
+      state: oneOf("`frozen`: served, takes no change. `disabled`: 451.", ["live", "frozen", "disabled"]),
+      live_version_id: VERSION_ID,
+      spa: SPA,
+      comments: object({ mode: oneOf("Who may comment.", COMMENT_MODES) }, {}, { description: "Its comments." }),
+      versions: array(VERSION, "Newest first, at most 1,000."),
+    },
+    {
+      owner_account_id: ref(ACCOUNT_ID, "Of an owned site."),
+      more: literal(true, "There are older versions: ask with `before`."),
+      render: LIVE_RENDER,
+    },
+  ),
+);
+
+export const CLAIMED = named(
+  "Claimed",
+  object({
+    ok: boolean("True."),
+    site_id: SITE_ID,
+    url: ADDRESS,
+    owner_account_id: ACCOUNT_ID,
+    expires_at: literal(null, "It does not expire any more."),
+  }),
+);
+
+export const ATTACHED = named(
+  "Attached",
+  object({
+    attached: array(SITE_ID, "Yours now."),
+    skipped: skipped(nullable(string("As it was sent; null where it was no id.")), [
+      "not_found",
+      "already_owned",
+      "already_yours",
+      "invalid_token",
+      "invalid_input",
+    ]),
+  }),
+);
+
+export const ACCOUNT_SITES = named(
+  "AccountSites",
+  object({
+    sites: array(
+      object({
+        site_id: SITE_ID,
+        slug: SLUG,
+        label: nullable(string("Its name.")),
+        url: ADDRESS,
+        created_at: TIME,
+        live_version_id: VERSION_ID,
+      }),
+      "Newest first.",
+    ),
+    cursor: nullable(string("For the next call; null at the end.")),
+  }),
+);
+
+export const DELETED = named(
+  "Deleted",
+  object({ ok: boolean("True."), deleted: array(SITE_ID, "What is gone, with all its versions.") }),
+);
+
+export const BULK_DELETED = named(
+  "BulkDeleted",
+  object({
+    ok: boolean("True."),
+    deleted: array(SITE_ID, "What is gone, with all its versions."),
+    skipped: skipped(string("As it was sent."), ["not_found", "not_owned"]),
+  }),
+);
+
+export const REVOKED = named(
+  "Revoked",
+  object({ ok: boolean("True."), revoked: integer("How many manage_tokens have ended.") }),
+);
+
+export const DONE = named("Done", object({ ok: boolean("True.") }));
+
+const DECIDERS = [
+  "file",
+  "index",
+  "clean_url",
+  "slash",
+  "rule",
+  "spa_fallback",
+  "skew",
+  "feed",
+  "page_404",
+  "service_404",
+  "reserved",
+  "primary_domain",
+  "state",
+  "invalid_path",
+] as const;
+
+const STEPS = ["forced_rule", "file", "rule", "spa_fallback", "skew", "not_found"] as const;
+
+const file = object(
+  {
+    path: string("In the version."),
+    bytes: integer("As stored."),
+    sha256: string("Of them, in hex."),
+    media_type: string("Its Content-Type."),
+    made: boolean("The service made it."),
+  },
+  {},
+  { description: "What is shown; null where no file is." },
+);
+
+const rule = object(
+  {
+    path: string("File and line.", { examples: ["_redirects:3"] }),
+    text: string("The line."),
+    from: string("What it matches."),
+    to: string("Where it leads."),
+    status: integer("Its status."),
+    forced: boolean("It goes before files."),
+  },
+  {},
+  { description: "Which line decided; null where none did." },
+);
+
+const headerRule = object(
+  {
+    path: string("File and line.", { examples: ["_headers:2"] }),
+    name: string("Of the header."),
+    value: nullable(string("Null: it is taken away.")),
+    applied: boolean("It had its way."),
+  },
+  { reason: string("Why it had not.") },
+);
+
+const step = object({
+  step: oneOf("What was tried.", STEPS),
+  matched: boolean("It answered."),
+  why: string("In a sentence."),
+});
+
+export const EXPLAINED = named(
+  "Explained",
+  object({
+    url: string("What was asked, as an address of the site."),
+    method: oneOf("How.", ["GET", "HEAD"]),
+    version_id: ref(VERSION_ID, "What the host shows."),
+    live: boolean("That is the live one."),
+    access: oneOf("Who may see it.", ["public", "password"]),
+    status: integer("Of the answer."),
+    by: oneOf("What answered.", DECIDERS),
+    file: nullable(file),
+    rule: nullable(rule),
+    location: nullable(string("Where it leads on.")),
+    headers: texts("Of the answer, in lower case, without Date and X-Request-Id."),
+    header_rules: array(headerRule, "Lines of `_headers` for this address, in order."),
+    steps: array(step, "What was tried, in order; the last one matched."),
+  }),
+);
+
+export const SETTINGS = named(
+  "Settings",
+  object({
+    skew: boolean("Former versions give open pages their scripts."),
+    stats: boolean("Views are counted."),
+    password: boolean("Visitors need a password."),
+    primary_domain: nullable(string("Where the others lead.")),
+    domains: integer("How many."),
+    previews: integer("How many."),
+  }),
+);

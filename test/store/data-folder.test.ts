@@ -2,7 +2,7 @@
  *  server that has lost its database. `bun run torture data-folder` does the same to servers that run. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { blobFile, operator } from "../kit/operator.ts";
 import {
   deployProcesses,
@@ -148,6 +148,7 @@ test("G3 the orphans of one deploy that was cut short are swept, but not when th
   await using server = await startServer();
   const stray = (n: number) => {
     const path = blobFile(server.data_dir, `stray ${n}`);
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `stray ${n}`);
     utimesSync(path, 1, 1);
   };

@@ -1,9 +1,9 @@
 /** RELIABILITY 2: the store's protocol, where black-box requests cannot reach. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { takedown } from "../../src/store/sql/operator/takedown.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
@@ -88,6 +88,10 @@ const storedIn = async ({ site_id, live_version_id }: Site): Promise<Stored> =>
   [...(await store.versions.manifest(site_id, live_version_id))!.values()][0]!;
 
 const pathOf = (sha256: string) => join(data_dir, "blobs", sha256.slice(0, 2), sha256);
+const writeBlob = (sha256: string, text: string): void => {
+  mkdirSync(dirname(pathOf(sha256)), { recursive: true });
+  writeFileSync(pathOf(sha256), text);
+};
 const files = () =>
   readdirSync(join(data_dir, "blobs"), { recursive: true }).filter((path) => String(path).length > 60);
 const refusal = (promise: Promise<unknown>) =>
@@ -198,7 +202,7 @@ describe("sweep", () => {
       bounds: UNBOUNDED,
     });
     const orphan = contentHash(Buffer.from("orphan"));
-    writeFileSync(pathOf(orphan), "orphan");
+    writeBlob(orphan, "orphan");
     expect(await store.sweep(clock)).toEqual({ sites: 0, blobs: 0 });
     expect(await store.sweep(later())).toEqual({ sites: 0, blobs: 1 });
     expect(existsSync(pathOf(orphan))).toBe(false);
@@ -241,7 +245,7 @@ describe("sweep", () => {
       () => {
         for (let n = 0; n < 20; n++) {
           const name = contentHash(Buffer.from(`stray ${n}`));
-          writeFileSync(pathOf(name), "");
+          writeBlob(name, "");
         }
         later();
       },

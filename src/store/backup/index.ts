@@ -79,10 +79,13 @@ type List = Awaited<ReturnType<typeof writeChecksums>>;
 
 async function copyBlobs(job: Job, list: List, done: BackedUp): Promise<void> {
   const { folder } = job;
-  for (let n = 0; n < 256; n++) makeFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
+  const folders = new Set<string>();
+  makeFolder(join(folder, "blobs"));
   using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
   for await (const page of blobPages(sqliteDb(copy, () => {}))) {
     const copied: CopiedFile[] = [];
+    for (const { sha256 } of page) folders.add(blobFolder(folder, sha256));
+    folders.forEach(makeFolder);
     await inParallel(page, COPIERS, async (blob) => {
       if (!(await copyBlob(job, blob))) return void done.damaged.push(blob.sha256);
       done.blobs++;
@@ -91,7 +94,7 @@ async function copyBlobs(job: Job, list: List, done: BackedUp): Promise<void> {
     });
     await list.add(copied);
   }
-  for (let n = 0; n < 256; n++) await flushFolder(blobFolder(folder, n.toString(16).padStart(2, "0")));
+  for (const path of folders) await flushFolder(path);
   await flushFolder(join(folder, "blobs"));
 }
 

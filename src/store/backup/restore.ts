@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CHECKSUMS, type Checksums, type CopiedFile, readChecksums } from "./checksums.ts";
-import { blobFolder, hashOfFile, inParallel } from "../disk/blobs.ts";
+import { hashOfFile, inParallel } from "../disk/blobs.ts";
 import { copyFlushed } from "../disk/copies.ts";
 import { refuseNewer } from "../sqlite/database.ts";
 import { flushFolder, makeFolder } from "../disk/durable.ts";
@@ -50,10 +50,10 @@ async function setMarker(data_dir: string): Promise<void> {
 }
 
 async function copyAll(folder: string, data_dir: string, entries: readonly CopiedFile[]): Promise<void> {
-  for (let n = 0; n < 256; n++) makeFolder(blobFolder(data_dir, n.toString(16).padStart(2, "0")));
+  const folders = new Set([join(data_dir, "blobs"), ...entries.map(({ path }) => join(data_dir, dirname(path)))]);
+  folders.forEach(makeFolder);
   await inParallel(entries, COPIERS, ({ path }) => copyFlushed(join(folder, path), join(data_dir, path)));
-  const folders = new Set(entries.map(({ path }) => join(data_dir, dirname(path))));
-  for (const path of [...folders, join(data_dir, "blobs"), data_dir]) await flushFolder(path);
+  for (const path of [...folders, data_dir]) await flushFolder(path);
 }
 
 /** Throws a sentence, or what the disk says. When it resolves, a server can start on `data_dir`. */

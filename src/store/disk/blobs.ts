@@ -1,6 +1,6 @@
 /** Blobs on local disk: `blobs/ab/<sha256>`, once for all sites. The write protocol is RELIABILITY 2, W3 to W5. */
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, unlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bytes } from "../../base/types.ts";
@@ -39,6 +39,28 @@ function isWhole(path: string, bytes: Bytes): boolean {
   } catch {
     return false;
   }
+}
+
+/** Folders of blobs that survive a power cut as far as this process knows. */
+const durable_folders = new Set<string>();
+
+/** Makes the folders of blobs that are not there yet. */
+function makeBlobFolders(folders: Iterable<string>): void {
+  for (const folder of folders) {
+    if (existsSync(folder)) continue;
+    durable_folders.delete(folder);
+    makeFolder(folder);
+  }
+}
+
+/** When it resolves, the names in these folders survive a power cut, and so do the folders: one that another process has
+ *  just made is perhaps not flushed yet. */
+async function flushBlobFolders(data_dir: string, folders: readonly string[]): Promise<void> {
+  const blobs = join(data_dir, "blobs");
+  if (folders.every((folder) => durable_folders.has(folder))) return inParallel(folders, FLUSHED_AT_ONCE, flushFolder);
+  const found = readdirSync(blobs); // before the flush: a folder that is made during it may be left out
+  await inParallel([...folders, blobs], FLUSHED_AT_ONCE, flushFolder);
+  for (const name of found) durable_folders.add(join(blobs, name));
 }
 
 /** Where somebody took a folder away, it is made again. */
@@ -88,10 +110,11 @@ const TOGETHER = 64;
 /** W3 to W5: when this resolves, every blob is on disk under its name and survives a power cut. */
 export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, Bytes>): Promise<void> {
   const all = [...contents];
+  const folders = [...new Set(all.map(([sha256]) => blobFolder(data_dir, sha256)))];
+  makeBlobFolders(folders);
   for (let at = 0; at < all.length; at += TOGETHER) await putTogether(data_dir, all.slice(at, at + TOGETHER));
   // Reused blobs too: another deploy may have renamed one and not yet flushed its folder.
-  const folders = new Set(all.map(([sha256]) => blobFolder(data_dir, sha256)));
-  await inParallel([...folders], FLUSHED_AT_ONCE, flushFolder);
+  await flushBlobFolders(data_dir, folders);
 }
 
 /** Inside the deploy's transaction: false where a sweep took the blob since it was put. 200 of them: 0.35 ms. */
@@ -145,6 +168,7 @@ function seenAt(path: string): string | null {
 /** Each holds the thread for a tenth of a millisecond a time: with a hundred, pages would wait for all of them. */
 const HASHED_AT_ONCE = 2;
 
+/** Opens the stored blobs alone, for reading: without a database. */
 export function readBlobs(data_dir: string): Blobs {
   const checked = new Map<string, string>(); // sha256 → what the file looked like when its hash was right
   const checking = new Map<string, Promise<void>>();

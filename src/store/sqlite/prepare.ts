@@ -26,7 +26,6 @@ function makeFolders(data_dir: string): void {
   }
   chmodSync(data_dir, 0o700);
   for (const name of ["blobs", "tmp"]) makeFolder(join(data_dir, name));
-  for (let n = 0; n < 256; n++) makeFolder(join(data_dir, "blobs", n.toString(16).padStart(2, "0")));
   for (const name of ["blobs", "."]) flushFolderSync(join(data_dir, name));
   writeInPlace(data_dir);
 }

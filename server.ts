@@ -1,20 +1,12 @@
-/** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/server/service.ts. */
+/** svc-server: subcommand, configuration, start, signals. What it serves is put together in src/server/service.ts. Each
+ *  call loads only what it needs: the code of the server is most of the time that a start takes. */
 import { readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import packageJson from "./package.json" with { type: "json" };
 import { askedFor, type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
-import { CODING_COMMAND } from "./src/coding/coding-process.ts";
-import { serveCodings } from "./src/coding/worker.ts";
-import { RENDER_COMMAND } from "./src/render/page-process.ts";
-import { serveRenders } from "./src/render/worker.ts";
-import { DEPLOY_COMMAND } from "./src/deploy/program.ts";
-import { serveDeploys } from "./src/deploy/worker.ts";
-import { commandsHelp, runOperator } from "./src/operator/commands.ts";
-import { sentenceOf } from "./src/operator/sentences.ts";
-import { startService } from "./src/server/service.ts";
 import { readTls } from "./src/config/tls.ts";
 import { visibleLine } from "./src/base/visible.ts";
-import { runWorker, supervise, WORKER_COMMAND } from "./src/server/workers.ts";
+import { CODING_COMMAND, DEPLOY_COMMAND, RENDER_COMMAND, WORKER_COMMAND } from "./src/run/program.ts";
 
 interface Server {
   stop(): Promise<void>;
@@ -63,10 +55,12 @@ function handleSignals(server: Server, onSecond: () => void, onHangup: () => voi
 async function start(config: Config): Promise<Config> {
   process.on("SIGUSR2", recoverAtOnce);
   if (config.workers > 1) {
+    const { supervise } = await import("./src/server/workers.ts");
     const supervisor = await supervise(config, process.env, Date.now);
     handleSignals(supervisor, endAtOnce, () => void supervisor.reload());
     return supervisor.config;
   }
+  const { startService } = await import("./src/server/service.ts");
   const service = await startService(config, { now: Date.now });
   handleSignals(service, endAtOnce, service.reload);
   return service.config;
@@ -80,18 +74,26 @@ async function serve(config: Config): Promise<void> {
   );
 }
 
-async function main(argv: string[]): Promise<void> {
-  if (argv[0] === DEPLOY_COMMAND) return serveDeploys();
-  if (argv[0] === CODING_COMMAND) return serveCodings();
-  if (argv[0] === RENDER_COMMAND) return serveRenders();
-  if (argv[0] === WORKER_COMMAND) {
+/** What a process of the server's own runs. */
+const HIDDEN: Readonly<Record<string, () => Promise<unknown>>> = {
+  [DEPLOY_COMMAND]: () => import("./src/deploy/worker.ts").then(({ serveDeploys }) => serveDeploys()),
+  [CODING_COMMAND]: () => import("./src/coding/worker.ts").then(({ serveCodings }) => serveCodings()),
+  [RENDER_COMMAND]: () => import("./src/render/worker.ts").then(({ serveRenders }) => serveRenders()),
+  async [WORKER_COMMAND]() {
     process.on("SIGUSR2", recoverAtOnce);
-    return handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
-  }
-  if (argv[0] === "help") return main([...argv.slice(1), "--help"]);
+    const { runWorker } = await import("./src/server/workers.ts");
+    handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
+  },
+};
+
+async function main(argv: string[]): Promise<void> {
+  const [word = ""] = argv;
+  if (Object.hasOwn(HIDDEN, word)) return void (await HIDDEN[word]!());
+  if (word === "help") return main([...argv.slice(1), "--help"]);
+  const { commandsHelp, runOperator } = await import("./src/operator/commands.ts");
   const code = await runOperator(argv, process.env);
   if (code !== null) return void (process.exitCode = code);
-  const flags = argv[0] === "serve" ? argv.slice(1) : argv;
+  const flags = word === "serve" ? argv.slice(1) : argv;
   const asked = askedFor(flags);
   if (asked === "help") return void process.stdout.write(helpText(commandsHelp()));
   if (asked === "version") return void process.stdout.write(`svc-server ${packageJson.version}\n`);
@@ -103,6 +105,7 @@ async function main(argv: string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (thrown) {
+  const { sentenceOf } = await import("./src/operator/sentences.ts");
   const error = sentenceOf(thrown);
   process.stderr.write(`svc-server: ${visibleLine(error instanceof Error ? error.message : String(error))}\n`);
   process.exit(error instanceof ConfigError ? 2 : 1);

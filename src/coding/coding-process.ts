@@ -1,9 +1,7 @@
 /** A coding process as those see it who have something to code. */
 import { type Child, type ProcessDied, startChild } from "../run/child.ts";
-import { ownCommand } from "../run/program.ts";
+import { CODING_COMMAND, ownCommand } from "../run/program.ts";
 import type { Coded, CodingJob } from "./job.ts";
-
-export const CODING_COMMAND = "__code";
 
 export interface CodingProcess extends Pick<Child<CodingJob>, "pid" | "alive" | "memory" | "kill" | "close"> {
   /** One job at a time. Rejects with `ProcessDied`. */

@@ -1,6 +1,4 @@
 /** What a deploy's process is started by. */
-import { ownCommand } from "../run/program.ts";
-
-export const DEPLOY_COMMAND = "__deploy";
+import { DEPLOY_COMMAND, ownCommand } from "../run/program.ts";
 
 export const deployCommand = (): string[] => ownCommand(DEPLOY_COMMAND, new URL("./entry.ts", import.meta.url));

@@ -1,12 +1,11 @@
 /** The process that looks at one page, as the engine sees it: bounded in time and memory, and ended with all that it
  *  started. */
 import { type Child, startChild } from "../run/child.ts";
-import { ownCommand } from "../run/program.ts";
+import { ownCommand, RENDER_COMMAND } from "../run/program.ts";
 import { every } from "../run/every.ts";
 import { memoryOfGroup } from "./group-memory.ts";
 import type { FromRender, ToRender } from "./job.ts";
 
-export const RENDER_COMMAND = "__render";
 const renderCommand = (): string[] => ownCommand(RENDER_COMMAND, new URL("./entry.ts", import.meta.url));
 
 const MOST_MS = 20_000;

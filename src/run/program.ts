@@ -3,6 +3,12 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
+/** The hidden subcommands. They are here, so that server.ts can tell them apart before it loads any code of the server. */
+export const WORKER_COMMAND = "__worker";
+export const DEPLOY_COMMAND = "__deploy";
+export const CODING_COMMAND = "__code";
+export const RENDER_COMMAND = "__render";
+
 /** An upgrade may have put another file in its place while the server runs: the kernel still has this one. */
 const SELF = "/proc/self/exe";
 

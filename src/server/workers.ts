@@ -2,7 +2,7 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { ownProgram } from "../run/program.ts";
+import { ownProgram, WORKER_COMMAND } from "../run/program.ts";
 import { listenPatiently } from "./listening/port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareData } from "./prepare-data.ts";
@@ -11,8 +11,7 @@ import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
 import { startWebhooks } from "./webhooking/index.ts";
 
-/** The hidden subcommand of a worker; its configuration comes as JSON in this variable. */
-export const WORKER_COMMAND = "__worker";
+/** A worker's configuration comes as JSON in this variable. */
 const CONFIG_VARIABLE = "SVC_WORKER_CONFIG";
 /** A worker that dies at once must not make the supervisor spin. */
 const RESTART_MS = 500;

@@ -37,8 +37,10 @@ export interface Import {
 const STATEMENT = /^(import|export)\s+(type\s)?([^;"'`=]*?)\s*from\s+"([^"]+)"/gm;
 const EFFECT = /^import\s+"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
-/** What is loaded when it is wanted is taken by name: `import("…").then(({ name }) => …)`. */
+/** Code that is loaded when it is wanted is taken by name: `import("…").then(({ name }) => …)`, or
+ *  `const { name } = await import("…")`. */
 const LOADED = /\bimport\(\s*"([^"]+)"\s*\)\s*\.then\(\(\{([^}]*)\}\)/g;
+const AWAITED = /\{([^{}]*)\}\s*=\s*await import\(\s*"([^"]+)"\s*\)/g;
 const BESIDE = /new URL\(\s*"(\.{1,2}\/[^"]+\.ts)"/g;
 const FROM_ROOT = /"\.\/(src\/[^"]+\.ts)"/g;
 
@@ -64,7 +66,11 @@ export function importsOf(path: string, text: string): Import[] {
     const { names, type_only } = namesOf(clause!);
     return { name: resolve(path, name!), names, type_only: type !== undefined || type_only };
   });
-  const loaded = [...text.matchAll(LOADED)].map(([, name, list]): Import => {
+  const taken = [
+    ...[...text.matchAll(LOADED)].map(([, name, list]) => [name, list]),
+    ...[...text.matchAll(AWAITED)].map(([, list, name]) => [name, list]),
+  ];
+  const loaded = taken.map(([name, list]): Import => {
     return { name: resolve(path, name!), ...namesOf(`{${list}}`), type_only: false };
   });
   const plain = [EFFECT, DYNAMIC, BESIDE].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));

@@ -3,7 +3,8 @@
  *  `gc` and `backup <dir>`, which go by that clock too; with `--workers` it supervises others like itself. */
 import { readConfig } from "../../../src/config/index.ts";
 import { startService } from "../../../src/server/service.ts";
-import { runWorker, supervise, WORKER_COMMAND } from "../../../src/server/workers.ts";
+import { WORKER_COMMAND } from "../../../src/run/program.ts";
+import { runWorker, supervise } from "../../../src/server/workers.ts";
 import { openOperations } from "../../../src/store/operations.ts";
 
 const mapped = Bun.mmap(process.env.SVC_TEST_CLOCK!, { shared: true });

@@ -1,51 +1,51 @@
-/** One row per setting: `--help`, `--print-config` and the error for a bad value all come from it (CONTRACT 1).
- *  Nothing else reads flags or environment. */
+/** The configuration: read once from flags and environment by the rows of settings.ts. `--help`, `--print-config` and the
+ *  error for a bad value come from the same rows (CONTRACT 1). */
 import { hasFlag, type KnownFlag, scanArguments } from "../base/arguments.ts";
 import { flagMeant } from "../base/nearest.ts";
-import { connectionsAllowed } from "./connections.ts";
+import { connectionsAllowed } from "./machine.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The effective settings, frozen. `base_url` and `sites_domain` are filled in from port and TLS where not set,
+/** The effective settings, frozen. A missing `base_url` or `sites_domain` is filled in from port and TLS, a missing
  *  `max_connections` from the limit of descriptors. */
 export interface Config extends Readonly<Values> {
-  /** No trailing slash. Its port is 0 until the server listens where `port` is 0 and no base URL was given. */
+  /** No trailing slash. With `port` 0 and no base URL its port is 0 until the server listens. */
   readonly base_url: string;
   /** `host` or `host:port`, lower case. */
   readonly sites_domain: string;
 }
 
-/** A flag or value that cannot be used: the start ends with exit code 2 and this one line. */
+/** A flag or value cannot be used: the program ends with exit code 2 and this one line. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-type Key = keyof typeof SETTINGS;
-const KEYS = Object.keys(SETTINGS) as Key[];
+type SettingName = keyof typeof SETTINGS;
+const NAMES = Object.keys(SETTINGS) as SettingName[];
 
 interface SettingFlag extends KnownFlag {
-  key: Key;
+  key: SettingName;
 }
 
 /** The settings that have a flag; each takes a value. */
-export const SETTING_FLAGS: readonly SettingFlag[] = KEYS.flatMap((key) => {
+export const SETTING_FLAGS: readonly SettingFlag[] = NAMES.flatMap((key) => {
   const { flag } = SETTINGS[key];
   return flag === null ? [] : [{ key, name: flag.slice(2), value: "value" }];
 });
 
 export const HELP_FLAG = { name: "help", short: "h", meaning: "this text" } as const;
 
-/** Flags that ask for something else than serving; where several are given, the first row counts. */
+/** Flags that ask for something else than serving. If several are given, the first row here counts. */
 const ASKING_FLAGS = [
   HELP_FLAG,
   { name: "version", meaning: "the version" },
   { name: "print-config", meaning: "the effective settings as JSON" },
 ] as const;
 
-const SERVER_FLAGS: readonly (KnownFlag & { key?: Key })[] = [...ASKING_FLAGS, ...SETTING_FLAGS];
+const SERVER_FLAGS: readonly (KnownFlag & { key?: SettingName })[] = [...ASKING_FLAGS, ...SETTING_FLAGS];
 
-/** Null: the call is to serve. */
+/** What the flags ask for; null means to serve. */
 export const askedFor = (argv: readonly string[]): (typeof ASKING_FLAGS)[number]["name"] | null =>
   ASKING_FLAGS.find(({ name }) => hasFlag(argv, SERVER_FLAGS, name))?.name ?? null;
 
@@ -56,8 +56,8 @@ function unknownArgument(argument: string): ConfigError {
 }
 
 /** `--flag value` and `--flag=value` as a map from key to text. */
-function readFlags(argv: readonly string[]): Map<Key, string> {
-  const found = new Map<Key, string>();
+function readFlags(argv: readonly string[]): Map<SettingName, string> {
+  const found = new Map<SettingName, string>();
   for (const word of scanArguments(argv, SERVER_FLAGS)) {
     if (word.kind !== "flag" || word.known === undefined) throw unknownArgument(word.argument);
     const { written, value } = word;
@@ -72,7 +72,7 @@ function readFlags(argv: readonly string[]): Map<Key, string> {
   return found;
 }
 
-function readOne(key: Key, flags: Map<Key, string>, env: Env): unknown {
+function readOne(key: SettingName, flags: Map<SettingName, string>, env: Env): unknown {
   const { variables, fallback, parse, allowed, flag, secret } = SETTINGS[key];
   const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
@@ -86,7 +86,7 @@ function readOne(key: Key, flags: Map<Key, string>, env: Env): unknown {
 /** Throws `ConfigError`. */
 export function readConfig(argv: readonly string[], env: Env): Config {
   const flags = readFlags(argv);
-  const values = Object.fromEntries(KEYS.map((key) => [key, readOne(key, flags, env)])) as unknown as Values;
+  const values = Object.fromEntries(NAMES.map((key) => [key, readOne(key, flags, env)])) as unknown as Values;
   if ((values.tls_cert === null) !== (values.tls_key === null)) {
     throw new ConfigError("--tls-cert and --tls-key (SVC_TLS_CERT, SVC_TLS_KEY) go together: set both or neither.");
   }
@@ -99,7 +99,7 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   return config;
 }
 
-/** No name can stand below an address such as 192.168.1.5: browsers do not even take it for a URL. */
+/** An address such as 192.168.1.5 can have no names below it: browsers do not even take that for a URL. */
 function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
   if (URL.canParse(`http://some-site.${sites_domain}`)) return;
   throw new ConfigError(
@@ -108,7 +108,7 @@ function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
   );
 }
 
-/** Null where the value ends in port 0: it was made before the system chose the port. */
+/** Null for a value that ends in port 0: it was made before the system chose the port. */
 const settled = (address: string | null): string | null => (address?.endsWith(":0") ? null : address);
 
 /** Fills in base URL and sites domain, which follow the port that was bound. */
@@ -119,20 +119,20 @@ export function withAddresses(values: Values, port: number): Config {
   return Object.freeze({ ...values, port, base_url, sites_domain });
 }
 
-function shownValue(key: Key, value: unknown): unknown {
+function shownValue(key: SettingName, value: unknown): unknown {
   const { secret, show } = SETTINGS[key];
   if (secret && value !== null) return "***";
   return show && typeof value === "number" ? show(value) : value;
 }
 
-/** `--print-config`: keys are the flags in snake_case, sizes and durations as they are written; a secret shows only that
- *  it is set. */
+/** The text of `--print-config`: keys are the flags in snake_case, sizes and durations are shown as they are written, a
+ *  secret only as set. */
 export const printConfig = (config: Config): string =>
-  JSON.stringify(Object.fromEntries(KEYS.map((key) => [key, shownValue(key, config[key])])), null, 2);
+  JSON.stringify(Object.fromEntries(NAMES.map((key) => [key, shownValue(key, config[key])])), null, 2);
 
-/** `commands`: the lines of the operator's commands. */
+/** The text of `--help`; `commands` is the list of the operator's commands. */
 export function helpText(commands = ""): string {
-  const rows = KEYS.map((key) => {
+  const rows = NAMES.map((key) => {
     const { flag, variables, fallback, meaning, allowed } = SETTINGS[key];
     return [`  ${flag ?? ""}`, variables.join(", "), fallback ?? "none", `${meaning} (${allowed})`] as const;
   });

@@ -1,12 +1,12 @@
-/** Networks as a setting names them: addresses, and ranges of them in CIDR notation. */
+/** Networks as a setting names them: addresses, and ranges in CIDR notation. */
 import { BlockList, isIP } from "node:net";
 
-/** Without a zone (`fe80::1%eth0`), which no peer's address is compared with. */
+/** A zone (`fe80::1%eth0`) is refused: a peer's address is compared without one. */
 const NETWORK = /^([^/%]+)(?:\/(\d{1,3}))?$/;
 
 export const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 4 ? "ipv4" : "ipv6");
 
-/** Throws where one of them is none. */
+/** Throws if one of them is no network. */
 export function networkList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -17,7 +17,7 @@ export function networkList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** A setting's value, separated by commas; undefined where one of them is none. */
+/** Reads a setting's value, networks separated by commas; undefined if one of them is none. */
 export function networks(text: string): string[] | undefined {
   const list = text.split(",").map((part) => part.trim());
   try {

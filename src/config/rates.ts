@@ -1,5 +1,4 @@
 /** The limits on calls as settings (CONTRACT 4.4). Each has a variable and no flag. */
-
 import { rateWindows } from "../base/rates.ts";
 import type { Setting } from "./setting.ts";
 

@@ -1,19 +1,19 @@
-/** What a setting is, and how the kinds of values that several settings have are read. */
+/** What a setting is, and how values are read that several settings share: numbers, sizes, durations. */
 import { milliseconds, UNIT_MS } from "../base/units.ts";
 
 export interface Setting<T> {
-  /** Null: a variable only. */
+  /** Null if it has a variable only. */
   flag: string | null;
-  /** The first that is set counts. */
+  /** The first one that is set counts. */
   variables: readonly string[];
-  /** Null: not set. */
+  /** The default, as it would be written; null for none. */
   fallback: string | null;
   meaning: string;
   /** Completes "it must be …". */
   allowed: string;
-  /** Undefined: not allowed. */
+  /** Undefined for a value that is not allowed. */
   parse: (text: string) => T | undefined;
-  /** A number as it is written with its unit. */
+  /** Writes a number with its unit. */
   show?: (value: number) => string;
   secret?: true;
 }
@@ -28,7 +28,7 @@ export const oneOf =
     words.find((word) => word === text);
 export const filled = (text: string): string | undefined => text.trim() || undefined;
 
-/** What may be `off`: then null. */
+/** Reads `off` as null. */
 export const orOff =
   <T>(parse: (text: string) => T | undefined) =>
   (text: string): T | null | undefined =>
@@ -42,16 +42,16 @@ const bytesFrom = (form: RegExp, most: number) => (text: string) => {
   return bytes >= 1 && bytes <= most ? bytes : undefined;
 };
 
-/** `50MB`, `64kb`, `10B` or a number of bytes, at least one. */
+/** Reads `50MB`, `64kb`, `10B` or a number of bytes, at least one. */
 export const size = (most: number) => bytesFrom(/^(\d{1,15})([kmg]?b)?$/, most);
 
-/** Also `5g`, `500m`, `64k`; at most a petabyte. */
+/** Reads a size, also as `5g`, `500m` or `64k`; at most a petabyte. */
 export const quotaSize = bytesFrom(/^(\d{1,15})([kmg]?b?)$/, 2 ** 50);
 
-/** `90%` or `90`. */
+/** Reads `90%` or `90`. */
 export const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));
 
-/** `30s`, `15m`, `12h`, `14d` → milliseconds, at least one second and at most a hundred years. */
+/** Reads `30s`, `15m`, `12h` or `14d` as milliseconds, at least one second and at most a hundred years. */
 export function duration(text: string): number | undefined {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);
   if (!parts) return undefined;

@@ -1,14 +1,10 @@
-/** The settings of svc-server, a row each. */
+/** The settings of svc-server, a row each: `--help`, `--print-config` and the docs tests read them in this order. The limits
+ *  on calls are in rates.ts. */
 import { availableParallelism } from "node:os";
-import { COMMENT_SETTINGS } from "./comments.ts";
 import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
-import { RENDER_SETTINGS } from "./render.ts";
-import { PREVIEW_SETTINGS } from "./previews.ts";
-import { QUOTA_SETTINGS } from "./quotas.ts";
-import { SERVING_SETTINGS } from "./serving.ts";
 import { durationText, sizeText } from "../base/units.ts";
-import { duration, filled, integer, oneOf, type Setting, size } from "./setting.ts";
+import { duration, filled, integer, oneOf, orOff, percent, quotaSize, type Setting, size } from "./setting.ts";
 
 function baseUrl(text: string): string | undefined {
   const url = URL.parse(text);
@@ -23,7 +19,29 @@ const domain = (text: string): string | undefined =>
 
 const SIZE = "a size such as 64KB, 50MB or 2GB (the most), or a number of bytes";
 
+const DURATION = "a duration such as 30s, 15m, 12h or 14d";
+
 const setting = <T>(row: Setting<T>): Setting<T> => row;
+
+/** A setting that has a variable and no flag. */
+const variable = <T>(name: string, row: Omit<Setting<T>, "flag" | "variables">): Setting<T> => ({
+  flag: null,
+  variables: [`SVC_${name}`],
+  ...row,
+});
+
+const onOrOff = (name: string, meaning: string): Setting<"on" | "off"> =>
+  variable(name, { fallback: "off", meaning, allowed: "on or off", parse: oneOf("on", "off") });
+
+/** What an owner's sites may hold (BEYOND 9). */
+const quota = (name: string, fallback: string, meaning: string): Setting<number | null> =>
+  variable(`QUOTA_${name}`, {
+    fallback,
+    meaning,
+    allowed: "a size such as 64KB, 500MB or 5GB, or off",
+    parse: orOff(quotaSize),
+    show: sizeText,
+  });
 
 export const SETTINGS = {
   port: setting({
@@ -137,7 +155,7 @@ export const SETTINGS = {
     variables: ["SVC_ANONYMOUS_TTL"],
     fallback: "14d",
     meaning: "lifetime of an anonymous site",
-    allowed: "a duration such as 30s, 15m, 12h or 14d",
+    allowed: DURATION,
     parse: duration,
     show: durationText,
   }),
@@ -146,7 +164,7 @@ export const SETTINGS = {
     variables: ["SVC_GC_INTERVAL"],
     fallback: "5m",
     meaning: "how often expired sites and orphaned files are swept",
-    allowed: "a duration such as 30s, 15m, 12h or 14d",
+    allowed: DURATION,
     parse: duration,
     show: durationText,
   }),
@@ -158,9 +176,7 @@ export const SETTINGS = {
     allowed: "a number from 1 to 10000000",
     parse: integer(1, 10_000_000),
   }),
-  metrics_token: setting({
-    flag: null,
-    variables: ["SVC_METRICS_TOKEN"],
+  metrics_token: variable("METRICS_TOKEN", {
     fallback: null,
     meaning: "bearer token that GET /metrics answers to; without it, programs on this machine alone",
     allowed: "at least 16 visible ASCII characters",
@@ -183,24 +199,67 @@ export const SETTINGS = {
     allowed: "text, json or off",
     parse: oneOf("text", "json", "off"),
   }),
-  challenge: setting({
-    flag: null,
-    variables: ["SVC_CHALLENGE"],
+  challenge: variable("CHALLENGE", {
     fallback: "off",
     meaning: "what anonymous deploys must show: a proof of work, or nothing",
     allowed: "pow or off",
     parse: oneOf("pow", "off"),
   }),
-  ...SERVING_SETTINGS,
-  ...RENDER_SETTINGS,
-  ...COMMENT_SETTINGS,
-  ...PREVIEW_SETTINGS,
-  ...QUOTA_SETTINGS,
+  skew: variable("SKEW", {
+    fallback: "7d",
+    meaning: "how long a former version gives its scripts, styles and pictures to pages that are open",
+    allowed: `${DURATION}, or off`,
+    parse: orOff(duration),
+    show: durationText,
+  }),
+  render: setting({
+    flag: "--render",
+    variables: ["SVC_RENDER"],
+    fallback: "off",
+    meaning: "whether a headless browser looks at each new version; needs Chromium on this machine",
+    allowed: "off or chrome",
+    parse: oneOf("off", "chrome"),
+  }),
+  chrome: variable("CHROME", {
+    fallback: null,
+    meaning: "that browser; default: the first of chromium, chromium-browser, google-chrome, chrome on PATH",
+    allowed: "a path to Chromium or Chrome",
+    parse: filled,
+  }),
+  mcp: onOrOff("MCP", "agents read and answer comments over MCP"),
+  webhooks: onOrOff("WEBHOOKS", "what happens in comments is posted to the address that a site's owner set"),
+  webhooks_allow: variable("WEBHOOKS_ALLOW", {
+    fallback: null,
+    meaning: "private networks that webhooks may reach all the same",
+    allowed: "addresses or CIDR ranges separated by commas, e.g. 10.1.2.0/24",
+    parse: networks,
+  }),
+  preview_ttl: variable("PREVIEW_TTL", {
+    fallback: "30d",
+    meaning: "lifetime of a preview since its last deploy",
+    allowed: DURATION,
+    parse: duration,
+    show: durationText,
+  }),
+  quota_account: quota("ACCOUNT", "5GB", "what an account's sites hold"),
+  quota_address: quota("ADDRESS", "500MB", "what the unowned sites of one client address hold"),
+  keep_versions: variable("KEEP_VERSIONS", {
+    fallback: "1000",
+    meaning: "versions a site keeps; older ones are removed after a deploy",
+    allowed: "a number from 1 to 1000000, or off",
+    parse: orOff(integer(1, 1_000_000)),
+  }),
+  disk_high: variable("DISK_HIGH", {
+    fallback: "90%",
+    meaning: "use of the disk from which deploys without an account are refused",
+    allowed: "a share from 1% to 100%, or off",
+    parse: orOff(percent),
+  }),
   ...RATE_SETTINGS,
 };
 
-type Settings = typeof SETTINGS;
-type Parsed<K extends keyof Settings> = Exclude<ReturnType<Settings[K]["parse"]>, undefined>;
+type Name = keyof typeof SETTINGS;
+type Parsed<K extends Name> = Exclude<ReturnType<(typeof SETTINGS)[K]["parse"]>, undefined>;
 type Optional =
   | "base_url"
   | "sites_domain"
@@ -213,5 +272,5 @@ type Optional =
   | "chrome"
   | "contact";
 
-/** Durations in milliseconds. What has no default is null where it is not set. */
-export type Values = { [K in keyof Settings]: Parsed<K> | (K extends Optional ? null : never) };
+/** The values as they are read. Durations are in milliseconds; a setting without a default is null unless it is set. */
+export type Values = { [K in Name]: Parsed<K> | (K extends Optional ? null : never) };

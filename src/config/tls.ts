@@ -1,4 +1,4 @@
-/** The certificate and key that the settings name, read and tried before anything listens. */
+/** Reads the certificate and key that the settings name, and tries them before anything listens. */
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError } from "./index.ts";
@@ -14,7 +14,7 @@ function read(flag: string, variable: string, path: string): string {
   }
 }
 
-/** Null without TLS. Throws `ConfigError`. */
+/** Null if the settings name none. Throws `ConfigError`. */
 export function readTls({
   tls_cert,
   tls_key,

@@ -1,7 +1,7 @@
 /** What a serving process says of itself in `/metrics`. None of it throws: it is asked in a timer, and when descriptors
  *  are gone the runtime cannot even tell how much memory it has. */
 import packageJson from "../../package.json" with { type: "json" };
-import { allowedDescriptors } from "../config/connections.ts";
+import { allowedDescriptors } from "../config/machine.ts";
 import type { DeployPool } from "../deploy/pool.ts";
 import type { Metrics, ProcessFigures, Sample } from "../run/metrics.ts";
 import { SCHEMA } from "../store/index.ts";

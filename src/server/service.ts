@@ -30,7 +30,7 @@ import { startRendering } from "./rendering/index.ts";
 import { startSweeping } from "./sweeping.ts";
 import { startWebhooks } from "./webhooking/index.ts";
 import type { Site } from "../base/types.ts";
-import { cacheBytes } from "../config/memory.ts";
+import { cacheBytes } from "../config/machine.ts";
 import { readTls } from "../config/tls.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";

@@ -1,6 +1,6 @@
 /** How much serving keeps in memory: docs/self-hosting.md, "Memory and processes". */
 import { expect, test } from "bun:test";
-import { cacheBytes } from "../../src/config/memory.ts";
+import { cacheBytes } from "../../src/config/machine.ts";
 
 const MB = 1024 * 1024;
 
@@ -21,7 +21,7 @@ test.each([
 
 test("what there is to share is the machine's memory, or less where a limit stands around the server", () => {
   const { stdout } = Bun.spawnSync(
-    ["bun", "-e", 'console.log((await import("./src/config/memory.ts")).cacheBytes(1))'],
+    ["bun", "-e", 'console.log((await import("./src/config/machine.ts")).cacheBytes(1))'],
     {
       cwd: `${import.meta.dir}/../..`,
     },

@@ -5,7 +5,7 @@ import { createCoders } from "../../src/coding/coders.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { createManifests } from "../../src/serve/manifests.ts";
 import { createShortcuts } from "../../src/serve/shortcuts.ts";
-import { cacheBytes } from "../../src/config/memory.ts";
+import { cacheBytes } from "../../src/config/machine.ts";
 import { createRows } from "../../src/serve/rows.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";

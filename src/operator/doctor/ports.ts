@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { isServed } from "../../store/operations.ts";
-import { listenError } from "../../config/listen-error.ts";
+import { listenError } from "../../config/machine.ts";
 import type { Finding, Patient } from "./finding.ts";
 
 const LISTENS = "0A";

@@ -2,7 +2,7 @@
  *  new one is closed at once, and while they cannot even be counted one by one, nobody is let in at all (door.ts). */
 import type { App } from "../app.ts";
 import { isIP } from "node:net";
-import { allowedDescriptors } from "../../config/connections.ts";
+import { allowedDescriptors } from "../../config/machine.ts";
 import type { Config } from "../../config/index.ts";
 import { familyOf, networkList } from "../../config/networks.ts";
 import type { readTls } from "../../config/tls.ts";

@@ -1,4 +1,4 @@
-import { listenError } from "../../config/listen-error.ts";
+import { listenError } from "../../config/machine.ts";
 
 /** The moment after a kill -9: what was killed, or its workers, lets go of the port a little later. */
 const RELEASE_MS = 1000;

@@ -259,7 +259,7 @@ export const ACCOUNT_ROWS = {
     id: "signOut",
     tag: "Sign-in",
     summary: "End the session that is sent",
-    who: "account",
+    who: "leaver",
     body: { required: false, content: fields(object({}, { next })) },
     answers: {
       200: { description: "It has ended.", content: json(DONE, { ok: true }), headers: ["Set-Cookie"] },

@@ -317,7 +317,7 @@ export const SITE_ROWS = {
     tag: "Sites",
     summary: "Set a site up",
     description: "Of an owned site the owner's session alone: its manage_token is 401.",
-    who: { site: null },
+    who: { keeper: true },
     body: {
       required: true,
       content: json(

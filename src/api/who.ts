@@ -13,7 +13,7 @@ import type { Json } from "./shapes/builder.ts";
  *  - `{ keeper }`: as `{ site: null }`, but of an owned site the owner's session alone.
  *  - `{ owner }`: as `{ site }`, but never a manage_token (BEYOND 0).
  *  - `agent`: a token of the site for agents. The handler asks for it, after the Origin. */
-type ApiCallers =
+export type ApiCallers =
   | "no_one"
   | "anyone"
   | "account"

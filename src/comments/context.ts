@@ -73,3 +73,6 @@ export interface OwnerCtx {
   query: URLSearchParams;
   parts: CommentParts;
 }
+
+/** Returns JSON, a whole answer, or null for 204. */
+export type OwnerHandler = (ctx: OwnerCtx) => Promise<object | Response | null>;

@@ -1,18 +1,7 @@
 /** Comments, row by row in the order of COMMENTS 2: what is answered on a site's host, and what on the API's. */
 import { matcher, type Method } from "../http/match.ts";
-import type { Ctx, OwnerCtx } from "./context.ts";
-import {
-  ACTIONS,
-  deciding,
-  listThreads,
-  moderation,
-  queue,
-  readHistory,
-  readQueue,
-  removeComment,
-} from "./moderate.ts";
-import { endToken, listTokens, makeOwnerCode, makeToken } from "./owner-access.ts";
-import { changeSettings, readSettings } from "./owner-settings.ts";
+import type { Ctx } from "./context.ts";
+import { ACTIONS, moderation, queue } from "./moderate.ts";
 import { edit, erase, remove, rename } from "./site/change.ts";
 import { owner, passcode, report } from "./site/enter.ts";
 import { companion, container, containerOptions, feed, feedOptions } from "./site/feeds.ts";
@@ -20,7 +9,10 @@ import { post } from "./site/post.ts";
 import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
 import { postView, view } from "./site/view.ts";
 import { renewIdentity } from "./visitor/who.ts";
-export type { CommentParts, Ctx, LivePages, Located } from "./context.ts";
+export { deciding, listThreads, readHistory, readQueue, removeComment } from "./moderate.ts";
+export { endToken, listTokens, makeOwnerCode, makeToken } from "./owner-access.ts";
+export { changeSettings, readSettings } from "./owner-settings.ts";
+export type { CommentParts, Ctx, LivePages, Located, OwnerHandler } from "./context.ts";
 export { ownerCode } from "./owner-access.ts";
 export { applySettings } from "./owner-settings.ts";
 export { limitOwner } from "./visitor/limits.ts";
@@ -66,26 +58,3 @@ const COMPANION: readonly SiteRow[] = [
   ["OPTIONS", "/", feedOptions],
 ];
 export const matchCompanion = matcher(COMPANION)("/")!;
-
-/** What is returned is JSON, a whole answer, or null for 204. */
-export type OwnerRow = readonly [
-  method: Method,
-  path: string,
-  handler: (ctx: OwnerCtx) => Promise<object | Response | null>,
-  status?: 201,
-];
-
-/** Below `/sites/:id/comments/`. */
-export const ON_API: readonly OwnerRow[] = [
-  ["GET", "settings", readSettings],
-  ["PATCH", "settings", changeSettings],
-  ["POST", "owner-code", makeOwnerCode],
-  ["POST", "tokens", makeToken, 201],
-  ["GET", "tokens", listTokens],
-  ["DELETE", "tokens/:token", endToken],
-  ["GET", "threads", listThreads],
-  ["GET", "queue", readQueue],
-  ...ACTIONS.map((action): OwnerRow => ["POST", `c_:comment/${action}`, deciding(action)]),
-  ["DELETE", "c_:comment", removeComment],
-  ["GET", "c_:comment/history", readHistory],
-];

@@ -1,9 +1,10 @@
-/** Who asks, and whether they may: the matrix of RELIABILITY 5 is decided here. */
+/** Who asks, and whether a row of the API lets them in: the matrix of RELIABILITY 5 is decided here. */
+import type { ApiCallers } from "../api/who.ts";
 import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
 import type { Store } from "../store/index.ts";
 import type { Granted, WriteBy } from "../store/changes.ts";
-import { notGranted, unknownSite } from "../store/refusals.ts";
+import { notGranted, ownersAlone, unknownSite } from "../store/refusals.ts";
 import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import type { SessionCookie } from "../http/cookies.ts";
@@ -32,8 +33,8 @@ const BEARER = /^bearer +([A-Za-z0-9_\-.~+/]{1,512}=*)$/i;
 
 const UNKNOWN: Caller = { kind: "unknown" };
 type Credentials = Pick<Store, "tokens" | "sessions" | "deploy_tokens">;
-/** Of a request: who asks for which site. */
-type Asked = {
+/** Who asks for which site. */
+type SiteRequest = {
   caller: Caller;
   params: Readonly<Record<string, string>>;
   parts: { store: Pick<Store, "sites">; now(): number };
@@ -134,7 +135,7 @@ function credentialOf(caller: SiteCaller, scope: Scope | null): WriteBy {
 /** The site that the caller may manage, and the credential to prove it again when the change commits. `scope`: what a
  *  deploy token must be good for (BEYOND 7); null: none will do. */
 export async function managedSite(
-  { caller, params, parts: { store, now } }: Asked,
+  { caller, params, parts: { store, now } }: SiteRequest,
   scope: Scope | null,
 ): Promise<{ site: Site; by: WriteBy }> {
   const site_id = params.id!;
@@ -145,4 +146,33 @@ export async function managedSite(
   if (caller.kind === "account" && site.owner_account_id !== caller.account_id) throw foreign();
   if (caller.kind === "deploy" && !reaches(caller, site)) throw notGranted();
   return { site, by };
+}
+
+/** What a handler may trust about the caller whom its row let in. */
+export type Admitted<By extends ApiCallers> = By extends "anyone"
+  ? { owner: SignedInCaller | Granted | null }
+  : By extends "account"
+    ? { caller: SignedInCaller }
+    : By extends "no_one" | "agent" | "leaver"
+      ? object
+      : { site: Site; by: WriteBy };
+
+/** Throws unless the caller is one of those whom a row names. A site is looked up here, once, for its handler too. */
+export async function admit<By extends ApiCallers>(who: By, asked: SiteRequest): Promise<Admitted<By>> {
+  return admitted(who, asked) as Promise<Admitted<By>>;
+}
+
+async function admitted(who: ApiCallers, asked: SiteRequest): Promise<Admitted<ApiCallers>> {
+  const { caller } = asked;
+  if (who === "anyone") return { owner: ownerToBe(caller) };
+  if (who === "account") return { caller: accountHolder(caller) };
+  if (typeof who === "string") return {};
+  if ("site" in who) return managedSite(asked, who.site);
+  if ("owner" in who) {
+    if (who.owner === null || caller.kind === "site") accountHolder(caller);
+    return managedSite(asked, who.owner);
+  }
+  const managed = await managedSite(asked, null);
+  if (caller.kind !== "account" && managed.site.owner_account_id !== null) throw ownersAlone();
+  return managed;
 }

@@ -1,30 +1,21 @@
-/** `/sites/:id/comments/…`: whoever may manage a site reads and decides its comments (COMMENTS 2 and ruling 6). */
-import { limitOwner, ON_API, type OwnerRow } from "../comments/index.ts";
+/** `/sites/:id/comments/…`: its keepers read and decide a site's comments, and agents speak MCP (COMMENTS 2 and 6). */
+import { limitOwner, type OwnerHandler } from "../comments/index.ts";
+import { answerAgent } from "../comments/mcp/index.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
-import { managedSite } from "./caller.ts";
-import type { Ctx, Handler, Route } from "./context.ts";
+import type { ApiHandler, Handler } from "./context.ts";
 
-const handlerOf =
-  ([method, , handle, status]: OwnerRow): Handler =>
-  async (ctx: Ctx) => {
-    const {
-      request,
-      exchange,
-      caller,
-      params,
-      query,
-      headers,
-      parts: { comments: parts },
-    } = ctx;
-    const { site, by } = await managedSite(ctx, null);
-    if (method !== "GET") Object.assign(headers, await limitOwner({ site, parts }));
+/** `status`: of an answer with a body. */
+export const ofComments =
+  (handle: OwnerHandler, status: 200 | 201 = 200): ApiHandler<{ site: null }> =>
+  async ({ request, exchange, caller, site, by, params, query, headers, parts: { comments: parts } }) => {
+    if (request.method !== "GET" && request.method !== "HEAD")
+      Object.assign(headers, await limitOwner({ site, parts }));
     const session = caller.kind === "account";
     const done = await handle({ request, exchange, site, by, session, params, query, parts });
     if (done instanceof Response) return done;
-    return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status ?? 200);
+    return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status);
   };
 
-export const COMMENTS: readonly Route[] = ON_API.map((row): Route => {
-  const [method, path] = row;
-  return [method, `/sites/:id/comments/${path}`, handlerOf(row)];
-});
+/** A token of its own opens it. */
+export const speakMcp: Handler = ({ params, parts, ...call }) =>
+  answerAgent({ ...parts.comments, store: parts.store }, { ...call, site_id: params.id! });

@@ -9,7 +9,8 @@ import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
 import type { ManifestFile, Site } from "../base/types.ts";
-import type { Caller } from "./caller.ts";
+import type { ApiCallers } from "../api/who.ts";
+import type { Admitted, Caller } from "./caller.ts";
 import type { inFlight } from "./deploys/uploads.ts";
 
 /** A request on a site's host, told (BEYOND 5). */
@@ -72,6 +73,9 @@ export interface Ctx {
 
 /** What a handler returns is the JSON body of a 200, or a whole answer of another kind. */
 export type Handler = (ctx: Ctx) => Promise<unknown>;
+
+/** The handler of a row of the API: it runs once its row has let the caller in. */
+export type ApiHandler<By extends ApiCallers> = (ctx: Ctx & Admitted<By>) => Promise<unknown>;
 
 /** `no_session`: whoever asks, their session is not looked at, so that a write by cookie needs no proof either.
  *  `file_form`: takes a form with a file. */

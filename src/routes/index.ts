@@ -1,16 +1,15 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
+import type { API } from "../api/index.ts";
 import { askedOrigin, clientAddress } from "../http/client-address.ts";
 import { Refusal } from "../base/errors.ts";
 import { type DeployFacts, type Exchange, queryOf } from "../http/exchange.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
 import { type Caller, callerOf, signedOut } from "./caller.ts";
-import { createSite, redeploy } from "./deploys/deploy.ts";
 import { beginFacts, noteCaller } from "./deploys/facts.ts";
-import { makePreview } from "./deploys/preview.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
 import { matcher } from "../http/match.ts";
-import type { ApiParts, Ctx, Handler, Route } from "./context.ts";
+import type { ApiParts, Ctx, Route } from "./context.ts";
 
 /** Refusals carry what a handler wanted to say in headers, too. */
 function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
@@ -24,16 +23,18 @@ const writes = ({ method }: Request): boolean => method !== "GET" && method !== 
 
 const ANONYMOUS: Caller = { kind: "anonymous" };
 
-const EVENTS = new Map<Handler, DeployFacts["event"]>([
-  [createSite, "deploy"],
-  [redeploy, "deploy"],
-  [makePreview, "preview"],
-]);
+const EVENTS = new Map<string, DeployFacts["event"]>(
+  Object.entries({
+    "POST /sites": "deploy",
+    "POST /sites/:id/deploys": "deploy",
+    "POST /sites/:id/previews": "preview",
+  } satisfies { readonly [Name in keyof typeof API]?: DeployFacts["event"] }),
+);
 
 /** Of which the log has a line of its own. A dry run is none; a form has none. */
-function eventOf([, , handler, opens]: Route, query: URLSearchParams): DeployFacts["event"] | undefined {
+function eventOf([method, path, , opens]: Route, query: URLSearchParams): DeployFacts["event"] | undefined {
   if (opens === "file_form") return "deploy";
-  return query.get("dry_run") === "1" ? undefined : EVENTS.get(handler);
+  return query.get("dry_run") === "1" ? undefined : EVENTS.get(`${method} ${path}`);
 }
 
 /** What a handler says beside its answer. */

@@ -5,9 +5,7 @@ import { KEPT_HEADERS } from "../http/answers.ts";
 import { codedFile } from "../http/coded-file.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
 import { acceptedCodings } from "../http/negotiate.ts";
-import type { Ctx, Route } from "./context.ts";
-
-const PATH = "/openapi.json";
+import type { Ctx, Handler } from "./context.ts";
 
 /** Made by the first who asks: a server of which nobody asks it does without. */
 async function made(config: Described) {
@@ -34,8 +32,10 @@ async function answer({ request, exchange, parts }: Ctx, { tag, coded }: Awaited
   return new Response(bytes, { headers: { ...headers, "content-type": "application/json", ...encoded } });
 }
 
-/** The row for it, of a server with this configuration. */
-export function describing(config: Described): Route {
-  let document: ReturnType<typeof made> | undefined;
-  return ["GET", PATH, async (ctx) => answer(ctx, await (document ??= made(config))), "no_session"];
-}
+const documents = new WeakMap<Described, ReturnType<typeof made>>();
+
+/** `GET /openapi.json`. */
+export const describe: Handler = async (ctx) => {
+  const { config } = ctx.parts;
+  return answer(ctx, await documents.getOrInsertComputed(config, made));
+};

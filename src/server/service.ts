@@ -1,5 +1,4 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
-import { apiRows } from "./api-rows.ts";
 import { type App, createApp } from "./app.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
@@ -10,6 +9,7 @@ import { createLog, type Log } from "../run/log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../run/metrics.ts";
 import type { ApiParts } from "../routes/context.ts";
 import { createApi } from "../routes/index.ts";
+import { apiRoutes } from "../routes/table.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
@@ -99,7 +99,7 @@ function appFor(
   const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments, explain };
   return createApp({
     config,
-    api: createApi(parts, [...apiRows(config), ...WEB]),
+    api: createApi(parts, [...apiRoutes(config), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,
     ownPaths: own.answer,

@@ -5,8 +5,7 @@ import { ON_SITE } from "../../src/comments/index.ts";
 import { ERROR_CODES, statusOf } from "../../src/base/errors.ts";
 import { ELSEWHERE } from "../../src/api/codes.ts";
 import { API, SITE_HOST } from "../../src/api/index.ts";
-import { MCP } from "../../src/routes/mcp.ts";
-import { TABLE } from "../../src/routes/table.ts";
+import { apiRoutes } from "../../src/routes/table.ts";
 import { SCOPES } from "../../src/base/tokens.ts";
 import { comment_rows } from "../accounts/comment-rows.ts";
 import type { Credential } from "../accounts/matrix-credentials.ts";
@@ -77,7 +76,7 @@ describe("a description that others take", () => {
 
 describe("each route of the tables is in it, and nothing else", () => {
   const template = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
-  const of_api = [...TABLE, MCP, ["GET", "/openapi.json"]].map(([method, path]) => `${method} ${path}`);
+  const of_api = apiRoutes({ mcp: "on" }).map(([method, path]) => `${method} ${path}`);
   const of_sites = [
     ...ON_SITE.map(([method, path]) => `${method} ${path}`),
     "POST /_svc/report",

@@ -14,10 +14,8 @@ const PROGRAMS = {
     "server.ts",
     "src/pipeline/markdown/thread.ts",
     "src/server/locate-thread.ts",
-    "src/server/rendering/thread.ts",
-    "src/server/sweep-thread.ts",
-    "src/server/webhooking/thread.ts",
     "src/store/writer-thread.ts",
+    "src/upkeep/thread.ts",
   ],
 } as const;
 type Program = keyof typeof PROGRAMS;

@@ -33,7 +33,7 @@ interface Options {
   clock(): number;
 }
 
-export interface Engine {
+interface Engine {
   /** Looks at the next one; null where none waits. */
   turn(): Promise<Looked | null>;
   stop(): void;

@@ -1,7 +1,7 @@
 /** A thread that looks for quotes, and the line before it. One is looked for at a time, so that what takes too long ends that
  *  one search and the thread with it, and nobody else's. */
 import { createGate, type From } from "../run/gate.ts";
-import { threadUrl } from "../run/runtime.ts";
+import { threadUrl } from "../run/thread.ts";
 import type { FromLocator, LocateOrder, LocateReply } from "./locate-order.ts";
 
 /** Nobody who posts waits longer for their turn. */

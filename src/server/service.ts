@@ -26,9 +26,7 @@ import { createOwnPaths } from "./own-paths.ts";
 import { prepareData } from "./prepare-data.ts";
 import { listenPatiently } from "./listening/port.ts";
 import { logStart } from "./start-line.ts";
-import { startRendering } from "./rendering/index.ts";
-import { startSweeping } from "./sweeping.ts";
-import { startWebhooks } from "./webhooking/index.ts";
+import { startUpkeep } from "../upkeep/index.ts";
 import type { Site } from "../base/types.ts";
 import { cacheBytes } from "../config/machine.ts";
 import { readTls } from "../config/tls.ts";
@@ -215,15 +213,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const data = prepareData(config, options.now());
   try {
     const service = await serve(config, options);
-    const sweeping = startSweeping(config, options.now, service.fatal);
-    const webhooks = startWebhooks(service.config, options.now, service.fatal);
-    const rendering = startRendering(service.config, options.now, service.fatal);
+    const upkeep = startUpkeep(service.config, options.now, service.fatal);
     return {
       ...service,
       async stop() {
-        await rendering.stop();
-        await webhooks.stop();
-        await sweeping.stop();
+        await upkeep.stop();
         await service.stop();
         data.close();
       },

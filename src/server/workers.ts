@@ -7,9 +7,7 @@ import { listenPatiently } from "./listening/port.ts";
 import { endForRecovery, startWorker } from "./service.ts";
 import { prepareData } from "./prepare-data.ts";
 import { logStart } from "./start-line.ts";
-import { startRendering } from "./rendering/index.ts";
-import { startSweeping } from "./sweeping.ts";
-import { startWebhooks } from "./webhooking/index.ts";
+import { startUpkeep } from "../upkeep/index.ts";
 
 /** A worker's configuration comes as JSON in this variable. */
 const CONFIG_VARIABLE = "SVC_WORKER_CONFIG";
@@ -106,15 +104,11 @@ export async function supervise(configured: Config, env: Env, now: () => number)
     throw error;
   });
   const log = createLog(config.log, now);
-  const sweeping = startSweeping(config, now, endForRecovery);
-  const webhooks = startWebhooks(config, now, endForRecovery);
-  const rendering = startRendering(config, now, endForRecovery);
+  const upkeep = startUpkeep(config, now, endForRecovery);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();
-    await rendering.stop();
-    await webhooks.stop();
-    await sweeping.stop();
+    await upkeep.stop();
     await log.close();
     data.close();
   }

@@ -1,7 +1,7 @@
 /** The thread of writes, as the serving thread sees it: it is asked by name, and no page waits while it waits for the
  *  database. It is started by the first write, and anew by the next one where it died. */
 import { fromFailure } from "../base/errors.ts";
-import { threadUrl } from "../run/runtime.ts";
+import { threadUrl } from "../run/thread.ts";
 import type { Store } from "./embedded.ts";
 import { busy, commitUnknown } from "./refusals.ts";
 import type { RateCounts } from "./sqlite/rates.ts";

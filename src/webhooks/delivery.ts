@@ -3,8 +3,7 @@
 import type { Delivery, Letter, Outbox } from "../store/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { UNIT_MS } from "../base/units.ts";
-import { messageOf } from "./message.ts";
-import { type Network, post } from "./post.ts";
+import { messageOf, type Network, post } from "./post.ts";
 
 /** After the first try and each that follows; then it is given up. */
 const WAITS_MS = [10 * UNIT_MS.s, UNIT_MS.m, 5 * UNIT_MS.m, 30 * UNIT_MS.m, 2 * UNIT_MS.h];
@@ -53,7 +52,7 @@ async function surely<T>({ lost }: Pick<Parts, "lost">, ask: () => Promise<T>): 
   }
 }
 
-export interface Deliveries {
+interface Deliveries {
   /** Begins what is due; resolves when it is begun. */
   turn(): Promise<void>;
 }

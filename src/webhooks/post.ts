@@ -1,9 +1,10 @@
 /** One POST to an address that a stranger chose. It goes by a socket of our own: the name is resolved once, every address
  *  of it is checked, and the connection is made to the one that was; no redirect is followed, no proxy asked, and of the
  *  answer nothing is read but its status. */
-import { isIP, type Socket, connect as connectPlain } from "node:net";
+import { createHmac } from "node:crypto";
+import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Message } from "./message.ts";
+import type { Delivery, Letter } from "../store/outbox.ts";
 
 export interface Network {
   /** All addresses of a name, the best first. */
@@ -107,4 +108,38 @@ export async function post(url: URL, message: Message, network: Network): Promis
   const late = Promise.withResolvers<never>();
   ends.addEventListener("abort", () => late.reject(new Error(`no answer within ${LIMIT_MS / 1000} seconds`)));
   return Promise.race([send(url, message, network, ends), late.promise]);
+}
+
+/** What a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove whose it is. */
+
+interface Message {
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+const BASE64_SECRET = "whsec_";
+
+/** As Standard Webhooks writes a key, `whsec_` and its base64; any other secret is taken letter by letter. */
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith(BASE64_SECRET) ? Buffer.from(secret.slice(BASE64_SECRET.length), "base64") : Buffer.from(secret);
+
+/** `timestamp`: whole seconds. */
+const signed = (secret: string, id: string, timestamp: number, body: string): string =>
+  `v1,${createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+
+/** `data`: the comment's annotation. A new timestamp and signature for each try, the id stays. */
+export function messageOf(delivery: Delivery, { webhook, visibility }: Letter, data: object, now: number): Message {
+  const { id, type, created_at, site_id } = delivery;
+  const body = JSON.stringify({ id, type, created_at, site_id, visibility, data });
+  const timestamp = Math.floor(now / 1000);
+  return {
+    body,
+    headers: {
+      "content-type": "application/json",
+      "user-agent": "svc-webhooks",
+      "webhook-id": id,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": signed(webhook.secret, id, timestamp, body),
+    },
+  };
 }

@@ -2,7 +2,7 @@
  *  source is, what never enters the repository. Each rule is shown to fail on a made-up breach. */
 import { describe, expect, test } from "bun:test";
 import packageJson from "../../package.json";
-import { globalBreaches, importBreaches, roomOf, ROWS, threadsOf } from "./fence/rights.ts";
+import { globalBreaches, importBreaches, roomOf, ROWS, startBreaches, threadsOf } from "./fence/rights.ts";
 import { type Figures, figuresOf } from "./fence/figures.ts";
 import { circles, emptyRooms, fullFolders, longFiles, longFunctions, unusedExports } from "./fence/shape.ts";
 import { glob, PRODUCT, read, type Sources, sources } from "./fence/source.ts";
@@ -122,11 +122,20 @@ describe("the built-ins that belong to some rooms", () => {
     const threads = threadsOf(PRODUCT_SOURCES);
     expect(threads.length).toBeGreaterThan(0);
     expect(threads.filter((thread) => !build.includes(`"${thread}"`))).toEqual([]);
-    // A browser's worker is an asset of the page.
-    const workers = [...PRODUCT_SOURCES].filter(
-      ([path, text]) => text.includes("new Worker(") && !path.startsWith("src/web/browser/"),
-    );
-    expect(workers.every(([, text]) => threadsOf(made({ x: text })).length === 1)).toBeTrue();
+  });
+
+  test("threads and children are started in src/run alone", () => {
+    expect(breaches(startBreaches)).toEqual([]);
+  });
+
+  test.each([
+    ["src/serve/x.ts", 'new Worker(threadUrl("./src/pipeline/index.ts"));', 1],
+    ["src/server/x.ts", "const child = Bun.spawn([ownProgram()]);", 1],
+    ["src/run/x.ts", "new Worker(url); Bun.spawn(command);", 0],
+    ["src/web/browser/x.ts", "const worker = new Worker(url);", 0],
+    ["src/serve/x.ts", 'startThread(threadUrl("./src/pipeline/index.ts"), null, events);', 0],
+  ])("the fence itself: %s with %s is %i breach", (path, text, count) => {
+    expect(startBreaches(path, text)).toHaveLength(count);
   });
 });
 

@@ -1,7 +1,7 @@
 /** RELIABILITY 2, G3 and K26: what the sweep makes of a clock that is wrong, or was. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { slotOf } from "../../src/run/metrics.ts";
-import { startSweeping } from "../../src/server/sweeping.ts";
+import { startUpkeep } from "../../src/upkeep/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { auditRows, write } from "../kit/database.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
@@ -68,7 +68,7 @@ async function sweeping(ahead_at: readonly number[], sweeps: number): Promise<vo
   const before = done();
   const now = () => Date.now() + (ahead_at.includes(done() - before + 1) ? 30 * DAY : 0);
   const config = { ...server.running.config, gc_interval: 30 };
-  const running = startSweeping(config, now, () => {});
+  const running = startUpkeep(config, now, () => {});
   await until(() => done() - before >= sweeps);
   await running.stop();
 }

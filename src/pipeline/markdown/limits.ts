@@ -3,7 +3,7 @@
  *  expression does not even stop when it is ended: whoever runs deploys is told, and ends the process once it has
  *  answered (docs/decisions/markdown.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { threadUrl } from "../../run/runtime.ts";
+import { threadUrl } from "../../run/thread.ts";
 import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
 import { GIVING_UP_ON_MARKDOWN, type Progress } from "../../base/types.ts";

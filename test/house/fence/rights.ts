@@ -59,6 +59,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   domains: [VOCABULARY, "http", ...STORE],
   webhooks: [VOCABULARY, "run", "http", ...STORE],
   render: [VOCABULARY, "run", "http", ...STORE],
+  upkeep: [VOCABULARY, "config", "run", "http", "comments", "webhooks", "render", ...STORE],
   routes: [VOCABULARY, "config", "run", "http", "api", "deploy", "comments", "domains", ...STORE],
   web: [VOCABULARY, "run", "html", "http", "routes", "comments", "web/wording", ...STORE],
   "web/wording": ["src/base/units.ts", "src/base/visible.ts"],
@@ -177,6 +178,8 @@ export const importBreaches = (path: string, text: string): string[] =>
 /** Where a span of time is measured. `pipeline/markdown/clock.ts` is the pipeline's one clock: a text has limits. */
 const TIMED: Where = [
   "src/run/log.ts",
+  "src/run/thread.ts",
+  "upkeep",
   "server",
   "coding",
   "deploy",
@@ -212,6 +215,21 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
     [],
   ],
 ];
+
+/** A page's workers are assets, and the engine's browser is no program of ours. */
+const STARTS: readonly (readonly [string, RegExp, Where])[] = [
+  [
+    "a thread",
+    /\bnew Worker\(/,
+    ["run", "web/browser", "src/server/locate-lane.ts", "src/store/writer.ts", "pipeline/markdown"],
+  ],
+  ["a child", /\bBun\.spawn\(/, ["run", "render/protocol", "src/server/workers.ts"]],
+];
+
+export const startBreaches = (path: string, text: string): string[] =>
+  STARTS.filter(([, pattern, where]) => pattern.test(text) && !within(path, where)).map(
+    ([what]) => `${path} starts ${what}`,
+  );
 
 /** Where `Bun` itself may stand: everywhere but in what runs on Node. */
 const mayCall = (path: string, name: string, where: Where): boolean =>

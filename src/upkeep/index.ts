@@ -1,0 +1,137 @@
+/** What a server does by the clock, beside requests and deploys: a table of jobs (jobs.ts), and one background thread that
+ *  all of them run in. Its transactions, its network and its files never wait in front of a page. */
+import type { Config } from "../config/index.ts";
+import { countingFailures, every, loggedBy } from "../run/every.ts";
+import { createLog, type Log } from "../run/log.ts";
+import { slotOf } from "../run/metrics.ts";
+import { startThread, type Thread, threadUrl } from "../run/thread.ts";
+import { databaseWatch, openFigures } from "../store/index.ts";
+import type { Figures } from "../store/upkeep.ts";
+import { type FromUpkeep, type Job, type JobRecord, JOBS, type ToUpkeep } from "./jobs.ts";
+
+/** How soon the log says that the database is gone. */
+const LOOK_MS = 10_000;
+/** How often it says so again. */
+const REMIND_MS = 10 * 60_000;
+/** For what jobs have started outside the thread, and for a statement that it is in. */
+const STOP_MS = 2000;
+
+/** Deploys are refused as soon as the file is gone; here the log hears of it, and hears it again. */
+function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => void {
+  const lost = databaseWatch(data_dir);
+  let reminded = -Infinity;
+  return () => {
+    const why = lost();
+    figures.set(slotOf("svc_database_missing"), why === null ? 0 : 1);
+    if (why === null || performance.now() - reminded < REMIND_MS) return;
+    log.error("database", why);
+    reminded = performance.now();
+  };
+}
+
+interface ThreadEvents {
+  heard(message: Exclude<FromUpkeep, "stopped">): void;
+  died(why: string): void;
+}
+
+/** The thread, which starts with the first order, and again with the next one when it died. */
+function upkeepThread(config: Config, { heard, died }: ThreadEvents) {
+  const stopped = Promise.withResolvers<void>();
+  let thread: Thread<ToUpkeep> | null = null;
+
+  function start(): Thread<ToUpkeep> {
+    const made = startThread<ToUpkeep, FromUpkeep>(threadUrl("./src/upkeep/thread.ts"), config, {
+      message: (message) => (message === "stopped" ? stopped.resolve() : heard(message)),
+      ended(why) {
+        if (thread !== made) return;
+        thread = null;
+        died(`the thread broke: ${why}`);
+      },
+    });
+    return made;
+  }
+  return {
+    /** Throws when no thread can be started. */
+    send: (order: ToUpkeep) => (thread ??= start()).send(order),
+    /** Jobs end what they have started outside the thread. A transaction that is under way is rolled back. */
+    async end(): Promise<void> {
+      const ending = thread;
+      thread = null;
+      if (ending === null) return;
+      ending.send("stop");
+      await Promise.race([stopped.promise, ending.ended, Bun.sleep(STOP_MS)]);
+      ending.end();
+    },
+  };
+}
+
+/** One job as the service sees it: whether a turn is under way, and how turns went. */
+class JobRow {
+  busy = false;
+  readonly #count: (error: string | null) => void;
+  constructor(
+    readonly job: Job,
+    private readonly record: () => JobRecord,
+  ) {
+    this.#count = countingFailures(this.failed);
+  }
+  readonly failed = (error: unknown, in_a_row: number): void => {
+    const { job, record } = this;
+    if (job.failed) job.failed(error, record());
+    else loggedBy(record().log, job.name)(error, in_a_row);
+  };
+  note(said: unknown): void {
+    this.job.note(said, this.record());
+  }
+  over(error: string | null): void {
+    this.busy = false;
+    this.#count(error);
+  }
+}
+
+/** Starts the clock of each job that is turned on. `config`: with the addresses under which the sites are reached. `fatal`
+ *  ends the process, which must write nothing more: no further turn begins. */
+export function startUpkeep(
+  config: Config,
+  now: () => number,
+  fatal: (error: unknown) => void,
+): { stop(): Promise<void> } {
+  const log = createLog(config.log, now);
+  const figures = openFigures(config.data_dir);
+  const rows = new Map(JOBS.map((job) => [job.name, new JobRow(job, () => ({ log, figures, now: now() }))]));
+  const thread = upkeepThread(config, {
+    heard(message) {
+      const row = rows.get(message.job)!;
+      if ("said" in message) return row.note(message.said);
+      row.over(message.error);
+      if (!message.fatal) return;
+      stopClocks();
+      void thread.end();
+      fatal(new Error(message.error!));
+    },
+    died(why) {
+      const under_way = [...rows.values()].filter(({ busy }) => busy);
+      if (under_way.length === 0) log.error("upkeep", why);
+      for (const row of under_way) row.over(why);
+    },
+  });
+  function order(row: JobRow): void {
+    if (row.busy) return;
+    thread.send({ job: row.job.name, now: now() });
+    row.busy = true;
+  }
+  const clocks = [...rows.values()].flatMap((row) => {
+    const ms = row.job.every_ms(config);
+    return ms === null ? [] : [every(ms, () => order(row), row.failed)];
+  });
+  const look = watchingDatabase(config.data_dir, log, figures);
+  clocks.push(every(LOOK_MS, look, loggedBy(log, "looking for the database")));
+  const stopClocks = () => clocks.forEach((clock) => clock.stop());
+  return {
+    async stop() {
+      stopClocks();
+      await thread.end();
+      await log.close();
+    },
+  };
+}

@@ -1,0 +1,225 @@
+/** The jobs that run by the clock, a row each at the end. What a row is made of comes first, then a section a job. */
+import { lookup } from "node:dns/promises";
+import { feedSite } from "../comments/addresses.ts";
+import { feedDocuments } from "../comments/feed.ts";
+import type { Config } from "../config/index.ts";
+import { siteUrl } from "../http/hosts.ts";
+import { callable } from "../http/public-address.ts";
+import { createEngine, type Looked } from "../render/engine.ts";
+import type { Log } from "../run/log.ts";
+import { type Figure, slotOf } from "../run/metrics.ts";
+import { type Store, turnKeys } from "../store/index.ts";
+import type { RenderTask } from "../store/renders.ts";
+import type { Damage, Figures, Swept } from "../store/upkeep.ts";
+import { createDeliveries, type Outcome } from "../webhooks/delivery.ts";
+
+/** What a job has in the thread. */
+interface JobContext<Said> {
+  config: Config;
+  store: Store;
+  /** The service's clock. */
+  now(): number;
+  /** Hands something to `note`, in the service. */
+  say(said: Said): void;
+  /** For a write whose outcome is unknown: the process ends, and nothing may be written after it. */
+  lost(error: unknown): Promise<never>;
+}
+
+export interface StartedJob {
+  /** Begins or does what is due. Rejects when it failed: the next turn tries again. */
+  turn(): Promise<void>;
+  /** Ends what the job has started outside the thread. */
+  end?(): Promise<void>;
+}
+
+/** What a job has in the service. */
+export interface JobRecord {
+  log: Log;
+  figures: Figures;
+  now: number;
+}
+
+/** One row of the table. Two turns of one job never overlap, turns of different jobs do: a turn waits for networks, files and
+ *  processes by `await`, and each comment says so. What it does without one (SQLite, mostly) holds the others up. */
+export interface Job<Said = unknown> {
+  /** What the log calls it. */
+  name: string;
+  /** Milliseconds between two turns; null when the operator has turned it off. */
+  every_ms(config: Config): number | null;
+  /** Called in the thread, before the first turn. */
+  start(context: JobContext<Said>): StartedJob;
+  /** Called in the service: log lines and figures. */
+  note(said: Said, record: JobRecord): void;
+  /** Called in the service for each turn that failed; without it the log hears of some of them. */
+  failed?(error: unknown, record: JobRecord): void;
+}
+
+const MISSING = slotOf("svc_blobs_missing");
+
+/** An error that is thrown is of a thread that could not be started; one of a turn comes as text. */
+function failedSweep(error: unknown, { log, figures }: JobRecord): void {
+  log.error("sweep", error instanceof Error ? `no thread was started: ${String(error)}` : error);
+  figures.add(slotOf("svc_sweep_failures_total"), 1);
+}
+
+/** Its writes are slices of a few milliseconds with pauses between them, and wait for the lock by `await`. One statement is
+ *  as long as the database is large: `quick_check`, 0.5 s for 200 MB. */
+const SWEEP: Job<Swept> = {
+  name: "sweep",
+  every_ms: ({ gc_interval }) => gc_interval,
+  start({ config, store, now, say }) {
+    let before = 0;
+    return {
+      async turn() {
+        const time = now();
+        // The earlier of this turn's time and the last one's: what had expired by both has been expired for a whole
+        // interval, whatever the clock did in between.
+        const sure = Math.min(before, time);
+        before = time;
+        say(await store.sweep(sure));
+        turnKeys(config.data_dir, now()); // a server that runs for months does it, too
+      },
+    };
+  },
+  note({ sites, blobs }, { log, figures, now }) {
+    const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
+    if (sites + blobs > 0) log.event(`swept ${sites} expired sites and ${blobs} orphaned files`);
+    add("svc_sweeps_total", 1);
+    add("svc_swept_sites_total", sites);
+    add("svc_swept_blobs_total", blobs);
+    figures.set(slotOf("svc_last_sweep_timestamp_seconds"), now / 1000);
+  },
+  failed: failedSweep,
+};
+
+/** Reads files by `await`, one after the other. */
+const VERIFY: Job<{ damages: Damage[]; missing: number | null }> = {
+  name: "verify",
+  every_ms: ({ gc_interval }) => gc_interval,
+  start: ({ config, store, say }) => ({
+    async turn() {
+      // Blobs that are known to be missing (by this job, the start or an operator) are looked for until they are there.
+      const incomplete = store.figures.get(MISSING) > 0;
+      const damages = await store.verifyTurn(config.gc_interval);
+      const missing = damages.length === 0 && !incomplete ? null : (await store.missingBlobs()).length;
+      say({ damages, missing });
+    },
+  }),
+  note({ damages, missing }, { log, figures }) {
+    if (missing !== null) figures.set(MISSING, missing);
+    for (const { sha256, why, losses } of damages) {
+      const where = losses.map(({ slug, path }) => `${slug} ${path}`).join(", ");
+      log.error(`blob ${why}`, `${sha256}, stored for ${where}`);
+    }
+  },
+  failed: failedSweep,
+};
+
+interface Delivered {
+  outcome: Outcome;
+  site_id: string;
+  type: string;
+  tries: number;
+  why: string | null;
+}
+
+const resolve = async (name: string): Promise<string[]> =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** A turn begins deliveries and is over; they wait for their receivers by `await`, and go on between turns. What is under way
+ *  when the thread ends is sent again after the next start, under the same id. */
+const WEBHOOKS: Job<Delivered> = {
+  name: "webhooks",
+  every_ms: ({ webhooks }) => (webhooks === "on" ? 1000 : null),
+  start: ({ config, store, now, say, lost }) =>
+    createDeliveries({
+      outbox: store.outbox,
+      network: { resolve, isCallable: callable(config.webhooks_allow) },
+      dataOf: ({ site, comment }) => feedDocuments.annotation(feedSite({ config }, site), comment),
+      now,
+      heard: (outcome, { site_id, type, tries }, why) => say({ outcome, site_id, type, tries, why }),
+      lost,
+    }),
+  note({ outcome, site_id, type, tries, why }, { log, figures }) {
+    figures.add(slotOf(`svc_webhooks_${outcome}_total`), 1);
+    if (outcome === "given_up")
+      log.event(`webhook of ${site_id}: ${type} was given up after ${tries + 1} tries: ${why}`);
+    else if (outcome === "failed" && why !== null)
+      log.event(`webhook of ${site_id}: ${type} failed, and is tried again: ${why}`);
+  },
+};
+
+type RenderNews = { looked: Looked; waiting: number } | { sentence: string };
+
+/** Of two pictures and their rows. */
+const PICTURES = { bytes: 1 << 20, files: 2 };
+
+/** Where a program of this machine reaches the server. */
+function localAddress({ host, port, tls_cert }: Config): string {
+  const anywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1" };
+  const name = anywhere[host] ?? (host.includes(":") ? `[${host}]` : host);
+  return `${tls_cert === null ? "http" : "https"}://${name}:${port}`;
+}
+
+function engineOf({ config, store, now, say }: JobContext<RenderNews>) {
+  const { data_dir, chrome, sites_domain } = config;
+  return createEngine({
+    data_dir,
+    chrome,
+    renders: store.renders,
+    siteOf: store.sites.byId,
+    addressOf: ({ slug, version_id }: RenderTask) => ({
+      url: `${siteUrl(config, slug)}/`,
+      version_host: `${version_id}--${slug}.${sites_domain}`,
+      server: localAddress(config),
+    }),
+    hasRoom: () => store.hasRoomFor(PICTURES.bytes, PICTURES.files),
+    say: (sentence) => say({ sentence }),
+    clock: now,
+  });
+}
+
+/** A turn lasts until no version waits. It waits by `await` for the process that looks at a page, and 100 ms at most pass
+ *  until that process's memory is looked at again. */
+const RENDERS: Job<RenderNews> = {
+  name: "render",
+  every_ms: ({ render }) => (render === "off" ? null : 500),
+  start(context) {
+    const { store, say } = context;
+    const engine = engineOf(context);
+    let ending = false;
+    let working: Promise<void> = Promise.resolve();
+
+    async function lookAtAll(): Promise<void> {
+      while (!ending) {
+        const looked = await engine.turn();
+        if (looked === null || ending) return;
+        say({ looked, waiting: await store.renders.waiting() });
+      }
+    }
+    return {
+      turn: () => (working = lookAtAll()),
+      async end() {
+        ending = true;
+        engine.stop();
+        await working.catch(() => {}); // the service hears of it as of any turn
+      },
+    };
+  },
+  note(news, { log, figures }) {
+    if ("sentence" in news) return log.event(`render: ${news.sentence}`);
+    const { site_id, slug, version_id, status, reason, warnings, ms } = news.looked;
+    figures.add(slotOf(status === "done" ? "svc_renders_done_total" : "svc_renders_failed_total"), 1);
+    figures.set(slotOf("svc_renders_waiting"), news.waiting);
+    log.record("render", { site_id, slug, version_id, status, ms, warnings, reason });
+  },
+};
+
+export const JOBS: readonly Job[] = [SWEEP, VERIFY, WEBHOOKS, RENDERS];
+
+/** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
+export type ToUpkeep = { job: string; now: number } | "stop";
+
+/** One with `error` comes once for each turn. `fatal`: only a restart into recovery can mend it. */
+export type FromUpkeep =
+  { job: string; said: unknown } | { job: string; error: string | null; fatal: boolean } | "stopped";

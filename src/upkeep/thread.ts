@@ -1,0 +1,71 @@
+/** The upkeep thread: one store on a connection of its own, and the jobs that were due once. A job's turn runs by itself;
+ *  when it fails the others go on. */
+import { workerData } from "node:worker_threads";
+import type { Config } from "../config/index.ts";
+import { serviceClock } from "../run/thread.ts";
+import { openStore, type Store } from "../store/index.ts";
+import { isCommitUnknown } from "../store/refusals.ts";
+import { type FromUpkeep, type Job, JOBS, type StartedJob, type ToUpkeep } from "./jobs.ts";
+
+declare const self: Worker;
+
+const config = workerData as Config;
+const started = new Map<string, StartedJob>();
+let clock = serviceClock(0);
+let opened: Promise<Store> | undefined;
+let stopped = false;
+
+const send = (message: FromUpkeep): void => self.postMessage(message);
+const now = (): number => clock();
+
+/** A store that could not be opened (too many open files, a failing disk) is tried again by the next turn. */
+const openedStore = (): Promise<Store> =>
+  (opened ??= openStore({ data_dir: config.data_dir, now }).catch((error: unknown) => {
+    opened = undefined;
+    throw error;
+  }));
+
+/** What happened, where the store put it into words for a caller. */
+function sentenceOf(thrown: unknown): string {
+  const error = thrown instanceof Error && thrown.cause ? thrown.cause : thrown;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function lost(job: string, error: unknown): Promise<never> {
+  stopped = true;
+  send({ job, error: sentenceOf(error), fatal: true });
+  return new Promise(() => {});
+}
+
+function start({ name, start }: Job, store: Store): StartedJob {
+  const say = (said: unknown) => send({ job: name, said });
+  const job = start({ config, store, now, say, lost: (error) => lost(name, error) });
+  started.set(name, job);
+  return job;
+}
+
+async function runTurn(job: Job): Promise<void> {
+  const { name } = job;
+  try {
+    const store = await openedStore();
+    if (stopped) return;
+    await (started.get(name) ?? start(job, store)).turn();
+    send({ job: name, error: null, fatal: false });
+  } catch (error) {
+    if (isCommitUnknown(error)) void lost(name, error);
+    else send({ job: name, error: sentenceOf(error), fatal: false });
+  }
+}
+
+async function stop(): Promise<void> {
+  stopped = true;
+  await Promise.all([...started.values()].map((job) => job.end?.()));
+  send("stopped");
+}
+
+self.onmessage = ({ data }: MessageEvent<ToUpkeep>) => {
+  if (data === "stop") return void stop();
+  clock = serviceClock(data.now);
+  const job = JOBS.find(({ name }) => name === data.job);
+  if (job !== undefined && !stopped) void runTurn(job);
+};

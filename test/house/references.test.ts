@@ -1,6 +1,7 @@
 /** Code, tests and documents cite rules (`CONTRACT 4.3`, `RELIABILITY Z78`, `ARCHITECTURE, idea 2`, a bare `P9`): each
  *  citation leads to a heading or a row in docs/design. */
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..", "..");
@@ -169,5 +170,42 @@ describe("every citation leads to a rule in docs/design", () => {
     ["// the SVG H-1 and a name like WEB or AKIA1", []],
   ])("the test itself: %j leads nowhere at %j", async (text, expected) => {
     expect(lost(text, await readRules(), true)).toEqual(expected);
+  });
+});
+
+const MARK = /[_*]\(?(?:its test )?to come\)?[_*]/;
+const PATH = /(?<![\w/.])(?:src|test|docs|scripts|bench|types|examples)\/[\w./-]*\w/g;
+
+/** The rows of tables and the sentences of a page that have a mark _(to come)_. */
+const marked = (page: string): string[] =>
+  page
+    .split(/\n\n|\n(?=[|-] ?)/)
+    .map((block) => block.replaceAll(/\s+/g, " "))
+    .flatMap((block) => (block.startsWith("|") ? [block] : block.split(/(?<=[.;:]) (?![_*]\()/)))
+    .filter((sentence) => MARK.test(sentence));
+
+/** Paths in what a page marks as to come, if they are there. */
+const built = (page: string, isThere: (path: string) => boolean): string[] =>
+  marked(page)
+    .flatMap((sentence) => sentence.match(PATH) ?? [])
+    .filter(isThere);
+
+describe("_(to come)_ marks what is not there", () => {
+  test("no mark names a path that exists", async () => {
+    const pages = (await citing()).filter((path) => path.endsWith(".md"));
+    const there = (path: string) => existsSync(join(ROOT, path));
+    const texts = await Promise.all(pages.map(read));
+    expect(texts.flatMap(marked).length).toBeGreaterThan(10);
+    expect(pages.flatMap((page, n) => built(texts[n]!, there).map((path) => `${page}: ${path}`))).toEqual([]);
+  });
+
+  test.each([
+    ["The widget is in src/comments/widget _(to come)_.", ["src/comments/widget"]],
+    ["| `src/comments` | the feed _(to come)_ |", ["src/comments"]],
+    ["- one\n- `test/torture/soak.ts` *(its test to come)*", ["test/torture/soak.ts"]],
+    ["Built: src/comments. Another thing _(to come)_.", []],
+    ["Names have a file in src/domains _(to come)_.", []],
+  ])("the test itself: %j names %j", (page, paths) => {
+    expect(built(page, (path) => existsSync(join(ROOT, path)))).toEqual(paths);
   });
 });

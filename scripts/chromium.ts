@@ -57,10 +57,11 @@ async function unpack(): Promise<void> {
   await rename(fresh, UNPACKED).catch(() => rm(fresh, { recursive: true }));
 }
 
+export const foundChromium = (): string | null => installed() || (existsSync(LAUNCHER) ? LAUNCHER : null);
+
 /** The browser to start. Throws `StepFailed` where there is none and none can be unpacked. */
 export async function chromiumPath(): Promise<string> {
-  const found = installed();
-  if (found) return found;
-  if (!existsSync(LAUNCHER)) await unpack();
-  return LAUNCHER;
+  const found = foundChromium();
+  if (found === null) await unpack();
+  return found ?? LAUNCHER;
 }

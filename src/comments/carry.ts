@@ -1,7 +1,9 @@
-/** Passages of one version's page found in the next one's (COMMENTS 3, carry): both texts are at hand here, so what became
- *  of each word is known, and a look-alike is no likeness. */
-
-import { type Page, pageAt, type Pages } from "../base/pages.ts";
+/** Carries the passages of threads from one version of a site to the next (COMMENTS 3, carry). Both texts are at hand, so it is
+ *  known what became of each word, and a look-alike is not mistaken for the passage. */ import {
+  type Page,
+  pageAt,
+  type Pages,
+} from "../base/pages.ts";
 import { effectiveSpa } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { decodeHtml } from "../html/decode.ts";
@@ -20,21 +22,21 @@ interface Passage {
   end: number;
 }
 
-/** `edited`: it reads otherwise now. */
+/** `edited` means that its words have changed. */
 type CarriedPassage = Passage & { carried: "exact" | "edited" };
 
-/** Of a passage's weight, what must still stand together. */
+/** The share of a passage's weight that must still be close together. */
 const LEAST_KEPT = 0.45;
-/** How far apart what is left of it may stand, in words of the old passage. */
+/** The most words between the first and the last word that is left, by the words of the old passage. */
 const REACH = (words: number): number => 2 * words + 8;
-/** A passage of so few characters is the same only with a neighbour. */
+/** A passage with fewer characters is only found with a neighbour of it. */
 const SHORT = 16;
 
-/** Characters that may be gone through for passages that the diff has lost: for a page of 100,000, 200 of them. */
+/** The most characters to search for passages that the diff has lost: 200 passages in a page of 100,000 characters. */
 const MOST_LOOKED_THROUGH = 20_000_000;
 
-/** For each span where it is now; null: gone. Linear in the texts, within bounds that end the search and not the work.
- *  `most`: characters, where the caller has less time. */
+/** Finds each span in the new text; null means gone. Linear in the texts; the bounds end the search, never the work. `most` is
+ *  a lower limit of characters for a caller with less time. */
 export function carry(
   old_text: string,
   new_text: string,
@@ -54,7 +56,7 @@ export function carry(
   });
 }
 
-/** A few words that were moved are no stretch for the diff; with what stands around them they may be found. */
+/** A few moved words are too short for the diff; their quote may still find them. */
 function moved(old_text: string, new_text: string, { start, end }: Passage): Passage | null {
   const found = anchor(new_text, describe(old_text, start, end), start);
   return found?.state === "anchored" ? found : null;
@@ -67,7 +69,7 @@ function carried(diff: WordDiff, start: number, end: number): Passage | null {
   const kept = together(diff, from, to);
   if (kept === null) return null;
   const [first, last] = widened(places, from, to, kept);
-  // A passage may begin or end inside a word: then so does what became of it.
+  // A passage may begin or end inside a word; so does the result.
   const cut_start = places[from] === first && diff.isSame(from) ? Math.max(0, start - old.starts[from]!) : 0;
   const cut_end = places[to - 1] === last && diff.isSame(to - 1) ? Math.max(0, old.ends[to - 1]! - end) : 0;
   return { start: now.starts[first]! + cut_start, end: now.ends[last]! - cut_end };
@@ -79,7 +81,7 @@ interface Kept {
   last: number;
 }
 
-/** Of what is left of the old words `from` to `to` the heaviest part that lies together; null where that is too little. */
+/** The heaviest group of what is left of the old words `from` to `to`; null if that is too little. */
 function together(diff: WordDiff, from: number, to: number): Kept | null {
   const { old, weights, places, isSame } = diff;
   let whole = 0;
@@ -101,13 +103,13 @@ function together(diff: WordDiff, from: number, to: number): Kept | null {
   return whole >= SHORT || hasNeighbour(places, from, to, kept!) ? kept : null;
 }
 
-/** A short word is everywhere: it must have kept what stood beside it. */
+/** Whether the passage has kept the word before or after it: a short word is everywhere. */
 const hasNeighbour = (places: Int32Array, from: number, to: number, { first, last }: Kept): boolean =>
   (from === 0 && first === 0) ||
   (from > 0 && places[from - 1] === first - 1) ||
   (to < places.length && places[to] === last + 1);
 
-/** With what stands in the place of words at its ends that are gone, as far as that is hardly longer than they were. */
+/** Adds the words that replaced lost words at the ends, unless they are many more than those were. */
 function widened(places: Int32Array, from: number, to: number, { first, last }: Kept): [first: number, last: number] {
   const [before, behind] = [places[from - 1] ?? -1, places[to] ?? -1];
   let [head, tail] = [0, 0];
@@ -118,8 +120,8 @@ function widened(places: Int32Array, from: number, to: number, { first, last }: 
   return [start, end];
 }
 
-/** After each change of a site's live pointer: where the passages of its threads are now (COMMENTS, ruling 14). Each goes from
- *  the last version in which it was found, so that a rollback finds it again. */
+// Below: threads after a change of the site's live pointer (COMMENTS, ruling 14). Each passage is carried from the last
+// version in which it was found, so that a rollback finds it again.
 
 interface CarryParts {
   notes: Pick<Notes, "anchors" | "carry">;
@@ -134,7 +136,7 @@ export interface ReviewThread {
   carried: Carried;
 }
 
-/** Where a passage is in the live version. `changed`: it reads otherwise than where it was found last. */
+/** A passage's place in the live version. `changed` means that its words differ from those where it was found last. */
 interface Now {
   span: Span | null;
   carried: Carried;
@@ -142,18 +144,18 @@ interface Now {
 }
 type Span = Pick<Place, "start" | "end">;
 
-/** Threads whose page was the same file where they were last found, and is the same file now: one look at the two texts tells
- *  of all of them, however many pages an app shows by one shell. */
+/** Threads whose pages were one file when they were last found, and are one file now: one comparison of the two texts is
+ *  enough for all of them, however many pages of an app have one shell. */
 interface Pair {
-  /** Null: never found, or its version is gone. */
+  /** Null if it was never found, or if its version is gone. */
   old: Page | null;
-  /** Null: the page is gone. */
+  /** Null if the page is gone. */
   now: Page | null;
   rows: AnchorRow[];
 }
 
-/** Their order changes with each version, so that what there was no time for comes first at some other deploy; what is lost
- *  already comes last. */
+/** Orders the pairs anew for each version, so that a pair which there was no time for comes first at another deploy; pairs
+ *  that are lost already come last. */
 function inTurn(pairs: ReadonlyMap<string, Pair>, live_version_id: string): Pair[] {
   const lost = ({ rows }: Pair) => (rows.every(({ carried }) => carried === "lost") ? 1 : 0);
   const drawn = (key: string) => Bun.hash(live_version_id + key);
@@ -179,37 +181,37 @@ async function pairsOf(texts: PageTexts, live_version_id: string, rows: readonly
 
 const LOST: Now = { span: null, carried: "lost", changed: false };
 
-/** As the quote has it, or otherwise by now. */
+/** Whether the words at the span are still the quote's. */
 const stateOf = ({ quote }: AnchorRow, text: string, { start, end }: Span): Carried =>
   text.slice(start, end) === normalise(quote.exact).trim() ? "exact" : "edited";
 
-/** Characters of texts that one carrying of a site goes through for quotes: of a page of 100,000 some 300 times. What no
- *  version held is looked for with each deploy, and a crowd may leave thousands of such. */
+/** The most characters that one carrying of a site searches for quotes: a page of 100,000 characters some 300 times. A quote
+ *  that no version had is looked for at each deploy, and a crowd may leave thousands of those. */
 const MOST_SEARCHED = 40_000_000;
-/** Characters that are laid beside each other, some seconds of work: the thousand pages of an app may have as many texts. */
+/** The most characters that are compared with each other, some seconds of work: an app may have a thousand different texts. */
 const MOST_LAID = 64_000_000;
-/** Characters that are gone through for passages that were moved, of all pages together. */
+/** The most characters that are searched for moved passages, in all pages together. */
 const MOST_MOVED = 60_000_000;
-/** What a look costs in any text. */
+/** The cost of one search or comparison of any text, in characters. */
 const LOOK = 20_000;
 
-/** What is left of it. */
+/** The characters that are left of these limits. */
 interface Allowance {
   searched: number;
   laid: number;
-  /** Of each pair of texts. */
+  /** For each pair of texts. */
   readonly moved: number;
 }
 
-/** Without the text that it was found in: by its quote, as a browser would. Null where there have been too many: it stays
- *  as it is, until a deploy has room for it. */
+/** Finds a passage whose old text is gone by its quote, as a browser does. Null past the limit: it stays as it is until a
+ *  deploy has room for it. */
 function byQuote(text: string, row: AnchorRow, allowance: Allowance): Now | null {
   if ((allowance.searched -= text.length + LOOK) < 0) return null;
   const span = anchor(text, row.quote, row.place?.start);
   return span === null ? LOST : { span, carried: stateOf(row, text, span), changed: span.state === "changed" };
 }
 
-/** Null where there has been too much, as above. */
+/** Finds passages by comparing the two texts. Null past the limit, as above. */
 function byText(old: string, text: string, rows: readonly AnchorRow[], allowance: Allowance): (Now | null)[] {
   if ((allowance.laid -= old.length + text.length + LOOK) < 0) return rows.map(() => null);
   const places = rows.map(({ place }) => place!);
@@ -218,7 +220,7 @@ function byText(old: string, text: string, rows: readonly AnchorRow[], allowance
   );
 }
 
-/** Null: nothing can be said, and it stays as it is. */
+/** Finds the passages of a pair; null means that nothing is known, and that the passage stays as it is. */
 async function look(texts: PageTexts, allowance: Allowance, { old, now, rows }: Pair): Promise<(Now | null)[]> {
   if (now === null) return rows.map(() => LOST);
   if (old?.file.sha256 === now.file.sha256 && rows.every(({ carried }) => carried !== "lost")) {
@@ -235,11 +237,11 @@ function rowOf({ id }: AnchorRow, { span, carried }: Now, version_id: string): C
   return { id, carried, place: span && { version_id, start: span.start, end: span.end } };
 }
 
-/** Whether the owner should look: not again at what was lost before, nor at what is as it was. */
+/** Whether the owner should look at the thread: its passage was lost or changed by this very deploy. */
 const isNews = (row: AnchorRow, { carried, changed }: Now): boolean =>
   row.status === "open" && (carried === "lost" ? row.carried !== "lost" : changed && carried === "edited");
 
-/** Carries all threads of the site to its live version. Nothing is read where it has none. */
+/** Carries all threads of the site to its live version. A site without threads costs one query. */
 export async function carryThreads(
   { notes, versions, blobs }: CarryParts,
   site: Pick<Site, "site_id" | "spa_override" | "live_version_id">,
@@ -265,10 +267,8 @@ export async function carryThreads(
   return review.toSorted((a, b) => (a.page < b.page ? -1 : a.page > b.page ? 1 : 0));
 }
 
-/** Pages of a site's versions as texts, for passages that are carried from one to the other. */
-
-/** Bytes of pages that one carrying reads, and of a single page: with the texts laid beside each other some seconds at
- *  most. What is more stays where it was found last. */
+/** The most bytes that one carrying reads, and the most of one page: some seconds of work. A passage past these limits stays
+ *  where it was found last. */
 const MOST_BYTES = 64 << 20;
 const MOST_OF_A_PAGE = 8 << 20;
 
@@ -278,9 +278,9 @@ interface VersionPages {
 }
 
 interface PageTexts {
-  /** Null: there is no such version any more. */
+  /** Null if the version is gone. */
   version(version_id: string): Promise<VersionPages | null>;
-  /** Null where it would be too much, or cannot be read. */
+  /** Null past the limits, or if the file cannot be read. */
   text(page: Page): Promise<string | null>;
 }
 
@@ -291,7 +291,7 @@ const pagesOf = (pages: Pages): VersionPages => ({
   },
 });
 
-/** What is asked for twice in a row is read once: passages come page by page. */
+/** Pages of a site's versions as texts. Passages come page by page, so the last two texts are kept. */
 function pageTexts(
   site: Pick<Site, "site_id" | "spa_override">,
   versions: Pick<Versions, "get" | "manifest">,
@@ -312,7 +312,7 @@ function pageTexts(
     try {
       return pageText(decodeHtml(await blobs.read(file as Parameters<Blobs["read"]>[0])));
     } catch {
-      return null; // damaged: serving says so, and the check of all files
+      return null; // damaged: serving reports it, and so does the check of all files
     }
   }
   return {
@@ -331,5 +331,3 @@ function pageTexts(
     },
   };
 }
-
-/** The door for whoever moves a live pointer: passages go along from the text where they were found to the new one. */

@@ -1,5 +1,5 @@
-/** Where a quote is in a page's text (COMMENTS 3): its very words where what stands around them says that they are the same,
- *  else what has become of them; and nothing rather than a guess. Runs in browsers. */
+/** Finds a quote in a page's text (COMMENTS 3): its very words if the text around them is the same, else the passage that
+ *  replaced them. A doubtful place is no answer. Runs in browsers. */
 import { type Candidate, contextOf, isWhole, occurrences, surroundings } from "./occurrences.ts";
 import { passages } from "./passages.ts";
 import type { Quote } from "./quote.ts";
@@ -10,15 +10,15 @@ interface Anchored {
   /** UTF-16 units of the normalised text. */
   start: number;
   end: number;
-  /** `changed`: what stands there is not the quote. */
+  /** `changed` means that other words than the quote are there now. */
   state: "anchored" | "changed";
 }
 
-/** A longer quote is looked for where it was and nowhere else: such are none of ours. */
+/** A longer quote is only looked for at its old place: our own clients send none. */
 const LONGEST = 8192;
 
-/** Of a likeness: the passage itself and each side of its surroundings (Hypothesis has them so); what the page's own
- *  place for it adds decides only between equals. */
+/** Weights of the parts of a score: the passage and each side of its surroundings, as Hypothesis has them. The distance from
+ *  the old place only decides between equals. */
 const WEIGHTS = { passage: 50, side: 20, place: 2 };
 
 interface Judged extends Candidate {
@@ -26,7 +26,7 @@ interface Judged extends Candidate {
   score: number;
 }
 
-/** Null: an orphan. `text` is normalised (`text.ts`); `hint` is where the passage began before. */
+/** Null means an orphan. `text` is normalised (`text.ts`); `hint` is the offset where the passage began before. */
 export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: number): Anchored | null {
   const quote = { exact: normalise(exact).trim(), prefix: normalise(prefix), suffix: normalise(suffix) };
   if (quote.exact === "" || text === "") return null;
@@ -47,7 +47,7 @@ export function anchor(text: string, { exact, prefix, suffix }: Quote, hint?: nu
   return { start: best.start, end: best.end, state: best.exact ? "anchored" : "changed" };
 }
 
-/** Of both sides: with its very words and such surroundings nothing else can be meant. */
+/** The quote's very words with both sides at least so alike cannot be another passage. */
 const SURE = 0.9;
 const isSure = ({ before, behind }: Candidate): boolean =>
   before !== null && behind !== null && Math.min(before, behind) >= SURE;
@@ -59,22 +59,22 @@ function scoreOf({ likeness, before, behind }: Candidate, place: number): number
   return sum / (passage + sides) + (WEIGHTS.place * place) / 100;
 }
 
-/** What a passage must have to be taken for the quote, by the quote's length: a word is everywhere, a paragraph is not. A
- *  character that is a word by itself counts for three. */
+/** The least likeness that makes a passage the quote, by the quote's length: a word is everywhere, a paragraph is not. A
+ *  character that is a word by itself counts as three. */
 interface Bar {
   shorter_than: number;
-  /** Of the better side, where the very words are found: once in the text, and several times. */
+  /** The better side's likeness if the text has the very words: once, or several times. */
   once: number;
   several: number;
-  /** The same, where the other side is as good as gone. */
+  /** The same if the other side is as good as gone. */
   one_side: number;
-  /** Where they are not: of the passage, of the better side, and of the other. */
+  /** If the words have changed: the likeness of the passage, of the better side and of the worse side. */
   likeness: number;
   better: number;
   worse: number;
 }
 
-/** Of a side: no more than chance makes. */
+/** A side no more alike than this is chance. */
 const NONE = 0.25;
 
 const BARS: readonly Bar[] = [
@@ -83,22 +83,22 @@ const BARS: readonly Bar[] = [
   { shorter_than: Infinity, once: 0, several: 0.4, one_side: 0.4, likeness: 0.52, better: 0.6, worse: 0 },
 ];
 
-/** Where both sides stand as they did, what lies between them is the passage, whatever has come into it. */
+/** If both sides are as they were, the text between them is the passage, whatever was added to it. */
 const HELD = { kept: 0.4, worse: 0.85 };
 
-/** Of the worse side, where a short passage has kept nothing of what stood right beside it: the word is there, but who
- *  knows whether it is that one. */
+/** The worse side's least likeness for a short passage that lost both its direct neighbours: the word is there, but it may
+ *  be another occurrence. */
 const APART = 0.6;
-/** Of what stands right beside a word. */
+/** Characters that count as a direct neighbour. */
 const TOUCHING = 3;
 
-/** Of a long quote with nothing around it, such as a whole page. */
+/** The least likeness of a long quote with nothing around it, such as a whole page. */
 const BARE_LIKENESS = 0.7;
 
 const WIDE = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 const sizeOf = (exact: string): number => exact.length + 2 * (exact.match(WIDE)?.length ?? 0);
 
-/** Whether a passage has kept what stood right before or right behind it. */
+/** Whether a passage has kept the characters right before or right after it. */
 function touches(text: string, { exact, prefix, suffix }: Quote, start: number): boolean {
   const [before, behind] = [prefix.slice(-TOUCHING), suffix.slice(0, TOUCHING)];
   return (
@@ -122,13 +122,13 @@ function isAccepted({ text }: TextIndex, found: Judged, quote: Quote, count: num
   return likeness >= bar.likeness && better >= bar.better && worse >= bar.worse;
 }
 
-/** By so much more what stood beside the passage must be like the candidate than like what stands beside that. */
+/** The old surroundings must be so much more like the candidate itself than like the candidate's surroundings. */
 const CLEARLY = 0.1;
 const LIKE = 0.6;
 /** Characters on each side of a gap that has closed. */
 const NEXT = 20;
 
-/** Whether what stood before the passage and what stood behind it now stand side by side. */
+/** Whether the text before the passage and the text after it now follow each other. */
 function isClosed(text: string, prefix: string, suffix: string): boolean {
   const [before, behind] = [prefix.trimEnd().slice(-NEXT), suffix.trimStart().slice(0, NEXT)];
   if (Math.min(before.length, behind.length) < NEXT) return false;

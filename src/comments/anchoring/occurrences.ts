@@ -1,19 +1,18 @@
-/** Where a text holds a quote's very words, with how like the quote's the surroundings are. Runs in browsers. */
-
-import type { Quote } from "./quote.ts";
+/** Finds the places that have a quote's very words, and says how like the quote's the surroundings are there. Runs in
+ *  browsers. */ import type { Quote } from "./quote.ts";
 import { quoteWords, type QuoteWords, type TextIndex } from "./text-index.ts";
 import { align } from "./word-diff.ts";
 import { firstFrom, isInWord, lettersIn } from "./words.ts";
 
-/** A page may hold a word a million times: so many places of it are looked at, those nearest the hint. */
+/** A page may have a word a million times: only so many places are looked at, the nearest to the hint. */
 const MOST = 20_000;
-/** Those whose surroundings are equal for longest are looked at closer. */
+/** Only so many places are compared word by word: those with the longest equal surroundings. */
 const LOOKED_AT = 12;
 
 interface Occurrences {
-  /** How often the text holds it, as far as was looked. */
+  /** How many places were found, among those looked at. */
   count: number;
-  /** The likeliest. */
+  /** The likeliest places. */
   best: Candidate[];
 }
 
@@ -31,7 +30,7 @@ function equalBehind(text: string, at: number, suffix: string): number {
   return length;
 }
 
-/** The same text inside a word is another one, unless the quote began or ended in one, too. */
+/** Whether the place cuts a word that the quote does not cut: the same letters inside a longer word are another text. */
 function cutsWord(text: string, at: number, { exact, prefix, suffix }: Quote): boolean {
   const whole = prefix + exact + suffix;
   const end = at + exact.length;
@@ -41,22 +40,21 @@ function cutsWord(text: string, at: number, { exact, prefix, suffix }: Quote): b
   );
 }
 
-/** Whether the quote stands at `at` with all that stood around it. */
+/** Whether the quote is at `at` with its whole prefix and suffix. */
 export const isWhole = (text: string, at: number, quote: Quote): boolean =>
   at >= quote.prefix.length &&
   text.startsWith(quote.prefix + quote.exact + quote.suffix, at - quote.prefix.length) &&
   !cutsWord(text, at, quote);
 
-interface Standing {
+interface RarestWord {
   word: number;
   places: Int32Array;
 }
 
-/** The passage's word that stands at the fewest places: all other words need not be looked for. A word that only begins or
- *  ends in the passage says nothing: the surroundings may have cut it, or the text may part what the quote has in one. Null
- *  where there is no other. */
-function rarest({ standing }: TextIndex, { ids, starts, ends, from, to, start, end }: Cut): Standing | null {
-  let found: Standing | null = null;
+/** The passage's word with the fewest places: no other word needs a search. A word that only begins or ends in the passage
+ *  does not count, for the quote may have cut it. Null if there is no other word. */
+function rarest({ standing }: TextIndex, { ids, starts, ends, from, to, start, end }: Cut): RarestWord | null {
+  let found: RarestWord | null = null;
   for (let word = from; word < to; word++) {
     if (starts[word]! < start || ends[word]! > end) continue;
     const places = ids[word]! < 0 ? NOWHERE : standing(ids[word]!);
@@ -100,7 +98,7 @@ export function occurrences(index: TextIndex, quote: Quote, hint: number): Occur
   return { count: places.length, best: sorted.slice(0, LOOKED_AT).map(({ at }) => judge(at)) };
 }
 
-/** With all that stood around it: as good as can be. */
+/** The quote with its whole prefix and suffix: the best that can be found. */
 const whole = (start: number, { exact, prefix, suffix }: Quote): Candidate => ({
   start,
   end: start + exact.length,
@@ -128,17 +126,15 @@ function judging(index: TextIndex, { exact, prefix, suffix }: Quote): (start: nu
   };
 }
 
-/** How much of what stood at a passage's side stands at another place. Runs in browsers. */
-
-/** Words of one side of a quote, from the passage on. */
+/** The words of one side of a quote, counted from the passage. */
 interface Context {
   ids: Int32Array;
-  /** Of each word, less the farther it is. */
+  /** A weight for each word: the farther from the passage, the less. */
   weights: Float64Array;
   before: boolean;
 }
 
-/** Null where there is nothing to compare. */
+/** Null if that side has no words. */
 export function contextOf(index: TextIndex, text: string, before: boolean): Context | null {
   const { count, ids, weights } = quoteWords(index, text);
   if (count === 0) return null;
@@ -150,7 +146,7 @@ export function contextOf(index: TextIndex, text: string, before: boolean): Cont
   };
 }
 
-/** Of `context` at `at` (before it, or behind): words in their order, the near ones for more. */
+/** The share of `context` that is before (or after) `at`, in its order; near words count for more. */
 export function surroundings({ words, weights }: TextIndex, context: Context, at: number): number {
   const count = context.ids.length;
   const reach = count + (count >> 1) + 6;
@@ -173,29 +169,26 @@ function shareOf(weights: Float64Array, meets: Int32Array): number {
   return met / all;
 }
 
-/** A place where a quoted passage may be, and how like the quote it is. Runs in browsers. */
-
+/** A place where a quoted passage may be, and how like the quote it is. */
 export interface Candidate {
   start: number;
   end: number;
-  /** How like the quote the passage is, and how like the prefix and the suffix is what stands around it: 0 to 1, and null
-   *  where the quote has none. */
+  /** The likeness of the passage to the quote, 0 to 1. `before` and `behind` are the same for the text around it; null if the
+   *  quote has no text on that side. */
   likeness: number;
-  /** What of the quote is there, whatever else is there too. */
+  /** The share of the quote that is there, whatever was added. */
   kept: number;
   before: number | null;
   behind: number | null;
 }
 
-/** A word that stands at the passage's side says more than the farthest one, by this. */
+/** The farthest word counts for so much less than the word next to the passage. */
 const FAR = 0.5;
 
-/** What the `nth` of `count` words, counted from the passage on, weighs of its own weight. */
+/** The factor for the weight of the `nth` of `count` words, counted from the passage. */
 export const nearness = (nth: number, count: number): number => 1 - (FAR * nth) / count;
 
-/** A quote cut into words with its surroundings. Runs in browsers. */
-
-/** The words of the passage itself are `from` to `to`. */
+/** A quote with its surroundings, cut into words. The words of the passage are `from` to `to`. */
 export interface Cut extends QuoteWords {
   readonly source: string;
   readonly from: number;

@@ -1,11 +1,11 @@
-/** The text of a stored page (`text.ts`), as a browser that runs scripts would find it in the document before any runs.
- *  One pass over the tags, no tree: text that stands where a table cannot hold it is taken where it is written. */
+/** The text of a stored page (`text.ts`), as a browser with scripts sees it before the first script runs. One pass over the
+ *  tags, no tree: text that a table cannot hold stays where it was written. */
 import { closesItself } from "../../html/attributes.ts";
 import { decodeText } from "../../html/character-references.ts";
 import { type Part, partsOf } from "../../html/page.ts";
 import { EDGES, SKIPPED, TextWriter } from "./text.ts";
 
-/** Of the elements that hold text alone, those in which `&amp;` is two characters less. */
+/** Elements that hold only text, with character references in it. */
 const DECODED = new Set(["textarea", "title"]);
 /** Their end tags make an element where none is open. */
 const ALWAYS_EDGE = new Set(["p", "br"]);
@@ -14,7 +14,7 @@ const HEADING = /^h[1-6]$/;
 /** An end tag of a heading ends any of them. */
 const counted = (name: string): string => (HEADING.test(name) ? "h1" : name);
 
-/** Passes over the elements whose text is not the page's. */
+/** Skips the elements whose text is not the page's. */
 class Skipping {
   private name = "";
   private depth = 0;
@@ -35,7 +35,7 @@ class Skipping {
   }
 }
 
-/** Whether more follows that lies in the element. */
+/** Whether the tag opens an element with content. */
 const opens = (part: Part & { kind: "open" }): boolean =>
   part.raw === null && !(part.is === "drawing" && closesItself(part.attributes));
 

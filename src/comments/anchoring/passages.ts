@@ -1,18 +1,18 @@
-/** Where a text holds something like a quote with its surroundings: stretches that share most words with it, and there the
- *  passage that lies between what meets its prefix and what meets its suffix. Runs in browsers. */
+/** Finds passages that are like a quote: stretches that share most words with it, and in them the words between those that
+ *  match its prefix and those that match its suffix. Runs in browsers. */
 import { type Candidate, type Cut, cut, nearness } from "./occurrences.ts";
 import type { Quote } from "./quote.ts";
 import type { TextIndex } from "./text-index.ts";
 import { align } from "./word-diff.ts";
 import { wordLikeness } from "./words.ts";
 
-/** Of the quote's weight, what a stretch must share with it to be looked at. */
+/** The share of the quote's weight that a stretch must have to be compared. */
 const LEAST_SHARE = 0.3;
-/** Cells of all tables together: some 10 ms. */
+/** The most cells of all tables together: about 10 ms. */
 const MOST_CELLS = 800_000;
 const MOST_STRETCHES = 5;
 
-/** Ends of stretches of `width` words that share most with the quote, the best first; none within another. */
+/** The ends of the stretches of `width` words that share most with the quote, the best first; no two overlap. */
 function stretches({ words, weights }: TextIndex, quote: Cut, width: number): number[] {
   const needed = new Int32Array(weights.length);
   let total = 0;
@@ -48,14 +48,14 @@ export function passages(index: TextIndex, quote: Quote): Candidate[] {
     .filter((candidate) => candidate !== null);
 }
 
-/** A stretch of the text beside the quote: for each word of the quote the one that it meets, by its number in the whole
- *  text, else -1, and what share of it that keeps. */
-interface Beside {
+/** A stretch of the text aligned with the quote: for each word of the quote the word of the text that it matches, or -1, and
+ *  the share of the word that this keeps. */
+interface Aligned {
   meets: Int32Array;
   share(i: number): number;
 }
 
-function beside({ text, words, weights }: TextIndex, quote: Cut, from: number, to: number): Beside {
+function alignQuote({ text, words, weights }: TextIndex, quote: Cut, from: number, to: number): Aligned {
   const ids = words.ids.subarray(from, to);
   const like = (i: number, j: number): number =>
     wordLikeness(quote.source, quote.starts[i]!, quote.ends[i]!, text, words.starts[j]!, words.ends[j]!);
@@ -67,7 +67,7 @@ function beside({ text, words, weights }: TextIndex, quote: Cut, from: number, t
 function passageIn(index: TextIndex, quote: Cut, first: number, behind: number): Candidate | null {
   const pad = 4 + (quote.count >> 3);
   const { words } = index;
-  const found = beside(index, quote, Math.max(0, first - pad), Math.min(words.count, behind + pad));
+  const found = alignQuote(index, quote, Math.max(0, first - pad), Math.min(words.count, behind + pad));
   const region = regionOf(found.meets, quote);
   if (region === null) return null;
   const [from, to] = region;
@@ -83,10 +83,10 @@ function passageIn(index: TextIndex, quote: Cut, first: number, behind: number):
   };
 }
 
-/** Of the words `from` to `to` what they weigh, and what of that meets words `least` to `most`. */
+/** The weight of the words `from` to `to`, and the part of it that matches words `least` to `most`. */
 function sums(
   quote: Cut,
-  { meets, share }: Beside,
+  { meets, share }: Aligned,
   [from, to]: readonly [number, number],
   near: (i: number) => number,
   [least, most]: readonly [number, number] = [0, Infinity],
@@ -102,10 +102,11 @@ function sums(
 
 const shareOf = ({ met, all }: { met: number; all: number }): number | null => (all === 0 ? null : met / all);
 
-/** How far apart what is left of a passage may stand, in words: what lies farther off is another place. */
+/** The most words between the first and the last word that is left of a passage: a word farther off is another place. */
 const REACH = (words: number): number => 2 * words + 8;
 
-/** Of the passage's words that meet any, the heaviest row that lies together: its first and its last; null where none do. */
+/** The heaviest group of the passage's matched words that are close together: its first and its last word. Null if no word
+ *  is matched. */
 function together(meets: Int32Array, { from, to, weights }: Cut): [first: number, last: number] | null {
   const reach = REACH(to - from);
   let found: [number, number] | null = null;
@@ -119,8 +120,8 @@ function together(meets: Int32Array, { from, to, weights }: Cut): [first: number
   return found;
 }
 
-/** The words of the text, the last one too, that stand for the passage: what its own words meet, and at its ends what stands
- *  in the place of words that meet none, as far as that is no longer than they were. */
+/** The first and the last word of the text that make up the passage: the matches of its own words, and at its ends the words
+ *  that replaced unmatched ones, unless they are more than those were. */
 function regionOf(meets: Int32Array, quote: Cut): [from: number, to: number] | null {
   const { from, to } = quote;
   const met = together(meets, quote);
@@ -133,7 +134,8 @@ function regionOf(meets: Int32Array, quote: Cut): [from: number, to: number] | n
   return [start, end];
 }
 
-/** A passage may begin or end inside a word: then so does what is found, where that word is the same. */
+/** The offsets of the words `from` to `to`. A passage may begin or end inside a word: so does the result if the word is the
+ *  same. */
 function offsets({ words }: TextIndex, quote: Cut, meets: Int32Array, from: number, to: number) {
   let [start, end] = [words.starts[from]!, words.ends[to]!];
   const isSame = (i: number, j: number): boolean => meets[i] === j && words.ids[j] === quote.ids[i];

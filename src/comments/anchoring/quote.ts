@@ -1,20 +1,18 @@
-/** What a passage is called by in a comment's anchor (a TextQuoteSelector). Runs in browsers. */
-
+/** The quote of a passage, which a comment's anchor has as its TextQuoteSelector. Runs in browsers. */
 import { isInWord } from "./words.ts";
 
 export interface Quote {
   exact: string;
-  /** What stands before and behind the passage: 64 characters at most. */
+  /** The text before and after the passage: at most 64 characters each. */
   prefix: string;
   suffix: string;
 }
 
-/** The quote of a passage: with as much around it as tells it from its likes, up to the end of a word. Runs in browsers. */
-
 /** COMMENTS 2. */
 const MOST = 64;
 
-/** Of a word that is longer than that, a part: some writings have no spaces in a sentence. */
+/** Quotes the passage from `start` to `end` with whole words around it. A word that is longer than the limit is cut: some
+ *  scripts have no spaces in a sentence. */
 export function describe(text: string, start: number, end: number): Quote {
   const [least, most] = [Math.max(0, start - MOST), Math.min(text.length, end + MOST)];
   let [from, to] = [least, most];

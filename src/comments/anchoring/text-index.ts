@@ -1,17 +1,17 @@
-/** What is made once of a page's text for all quotes that are looked for in it. Runs in browsers. */
+/** The index of a page's text: made once for all quotes that are looked for in it. Runs in browsers. */
 import { growing, type Vocabulary, weightAt, weightOf, type Words, wordsOf } from "./words.ts";
 
 export interface TextIndex {
   readonly text: string;
   readonly words: Words;
   readonly vocabulary: Vocabulary;
-  /** By a word's number. */
+  /** The weight of each word, by its number. */
   readonly weights: Float64Array;
-  /** Where a word stands, by its number: places of words, ascending. */
+  /** The places of a word, by its number: counts of words before it, ascending. */
   standing(id: number): Int32Array;
 }
 
-/** Words of a quote, as the index knows them: a word that the text lacks has a negative number. */
+/** The words of a quote by the index's numbers: a word that the text does not have has a negative number. */
 export interface QuoteWords extends Words {
   readonly weights: Float64Array;
 }
@@ -23,7 +23,7 @@ function build(text: string): TextIndex {
   return { text, words, vocabulary, weights, standing: standingOf(words, vocabulary.size) };
 }
 
-/** All places in one row, those of one word together. */
+/** All places in one array, sorted by word. */
 function standingOf({ ids, count }: Words, size: number): (id: number) => Int32Array {
   const ends = new Int32Array(size);
   for (let at = 0; at < count; at++) ends[ids[at]!]!++;
@@ -34,7 +34,7 @@ function standingOf({ ids, count }: Words, size: number): (id: number) => Int32A
   return (id) => places.subarray(starts[id], ends[id]);
 }
 
-/** Many quotes are looked for in one text after the other: the last one's index stays. */
+/** Quotes of one text are looked for one after the other, so the last index is kept. */
 let last: TextIndex | null = null;
 
 export const indexOf = (text: string): TextIndex => (last?.text === text ? last : (last = build(text)));

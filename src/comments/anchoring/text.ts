@@ -1,41 +1,41 @@
 /** A page's text as anchors see it, the same on the server and in a browser (COMMENTS 3): text nodes in their order, one
- *  space at each edge of a block, runs of white space as one space, NFC, without what shows nothing. Who walks the page
- *  tells a writer of texts and edges: `page-text.ts` from a stored file, `widget/page-text.ts` from the document.
+ *  space at each edge of a block, runs of white space as one space, NFC, without invisible characters. `page-text.ts` walks a
+ *  stored file and `widget/page-text.ts` the document; both write into a `TextWriter`.
  *  Offsets are UTF-16 units. Runs in browsers: nothing imported. */
 
-/** The writing direction's controls, the soft hyphen and what has no width: none is in what a reader sees or selects. */
+/** Controls of the writing direction, the soft hyphen and characters without width: a reader neither sees nor selects them. */
 const UNSEEN = /[\0\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
-/** What normalising may change. */
+/** Characters that normalising may change. */
 const OTHER = /[^ -~]| {2}/;
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** Elements whose text is not the page's, by name, wherever they stand. */
+/** Elements whose text is not the page's, by name, anywhere in the page. */
 export const SKIPPED = words(
   "head script style template noscript title iframe noembed noframes desc metadata svc-comments",
 );
 
-/** Elements before and behind which a word ends. `html` and `body` are none: a parser drops their second tags. */
+/** Elements before and after which a word ends. `html` and `body` are not among them: a parser drops their second tags. */
 export const EDGES = words(
   `address article aside blockquote br button caption center col colgroup dd details dialog dir div dl dt fieldset
    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol optgroup option p
    plaintext pre search section select summary table tbody td textarea tfoot th thead tr ul xmp`,
 );
 
-/** The text's own form; white space at its ends stays, as one space. */
+/** Normalises a text; white space at its ends stays, as one space. */
 export function normalise(text: string): string {
   if (!OTHER.test(text)) return text;
   return text.replace(UNSEEN, "").normalize("NFC").replace(/\s+/g, " ");
 }
 
-/** Puts pieces together. A space is kept for what comes next, so that the text neither begins nor ends with one. */
+/** Joins pieces of text. A space waits for the next piece, so that the text neither begins nor ends with one. */
 export class TextWriter {
   private readonly pieces: string[] = [];
   private space = false;
-  /** Of what was written; a space that is due is not. */
+  /** Length of the text so far, without a waiting space. */
   length = 0;
 
-  /** Where the piece begins in the whole text, its first space left out; -1 where nothing of it was written. */
+  /** Adds a piece and returns its offset in the whole text, without its first space; -1 if nothing of it was written. */
   add(raw: string): number {
     const piece = normalise(raw);
     if (piece === "") return -1;
@@ -69,8 +69,7 @@ export class TextWriter {
 const isSimple = (code: number): boolean => code > 32 && code < 0x300 && !(code >= 0x7f && code <= 0xad);
 const CLUSTER = /[\s\0\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+|[^][\p{M}\u1160-\u11ff]*/uy;
 
-/** For each unit of the normalised, trimmed text where in `raw` it comes from, and behind the last one where `raw` goes
- *  on. */
+/** The offset in `raw` of each unit of the normalised, trimmed text, and after the last one the offset where `raw` goes on. */
 export function placesIn(raw: string): Int32Array {
   const whole = normalise(raw).trim();
   const total = whole.length;

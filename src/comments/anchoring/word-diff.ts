@@ -1,15 +1,14 @@
-/** Which words of an old text are which of a new one. Bounded: what would take too long stays unmatched. */
+/** Matches the words of an old text with those of a new one. The work is bounded: some words of very different texts stay
+ *  unmatched. */ import { growing, type Vocabulary, weightOf, wordLikeness, type Words, wordsOf } from "./words.ts";
 
-import { growing, type Vocabulary, weightOf, wordLikeness, type Words, wordsOf } from "./words.ts";
-
-/** Rows of words that stand nowhere else are the first landmarks, then shorter ones. */
+/** The first landmarks are rows of so many words that each text has once; then shorter rows. */
 const LANDMARK = 4;
-/** Cells of a table in which stretches are laid beside each other word by word, and of all such tables: some 100 ms. */
+/** Cells of a table that aligns two stretches word by word, and of all such tables together: about 100 ms. */
 const SMALL = 2500;
 const MOST_CELLS = 8_000_000;
-/** Words that must stand together for a stretch to have moved. */
+/** The fewest words of a moved stretch. */
 const MOVED = 5;
-/** A row of words that stands at more places is looked for at the first of them. */
+/** Only so many places of a row of words are tried. */
 const MOST_PLACES = 8;
 /** Steps that looking for moved stretches may take. */
 const MOST_STEPS = 4_000_000;
@@ -17,15 +16,15 @@ const MOST_STEPS = 4_000_000;
 export interface WordDiff {
   readonly old: Words;
   readonly now: Words;
-  /** By a word's number. */
+  /** The weight of each word, by its number. */
   readonly weights: Float64Array;
-  /** For each old word the new one that it is or became, else -1. */
+  /** For each old word the new word that it is or became, or -1. */
   readonly places: Int32Array;
-  /** Whether old word `i` is that new word; else it only became it. */
+  /** Whether old word `i` is equal to its new word; if not, it became that word. */
   isSame(i: number): boolean;
 }
 
-/** A stretch of either text: its words from and up to. */
+/** A stretch of the old text (`a` up to `a_end`) and one of the new text (`b` up to `b_end`), in words. */
 interface Gap {
   a: number;
   a_end: number;
@@ -72,7 +71,7 @@ class Matching {
     }
   }
 
-  /** Takes off what is equal at both ends. */
+  /** Matches equal words at both ends and takes them off. */
   private trim(gap: Gap): void {
     const [a, b] = [this.old.ids, this.now.ids];
     while (gap.a < gap.a_end && gap.b < gap.b_end && a[gap.a] === b[gap.b]) this.match(gap.a++, gap.b++);
@@ -81,7 +80,7 @@ class Matching {
     }
   }
 
-  /** The stretches between landmarks: rows of `length` words that stand once in each, in the order of both. */
+  /** The stretches between landmarks: rows of `length` words that each text has once, in the same order. */
   private apart(gap: Gap, length: number): Gap[] {
     const [first, second] = [
       rowsOf(this.old.ids, gap.a, gap.a_end, length),
@@ -121,7 +120,7 @@ class Matching {
     });
   }
 
-  /** Stretches that stand elsewhere now, the longest first. */
+  /** Matches stretches that have moved, the longest first. */
   moved(): void {
     this.taken.fill(0);
     for (const place of this.places) if (place >= 0) this.taken[place] = 1;
@@ -168,7 +167,7 @@ function hashOf(ids: Int32Array, at: number, length: number): number {
   return hash;
 }
 
-/** Each row of `length` words by its hash, with its place; -1 where it stands twice. */
+/** The place of each row of `length` words, by the row's hash; -1 if there are two such rows. */
 function rowsOf(ids: Int32Array, from: number, to: number, length: number): Map<number, number> {
   const rows = new Map<number, number>();
   for (let at = from; at + length <= to; at++) {
@@ -178,7 +177,7 @@ function rowsOf(ids: Int32Array, from: number, to: number, length: number): Map<
   return rows;
 }
 
-/** Places of rows of `length` words of which none is taken. */
+/** The places of rows of `length` words without a matched word, by the row's hash. */
 function placesOf(ids: Int32Array, taken: Uint8Array, length: number): Map<number, number[]> {
   const places = new Map<number, number[]>();
   let free = 0;
@@ -194,7 +193,7 @@ function placesOf(ids: Int32Array, taken: Uint8Array, length: number): Map<numbe
   return places;
 }
 
-/** Of pairs whose first numbers ascend as many as ascend in both (patience sorting). */
+/** The longest selection of pairs whose second numbers ascend, too (patience sorting). */
 function ascending(pairs: readonly [number, number][]): [number, number][] {
   const tops: number[] = [];
   const before = new Int32Array(pairs.length);
@@ -231,18 +230,18 @@ export function diffWords(old_text: string, new_text: string): WordDiff {
   return { old, now, weights, places, isSame: (i) => old.ids[i] === now.ids[places[i]!] };
 }
 
-/** Where rows of words are equal at their ends, a diff may say of several stretches that they came or went: of "a b c a b d",
- *  when "a b c" goes, as well "c a b". Of these the one is taken that begins where a sentence does. */
-
 interface Text extends Words {
   readonly text: string;
 }
 
-/** Farther no stretch is slid. */
+// If rows of words are equal at their ends, a diff can name several stretches as the one that went: if "a b c" goes from
+// "a b c a b d", it may as well be "c a b". The functions below choose the stretch that begins where a sentence begins.
+
+/** The farthest that a stretch is slid, in words. */
 const FARTHEST = 400;
 const ENDS_SENTENCE = /[.!?:;。！？؟…]/;
 
-/** How well a stretch begins at word `at`. */
+/** How good a beginning word `at` is. */
 function fitness({ text, starts, ends, count }: Text, at: number): number {
   if (at === 0) return 4;
   const end = ENDS_SENTENCE.test(text[ends[at - 1]! - 1]!) && starts[at] !== ends[at - 1] ? 2 : 0;
@@ -264,7 +263,7 @@ function bestSlide(words: Text, from: number, to: number, least: number, most: n
   return best;
 }
 
-/** How many words before `i` and from `i` on meet those before `j` and from `j` on, one by one. */
+/** How many words before `i`, and from `i` on, match the words before `j`, and from `j` on, one by one. */
 function meeting(places: Int32Array, i: number, j: number): [before: number, behind: number] {
   let [before, behind] = [0, 0];
   while (before < FARTHEST && i - before > 0 && places[i - before - 1] === j - before - 1) before++;
@@ -272,7 +271,7 @@ function meeting(places: Int32Array, i: number, j: number): [before: number, beh
   return [before, behind];
 }
 
-/** Slides each stretch of the old text that went and nothing came for. `places`: old word → new word, or -1. */
+/** Slides each stretch of the old text that went without a replacement. `places`: old word → new word, or -1. */
 function slideGone(old: Text, places: Int32Array): void {
   for (let from = 0; from < old.count; from++) {
     if (places[from] !== -1) continue;
@@ -292,7 +291,7 @@ function slideOne(old: Text, places: Int32Array, from: number, to: number, next:
   for (let n = 0; n < by; n++) [places[from + n], places[to + n]] = [places[to + n]!, -1];
 }
 
-/** Slides each stretch of the new text that came and nothing went for. */
+/** Slides each stretch of the new text that came without replacing anything. */
 function slideNew(now: Text, places: Int32Array): void {
   for (let i = 1; i < places.length; i++) {
     const [from, to] = [places[i - 1]! + 1, places[i]!];
@@ -306,25 +305,28 @@ function slideNew(now: Text, places: Int32Array): void {
   }
 }
 
-/** Two rows of words laid beside each other so that the most weight of equal ones meets, in order (Needleman and Wunsch,
- *  J. Mol. Biol. 48, 1970). Runs in browsers. */
-
-/** What a word costs that is passed over between words that meet, in shares of its weight: words that lie together win
- *  over such as are strewn. */
+/** The cost of a word that is passed over between matches, as a share of its weight: matches that are close together win over
+ *  scattered ones. */
 const SKIP = 0.12;
 
 /** Ways into a cell. */
 const [LEFT, UP, MEET] = [0, 1, 2];
 
-interface Row {
+interface WeightedWords {
   ids: ArrayLike<number>;
   weights: ArrayLike<number>;
 }
 
-/** For each word of `a` the one of `b` that it meets, else -1. `like` says what share of its weight a word of `a` keeps
- *  that meets another one. What stands in `b` before the first meeting costs nothing if `free_start`, and what stands
- *  behind the last one never costs. */
-export function align(a: Row, b: Row, free_start: boolean, like: (i: number, j: number) => number): Int32Array {
+/** Aligns two rows of words so that the most weight matches, in order (Needleman and Wunsch, J. Mol. Biol. 48, 1970): for each
+ *  word of `a` the word of `b` that it matches, or -1. `like` is the share of its weight that a word of `a` keeps if it
+ *  matches an unequal one. Words of `b` before the first match cost nothing if `free_start`; words after the last match never
+ *  cost. */
+export function align(
+  a: WeightedWords,
+  b: WeightedWords,
+  free_start: boolean,
+  like: (i: number, j: number) => number,
+): Int32Array {
   const [rows, columns] = [a.ids.length, b.ids.length];
   const ways = new Uint8Array((rows + 1) * (columns + 1));
   let before = new Float64Array(columns + 1);

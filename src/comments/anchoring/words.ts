@@ -1,7 +1,6 @@
 /** A text cut into words, for comparing texts word by word. Runs in browsers. */
 
-/** Words of a stretch of text: letters and digits that stand together, or one sign. A character of a writing without
- *  spaces is a word. */
+/** The words of a text: letters and digits in a row, or one sign. A character of a script without spaces is a word. */
 export interface Words {
   readonly count: number;
   /** Offsets of each word in the whole text. */
@@ -25,7 +24,7 @@ const isUnspaced = (code: number): boolean =>
   (code >= 0xf900 && code <= 0xfaff) ||
   (code >= 0xff00 && code <= 0xffef);
 
-/** Latin-1's signs, what parts Tibetan syllables and Ethiopic words, general punctuation, arrows, and drawings. */
+/** Signs of Latin-1, separators of Tibetan syllables and Ethiopic words, general punctuation, arrows and drawings. */
 const isSign = (code: number): boolean =>
   (code < 0xc0 && code !== 0xaa && code !== 0xba) ||
   (code >= 0x0f04 && code <= 0x0f14) ||
@@ -42,12 +41,12 @@ function classify(code: number): number {
   return isSign(code) || isUnspaced(code) ? SIGN : LETTER;
 }
 
-/** Most of what is asked, answered before. */
+/** Classes of the most common characters, computed once. */
 const COMMON = Uint8Array.from({ length: 0x250 }, (_, code) => classify(code));
 const classOf = (code: number): number => (code < 0x250 ? COMMON[code]! : classify(code));
 
-/** What a word weighs in a comparison: signs little, long words more, a character that is a word by itself (COMMENTS 3)
- *  as three letters. */
+/** The weight of a word in a comparison: signs have little, long words more; a character that is a word by itself
+ *  (COMMENTS 3) counts as three letters. */
 export function weightAt(text: string, start: number, end: number): number {
   if (end - start > 1) return Math.min(end - start, 8);
   return text.charCodeAt(start) < 0x2e80 ? 1 : 3;
@@ -61,7 +60,7 @@ function wordEnd(text: string, at: number, to: number, kind: number): number {
   return end;
 }
 
-/** The words of `text`, each with the number that `numberOf` gives it. */
+/** Cuts `text` into words, each with the number that `numberOf` gives it. */
 export function wordsOf(text: string, numberOf: (word: string) => number): Words {
   const [starts, ends, ids]: [number[], number[], number[]] = [[], [], []];
   for (let at = 0; at < text.length;) {
@@ -104,13 +103,13 @@ export function firstFrom(places: Int32Array, at: number): number {
   return low;
 }
 
-/** Where a text holds the very letters of another one, whatever words they are in. Runs in browsers. */
-
-/** `indexOf` goes through the sought for each letter of a text that is nearly the same all over: seconds, where it is long. */
+/** The search looks for so many characters first: in a text that is nearly the same all over, `indexOf` with a long needle
+ *  takes seconds. */
 const BEGINNING = 16;
-/** Of the places where its beginning stands, so many are looked at, from the first on. */
+/** The most places of that beginning that are tried. */
 const MOST = 2000;
 
+/** Yields the offsets of `sought` in `text`, whatever words they cut. */
 export function* lettersIn(text: string, sought: string): Generator<number> {
   const beginning = sought.slice(0, BEGINNING);
   let at = text.indexOf(beginning);
@@ -120,14 +119,13 @@ export function* lettersIn(text: string, sought: string): Generator<number> {
   }
 }
 
-/** How like each other two words are that differ at one place, such as by their ending: 0, or 0.48 to 0.8. */
-
 const LEAST = 0.6;
 const SHORTEST = 4;
-/** An equal word counts for more than any other. */
+/** An unequal word never counts as much as an equal one. */
 const NEVER_WHOLE = 0.8;
 
-/** Of `a` from `from` to `to`, of `b` from `start` to `end`. */
+/** The likeness of two words that differ in one place, such as their ending: `a` from `from` to `to`, `b` from `start` to
+ *  `end`. Either 0, or 0.48 to 0.8. */
 export function wordLikeness(a: string, from: number, to: number, b: string, start: number, end: number): number {
   const longest = Math.max(to - from, end - start);
   const most = Math.min(to - from, end - start);

@@ -1,5 +1,6 @@
-/** COMMENTS 2, webhooks: what happens in a site's comments is posted to the address that its owner set. */
-import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+/** COMMENTS 2, webhooks: what happens in a site's comments is posted to the address that its owner set. The delivery looks
+ *  every second, so these tests wait at the same time; those that move the clock have a server of their own. */
+import { afterAll, describe, expect, setSystemTime, test } from "bun:test";
 import { read, write } from "../kit/database.ts";
 import { until } from "../kit/until.ts";
 import { UNIT_MS } from "../../src/base/units.ts";
@@ -11,16 +12,18 @@ const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.re
 const SECRET = `whsec_${Buffer.from("a secret of a receiver, 32 bytes").toString("base64")}`;
 
 const started: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of started.splice(0)) await end();
+afterAll(async () => {
+  for (const end of started) await end();
 });
 
+/** A site on a server of its own, whose clock a test may move. */
 async function world(mode = "anonymous", settings: Record<string, string> = ON): Promise<Commented> {
   const site = await startCommented(settings);
   started.push(() => site.server[Symbol.asyncDispose]());
   if (mode !== "anonymous") await site.configure({ mode });
   return site;
 }
+const { server } = await world("anonymous", { ...ON, SVC_MCP: "on" });
 function receiver(answer: Receiver["answer"] = 200): Receiver {
   const made = startReceiver();
   made.answer = answer;
@@ -30,14 +33,16 @@ function receiver(answer: Receiver["answer"] = 200): Receiver {
 const hook = (site: Commented, { url }: Pick<Receiver, "url">, events = EVENTS, secret = SECRET) =>
   site.configure({ webhook: { url, events, secret } });
 const typesOf = ({ received }: Receiver) => received.map(({ told }) => told.type);
-const waiting = ({ server }: Commented) => server.rows("webhook_outbox");
+const outbox = ({ server, site }: Commented) =>
+  read<{ tries: number }>(server.data_dir, "select tries from webhook_outbox where site_id = ?", site.site_id);
+const waiting = (site: Commented) => outbox(site).length;
 const settled = (site: Commented) => until(() => waiting(site) === 0, 50);
-/** The delivery looks every second. */
+const tried = (site: Commented, tries: number) => until(() => outbox(site)[0]?.tries === tries, 50);
 const afterALook = () => Bun.sleep(1500);
 
-describe("COMMENTS 2: what is told", () => {
+describe.concurrent("COMMENTS 2: what is told", () => {
   test("each event with the comment's annotation, signed as Standard Webhooks has it", async () => {
-    const site = await world();
+    const site = await commentedSite(server);
     const there = receiver();
     await hook(site, there);
     const { id } = await site.comment("Is this still true?");
@@ -68,7 +73,7 @@ describe("COMMENTS 2: what is told", () => {
   });
 
   test("a secret of any other kind is taken letter by letter", async () => {
-    const site = await world();
+    const site = await commentedSite(server);
     const there = receiver();
     await hook(site, there, EVENTS, "just a long password");
     await site.comment("Hello");
@@ -80,7 +85,7 @@ describe("COMMENTS 2: what is told", () => {
   });
 
   test("only the events that were asked for; what was already so is none", async () => {
-    const site = await world();
+    const site = await commentedSite(server);
     const there = receiver();
     await hook(site, there, ["thread.resolved"]);
     const { id } = await site.comment("Hello");
@@ -92,7 +97,7 @@ describe("COMMENTS 2: what is told", () => {
   });
 
   test("what waits for approval is told to the owner's address, and that it waits", async () => {
-    const site = await world("approved");
+    const site = await commentedSite(server, "approved");
     const there = receiver();
     await hook(site, there);
     const { id } = await site.comment("Waiting");
@@ -129,7 +134,7 @@ describe("COMMENTS 2: what is told", () => {
   });
 
   test("an agent's reply is told as one", async () => {
-    const site = await world("anonymous", { ...ON, SVC_MCP: "on" });
+    const site = await commentedSite(server);
     const there = receiver();
     const { id } = await site.comment("Question");
     await hook(site, there, ["reply.created"]);
@@ -145,7 +150,7 @@ describe("COMMENTS 2: what is told", () => {
   });
 });
 
-describe("COMMENTS 2: a receiver that does not take it", () => {
+describe.concurrent("COMMENTS 2: a receiver that does not take it", () => {
   test("gets it five times more, each time later, under the same id; then it is given up", async () => {
     const site = await world();
     const there = receiver(503);
@@ -155,7 +160,7 @@ describe("COMMENTS 2: a receiver that does not take it", () => {
     const waits = [10 * UNIT_MS.s, UNIT_MS.m, 5 * UNIT_MS.m, 30 * UNIT_MS.m, 2 * UNIT_MS.h];
     let tries = 1;
     for (const wait of waits) {
-      await until(() => read(site.server.data_dir, "select tries from webhook_outbox")[0]?.tries === tries);
+      await tried(site, tries);
       site.server.advance(wait - 5 * UNIT_MS.s);
       await afterALook();
       expect(there.received).toHaveLength(tries);
@@ -182,7 +187,7 @@ describe("COMMENTS 2: a receiver that does not take it", () => {
     const there = receiver(status);
     await hook(site, there);
     await site.comment("Hello");
-    await until(() => read(site.server.data_dir, "select tries from webhook_outbox")[0]?.tries === 1);
+    await tried(site, 1);
     there.answer = 204;
     site.server.advance(10 * UNIT_MS.s);
     await settled(site);
@@ -194,7 +199,7 @@ describe("COMMENTS 2: a receiver that does not take it", () => {
     const there = receiver(500);
     await hook(site, there);
     await site.comment("Before the restart");
-    await until(() => read(site.server.data_dir, "select tries from webhook_outbox")[0]?.tries === 1);
+    await tried(site, 1);
     await site.server.stop();
     there.answer = 200;
     site.server.advance(UNIT_MS.m);
@@ -204,25 +209,29 @@ describe("COMMENTS 2: a receiver that does not take it", () => {
     expect(ids).toEqual([ids[0]!, ids[0]!]);
   });
 
-  test("twenty dead receivers hold nobody up", async () => {
-    const site = await world();
-    const [silent, there] = [receiver("silence"), receiver()];
-    for (let n = 0; n < 20; n++) {
-      const dead = await commentedSite(site.server);
-      await hook(dead, silent);
-      for (let m = 0; m < 3; m++) await dead.comment(`Nobody hears No ${m}`);
-    }
-    // By now it is known that they are dead.
-    await until(() => read(site.server.data_dir, "select 1 from webhook_outbox where tries > 0").length >= 16);
-    await hook(site, there);
-    const begun = performance.now();
-    await site.comment("Hello");
-    await until(() => there.received.length === 1);
-    expect(performance.now() - begun).toBeLessThan(6500);
-    const page = performance.now();
-    expect((await site.server.site(site.site.slug, "/guide.html")).status).toBe(200);
-    expect(performance.now() - page).toBeLessThan(1000);
-  }, 60_000);
+  test.serial(
+    "twenty dead receivers hold nobody up",
+    async () => {
+      const site = await world();
+      const [silent, there] = [receiver("silence"), receiver()];
+      for (let n = 0; n < 20; n++) {
+        const dead = await commentedSite(site.server);
+        await hook(dead, silent);
+        for (let m = 0; m < 3; m++) await dead.comment(`Nobody hears No ${m}`);
+      }
+      // By now it is known that they are dead.
+      await until(() => read(site.server.data_dir, "select 1 from webhook_outbox where tries > 0").length >= 16);
+      await hook(site, there);
+      const begun = performance.now();
+      await site.comment("Hello");
+      await until(() => there.received.length === 1);
+      expect(performance.now() - begun).toBeLessThan(6500);
+      const page = performance.now();
+      expect((await site.server.site(site.site.slug, "/guide.html")).status).toBe(200);
+      expect(performance.now() - page).toBeLessThan(1000);
+    },
+    60_000,
+  );
 
   test("of a receiver that takes nothing a thousand letters wait, and no more", async () => {
     const site = await world();
@@ -242,7 +251,7 @@ describe("COMMENTS 2: a receiver that does not take it", () => {
   });
 });
 
-describe("COMMENTS 2: whom it concerns", () => {
+describe.concurrent("COMMENTS 2: whom it concerns", () => {
   test("off, as it is by default, the address is kept and nothing is delivered, not even later", async () => {
     const site = await world("anonymous", {});
     const there = receiver();
@@ -305,13 +314,9 @@ describe("COMMENTS 2: whom it concerns", () => {
   });
 });
 
-describe("RELIABILITY A20: no private address", () => {
-  let shut: Commented;
-  beforeAll(async () => {
-    shut = await startCommented({ SVC_WEBHOOKS: "on" });
-  });
-  afterAll(() => shut.server[Symbol.asyncDispose]());
+const shut = await world("anonymous", { SVC_WEBHOOKS: "on" });
 
+describe.concurrent("RELIABILITY A20: no private address", () => {
   test.each([
     "http://127.0.0.1/",
     "http://localhost/",
@@ -347,14 +352,13 @@ describe("RELIABILITY A20: no private address", () => {
       const { site_id } = site.site;
       write(site.server.data_dir, "update comment_settings set webhook = ? where site_id = ?", webhook, site_id);
       await site.comment("Hello");
-      const tries = "select tries from webhook_outbox where site_id = ?";
-      await until(() => read(site.server.data_dir, tries, site_id)[0]?.tries === 1);
+      await tried(site, 1);
       expect(there.received).toEqual([]);
     },
   );
 
   test("SVC_WEBHOOKS_ALLOW opens the networks that it names, and no other", async () => {
-    const site = await world();
+    const site = await commentedSite(server);
     const set = async (url: string) =>
       (await site.manage("settings", "PATCH", { webhook: { url, events: EVENTS, secret: SECRET } })).status;
     expect(await set("http://127.0.0.9/")).toBe(200);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { TimeLimits } from "../../src/pipeline/markdown/limits.ts";
 import { docs } from "../kit/markdown-site.ts";
 import { docsApart } from "./docs-apart.ts";
+import { ALL, partOf } from "../kit/whole.ts";
 
 /** Of these tests alone: many times what an honest page takes on a slow machine, and a small part of what a hostile one
  *  would take on a quick one. */
@@ -23,7 +24,7 @@ const OTHERS = {
 const complex = (warnings: string[]): string[] => warnings.filter((one) => one.startsWith("markdown_too_complex"));
 
 describe("a page that does not make it becomes its source, and costs no other page", () => {
-  test.each(Object.entries(HOSTILE))(
+  test.each(partOf(Object.entries(HOSTILE), 1))(
     "%s",
     async (_, text) => {
       const files = { ...OTHERS, "bad.md": `---\norder: 1\n---\n# Bad <one>\n\n${text}` };
@@ -41,16 +42,20 @@ describe("a page that does not make it becomes its source, and costs no other pa
   );
 });
 
-test("all pages together have their time: what comes after it shows its source, short texts come first", async () => {
-  const bad = Object.fromEntries(
-    Array.from({ length: 12 }, (_, i) => [`bad-${i}.md`, HOSTILE["emphasis without end"]!]),
-  );
-  const files = { ...bad, "README.md": "# Fine", "z.md": OTHERS["z.md"] };
-  const site = await docsApart(files, { deploy: 1200, page: 600 });
-  expect(complex(site.warnings)).toHaveLength(13);
-  expect(site.article("z.html")).toContain("# Zed\n\nLong and honest.");
-  expect(site.article()).toBe('<h1 id="fine">Fine</h1>');
-}, 60_000);
+test.if(ALL)(
+  "all pages together have their time: what comes after it shows its source, short texts come first",
+  async () => {
+    const bad = Object.fromEntries(
+      Array.from({ length: 12 }, (_, i) => [`bad-${i}.md`, HOSTILE["emphasis without end"]!]),
+    );
+    const files = { ...bad, "README.md": "# Fine", "z.md": OTHERS["z.md"] };
+    const site = await docsApart(files, { deploy: 1200, page: 600 });
+    expect(complex(site.warnings)).toHaveLength(13);
+    expect(site.article("z.html")).toContain("# Zed\n\nLong and honest.");
+    expect(site.article()).toBe('<h1 id="fine">Fine</h1>');
+  },
+  60_000,
+);
 
 test("where marked throws, the rest is rendered all the same", () => {
   const bad = {
@@ -81,17 +86,21 @@ describe("PIPELINE 1: rendering counts processor time, and slow pages come last"
     expect(order).toEqual(["b.md", "slow.md", "zz.md", "slow.md", "zz.md"]);
   }, 60_000);
 
-  test("a machine that is busy with other things takes no time from a long changelog", async () => {
-    const busy = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", "for(;;);"]));
-    try {
-      const text = long("Changelog", 9000);
-      expect(text.length).toBeGreaterThan(500_000);
-      expect(docs({ "CHANGELOG.md": text, "b.md": "# B" }).warnings).toEqual([]);
-    } finally {
-      for (const one of busy) one.kill();
-      await Promise.all(busy.map(({ exited }) => exited));
-    }
-  }, 60_000);
+  test.if(ALL)(
+    "a machine that is busy with other things takes no time from a long changelog",
+    async () => {
+      const busy = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", "for(;;);"]));
+      try {
+        const text = long("Changelog", 9000);
+        expect(text.length).toBeGreaterThan(500_000);
+        expect(docs({ "CHANGELOG.md": text, "b.md": "# B" }).warnings).toEqual([]);
+      } finally {
+        for (const one of busy) one.kill();
+        await Promise.all(busy.map(({ exited }) => exited));
+      }
+    },
+    60_000,
+  );
 });
 
 describe("any bytes make a site", () => {

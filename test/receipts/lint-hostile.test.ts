@@ -4,6 +4,7 @@ import { lint } from "../../src/pipeline/lint/index.ts";
 import type { Bytes, Draft, Warning } from "../../src/base/types.ts";
 import { cpuOf, expectLinear } from "../kit/cpu.ts";
 import { HOSTILE } from "./hostile.ts";
+import { partOf } from "../kit/whole.ts";
 
 const draftOf = (texts: Record<string, string>): Draft => ({
   files: new Map(Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text) as Bytes])),
@@ -18,7 +19,7 @@ const lintOf = (draft: Draft) => lint(draft, { enabled: false, rule: "none" }, (
 /** Processor time: others share the machine. Each takes 0.01 to 2.6 s on a quick one; ten times that is for slow ones. */
 const BOUND_MS = 26_000;
 
-test.each(HOSTILE)(
+test.each(partOf(HOSTILE, 8))(
   "$name: linted in time, with at most 100 warnings",
   ({ files }) => {
     const draft = draftOf(files());

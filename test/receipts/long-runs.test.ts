@@ -5,20 +5,25 @@ import { judgedInParts, markdownReaders } from "../kit/patterns/judged.ts";
 import { addresses, PLACES, textsAt, valuesOf, wordsOfReaders } from "../kit/patterns/files.ts";
 import { slowest } from "../kit/patterns/slowest.ts";
 import { RUNS } from "../kit/patterns/texts.ts";
+import { ALL, partOf } from "../kit/whole.ts";
 
 const SIZE = 8000;
 /** Some times what the slowest takes; a part of what anything quadratic would. */
 const ENOUGH_MS = 8;
 
-test.each(Object.keys(PLACES))(
+test.each(partOf(Object.keys(PLACES), 8))(
   "%s",
   (place) => expect(slowest(judgedInParts, textsAt(place), SIZE, ENOUGH_MS)).toBeNull(),
   60_000,
 );
 
-test("addresses, wherever they stand", () => {
-  expect(slowest(judgedInParts, addresses(), SIZE, 2 * ENOUGH_MS)).toBeNull();
-}, 120_000);
+test.if(ALL)(
+  "addresses, wherever they stand",
+  () => {
+    expect(slowest(judgedInParts, addresses(), SIZE, 2 * ENOUGH_MS)).toBeNull();
+  },
+  120_000,
+);
 
 const words = await wordsOfReaders();
 
@@ -28,9 +33,13 @@ test("the attributes of which readers ask are known by their source", () => {
   expect(words).toContainEqual("aria-label");
 });
 
-test("every attribute, on every kind of element", () => {
-  for (const word of words) expect(slowest(judgedInParts, valuesOf(word), SIZE, 2 * ENOUGH_MS)).toBeNull();
-}, 120_000);
+test.if(ALL)(
+  "every attribute, on every kind of element",
+  () => {
+    for (const word of words) expect(slowest(judgedInParts, valuesOf(word), SIZE, 2 * ENOUGH_MS)).toBeNull();
+  },
+  120_000,
+);
 
 const BEGINNINGS = [
   "",

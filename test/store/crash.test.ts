@@ -2,11 +2,14 @@
 import { expect, test } from "bun:test";
 import { crashRounds } from "./crash.ts";
 import { temporaryFolder } from "../kit/process.ts";
+import { ALL } from "../kit/whole.ts";
 
-test("20 rounds of kill -9 among deploys lose no answered deploy and never serve a mixture", async () => {
+const ROUNDS = ALL ? 20 : 6;
+
+test(`${ROUNDS} rounds of kill -9 among deploys lose no answered deploy and never serve a mixture`, async () => {
   await using dir = await temporaryFolder();
-  const report = await crashRounds(dir.path, { rounds: 20, seed: Date.now() });
-  expect(report.rounds).toBe(20);
-  expect(report.sites).toBeGreaterThan(4);
-  expect(report.met_in_flight).toBeGreaterThan(5);
+  const report = await crashRounds(dir.path, { rounds: ROUNDS, seed: Date.now() });
+  expect(report.rounds).toBe(ROUNDS);
+  expect(report.sites).toBeGreaterThan(ALL ? 4 : 0);
+  expect(report.met_in_flight).toBeGreaterThan(ALL ? 5 : 0);
 }, 180_000);

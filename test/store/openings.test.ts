@@ -4,13 +4,17 @@ import { join } from "node:path";
 import { childrenOf, ended, parentOf, run, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 import { restarts } from "./restarts.ts";
+import { ALL } from "../kit/whole.ts";
 
 setDefaultTimeout(120_000);
 
-test("800 openings by two processes: none fails", async () => {
+const OPENINGS = ALL ? 400 : 100;
+const STARTS = ALL ? 20 : 5;
+
+test(`${2 * OPENINGS} openings by two processes: none fails`, async () => {
   await using dir = await temporaryFolder();
   await ended(await startProcess(["--data-dir", dir.path, "--log", "off"]), "SIGTERM");
-  const open = () => run([process.execPath, join(import.meta.dir, "opens-database.ts"), dir.path, "400"]);
+  const open = () => run([process.execPath, join(import.meta.dir, "opens-database.ts"), dir.path, String(OPENINGS)]);
   const both = await Promise.all([open(), open()]);
   expect(both.map(({ stdout, stderr }) => [stdout, stderr])).toEqual([
     ["[]", ""],
@@ -18,9 +22,9 @@ test("800 openings by two processes: none fails", async () => {
   ]);
 });
 
-test("K31 20 starts with workers right after kill -9 of the supervisor, on the same port", async () => {
+test(`K31 ${STARTS} starts with workers right after kill -9 of the supervisor, on the same port`, async () => {
   await using dir = await temporaryFolder();
-  expect(await restarts(dir.path, 20)).toMatchObject({ starts: 20 });
+  expect(await restarts(dir.path, STARTS)).toMatchObject({ starts: STARTS });
 });
 
 test.skipIf(process.platform !== "linux").each(["1", "2"])(

@@ -32,6 +32,7 @@ import {
 import type { DeployResult } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
+import { partOf } from "../kit/whole.ts";
 
 setDefaultTimeout(60_000);
 const onLinux = test.skipIf(process.platform !== "linux");
@@ -77,18 +78,21 @@ const HARMS: [string, (path: string) => void][] = [
   ["replaced by a file that others may read", another],
 ];
 
-onLinux.each(HARMS)("pages that are %s while a server runs are made anew, and it goes on", async (_, harm) => {
-  await using dir = await temporaryFolder();
-  const server = await start(dir.path);
-  const site = await deploy(server, "before");
-  for (const page of sharedPages(dir.path)) harm(page);
-  const isWhole = (page: string) => existsSync(page) && statSync(page).size >= 4096;
-  const inside = (page: string) => join(dir.path, page.split("-").at(-1)!);
-  await until(() => sharedPages(dir.path).every((page) => isWhole(page) || isWhole(inside(page))));
-  expect(await (await get(server, site)).text()).toContain("before");
-  await worksAsEver(server, dir.path);
-  expect(await ended(server, "SIGTERM")).toBe(0);
-});
+onLinux.each(partOf(HARMS, 2))(
+  "pages that are %s while a server runs are made anew, and it goes on",
+  async (_, harm) => {
+    await using dir = await temporaryFolder();
+    const server = await start(dir.path);
+    const site = await deploy(server, "before");
+    for (const page of sharedPages(dir.path)) harm(page);
+    const isWhole = (page: string) => existsSync(page) && statSync(page).size >= 4096;
+    const inside = (page: string) => join(dir.path, page.split("-").at(-1)!);
+    await until(() => sharedPages(dir.path).every((page) => isWhole(page) || isWhole(inside(page))));
+    expect(await (await get(server, site)).text()).toContain("before");
+    await worksAsEver(server, dir.path);
+    expect(await ended(server, "SIGTERM")).toBe(0);
+  },
+);
 
 const link = (path: string): void => {
   symlinkSync(join(path, "..", "nowhere"), path);
@@ -115,7 +119,7 @@ const BEFORE: [string, (path: string, aside: string) => void][] = [
   ["folders", (path) => mkdirSync(path)],
 ];
 
-onLinux.each(BEFORE)("pages that are %s before a start: it makes its own", async (_, harm) => {
+onLinux.each(partOf(BEFORE, 2))("pages that are %s before a start: it makes its own", async (_, harm) => {
   await using dir = await temporaryFolder();
   const data_dir = join(dir.path, "data");
   mkdirSync(data_dir, { mode: 0o700 });

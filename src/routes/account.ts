@@ -2,33 +2,32 @@
 import { Refusal } from "../base/errors.ts";
 import type { SiteChange } from "../store/changes.ts";
 import { listMember, readJson } from "../http/body.ts";
-import { accountHolder, unauthorized } from "./caller.ts";
+import { unauthorized } from "./caller.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { cursorAt, cursorOf, limitOf, PAGE } from "./paging.ts";
 import { readRecord } from "./sites.ts";
 import { unknownSite } from "../store/refusals.ts";
-import type { Ctx } from "./context.ts";
+import type { AccountCtx } from "./context.ts";
 
 export const LONGEST_LABEL = 80;
 
 /** `GET /account`. */
-export async function readAccount({ caller, parts }: Ctx) {
-  const account = await parts.store.accounts.byId(accountHolder(caller).account_id);
+export async function readAccount({ caller, parts }: AccountCtx) {
+  const account = await parts.store.accounts.byId(caller.account_id);
   if (!account) throw unauthorized(); // deleted since the session was looked up
   return account;
 }
 
 /** `DELETE /account`: its sessions end with it. */
-export async function deleteAccount({ caller, parts, headers, cookie }: Ctx) {
-  const by = accountHolder(caller);
+export async function deleteAccount({ caller: by, parts, headers, cookie }: AccountCtx) {
   const deleted = await parts.store.accounts.remove(by);
   if (by.by === "cookie") headers["set-cookie"] = cookie.cleared;
   return { ok: true, deleted };
 }
 
 /** `GET /account/sessions`. */
-export async function listSessions({ caller, parts }: Ctx) {
-  const { account_id, session_id: own } = accountHolder(caller);
+export async function listSessions({ caller, parts }: AccountCtx) {
+  const { account_id, session_id: own } = caller;
   const sessions = await parts.store.sessions.list(account_id, PAGE + 1);
   return {
     sessions: sessions.slice(0, PAGE).map(({ session_id, created_at, last_used_at, client }) => ({
@@ -43,24 +42,24 @@ export async function listSessions({ caller, parts }: Ctx) {
 }
 
 /** `DELETE /account/sessions/:id`. */
-export async function endSession({ caller, params, parts }: Ctx) {
-  const { account_id } = accountHolder(caller);
+export async function endSession({ caller, params, parts }: AccountCtx) {
+  const { account_id } = caller;
   const ended = await parts.store.sessions.end({ account_id, session_id: params.id! });
   if (!ended) throw new Refusal("not_found", "Your account has no such session.");
   return { ok: true };
 }
 
 /** `GET /account/usage`. What is not built yet holds nothing. */
-export async function readUsage({ caller, parts }: Ctx) {
-  const { account_id } = accountHolder(caller);
+export async function readUsage({ caller, parts }: AccountCtx) {
+  const { account_id } = caller;
   const { sites, versions, previews, bytes } = await parts.store.accounts.usage(account_id);
   const tokens = (await parts.store.deploy_tokens.list(account_id)).length;
   return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews, tokens, domains: 0 };
 }
 
 /** `GET /account/sites?limit=&cursor=`. */
-export async function listSites({ caller, query, parts }: Ctx) {
-  const { account_id } = accountHolder(caller);
+export async function listSites({ caller, query, parts }: AccountCtx) {
+  const { account_id } = caller;
   const limit = limitOf(query);
   const found = await parts.store.ownership.list(account_id, { limit: limit + 1, after: cursorOf(query) });
   const sites = found.slice(0, limit);
@@ -99,8 +98,7 @@ function spaOf(value: unknown): 0 | 1 | null {
 }
 
 /** `PATCH /account/sites/:id`. */
-export async function changeSite({ request, caller, params, parts }: Ctx) {
-  const by = accountHolder(caller);
+export async function changeSite({ request, caller: by, params, parts }: AccountCtx) {
   const body = await readJson(request);
   const change: SiteChange = {
     ...(Object.hasOwn(body, "label") && { label: labelOf(body.label) }),
@@ -113,16 +111,14 @@ export async function changeSite({ request, caller, params, parts }: Ctx) {
 }
 
 /** `DELETE /account/sites/:id`. */
-export async function deleteSite({ caller, params, parts }: Ctx) {
-  const by = accountHolder(caller);
+export async function deleteSite({ caller: by, params, parts }: AccountCtx) {
   const [reason] = await parts.store.ownership.remove([params.id!], by);
   if (reason) throw unknownSite();
   return { ok: true, deleted: [params.id!] };
 }
 
 /** `POST /account/sites/bulk-delete`. */
-export async function deleteSites({ request, caller, parts }: Ctx) {
-  const by = accountHolder(caller);
+export async function deleteSites({ request, caller: by, parts }: AccountCtx) {
   const site_ids = listMember(await readJson(request), "site_ids");
   if (!site_ids.every((id) => typeof id === "string")) throw invalid("site_ids", "a list of strings");
   const reasons = await parts.store.ownership.remove(site_ids, by);

@@ -155,7 +155,9 @@ export type Admitted<By extends ApiCallers> = By extends "anyone"
     ? { caller: SignedInCaller }
     : By extends "no_one" | "agent" | "leaver"
       ? object
-      : { site: Site; by: WriteBy };
+      : By extends { owner: null }
+        ? { site: Site; by: SignedInCaller }
+        : { site: Site; by: WriteBy };
 
 /** Throws unless the caller is one of those whom a row names. A site is looked up here, once, for its handler too. */
 export async function admit<By extends ApiCallers>(who: By, asked: SiteRequest): Promise<Admitted<By>> {
@@ -169,8 +171,8 @@ async function admitted(who: ApiCallers, asked: SiteRequest): Promise<Admitted<A
   if (typeof who === "string") return {};
   if ("site" in who) return managedSite(asked, who.site);
   if ("owner" in who) {
-    if (who.owner === null || caller.kind === "site") accountHolder(caller);
-    return managedSite(asked, who.owner);
+    const by = who.owner === null || caller.kind === "site" ? { by: accountHolder(caller) } : {};
+    return { ...(await managedSite(asked, who.owner)), ...by };
   }
   const managed = await managedSite(asked, null);
   if (caller.kind !== "account" && managed.site.owner_account_id !== null) throw ownersAlone();

@@ -3,10 +3,9 @@ import { Refusal } from "../base/errors.ts";
 import type { NotAttached } from "../store/changes.ts";
 import { hashToken } from "../base/tokens.ts";
 import { listMember, readJson, stringMember } from "../http/body.ts";
-import { accountHolder } from "./caller.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import { siteUrl } from "../http/hosts.ts";
-import type { Ctx } from "./context.ts";
+import type { AccountCtx } from "./context.ts";
 
 const LONGEST_TOKEN = 512;
 
@@ -18,15 +17,19 @@ interface Sent {
 }
 
 /** Also for the page of `claim_url`. */
-export async function claimSite(ctx: Ctx, read: () => Promise<Sent>) {
-  const by = accountHolder(ctx.caller);
+export async function claimSite(ctx: AccountCtx, read: () => Promise<Sent>) {
   await limitClient(ctx, "rate_claim");
   const { claim_token, revoke_manage_tokens } = await read();
   const claim_hash = hashToken(claim_token);
-  return ctx.parts.store.ownership.claim({ site_id: ctx.params.id!, claim_hash, by, revoke_manage_tokens });
+  return ctx.parts.store.ownership.claim({
+    site_id: ctx.params.id!,
+    claim_hash,
+    by: ctx.caller,
+    revoke_manage_tokens,
+  });
 }
 
-async function readClaim({ request }: Ctx): Promise<Sent> {
+async function readClaim({ request }: AccountCtx): Promise<Sent> {
   const body = await readJson(request);
   const revoke_manage_tokens = Object.hasOwn(body, "revoke_manage_tokens") ? body.revoke_manage_tokens : false;
   if (typeof revoke_manage_tokens !== "boolean") {
@@ -37,7 +40,7 @@ async function readClaim({ request }: Ctx): Promise<Sent> {
 }
 
 /** `POST /sites/:id/claim`. */
-export async function claim(ctx: Ctx) {
+export async function claim(ctx: AccountCtx) {
   const { site_id, slug, owner_account_id } = await claimSite(ctx, () => readClaim(ctx));
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
 }
@@ -61,13 +64,12 @@ const idOf = (value: unknown): string | null => {
 };
 
 /** `POST /account/bulk-attach`: an item that cannot be attached is skipped with its reason. */
-export async function bulkAttach(ctx: Ctx) {
-  const by = accountHolder(ctx.caller);
+export async function bulkAttach(ctx: AccountCtx) {
   await limitClient(ctx, "rate_bulk_attach");
   const items = listMember(await readJson(ctx.request), "sites");
   const usable = items.filter(isItem);
   const wanted = usable.map(({ site_id, manage_token }) => ({ site_id, manage_hash: hashToken(manage_token) }));
-  const answers = await ctx.parts.store.ownership.attach(wanted, by);
+  const answers = await ctx.parts.store.ownership.attach(wanted, ctx.caller);
   const reasonOf = new Map<unknown, NotAttached | null>(usable.map((item, i) => [item, answers[i]!]));
   const attached: string[] = [];
   const skipped: { site_id: string | null; reason: NotAttached | "invalid_input" }[] = [];

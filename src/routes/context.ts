@@ -74,6 +74,12 @@ export interface Ctx {
 /** What a handler returns is the JSON body of a 200, or a whole answer of another kind. */
 export type Handler = (ctx: Ctx) => Promise<unknown>;
 
+/** For the handlers of rows that an account's session opens. */
+export type AccountCtx = Ctx & Admitted<"account">;
+/** For the handlers of rows that the keepers of a site may call: the site, and the credential to prove again when the change
+ *  commits. */
+export type SiteCtx = Ctx & Admitted<{ site: null }>;
+
 /** The handler of a row of the API: it runs once its row has let the caller in. */
 export type ApiHandler<By extends ApiCallers> = (ctx: Ctx & Admitted<By>) => Promise<unknown>;
 

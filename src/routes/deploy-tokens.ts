@@ -7,8 +7,7 @@ import type { DeployToken } from "../store/people.ts";
 import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
-import { accountHolder, type SignedInCaller } from "./caller.ts";
-import type { Ctx } from "./context.ts";
+import type { AccountCtx } from "./context.ts";
 
 export const LONGEST_TOKEN_NAME = 80;
 export const MOST_SITES = 20;
@@ -59,10 +58,7 @@ const tokenJson = ({ token_id, name, scopes, site_ids, created_at, expires_at }:
 
 /** `read`: what was sent, by the names of the API's members. The token is in the answer and nowhere else. Each one is a
  *  line in the audit, so that they count among the account's deploys. */
-export async function makeDeployToken(
-  ctx: Ctx & { caller: SignedInCaller },
-  read: () => Promise<Readonly<Record<string, unknown>>>,
-) {
+export async function makeDeployToken(ctx: AccountCtx, read: () => Promise<Readonly<Record<string, unknown>>>) {
   const { caller: by, parts } = ctx;
   await limitAccount(ctx, by.account_id);
   const sent = await read();
@@ -82,20 +78,17 @@ export async function makeDeployToken(
 }
 
 /** `POST /account/tokens`. */
-export async function createDeployToken(ctx: Ctx) {
-  const caller = accountHolder(ctx.caller);
-  return makeDeployToken({ ...ctx, caller }, () => readJson(ctx.request));
-}
+export const createDeployToken = (ctx: AccountCtx) => makeDeployToken(ctx, () => readJson(ctx.request));
 
 /** `GET /account/tokens`. */
-export async function listDeployTokens({ caller, parts }: Ctx) {
-  const tokens = await parts.store.deploy_tokens.list(accountHolder(caller).account_id);
+export async function listDeployTokens({ caller, parts }: AccountCtx) {
+  const tokens = await parts.store.deploy_tokens.list(caller.account_id);
   return { tokens: tokens.map((token) => ({ ...tokenJson(token), last_used_at: token.last_used_at })) };
 }
 
 /** `DELETE /account/tokens/:id`. */
-export async function revokeDeployToken({ caller, params, parts }: Ctx) {
-  const revoked = await parts.store.deploy_tokens.revoke(accountHolder(caller), params.id!);
+export async function revokeDeployToken({ caller, params, parts }: AccountCtx) {
+  const revoked = await parts.store.deploy_tokens.revoke(caller, params.id!);
   if (!revoked) throw new Refusal("not_found", "Your account has no such deploy token: it has ended, or never was.");
   return { ok: true };
 }

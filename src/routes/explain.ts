@@ -4,13 +4,12 @@ import { Refusal } from "../base/errors.ts";
 import { hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
 import type { Store } from "../store/index.ts";
 import type { Site } from "../base/types.ts";
-import { managedSite } from "./caller.ts";
-import type { Ctx, Explained } from "./context.ts";
+import type { ApiParts, Explained, SiteCtx } from "./context.ts";
 
 const LONGEST_URL = 4096;
 /** Of what stands for a header of the request: visible characters and blanks. */
 const HEADER = /^[\x20-\x7e]{0,500}$/;
-type SiteHost = Parameters<Ctx["parts"]["explain"]>[1];
+type SiteHost = Parameters<ApiParts["explain"]>[1];
 
 /** Which member stands for which. */
 const HEADERS = {
@@ -21,9 +20,7 @@ const HEADERS = {
 
 const invalid = (message: string): Refusal => new Refusal("invalid_input", message);
 
-export async function explain(ctx: Ctx) {
-  const { query, parts } = ctx;
-  const { site } = await managedSite(ctx, "read");
+export async function explain({ query, parts, site }: SiteCtx) {
   const { url, host } = addressOf(query.get("url"), site, parts.config);
   const method = (query.get("method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "HEAD") throw invalid("A method is GET or HEAD: only those read a page.");

@@ -4,8 +4,8 @@ import { Refusal } from "../base/errors.ts";
 import { readFields, stringMember } from "../http/body.ts";
 import { type Counted, limitClient } from "../http/rate-limit.ts";
 import { checkPassword, hashPassword } from "../http/passwords.ts";
-import { accountHolder, type SignedInCaller } from "./caller.ts";
-import type { Ctx } from "./context.ts";
+import type { SignedInCaller } from "./caller.ts";
+import type { AccountCtx, Ctx } from "./context.ts";
 import { passwordHolder, waitingPlace } from "./password-check.ts";
 
 const LONGEST = 1024;
@@ -27,8 +27,8 @@ export async function confirmPassword(
 }
 
 /** `POST /account/password`: all other sessions end, this one stays. */
-export async function changePassword(ctx: Ctx) {
-  const by = accountHolder(ctx.caller);
+export async function changePassword(ctx: AccountCtx) {
+  const by = ctx.caller;
   const counted = await limitClient(ctx, "rate_sign_in");
   const fields = await readFields(ctx.request);
   const field = "current_password";

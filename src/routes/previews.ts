@@ -3,14 +3,11 @@
 import { siteUrl, urlBeside } from "../http/hosts.ts";
 import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
 import { refuseUnlessWritable } from "../store/refusals.ts";
-import { accountHolder, managedSite } from "./caller.ts";
-import type { Ctx } from "./context.ts";
+import type { Ctx, SiteCtx } from "./context.ts";
 import { carryComments } from "./sites.ts";
 
 /** `GET /sites/:id/previews`: newest first. */
-export async function listPreviews(ctx: Ctx) {
-  const { parts } = ctx;
-  const { site } = await managedSite(ctx, "read");
+export async function listPreviews({ parts, site }: SiteCtx) {
   const previews = await parts.store.previews.list(site.site_id);
   const shown = ({ name, version_id, title, created_at, expires_at }: ListedPreview) => {
     const version_url = urlBeside(parts.config, version_id, site.slug);
@@ -22,10 +19,7 @@ export async function listPreviews(ctx: Ctx) {
 
 /** `DELETE /sites/:id/previews/:name`, or its version_id. A manage_token ends none: whoever may only deploy takes no page
  *  away from those who look at it. */
-export async function endPreview(ctx: Ctx) {
-  const { caller, params, parts } = ctx;
-  if (caller.kind === "site") accountHolder(caller);
-  const { site, by } = await managedSite(ctx, "preview");
+export async function endPreview({ params, parts, site, by }: SiteCtx) {
   refuseUnlessWritable(site, parts.now());
   await parts.store.previews.end({ site_id: site.site_id, by, preview: params.name! });
   return { ok: true };
@@ -41,9 +35,8 @@ export async function makePreviewLive({ parts, client_address }: Ctx, preview: N
 }
 
 /** `POST /sites/:id/previews/:name/promote`. */
-export async function promotePreview(ctx: Ctx) {
-  const { params, parts } = ctx;
-  const { site, by } = await managedSite(ctx, "deploy");
+export async function promotePreview(ctx: SiteCtx) {
+  const { params, parts, site, by } = ctx;
   refuseUnlessWritable(site, parts.now());
   const { site_id, slug } = site;
   const { version_id, previous_version_id } = await makePreviewLive(ctx, { site_id, by, preview: params.name! });

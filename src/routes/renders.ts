@@ -4,8 +4,7 @@ import { unknownVersion } from "../store/refusals.ts";
 import type { Site, Version } from "../base/types.ts";
 import { Refusal } from "../base/errors.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
-import { managedSite } from "./caller.ts";
-import type { ApiParts, Ctx } from "./context.ts";
+import type { ApiParts, SiteCtx } from "./context.ts";
 
 type Parts = Pick<ApiParts, "config" | "store">;
 
@@ -77,10 +76,8 @@ const noPicture = (): Refusal =>
   );
 
 /** `GET /sites/:id/screenshots/:version_id`, `?size=phone`. */
-export async function readScreenshot(ctx: Ctx): Promise<Response> {
-  const { params, query, parts, exchange } = ctx;
+export async function readScreenshot({ params, query, parts, exchange, site }: SiteCtx): Promise<Response> {
   const { store } = parts;
-  const { site } = await managedSite(ctx, null);
   const size = query.get("size") ?? "desktop";
   if (size !== "desktop" && size !== "phone") {
     throw new Refusal("invalid_input", "`size` must be desktop or phone.");

@@ -2,10 +2,9 @@
 import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
 import type { SettingsChange } from "../store/changes.ts";
-import { ownersAlone, refuseUnlessWritable } from "../store/refusals.ts";
+import { refuseUnlessWritable } from "../store/refusals.ts";
 import type { Site } from "../base/types.ts";
-import { managedSite } from "./caller.ts";
-import type { ApiParts, Ctx } from "./context.ts";
+import type { ApiParts, SiteCtx } from "./context.ts";
 
 /** What is not built yet is off. */
 async function settingsOf({ store }: ApiParts, { site_id, skew, stats }: Site) {
@@ -14,9 +13,8 @@ async function settingsOf({ store }: ApiParts, { site_id, skew, stats }: Site) {
 }
 
 /** `GET /sites/:id/settings`. */
-export async function readSettings(ctx: Ctx) {
-  const { site } = await managedSite(ctx, "read");
-  return settingsOf(ctx.parts, site);
+export async function readSettings({ site, parts }: SiteCtx) {
+  return settingsOf(parts, site);
 }
 
 type Field = keyof SettingsChange;
@@ -30,10 +28,7 @@ function memberOf(body: Readonly<Record<string, unknown>>, field: Field): Settin
 }
 
 /** `PATCH /sites/:id/settings`. */
-export async function changeSettings(ctx: Ctx) {
-  const { request, parts, caller } = ctx;
-  const { site, by } = await managedSite(ctx, null);
-  if (caller.kind !== "account" && site.owner_account_id !== null) throw ownersAlone();
+export async function changeSettings({ request, parts, site, by }: SiteCtx) {
   refuseUnlessWritable(site, parts.now());
   const body = await readJson(request);
   const change: SettingsChange = Object.assign({}, ...FIELDS.map((field) => memberOf(body, field)));

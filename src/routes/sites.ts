@@ -8,15 +8,13 @@ import type { Site, Version } from "../base/types.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { customerOf, networkOf } from "../http/client-address.ts";
 import { siteUrl } from "../http/hosts.ts";
-import { accountHolder, managedSite } from "./caller.ts";
 import { limitOf, PAGE } from "./paging.ts";
 import { rendersOf } from "./renders.ts";
-import type { ApiParts, Ctx } from "./context.ts";
+import type { Admitted } from "./caller.ts";
+import type { ApiParts, Ctx, SiteCtx } from "./context.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
-export async function readSite(ctx: Ctx) {
-  const { query, parts } = ctx;
-  const { site } = await managedSite(ctx, "read");
+export async function readSite({ site, query, parts }: SiteCtx) {
   return readRecord(parts, site, { limit: limitOf(query), before: query.get("before") });
 }
 
@@ -76,10 +74,7 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
 }
 
 /** `DELETE /sites/:id/manage-tokens`: whoever was given one writes to the site no longer. A manage_token ends none. */
-export async function revokeTokens(ctx: Ctx) {
-  const { caller, parts } = ctx;
-  const by = accountHolder(caller);
-  const { site } = await managedSite(ctx, null);
+export async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>) {
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
@@ -87,9 +82,8 @@ export async function revokeTokens(ctx: Ctx) {
 const CARRY_MS = 2000;
 
 /** `POST /sites/:id/rollback`. */
-export async function rollback(ctx: Ctx) {
-  const { request, parts } = ctx;
-  const { site, by } = await managedSite(ctx, "deploy");
+export async function rollback(ctx: SiteCtx) {
+  const { request, site, by, parts } = ctx;
   refuseUnlessWritable(site, parts.now());
   const version_id = stringMember(await readJson(request), "version_id", 200);
   const { site_id, slug } = site;

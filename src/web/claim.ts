@@ -104,7 +104,7 @@ export async function submitClaim(ctx: Ctx) {
     return { claim_token: claim_token.trim(), revoke_manage_tokens: revoke_manage_tokens === "true" };
   };
   try {
-    await claimSite(ctx, async () => {
+    await claimSite({ ...ctx, caller }, async () => {
       const sent = await typed();
       stringMember({ ...sent }, "claim_token", LONGEST_TOKEN);
       return sent;

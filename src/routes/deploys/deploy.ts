@@ -8,7 +8,7 @@ import type { NewToken } from "../../store/changes.ts";
 import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
 import { customerOf, networkOf } from "../../http/client-address.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";
-import { managedSite, ownerToBe } from "../caller.ts";
+import { type Admitted, managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";
 import { noteDeployed, noteSite } from "./facts.ts";
 import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./request.ts";
@@ -17,9 +17,9 @@ import { renderOf } from "../renders.ts";
 import { nextActions, reviewComments } from "./next-actions.ts";
 import { limitAccount, limitClient } from "../../http/rate-limit.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx, SiteCtx } from "../context.ts";
 
-type Owner = ReturnType<typeof ownerToBe>;
+type Owner = Admitted<"anyone">["owner"];
 
 async function countNewSite(ctx: Ctx, owner: Owner): Promise<void> {
   if (owner !== null) return limitAccount(ctx, owner.account_id);
@@ -80,9 +80,8 @@ async function publishNew(ctx: Ctx, owner: Owner, made: NewSite, shown = true) {
 }
 
 /** A new site: the account's, or an anonymous one that expires. */
-export async function createSite(ctx: Ctx) {
-  const { request, query, caller, parts, client_address } = ctx;
-  const owner = ownerToBe(caller);
+export async function createSite(ctx: Ctx & Admitted<"anyone">) {
+  const { request, query, owner, parts, client_address } = ctx;
   await countNewSite(ctx, owner);
   const spa_override = spaSetting(query);
   const rehearsal = isDryRun(query);
@@ -104,16 +103,14 @@ export async function createSiteByForm(ctx: Ctx) {
   return publishNew(ctx, owner, { zip, key_hash: idempotencyKey(fields.key ?? null) }, owner === null);
 }
 
-/** The site that the caller may deploy to now, live or to be looked at. */
-export async function siteToUpdate(ctx: Ctx, scope: "deploy" | "preview" = "deploy") {
-  const { parts, exchange } = ctx;
-  const managed = await managedSite(ctx, scope);
-  const { site } = managed;
+/** The site, unless it takes no deploy now: whether live or as a preview. */
+export async function siteToUpdate(ctx: SiteCtx) {
+  const { parts, exchange, site, by } = ctx;
   noteSite(exchange, site);
   if (site.owner_account_id === null) await limitClient(ctx, "rate_redeploy");
   else await limitAccount(ctx, site.owner_account_id);
   refuseUnlessWritable(site, parts.now());
-  return { ...managed, owned: site.owner_account_id !== null };
+  return { site, by, owned: site.owner_account_id !== null };
 }
 
 type Update = Awaited<ReturnType<typeof siteToUpdate>>;
@@ -151,7 +148,7 @@ async function publishVersion(
 }
 
 /** A new version of a site, or one of its versions again, or no change at all. */
-export async function redeploy(ctx: Ctx) {
+export async function redeploy(ctx: SiteCtx) {
   const { query, caller, parts, token } = ctx;
   const update = await siteToUpdate(ctx);
   const { site, owned } = update;
@@ -171,7 +168,7 @@ export async function redeploy(ctx: Ctx) {
 
 /** `POST /dashboard/sites/:id/deploys`, the form of a site's page: no token is shown there, so none is made. */
 export async function redeployByForm(ctx: Ctx): Promise<Deployed> {
-  const update = await siteToUpdate(ctx);
+  const update = await siteToUpdate({ ...ctx, ...(await managedSite(ctx, "deploy")) });
   const { zip } = await readUploadForm(ctx, update.owned);
   return publishVersion(ctx, update, { zip }, null);
 }

@@ -2,13 +2,11 @@
  *  leave out the rest. It is read and judged in a deploy's process: a list may be as long as a zip. */
 import { customerOf, networkOf } from "../../http/client-address.ts";
 import { limitAccount, limitClient } from "../../http/rate-limit.ts";
-import { managedSite } from "../caller.ts";
-import type { Ctx } from "../context.ts";
+import type { SiteCtx } from "../context.ts";
 import { readPlan } from "./request.ts";
 
-export async function planDeploy(ctx: Ctx) {
-  const { site } = await managedSite(ctx, "preview");
-  const { site_id, owner_account_id } = site;
+export async function planDeploy(ctx: SiteCtx) {
+  const { site_id, owner_account_id } = ctx.site;
   if (owner_account_id === null) await limitClient(ctx, "rate_redeploy", true);
   else await limitAccount(ctx, owner_account_id, true);
   const list = await readPlan(ctx);

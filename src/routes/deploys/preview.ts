@@ -2,7 +2,7 @@
 import type { Deployed } from "../../deploy/job.ts";
 import { Refusal } from "../../base/errors.ts";
 import { fitsPreview, siteUrl, urlBeside } from "../../http/hosts.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx, SiteCtx } from "../context.ts";
 import { siteToUpdate, uploadFor } from "./deploy.ts";
 import { dryRun, isDryRun } from "./dry-run.ts";
 import { noteDeployed } from "./facts.ts";
@@ -26,9 +26,9 @@ function refuseSpa(query: URLSearchParams): void {
   throw invalid("spa", "The parameter spa is the site's setting and would change what is live: leave it out here.");
 }
 
-export async function makePreview(ctx: Ctx) {
+export async function makePreview(ctx: SiteCtx) {
   const { query, parts } = ctx;
-  const update = await siteToUpdate(ctx, "preview");
+  const update = await siteToUpdate(ctx);
   const { site, by, owned } = update;
   const name = nameFor(site.slug, query);
   refuseSpa(query);

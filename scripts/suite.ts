@@ -83,7 +83,7 @@ export async function runTests(chosen: Chosen): Promise<number> {
   try {
     const whole = chosen.all || chosen.words.length > 0;
     const env = { ...ready, ...scratch.env, ...(whole && { SVC_TEST_ALL: "1" }) };
-    return await runSuite(files, availableParallelism() + 1, env);
+    return await runSuite(files, 2 * availableParallelism(), env);
   } finally {
     scratch.remove();
   }

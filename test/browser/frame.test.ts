@@ -5,6 +5,7 @@ import { cookieOf, PASSWORD, signUp, submit } from "../kit/people.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { axeFinds, inScheme, loadOf, sized, watchLoads } from "./health.ts";
+import { partOf } from "../kit/whole.ts";
 
 let server: TestServer;
 let browser: Browser;
@@ -58,7 +59,7 @@ const IN = [
 const ELSEWHERE = ["LIST/", `SITE/nothing/${LONG}`, "http://nobody-here-0000.localhost:PORT/"];
 const missing = (path: string): boolean => /nothing|GHJK|x{200}|nobody/.test(path);
 
-describe.each(["light", "dark"] as const)("in %s", (scheme) => {
+describe.each(partOf(["light", "dark"] as const, 1))("in %s", (scheme) => {
   beforeAll(async () => void (await inScheme(browser, scheme)));
 
   async function judge(path: string, most_bytes: number): Promise<void> {

@@ -6,6 +6,7 @@ import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "./health.ts";
+import { partOf } from "../kit/whole.ts";
 
 const CHAPTERS = [...new Bun.Glob("*.md").scanSync({ cwd: join(ROOT, "docs") })].map(
   (file) => `/docs/${file.slice(0, -3)}`,
@@ -32,7 +33,7 @@ const becomes = (expression: string, expected: unknown) =>
   until(async () => (await browser.evaluate(expression).catch(() => undefined)) === expected);
 
 describe("WEB 10: a page of the manual", () => {
-  test.each(PAGES)(
+  test.each(partOf(PAGES, 5))(
     "%s loads whole, light, still, in 40 KB, and fits 320 px",
     async (path) => {
       for (const width of [1280, 320]) {
@@ -48,7 +49,7 @@ describe("WEB 10: a page of the manual", () => {
     60_000,
   );
 
-  test.each(PAGES)(
+  test.each(partOf(PAGES, 5))(
     "%s: axe finds nothing, wide and narrow, in light and in the dark",
     async (path) => {
       await browser.visit(server.base_url + path);

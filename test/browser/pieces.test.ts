@@ -6,6 +6,7 @@ import { visitorOf } from "../kit/visitor.ts";
 import { openBrowser } from "./chromium.ts";
 import { enter } from "./entering.ts";
 import { sized } from "./health.ts";
+import { partOf } from "../kit/whole.ts";
 
 /** Of a page; with the pauses a browser paints in between. */
 const PIECES = 12;
@@ -65,7 +66,7 @@ const PAGES: [name: string, path: string][] = [
   ["the manual", "/docs/cli"],
 ];
 
-test.each(PAGES)(
+test.each(partOf(PAGES, 5))(
   "%s",
   async (_, path) => {
     await enter(browser, server, ann);

@@ -7,6 +7,7 @@ import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
+import { longTest } from "../kit/whole.ts";
 
 setDefaultTimeout(60_000);
 
@@ -93,7 +94,7 @@ test("K26 a clock that is set back a year brings no swept site back; one that is
   expect((await server.site(owned.slug)).status).toBe(200);
 });
 
-test("once for real: a server with a TTL of seconds and two workers, nobody's hand on the clock", async () => {
+longTest("once for real: a server with a TTL of seconds and two workers, nobody's hand on the clock", async () => {
   await using folder = await temporaryFolder();
   const flags = ["--anonymous-ttl", "10s", "--gc-interval", "1s", "--workers", "2", "--log", "off"];
   const child = await startProcess(["--data-dir", folder.path, ...flags]);

@@ -1,9 +1,18 @@
+/** How much a run takes of what is long. `verify` tries every promise once; `verify --all` adds each state in each scheme,
+ *  longer random runs, what waits for clocks, and the rest of long tables. A file that is long as a whole is named
+ *  `*.long.test.ts`. */
+import { test } from "bun:test";
+
 /** `bun run torture render` and `patterns` take some tables whole that are too long for any run of the tests. */
 export const WHOLE = process.env["SVC_TEST_WHOLE"] === "1";
-/** Set by `verify --all` and `bun test`. Without it, as in `verify`, long tests are left out and long tables taken in part;
- *  a file that is left out as a whole is named `*.long.test.ts`. */
+/** Set by `verify --all`, and for files that are named. */
 export const ALL = WHOLE || process.env["SVC_TEST_ALL"] === "1";
 
 /** All rows of a long table, or `most` of them, spread over it. */
 export const partOf = <Row>(rows: readonly Row[], most: number): Row[] =>
   rows.filter((_, n) => ALL || Math.floor((n * most) / rows.length) !== Math.floor(((n - 1) * most) / rows.length));
+
+const leaveOut = Object.assign(() => {}, { each: () => () => {} });
+
+/** A test of `verify --all`. A run without it does not declare it, so it does not count as skipped. */
+export const longTest = ALL ? test : (leaveOut as unknown as typeof test);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Home, json } from "../kit/cli.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { page, PATIENCE_MS, script, startRenderer } from "./rendering.ts";
+import { longTest } from "../kit/whole.ts";
 
 setDefaultTimeout(2 * PATIENCE_MS);
 
@@ -30,7 +31,7 @@ describe("CONTRACT 9: --wait", () => {
     expect(err).toContain("Open the page with the browser's console");
   });
 
-  test("svc update --wait --json prints one object with `render`", async () => {
+  longTest("svc update --wait --json prints one object with `render`", async () => {
     await home.write("site", { "index.html": BROKEN });
     expect((await home.run(["site"])).code).toBe(0);
     await home.write("site", { "index.html": SOUND });
@@ -40,7 +41,7 @@ describe("CONTRACT 9: --wait", () => {
     expect(json(ran)["render"]).toMatchObject({ status: "done", version_id, screenshot_key: version_id, warnings: [] });
   });
 
-  test("a sound page is said to be one", async () => {
+  longTest("a sound page is said to be one", async () => {
     await home.write("sound", { "index.html": SOUND });
     expect((await home.run(["sound", "--wait"])).err).toContain("A browser opened it “A page”, and nothing failed.");
   });
@@ -54,21 +55,24 @@ describe("CONTRACT 9: --wait", () => {
   });
 });
 
-test("CONTRACT 9: svc versions tells what a browser saw below each version; its rows stay what they are", async () => {
-  await home.write("two", { "index.html": BROKEN });
-  await home.run(["two", "--wait"]);
-  await home.write("two", { "index.html": SOUND });
-  await home.run(["update", "two", "--wait"]);
-  const { out, err } = await home.run(["versions", "two"]);
-  expect(out.trimEnd().split("\n")).toHaveLength(2);
-  expect(err.match(/nope is not defined/g)).toHaveLength(1);
-  expect((await home.run(["versions", "two", "-q"])).err).toBe("");
-  const { versions } = json(await home.run(["versions", "two", "--json"])) as { versions: { render: object }[] };
-  expect(versions.map(({ render }) => render)).toMatchObject([
-    { status: "done", warnings: [] },
-    { status: "done", warnings: [{ code: "script_error" }] },
-  ]);
-});
+longTest(
+  "CONTRACT 9: svc versions tells what a browser saw below each version; its rows stay what they are",
+  async () => {
+    await home.write("two", { "index.html": BROKEN });
+    await home.run(["two", "--wait"]);
+    await home.write("two", { "index.html": SOUND });
+    await home.run(["update", "two", "--wait"]);
+    const { out, err } = await home.run(["versions", "two"]);
+    expect(out.trimEnd().split("\n")).toHaveLength(2);
+    expect(err.match(/nope is not defined/g)).toHaveLength(1);
+    expect((await home.run(["versions", "two", "-q"])).err).toBe("");
+    const { versions } = json(await home.run(["versions", "two", "--json"])) as { versions: { render: object }[] };
+    expect(versions.map(({ render }) => render)).toMatchObject([
+      { status: "done", warnings: [] },
+      { status: "done", warnings: [{ code: "script_error" }] },
+    ]);
+  },
+);
 
 describe("CONTRACT 8: svc open", () => {
   test("prints the linked site's URL, and asks nothing of the server", async () => {
@@ -83,14 +87,14 @@ describe("CONTRACT 8: svc open", () => {
     expect((await home.run(["open", "opened"], elsewhere)).code).toBe(1);
   });
 
-  test("of a site that this machine has no link of it asks the server, with a token", async () => {
+  longTest("of a site that this machine has no link of it asks the server, with a token", async () => {
     const site = await server.deploy({ "index.html": SOUND });
     const named = ["open", "--site", site.site_id];
     expect((await home.run([...named, "--token", site.manage_token])).out).toBe(`${site.url}\n`);
     expect((await home.run(named)).code).toBe(1);
   });
 
-  test("--screenshot fetches the picture", async () => {
+  longTest("--screenshot fetches the picture", async () => {
     await home.write("pictured", { "index.html": SOUND });
     // Where it is put: below the home that goes with this test.
     const env = { TMPDIR: await home.write("temporary", {}) };
@@ -103,7 +107,7 @@ describe("CONTRACT 8: svc open", () => {
     expect(screenshot).toMatch(/\.webp$/);
   });
 
-  test("--screenshot says where there is none", async () => {
+  longTest("--screenshot says where there is none", async () => {
     await using off = await startServer();
     const env = { DEPLOY_URL: off.base_url };
     await home.write("plain", { "index.html": SOUND });

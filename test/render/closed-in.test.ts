@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { chromiumPath } from "../../scripts/chromium.ts";
 import { startPageProcess } from "../../src/render/page-process.ts";
 import { removeFolder } from "../kit/process.ts";
-import { WHOLE } from "../kit/whole.ts";
+import { ALL, longTest, WHOLE } from "../kit/whole.ts";
 import type { TestServer } from "../kit/server.ts";
 import { look, page, PATIENCE_MS, script, seen, startRenderer } from "./rendering.ts";
 
@@ -162,9 +162,9 @@ describe("CONTRACT 9: every other way out is closed too", () => {
     () => staying!.map(([, body]) => body()).join(""),
     () => Object.assign({}, ...staying!.map(([, , files]) => files?.())),
   ];
-  // Each takes seconds of a browser: here those that stay go together, and of those that leave goes one in three; in
+  // Each takes seconds of a browser: here those that stay go together, and `verify --all` takes one in three of those that leave; in
   // `bun run torture render` each goes alone.
-  test.each(WHOLE ? ways : [together, ...leaving!.filter((_, i) => i % 3 === 0)])(
+  test.each(WHOLE ? ways : [together, ...leaving!.filter((_, i) => ALL && i % 3 === 0)])(
     "%s",
     async (_, body, files) => {
       heard = [];
@@ -177,7 +177,7 @@ describe("CONTRACT 9: every other way out is closed too", () => {
     PATIENCE_MS,
   );
 
-  test(
+  longTest(
     "WebRTC: neither STUN nor TURN sends anything",
     async () => {
       heard = [];
@@ -247,7 +247,7 @@ describe("CONTRACT 9: what a server of the site's own host could answer", () => 
     PATIENCE_MS,
   );
 
-  test(
+  longTest(
     "a page only reads, and does not choose the address that it comes from",
     async () => {
       const headers: Record<string, string | null>[] = [];
@@ -274,7 +274,7 @@ describe("CONTRACT 9: what a server of the site's own host could answer", () => 
   );
 });
 
-test(
+longTest(
   "CONTRACT 9: each page has a fresh profile, and leaves nothing on the disk",
   async () => {
     const code = `console.log("kept " + (localStorage.a ?? "nothing") + document.cookie);

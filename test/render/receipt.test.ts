@@ -4,6 +4,7 @@ import { startServer, type TestServer, NOBODYS_ID, ZIP } from "../kit/server.ts"
 import { zipOf } from "../kit/zip.ts";
 import { heldServer } from "../openapi/held.ts";
 import { authorized, look, page, PATIENCE_MS, recordOf, script, seen, startRenderer } from "./rendering.ts";
+import { longTest } from "../kit/whole.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -91,7 +92,7 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     PATIENCE_MS,
   );
 
-  test(
+  longTest(
     "a page that shows nothing is blank",
     async () => {
       const { warnings } = await look(server, page("<div id=app></div>"));
@@ -100,7 +101,7 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     PATIENCE_MS,
   );
 
-  test.each([
+  longTest.each([
     ["a picture alone", `<div style="width:50px;height:50px;background:#147"></div>`],
     ["text in a shadow tree", script("document.body.attachShadow({mode: 'open'}).innerHTML = 'Shadow'")],
     ["text that comes a second late", script("setTimeout(() => document.body.append('Late'), 1500)")],
@@ -119,7 +120,7 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     PATIENCE_MS,
   );
 
-  test.each([
+  longTest.each([
     ["by its name", `<img src="gone.png" alt="">`],
     ["by how it begins", script("fetch('/gone/' + location.search.length + '.json').catch(() => {})")],
   ])(
@@ -133,7 +134,7 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
     PATIENCE_MS,
   );
 
-  test(
+  longTest(
     "a page whose library comes from another host is not blamed for what it lacks here",
     async () => {
       const cdn = `<script src="https://cdn.example/lib.js"></script><div id=app></div>${script("Lib.mount('#app')")}`;
@@ -147,7 +148,7 @@ describe("CONTRACT 9: warnings are what the lint could not see, each with what t
   );
 });
 
-test(
+longTest(
   "RELIABILITY A2: a token on the console is not kept",
   async () => {
     const token = `svc_manage_${"a".repeat(43)}`;
@@ -167,7 +168,7 @@ test(
   PATIENCE_MS,
 );
 
-test(
+longTest(
   "CONTRACT 9: the warnings stand beside each version, and the live one's whole",
   async () => {
     const first = await look(server, page("<p>One</p>" + script("one.gone")));
@@ -184,7 +185,7 @@ test(
 );
 
 describe("CONTRACT 9: GET /sites/:id/screenshots/<version_id>", () => {
-  test(
+  longTest(
     "is a WebP of 1280 by 800, of 390 by 844 with ?size=phone, of 200 KB at most, and nothing else",
     async () => {
       const noise = `const c = document.querySelector("canvas"), x = c.getContext("2d"), d = x.createImageData(1280, 900);
@@ -213,7 +214,7 @@ describe("CONTRACT 9: GET /sites/:id/screenshots/<version_id>", () => {
     PATIENCE_MS,
   );
 
-  test(
+  longTest(
     "is for whoever may read the site alone",
     async () => {
       const { site } = await look(server, page("<h1>Mine</h1>"));
@@ -240,7 +241,7 @@ describe("CONTRACT 9: GET /sites/:id/screenshots/<version_id>", () => {
   });
 });
 
-test(
+longTest(
   "BEYOND 13: the record, the answer to a deploy that was seen before, and the picture are as they are described",
   async () => {
     const held = await heldServer(server);

@@ -15,6 +15,7 @@ import { local, startProcess, temporaryFolder } from "../kit/process.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
+import { longTest } from "../kit/whole.ts";
 
 setDefaultTimeout(120_000);
 
@@ -120,28 +121,31 @@ describe("a site of thousands of versions", () => {
 });
 
 describe("many sites", () => {
-  test("K23 an account of 4,900 goes whole in one transaction; each site is gone, its token says so, its slug stays taken", async () => {
-    await using server = await startServer();
-    const person = await signUp(server);
-    const site = (await (await server.post(zipOf(page), person.bearer)).json()) as {
-      site_id: string;
-      slug: string;
-      manage_token: string;
-    };
-    addSites(server.data_dir, site, 4899);
-    expect((await server.site("many-4899")).status).toBe(200);
-    const answer = await call(server, "DELETE", "/account", undefined, person.bearer);
-    expect(answer.body.deleted).toBeArrayOfSize(4900);
-    for (const slug of [site.slug, "many-1", "many-4899"]) expect((await server.site(slug)).status).toBe(404);
-    const former = await call(server, "GET", `/sites/${site.site_id}`, undefined, bearer(site.manage_token));
-    expect([former.status, former.body.code]).toEqual([404, "unknown_site"]);
-    expect(["sites", "accounts", "sessions"].map((table) => server.rows(table))).toEqual([0, 0, 0]);
-    expect([server.rows("tombstones"), server.rows("leftovers"), server.rows("audit")]).toEqual([4900, 4900, 4901]);
-    sound(server.data_dir);
-    await server.running.store.sweep(server.now());
-    expect(["versions", "files", "leftovers"].map((table) => server.rows(table))).toEqual([0, 0, 0]);
-    sound(server.data_dir);
-  });
+  longTest(
+    "K23 an account of 4,900 goes whole in one transaction; each site is gone, its token says so, its slug stays taken",
+    async () => {
+      await using server = await startServer();
+      const person = await signUp(server);
+      const site = (await (await server.post(zipOf(page), person.bearer)).json()) as {
+        site_id: string;
+        slug: string;
+        manage_token: string;
+      };
+      addSites(server.data_dir, site, 4899);
+      expect((await server.site("many-4899")).status).toBe(200);
+      const answer = await call(server, "DELETE", "/account", undefined, person.bearer);
+      expect(answer.body.deleted).toBeArrayOfSize(4900);
+      for (const slug of [site.slug, "many-1", "many-4899"]) expect((await server.site(slug)).status).toBe(404);
+      const former = await call(server, "GET", `/sites/${site.site_id}`, undefined, bearer(site.manage_token));
+      expect([former.status, former.body.code]).toEqual([404, "unknown_site"]);
+      expect(["sites", "accounts", "sessions"].map((table) => server.rows(table))).toEqual([0, 0, 0]);
+      expect([server.rows("tombstones"), server.rows("leftovers"), server.rows("audit")]).toEqual([4900, 4900, 4901]);
+      sound(server.data_dir);
+      await server.running.store.sweep(server.now());
+      expect(["versions", "files", "leftovers"].map((table) => server.rows(table))).toEqual([0, 0, 0]);
+      sound(server.data_dir);
+    },
+  );
 
   test("that expire go a hundred at a time", async () => {
     await using server = await startServer();

@@ -5,8 +5,8 @@ import { chromiumPath } from "../../scripts/chromium.ts";
 import { bun } from "../../scripts/run.ts";
 
 const env = { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_WHOLE: "1" };
-const render = ["receipts-set", "bounds", "closed-in"].map((name) => `./test/render/${name}.test.ts`);
-const looks = ["manual", "dashboard-looks", "looks/deploy-tokens", "looks/site-sections", "comments/desk-looks"];
-const browser = ["receipts", ...looks].map((name) => `./test/browser/${name}.test.ts`);
-const files = [...render, ...browser];
+const render = ["receipts-set.long", "bounds.long", "closed-in"].map((name) => `./test/render/${name}.test.ts`);
+const looks = ["dashboard-looks", "looks/deploy-tokens", "looks/site-sections", "comments/desk-looks"];
+const names = ["receipts", "manual", ...looks.map((name) => `${name}.long`)];
+const files = [...render, ...names.map((name) => `./test/browser/${name}.test.ts`)];
 process.exit(await bun(["test", "--timeout=60000", ...files], { env }));

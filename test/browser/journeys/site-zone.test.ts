@@ -6,6 +6,7 @@ import { byRole, focused, press } from "../by-role.ts";
 import { axeFinds, loadOf, sized, watchLoads } from "../health.ts";
 import { looksRight, type Reach } from "../zone/state.ts";
 import { openZone, type ZoneWorld } from "../zone/world.ts";
+import { longTest } from "../../kit/whole.ts";
 
 let world: ZoneWorld;
 let at: string;
@@ -61,7 +62,7 @@ const STATES: Record<string, Reach> = {
 };
 
 describe("WEB 10: each state of the zone on a site's page", () => {
-  test.each(Object.keys(STATES))("%s: axe finds nothing, in light and dark; 320 px are enough", async (name) => {
+  longTest.each(Object.keys(STATES))("%s: axe finds nothing, in light and dark; 320 px are enough", async (name) => {
     await looksRight(world, STATES[name]!);
   });
 });

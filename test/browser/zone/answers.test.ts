@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { until } from "../../kit/until.ts";
 import { byRole, focused, press, things } from "../by-role.ts";
 import { lastSite, openAnew, openZone, type ZoneWorld } from "./world.ts";
+import { longTest } from "../../kit/whole.ts";
 
 let world: ZoneWorld;
 let site: string;
@@ -152,7 +153,7 @@ describe("WEB 4.5: when it does not work", () => {
     await live();
   });
 
-  test("503 with Retry-After is waited for unseen, three times", async () => {
+  longTest("503 with Retry-After is waited for unseen, three times", async () => {
     const busy = { status: 503, body: { error }, headers: { "retry-after": "0" } };
     world.fates.push(busy, busy, busy);
     await world.drop(site);
@@ -167,7 +168,7 @@ describe("WEB 4.5: when it does not work", () => {
     await live();
   });
 
-  test("403 challenge_failed: a proof is made unseen, three times", async () => {
+  longTest("403 challenge_failed: a proof is made unseen, three times", async () => {
     const refused = { status: 403, body: { error, code: "challenge_failed" } };
     world.fates.push(refused, refused, refused);
     await world.drop(site);

@@ -1,4 +1,4 @@
-/** Addresses on a site's host, and what of a version an address means. */
+/** Addresses on a site's host, and the pages of a version that they lead to. */
 import { Refusal } from "../base/errors.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { type Page, pageAt } from "../base/pages.ts";
@@ -16,7 +16,7 @@ export const feedSite = ({ config }: Addressed, { slug }: Pick<Site, "slug">): F
   versionOrigin: (version_id) => siteUrl(config, `${version_id}--${slug}`),
 });
 
-/** Null where it is no page, or no address at all. */
+/** Null if it is not the address of a page. */
 export function pageOf(live: LivePages, path: string): Page | null {
   try {
     return path.startsWith("/") ? pageAt(live, path) : null;
@@ -26,7 +26,7 @@ export function pageOf(live: LivePages, path: string): Page | null {
   }
 }
 
-/** The path of an address of the site, as a program or a page wrote it; null of any other. */
+/** The path of an address of the site, as a program or a page wrote it; null for any other address. */
 export function pathOfSource(source: string, origins: readonly string[]): string | null {
   const url = URL.parse(source, origins[0]);
   return url !== null && origins.includes(url.origin) ? url.pathname : null;

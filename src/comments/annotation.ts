@@ -1,5 +1,5 @@
-/** An annotation as a client sends it, read member by member (COMMENTS 1 and ruling 18). What it says of its id, author,
- *  dates and state is not looked at. */
+/** Reads an annotation as a client sends it, member by member (COMMENTS 1 and ruling 18). Its id, author, dates and state are
+ *  ignored. */
 import { Refusal } from "../base/errors.ts";
 import { mediaType, readJson } from "../http/body.ts";
 import type { Quote } from "../store/notes.ts";
@@ -19,7 +19,7 @@ const member = (object: Members, name: string): unknown => (Object.hasOwn(object
 /** One value, or a list of just one. */
 const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
 
-/** Throws 415 for what is no JSON, though only where there is a body. */
+/** Throws 415 if there is a body and it is not JSON. */
 function refuseOtherTypes(request: Request): void {
   if (request.body === null) return;
   const type = mediaType(request);
@@ -33,7 +33,7 @@ export async function readMembers(request: Request): Promise<Members> {
   return request.body === null ? {} : readJson(request, MOST_BYTES);
 }
 
-/** An annotation may leave out what it is, but be nothing else. */
+/** Throws unless the type is Annotation or missing. */
 function checkType(annotation: Members): Members {
   const type = member(annotation, "type") ?? "Annotation";
   if ((Array.isArray(type) ? type : [type]).includes("Annotation")) return annotation;
@@ -50,7 +50,7 @@ async function readAnnotation(request: Request): Promise<Members> {
   }
 }
 
-/** Text without what no text holds. */
+/** A text without control characters. */
 const isClean = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 
 const textOf = (body: unknown): unknown => {
@@ -62,7 +62,7 @@ const textOf = (body: unknown): unknown => {
   return member(body, "value");
 };
 
-/** What somebody says, in their own line ends. */
+/** The text of a comment, with its own line ends. */
 export function checkText(sent: unknown): string {
   if (typeof sent !== "string") throw invalid("The comment has no text: send it as body.value.");
   if (!isClean(sent)) throw invalid("The comment holds a character that is none: a NUL or half of a pair.");
@@ -92,7 +92,7 @@ function quoteOf(selector: Members): Quote {
   return { exact, prefix, suffix };
 }
 
-/** Nothing that a selector could do beside naming one element. */
+/** The longest CSS selector that names one element. */
 const ELEMENT =
   /^(?:#[A-Za-z][\w-]*|[a-z][a-z0-9-]*(?::nth-of-type\(\d{1,4}\))?(?:\s?>\s?[a-z][a-z0-9-]*(?::nth-of-type\(\d{1,4}\))?)*)$/;
 
@@ -107,7 +107,7 @@ interface Selected {
   element: string | null;
 }
 
-/** One of each kind that is known; others say nothing to us. */
+/** The first selector of each known kind; other kinds are ignored. */
 function selectedBy(sent: unknown): Selected {
   const selectors = sent === undefined || sent === null ? [] : Array.isArray(sent) ? sent : [sent];
   if (selectors.length > LONGEST.selectors) throw invalid(`At most ${LONGEST.selectors} selectors.`);
@@ -122,7 +122,7 @@ function selectedBy(sent: unknown): Selected {
 }
 
 export interface SentComment extends Selected {
-  /** An address: of a page, or of the comment that is answered. */
+  /** The address of a page, or of the comment that is answered. */
   target: string;
   motivation: "commenting" | "replying" | null;
   text: string;
@@ -163,5 +163,5 @@ export async function readComment(request: Request): Promise<SentComment> {
   };
 }
 
-/** Of a change: the text alone counts. */
+/** Reads the annotation of a change: only its text counts. */
 export const readChangedText = async (request: Request): Promise<string> => bodyText(await readAnnotation(request));

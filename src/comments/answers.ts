@@ -10,10 +10,10 @@ export const LD_JSON = `application/ld+json; profile="${ANNO}"`;
 type Asked = Pick<Ctx, "request" | "exchange" | "headers">;
 type Fields = Readonly<Record<string, string>>;
 
-/** For one viewer alone. */
+/** Headers of an answer for one viewer alone. */
 export const PRIVATE: Fields = { "cache-control": "private, no-cache", vary: "Cookie" };
 
-/** Of an annotation, wherever it is told (COMMENTS 1). */
+/** Headers of an annotation (COMMENTS 1). */
 export const ANNOTATION = {
   "content-type": LD_JSON,
   link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"',
@@ -22,11 +22,11 @@ export const ANNOTATION = {
   vary: "Accept, Cookie",
 };
 
-/** Of anything that follows from these alone. */
+/** An entity tag of a body that follows from these values alone. */
 export const digestTag = (prefix: string, ...of: readonly unknown[]): string =>
   `"${prefix}-${createHash("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 12)}"`;
 
-/** What is written is answered whole: its new state is not what the client holds. */
+/** Whether the client already has this body. A write is always answered whole, for it has made a new state. */
 const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   const held = request.headers.get("if-none-match");
@@ -36,13 +36,13 @@ const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
 export const emptyAnswer = ({ exchange, headers }: Asked, status: 204 | 304, fields: Fields = {}): Response =>
   answerEmpty(exchange, status, { ...headers, ...fields });
 
-/** A 304 where the client holds just this. */
+/** Answers with JSON, or with 304 if the client already has it. */
 export function answer(asked: Asked, body: unknown, fields: Fields, status = 200): Response {
   if (status === 200 && isHeld(asked, fields.etag)) return emptyAnswer(asked, 304, fields);
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return answerText(text, asked.exchange, { "content-type": "application/json", ...asked.headers, ...fields }, status);
 }
 
-/** Of OPTIONS: 200, for validators of the protocol take no 204. */
+/** Answers OPTIONS with 200: validators of the protocol do not take 204. */
 export const optionsAnswer = (asked: Asked, allow: string, fields: Fields = {}): Response =>
   answer(asked, "", { "content-type": "text/plain; charset=utf-8", allow, ...fields });

@@ -1,4 +1,4 @@
-/** What a handler of comments is given, on a site's host and on the API's alike. */
+/** The context of a handler of comments, on a site's host and on the API's. */
 import type { From } from "../run/gate.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
@@ -18,7 +18,7 @@ export interface LivePages extends Pages {
   version: Version;
 }
 
-/** Where a quote stands on the page as it is stored. */
+/** The place of a quote on the stored page. */
 export interface Located {
   carried: Carried;
   place: Place | null;
@@ -29,13 +29,13 @@ export interface CommentParts {
   store: { notes: Notes };
   limit: Limiter;
   limitWindows: WindowLimiter;
-  /** Of wrong passcodes of one client. */
+  /** Limits on wrong passcodes of one client. */
   passcode_windows: readonly RateWindow[];
   keys: Keys;
   now: () => number;
-  /** Throws what a page of the site would get. */
+  /** Throws the refusal that a page of the site would be answered with. */
   livePages(site: Site): Promise<LivePages>;
-  /** Where a quote stands on a page, off the serving thread. */
+  /** Finds a quote on a page, off the serving thread. */
   locate(live: LivePages, page: Page, quote: Quote, from: From): Promise<Located>;
   documents: FeedDocuments;
   views: KeptViews;
@@ -45,27 +45,27 @@ export interface Ctx {
   request: Request;
   exchange: Exchange;
   site: Site;
-  /** Of the request, percent-encoded. */
+  /** The path of the request, percent-encoded. */
   path: string;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   parts: CommentParts;
   /** The client's network: an IPv4 address or an IPv6 /64. */
   network(): string;
-  /** Where the client comes from: a provider's customer, the network. */
+  /** The client for fair queues: the provider's customer, then the network. */
   from(): From;
-  /** Of the site, as the client asked it. */
+  /** The site's origin, as the client asked for it. */
   origin: string;
   /** Headers of the answer, whatever it will be. */
   headers: Record<string, string>;
 }
 
-/** On the API's host: somebody who may manage the site. */
+/** The context on the API's host, where the caller may manage the site. */
 export interface OwnerCtx {
   request: Request;
   exchange: Exchange;
   site: Site;
-  /** To be asked again inside the transaction. */
+  /** The credential; it is checked again inside the transaction. */
   by: WriteBy;
   /** A manage_token never deletes. */
   session: boolean;

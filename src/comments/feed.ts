@@ -1,6 +1,5 @@
-/** A comment, and what was decided of one, as Web Annotations (COMMENTS 1). Each carries its context, so that it is a valid
- *  document by itself wherever it stands. */
-
+/** The feed of comments as Web Annotations (COMMENTS 1): comments, decisions about them, and collections. Each annotation has
+ *  its own context, so that it is a valid document by itself. */
 import { decodePath } from "../base/percent.ts";
 import type { Author, NoteEvent } from "../store/notes.ts";
 import {
@@ -12,7 +11,7 @@ import {
   type Identified,
 } from "./types.ts";
 
-/** Of everything that is written on the site, and of who wrote it. */
+/** The address of a comment, or of a person who wrote one. */
 const commentIri = ({ origin }: FeedSite, id: string): string => `${origin}/_svc/comments/${id}`;
 
 function creator(site: FeedSite, { id, name, kind }: Author): object {
@@ -27,7 +26,7 @@ const textualBody = (value: string, purpose?: string): object => ({
   ...(purpose !== undefined && { purpose }),
 });
 
-/** A page, or a passage of it as it stood in the version that the comment was written on. */
+/** The target: a page, or a passage of it in the version that the comment was written on. */
 function pageTarget({ origin, versionOrigin }: FeedSite, item: FeedItem): object {
   const { page, quote, version_id, version_created_at } = item;
   const source = origin + page;
@@ -45,7 +44,7 @@ function root(site: FeedSite, item: FeedItem): object {
   return {
     body: textualBody(item.text, item.quote === null ? undefined : "commenting"),
     target: pageTarget(site, item),
-    // On the annotation, a `state` or a `status` would be an address or nothing at all to a reader of JSON-LD.
+    // On the annotation itself a reader of JSON-LD would take `state` or `status` as an address, or drop it.
     "schema:creativeWorkStatus": item.status,
     "schema:commentCount": item.replies,
   };
@@ -68,7 +67,7 @@ function annotation(site: FeedSite, item: FeedItem): object {
     created: created_at,
     ...(modified_at !== created_at && { modified: modified_at }),
     creator: creator(site, by),
-    // The protocol has it kept, whoever reads it: by it a copy is known as one.
+    // The protocol keeps it in every copy: it identifies a copy as one.
     ...(canonical !== null && { canonical }),
     ...(is_root ? root(site, item) : reply(site, item)),
   };
@@ -89,13 +88,14 @@ function moderation(site: FeedSite, { id, comment_id, action, by, note, created_
   };
 }
 
-/** The words of the Web Annotation model that our documents are written in (COMMENTS 1, decision 1): nothing of our own,
- *  and not the ActivityStreams context, which gives `target`, `items` and `name` other meanings. */
+/** The vocabulary of our documents is the Web Annotation model's alone (COMMENTS 1, decision 1). The ActivityStreams context is
+ *  not used: it gives `target`, `items` and `name` other meanings. */
 
 export const ANNO = "http://www.w3.org/ns/anno.jsonld";
 const LDP = "http://www.w3.org/ns/ldp.jsonld";
 
-/** `anno.jsonld` knows ActivityStreams' collections by other names: without these, SPEC's would be addresses on the site. */
+/** `anno.jsonld` has other names for ActivityStreams' collections: without these, SPEC's names would be addresses on the
+ *  site. */
 const ORDERED_PAGE = { OrderedCollectionPage: "as:OrderedCollectionPage" };
 const ORDERED = {
   OrderedCollection: "as:OrderedCollection",
@@ -108,12 +108,12 @@ const COLLECTION_CONTEXT = [ANNO, ORDERED];
 const PAGE_CONTEXT = [ANNO, ORDERED_PAGE];
 const CONTAINER_CONTEXT = [ANNO, LDP];
 
-/** Collections of comments, their pages, and the container that new ones are sent to (COMMENTS 1). Oldest first, so that a
- *  page which is full stays what it is. */
+// Collections of comments, their pages, and the container that new comments are sent to (COMMENTS 1). The oldest comes first,
+// so that a full page never changes.
 
 const withQuery = (address: string, query: string): string => address + (address.includes("?") ? "&" : "?") + query;
 
-/** Its items may be there as their addresses alone: another collection to whoever reads it. */
+/** The address of a collection. One whose items are only addresses is another collection to its readers. */
 const collectionIri = (address: string, iris: boolean): string => (iris ? withQuery(address, "iris=1") : address);
 
 const pageIri = (collection: string, n: number): string => withQuery(collection, `page=${n}`);
@@ -176,7 +176,7 @@ function container(asked: FeedAsked, feed: string): Identified {
   };
 }
 
-/** All in one file, its only page in it. */
+/** The export: one collection with its only page inside. */
 function inOneFile(id: string, label: string, items: readonly object[]): Identified {
   const only = { id: `${id}#items`, type: "AnnotationPage", partOf: id, startIndex: 0, items };
   return {
@@ -203,6 +203,5 @@ const history = (site: FeedSite, comment_id: string, events: readonly NoteEvent[
     events.map((event) => moderation(site, event)),
   );
 
-/** What the feed of comments tells, as JSON-LD (COMMENTS 1): pure, of what everybody may see. */
-
+/** The documents of the feed as JSON-LD (COMMENTS 1), made of public comments alone. */
 export const feedDocuments: FeedDocuments = { annotation, collection, page, container, exported, history };

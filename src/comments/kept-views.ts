@@ -1,6 +1,5 @@
-/** The last bodies of `threads`, for the next who asks for the same: a page as full as it may be takes 20 ms to read and
- *  write out, and of a page that many open at once most see the same. What a body is made of is in its key, so nothing here
- *  grows old. */
+/** Keeps the last bodies of `threads` for the next request of the same: the fullest page takes 20 ms to read and write out, and
+ *  most visitors of a popular page see the same. A key names everything that a body is made of, so no body grows old. */
 
 export interface KeptViews {
   find(key: string): string | undefined;
@@ -8,7 +7,7 @@ export interface KeptViews {
 }
 
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Of the whole, at most: else one page would push out all others. */
+/** The largest share of the whole for one body: else one page would push out all others. */
 const SHARE = 1 / 4;
 const BYTES_EACH = 2;
 

@@ -1,4 +1,4 @@
-/** Threads and comments as `threads` tells them, per viewer (COMMENTS 2). */
+/** Threads and comments as `threads` shows them to one viewer (COMMENTS 2). */
 import { matchable } from "../http/conditional.ts";
 import type { PublicComment, StoredComment, StoredThread } from "../store/notes.ts";
 import type { Site } from "../base/types.ts";
@@ -44,7 +44,7 @@ const commentJson = (comment: StoredComment, mine: ReadonlySet<string>): Comment
   };
 };
 
-/** `mine`: the persons that whoever asks is. */
+/** `mine` has the ids of the persons that the viewer is. */
 export function threadJson(
   parts: Pick<CommentParts, "config">,
   site: Site,

@@ -1,4 +1,4 @@
-/** Who calls: an agent by its token, for one site (COMMENTS 6). */
+/** The agent that calls: known by its token, for one site (COMMENTS 6). */
 import { Refusal } from "../../base/errors.ts";
 import { hashToken } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
@@ -13,18 +13,18 @@ export interface McpParts extends Pick<CommentParts, "config" | "limit" | "keys"
   store: { notes: Notes; sites: Pick<Sites, "byId">; versions: Pick<Versions, "get"> };
 }
 
-/** When it was last used is told to the minute. */
+/** The time of last use is stored once a minute. */
 const NOTED_MS = UNIT_MS.m;
 
 export interface Agent {
   token: AgentToken;
   site: Site;
   author: Author;
-  /** What it sees: of what waits nothing, unless its token says so. */
+  /** Its view: without waiting comments unless its token allows them. */
   as: Viewpoint;
 }
 
-/** `a_…`: no two tokens write as one. */
+/** The author `a_…`: each token writes as its own author. */
 const authorOf = ({ token_id, name }: AgentToken): Author => ({
   id: token_id.replace(/^agent_/, "a_"),
   name,
@@ -41,7 +41,7 @@ async function noteUse({ store, now }: McpParts, hash: string, { last_used_at }:
   if (last_used_at === null || Date.parse(last_used_at) + NOTED_MS <= now()) await store.notes.noteTokenUse(hash);
 }
 
-/** Throws 401; 404, 451 where the site is no longer there, and 404 where its comments are off. */
+/** Throws 401; 404 or 451 if the site is gone, and 404 if its comments are off. */
 export async function agentOf(parts: McpParts, site_id: string, sent: string | null): Promise<Agent> {
   const hash = sent?.startsWith("fau_") ? hashToken(sent) : null;
   const token = hash === null ? null : await parts.store.notes.agent(hash);

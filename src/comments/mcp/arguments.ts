@@ -1,17 +1,17 @@
-/** What a tool is called with, read one by one: the schemas tell a client what is right, these what was wrong. */
+/** Readers of a tool's arguments, one by one: the schemas say what is right, the refusals here what was wrong. */
 import { Refusal } from "../../base/errors.ts";
 import { type Members, member } from "./rpc.ts";
 
 const invalid = (name: string, why: string): Refusal =>
   new Refusal("invalid_input", `"${name}" ${why}.`, { field: name });
 
-/** Throws where there is another argument than these. */
+/** Throws if there is an argument that is not in the list. */
 export function refuseOthers(sent: Members, known: readonly string[]): void {
   const other = Object.keys(sent).find((name) => !known.includes(name));
   if (other !== undefined) throw new Refusal("invalid_input", `This tool takes ${known.join(", ")}, and nothing else.`);
 }
 
-/** Null where it was left out. */
+/** Null if it was left out. */
 export function optionalText(sent: Members, name: string, longest: number): string | null {
   const value = member(sent, name) ?? null;
   if (value === null) return null;
@@ -25,7 +25,7 @@ export function text(sent: Members, name: string, longest: number): string {
   return value;
 }
 
-/** A positive whole number; what is above `most` is `most`. */
+/** A positive whole number; a larger one becomes `most`. */
 export function count(sent: Members, name: string, most: number): number {
   const value = member(sent, name) ?? most;
   if (typeof value === "number" && Number.isInteger(value) && value >= 1) return Math.min(value, most);
@@ -41,7 +41,7 @@ export function oneOf<const T extends string>(sent: Members, name: string, words
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** A time of ISO 8601, as the store has them; null where it was left out. */
+/** A time of ISO 8601 as the store writes it; null if it was left out. */
 export function time(sent: Members, name: string): string | null {
   const value = optionalText(sent, name, 40);
   if (value === null) return null;

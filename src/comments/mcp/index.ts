@@ -29,9 +29,9 @@ interface McpCall {
   request: Request;
   exchange: Exchange;
   site_id: string;
-  /** Of the Authorization header alone; null without one. */
+  /** The token of the Authorization header alone; null without one. */
   token: string | null;
-  /** Of the API, as it was asked. */
+  /** The API's origin, as the client asked for it. */
   origin: string;
   headers: Record<string, string>;
 }
@@ -62,14 +62,14 @@ async function read(call: McpCall): Promise<Message | Response> {
   }
 }
 
-/** Greetings have a count of their own: a client that says hello has all its calls left. */
+/** Greetings have a limit of their own: a client that greets has all its calls left. */
 async function limit({ limit }: McpParts, { headers }: McpCall, { token }: Agent, message: Message | Response) {
   const greets = !(message instanceof Response) && (message.kind !== "request" || isGreeting(message.method));
   const counted = await limit("rate_mcp", greets ? `${token.token_id} greetings` : token.token_id);
   Object.assign(headers, counted.headers);
 }
 
-/** No page but the API's own, so that no name that leads here by another's doing reads what is answered. */
+/** Refuses pages of another origin: a foreign name that somebody points here must not read the answers. */
 function refuseForeignPages({ request, origin }: McpCall): void {
   const sent = request.headers.get("origin");
   if (sent === null || sent === origin) return;
@@ -86,8 +86,6 @@ export async function answerAgent(parts: McpParts, call: McpCall): Promise<Respo
   if (message.kind !== "request") return accepted(call);
   return answerRequest(parts, call, agent, message);
 }
-
-/** What MCP asks of a server, in both of its eras (COMMENTS 6). */
 
 const INFO = { name: "svc-comments", title: "Comments of a site", version: packageJson.version };
 const CAPABILITIES = { tools: {} };
@@ -121,7 +119,7 @@ const listTools = ({ agent }: Call) => ({ tools: TOOLS.filter((tool) => canUse(a
 
 const textOf = (text: string) => [{ type: "text", text }];
 
-/** What a tool cannot do is told to the agent, who may do better with its next call. */
+/** Runs a tool. Its refusal is a result that the agent reads, so that its next call can be better. */
 async function run({ parts, agent, params }: Call, tool: Tool): Promise<object> {
   const sent = member(params, "arguments") ?? {};
   try {
@@ -169,7 +167,7 @@ const MODERN: Readonly<Record<string, Method>> = {
   "tools/call": async (call) => complete(await callTool(call)),
 };
 
-/** Those of finding out what there is: they are no calls to be counted among the others. */
+/** Methods that only find out what there is; they are not counted as calls. */
 const isGreeting = (method: string): boolean => method === "initialize" || method === "server/discover";
 
 /** Throws `RpcError`. */

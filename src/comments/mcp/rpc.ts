@@ -1,4 +1,4 @@
-/** JSON-RPC as MCP uses it: one message to a request, told apart by its members; errors with their status of HTTP. */
+/** JSON-RPC as MCP uses it: one message a request, whose members say its kind; errors have a status of HTTP. */
 
 import { Refusal } from "../../base/errors.ts";
 import { mediaType, readAnyJson } from "../../http/body.ts";
@@ -10,10 +10,10 @@ type RpcId = string | number;
 export type Message =
   | { kind: "request"; id: RpcId; method: string; params: Members }
   | { kind: "notification"; method: string; params: Members }
-  /** Nothing was asked of clients, so none of it is awaited. */
+  /** An answer of the client. We ask clients nothing, so it is dropped. */
   | { kind: "response" };
 
-/** The codes of JSON-RPC, and those that MCP has of its own (COMMENTS 6). */
+/** The codes of JSON-RPC and MCP's own (COMMENTS 6). */
 const CODES = {
   parse_error: -32700,
   invalid_request: -32600,
@@ -23,12 +23,12 @@ const CODES = {
   unsupported_version: -32022,
 } as const;
 
-/** A failure of the protocol. What a tool cannot do is a result instead. */
+/** A failure of the protocol. A tool that fails gives a result instead. */
 export class RpcError extends Error {
   constructor(
     readonly why: keyof typeof CODES,
     message: string,
-    /** Of HTTP. */
+    /** The status of HTTP. */
     readonly status: 200 | 400 | 404 = 400,
     readonly data?: object,
   ) {
@@ -39,13 +39,13 @@ export class RpcError extends Error {
 export const isObject = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined where it has none of its own. */
+/** Undefined if the object has no such member of its own. */
 export const member = (object: unknown, name: string): unknown =>
   isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 
 const isId = (value: unknown): value is RpcId => typeof value === "string" || Number.isSafeInteger(value);
 
-/** Null for what JSON-RPC knows no kind of. */
+/** Null if it is no message of JSON-RPC. */
 function messageIn(body: unknown): Message | null {
   if (!isObject(body) || body.jsonrpc !== "2.0") return null;
   const [id, method, sent] = [member(body, "id"), member(body, "method"), member(body, "params")];
@@ -74,19 +74,19 @@ export async function readMessage(request: Request): Promise<Message> {
 
 export const resultJson = (id: RpcId, result: object) => ({ jsonrpc: "2.0", id, result });
 
-/** `id`: null where none could be read. */
+/** `id` is null if none could be read. */
 export const errorJson = (id: RpcId | null, { why, message, data }: RpcError) => ({
   jsonrpc: "2.0",
   id,
   error: { code: CODES[why], message, ...(data !== undefined && { data }) },
 });
 
-/** Which of the two protocols a request speaks, by what it says of itself, and whether its headers say the same as its body
- *  (COMMENTS 6): what stands between reads the headers, and must not read something else than is done. */
+// A request says itself which of the two protocols it speaks. Its headers must say the same as its body (COMMENTS 6): a proxy
+// reads the headers, and the server must do what the proxy has read.
 
-/** Stateless: each request says all of itself. */
+/** Versions without a handshake: each request has everything. */
 const MODERN = "2026-07-28";
-/** With a handshake, newest first. */
+/** Versions with a handshake, newest first. */
 const LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 export const STATELESS = [MODERN];
 
@@ -101,7 +101,7 @@ interface Asked {
   params: Members;
 }
 
-/** What is agreed on in a handshake. */
+/** The version that a handshake ends with. */
 export const agreedVersion = (asked: unknown): string => LEGACY.find((version) => version === asked) ?? LEGACY[0];
 
 const isLegacy = (version: unknown): boolean => LEGACY.some((one) => one === version);
@@ -114,7 +114,7 @@ function refuseUnknown(version: unknown): void {
 
 const mismatch = (message: string): RpcError => new RpcError("header_mismatch", message);
 
-/** What each request of the stateless protocol says of itself. */
+/** The members that each request of the stateless protocol must have. */
 function refuseIncomplete(params: Members): void {
   const meta = member(params, "_meta");
   const missing = isObject(meta)
@@ -128,7 +128,7 @@ function refuseIncomplete(params: Members): void {
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** Undefined for what is no Base64 of UTF-8. */
+/** Undefined if it is not Base64 of UTF-8. */
 function decoded(value: string): string | undefined {
   const [, base64] = ENCODED.exec(value) ?? [];
   if (base64 === undefined) return value.startsWith("=?base64?") ? undefined : value;

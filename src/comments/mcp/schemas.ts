@@ -1,14 +1,14 @@
-/** What tools take and give, as JSON Schema, for clients that check it. */
+/** The input and output of each tool as JSON Schema, for clients that check it. */
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const string = (description: string): Schema => ({ type: "string", description });
 const words = (description: string, ...values: string[]): Schema => ({ type: "string", enum: values, description });
-/** By branches: clients that take one type for each know them. */
+/** Nullable by branches: some clients know only one type for each. */
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: "null" }] });
 const nullable = (description: string): Schema => orNull(string(description));
 
-/** Every property is required but those named so. */
+/** An object; every property is required unless it is named as optional. */
 function object(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required, additionalProperties: false };

@@ -1,4 +1,4 @@
-/** What agents can do, in the order in which they are told (COMMENTS 6). Nothing here deploys, approves or deletes. */
+/** The tools of agents, in the order in which they are listed (COMMENTS 6). No tool deploys, approves or deletes. */
 
 import { Refusal } from "../../base/errors.ts";
 import { newCommentId, newNoteEventId } from "../../base/tokens.ts";
@@ -18,7 +18,7 @@ import type { INPUT } from "./schemas.ts";
 const MOST_THREADS = 50;
 const LONGEST = { page: 2000, cursor: 64, id: 64, text: 20_000, request_id: 128, note: 1000 };
 
-/** Throws a Refusal for what cannot be done: the agent reads its sentence. */
+/** Throws a Refusal if it cannot be done: the agent reads its sentence. */
 type Run = (parts: McpParts, agent: Agent, sent: Members) => Promise<object>;
 
 export interface Tool {
@@ -30,7 +30,7 @@ export interface Tool {
   run: Run;
 }
 
-/** The same for a thread that is none and for one that the agent may not see. */
+/** The same refusal for a thread that is missing and for one that the agent may not see. */
 const unknownThread = (): Refusal => new Refusal("unknown_thread", "There is no such thread on this site.");
 
 async function threadIn({ store }: McpParts, { site, as }: Agent, sent: Members): Promise<StoredThread> {
@@ -39,7 +39,7 @@ async function threadIn({ store }: McpParts, { site, as }: Agent, sent: Members)
   return found;
 }
 
-/** Of a page that is gone its threads are read under its old address. */
+/** The page's address. If the page is gone, its threads are read under the old address. */
 async function pageIn({ livePages }: McpParts, { site }: Agent, sent: Members): Promise<string | null> {
   const page = optionalText(sent, "page", LONGEST.page);
   return page === null ? null : (pageOf(await livePages(site), page)?.page ?? page);
@@ -71,7 +71,7 @@ const get: Run = async (parts, agent, sent) => threadJson(parts.config, agent.si
 const reply: Run = async (parts, agent, sent) => {
   const { site, author, as } = agent;
   const words = checkText(text(sent, "text", LONGEST.text));
-  // The feed tells it to everybody as an IRI, so it is one, whatever the agent counts by.
+  // The feed shows it as an IRI, so it must be one.
   const canonical = `mcp:${encodeURIComponent(text(sent, "request_id", LONGEST.request_id))}`;
   const { id: thread_id } = await threadIn(parts, agent, sent);
   const { site_id } = site;
@@ -159,12 +159,12 @@ export const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** Threads as an agent reads them. What strangers wrote is in `untrusted_text`, as a person would see it: characters that
- *  show nothing could tell an agent what nobody else reads (COMMENTS 6). */
+// Threads as an agent reads them. Text of strangers is in `untrusted_text`, as a person would see it: invisible characters
+// could give an agent orders that nobody else reads (COMMENTS 6).
 
 type Config = CommentParts["config"];
 
-/** Line ends and tabs are seen. */
+/** Removes invisible characters, but no line ends and tabs. */
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}\p{Co}]/gu;
 
 const seen = (text: string): string => text.replace(UNSEEN, "").replace(CONTROL, "");

@@ -1,4 +1,4 @@
-/** What authors do to their own words and name on a site's host (COMMENTS 2 and rulings 3, 4 and 11). */
+/** Authors change their own comments and name on a site's host (COMMENTS 2 and rulings 3, 4 and 11). */
 import { Refusal } from "../../base/errors.ts";
 import { newNoteEventId } from "../../base/tokens.ts";
 import type { Author } from "../../store/notes.ts";
@@ -21,7 +21,7 @@ const EDITABLE_MS = 15 * UNIT_MS.m;
 const ifMatchRequired = (): Refusal =>
   new Refusal("if_match_required", "Send the comment's ETag in If-Match, so that nobody's change is lost.");
 
-/** As whom they may touch it: of an owner who also wrote as a visitor, as whichever wrote it. */
+/** The person who may change it: an owner who also wrote as a visitor is either of them. */
 async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
   const { parts, site } = ctx;
   const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
@@ -56,7 +56,7 @@ export async function edit(ctx: Ctx): Promise<Response> {
   return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment), ...pending }, 200);
 }
 
-/** By its author, or by the owner, whose hand is not counted. */
+/** Deletes a comment for its author, or for the owner, who has no limit. */
 export async function remove(ctx: Ctx): Promise<Response> {
   const { parts, site, request } = ctx;
   const who = await writer(ctx);
@@ -69,7 +69,7 @@ export async function remove(ctx: Ctx): Promise<Response> {
   return emptyAnswer(ctx, 204);
 }
 
-/** Strangers see it at once, but where the owner approves what they see. */
+/** Renames the author. Strangers see the new name at once unless the owner approves comments first. */
 export async function rename(ctx: Ctx): Promise<Response> {
   const { parts, site, exchange } = ctx;
   const { identity, visitor } = await writer(ctx);

@@ -24,12 +24,12 @@ interface Looked {
 async function look({ parts, site, from }: Ctx, passcode: unknown): Promise<Looked> {
   const { passcode_hash, passcode_epoch: epoch, mode } = await parts.store.notes.settings(site);
   const text = typeof passcode === "string" ? passcode.slice(0, LONGEST_PASSCODE) : "";
-  // In another mode, and where none is set, there is as much to do and the same to say.
+  // In another mode, or without a passcode, the work and the answer are the same.
   const hash = mode === "passcode" ? passcode_hash : null;
   return { right: await isPasscode(text, hash, from()), epoch };
 }
 
-/** Where it is the site's, the cookie that says so is set. `given`: asked for once it may be looked at. Throws 401
+/** Sets the cookie of a grant if the passcode is the site's. `given` is called once the limits allow a try. Throws 401
  *  `wrong_passcode`, 429. */
 export async function enterPasscode(ctx: Ctx, given: () => Promise<unknown>): Promise<void> {
   const counted = await limitPasscode(ctx);
@@ -86,7 +86,7 @@ async function readReport(request: Request): Promise<{ reason: ReportReason; tex
   throw new Refusal("invalid_input", why);
 }
 
-/** Of anybody, on a frozen site too; its answer tells nothing of what there is. */
+/** Takes a report of anybody, on a frozen site too; the answer is the same if there is no such comment. */
 export async function report(ctx: Ctx): Promise<Response> {
   refuseOff(ctx);
   const said = await readReport(ctx.request);

@@ -1,6 +1,5 @@
-/** Feeds beside the pages, and everywhere under one address (COMMENTS 1). The same for every reader who gets them
- *  (ruling 10). */
-
+/** The feeds of pages and of the site, and the container of comments (COMMENTS 1). Every admitted reader gets the same
+ *  documents (ruling 10). */
 import { createHash } from "node:crypto";
 import { Refusal } from "../../base/errors.ts";
 import { feedAddress, type Page, pageOfFeed, siteFeedAddress } from "../../base/pages.ts";
@@ -16,14 +15,14 @@ const ALLOW = "GET, HEAD, OPTIONS";
 
 const noFeed = (): Refusal => new Refusal("not_found", "There is no such feed, or no such page of it.");
 
-interface Told {
+interface FeedPart {
   document: Identified;
-  /** Null: the collection itself. */
+  /** The page's number; null for the collection itself. */
   n: number | null;
 }
 
-/** What `ctx` asks of the feed of this page, or of the site's where it is null. */
-async function tell({ parts, site, query, request }: Ctx, live: LivePages, of: Page | null): Promise<Told> {
+/** The part that the request asks for of a page's feed, or of the site's if `of` is null. */
+async function partOf({ parts, site, query, request }: Ctx, live: LivePages, of: Page | null): Promise<FeedPart> {
   const n = pageNumber(query);
   if (n === undefined) throw noFeed();
   const page = of?.page ?? null;
@@ -41,11 +40,11 @@ async function tell({ parts, site, query, request }: Ctx, live: LivePages, of: P
 }
 
 async function send(ctx: Ctx, live: LivePages, of: Page | null): Promise<Response> {
-  const { document, n } = await tell(ctx, live, of);
+  const { document, n } = await partOf(ctx, live, of);
   return sendDocument(ctx, document, { ...sharing(ctx, "Accept"), allow: ALLOW }, `-p${n ?? 0}`);
 }
 
-/** `/comments.json` and `X.comments.json`, where no file of the site has that name. */
+/** `/comments.json` and `X.comments.json`, if no file of the site has that name. */
 export async function companion(ctx: Ctx): Promise<Response> {
   await refuseReaders(ctx);
   const live = await ctx.parts.livePages(ctx.site);
@@ -55,7 +54,7 @@ export async function companion(ctx: Ctx): Promise<Response> {
   return send(ctx, live, page);
 }
 
-/** The same wherever a file has the companion's name. */
+/** The same feeds under one address, which no file of a site can hide. */
 export async function feed(ctx: Ctx): Promise<Response> {
   await refuseReaders(ctx);
   const live = await ctx.parts.livePages(ctx.site);
@@ -77,15 +76,14 @@ export async function feedOptions(ctx: Ctx): Promise<Response> {
   return optionsAnswer(ctx, ALLOW, { ...sharing(ctx, "Accept"), ...preflight(ctx, ALLOW) });
 }
 
-/** The container that comments are sent to, as its address describes it (Annotation Protocol 4.1). */
-
+/** Headers of the container that comments are sent to (Annotation Protocol 4.1). */
 const FIELDS = {
   link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type", <http://www.w3.org/TR/annotation-protocol/>; rel="http://www.w3.org/ns/ldp#constrainedBy"',
   allow: "GET, HEAD, OPTIONS, POST",
   "accept-post": LD_JSON,
 };
 const VARY = "Accept, Prefer";
-/** Pages of other sites read, and never write. */
+/** Pages of other sites may read and never write. */
 const READING = "GET, HEAD, OPTIONS";
 
 async function describe({ parts, site, query, request }: Ctx): Promise<Identified> {
@@ -103,19 +101,18 @@ export async function container(ctx: Ctx): Promise<Response> {
   return sendDocument(ctx, await describe(ctx), { ...sharing(ctx, VARY), ...FIELDS, ...applied });
 }
 
-/** Every answer of a container has its tag, for whoever may see it. */
+/** Every answer of a container has its entity tag, if the client may see it. */
 export async function containerOptions(ctx: Ctx): Promise<Response> {
   refuseOff(ctx);
   const tag = (await isAdmitted(ctx)) && { etag: documentTag(await describe(ctx)) };
   return optionsAnswer(ctx, FIELDS.allow, { ...sharing(ctx, VARY), ...preflight(ctx, READING), ...FIELDS, ...tag });
 }
 
-/** Documents that are the same for every reader who gets them: their entity tags, and who else may keep or read them. */
-
 type Fields = Readonly<Record<string, string>>;
 type Mode = { site: Pick<Ctx["site"], "comments_mode"> };
 
-/** In passcode mode no cache and no page of another site may hand them on; no cache either with somebody's cookie. */
+/** Headers that say who may keep or read a document: in passcode mode no cache and no page of another site; no cache either if
+ *  the answer sets a cookie. */
 const sharing = ({ site, exchange }: Mode & Pick<Ctx, "exchange">, vary: string): Fields =>
   site.comments_mode === "passcode"
     ? { "cache-control": "private, no-store", vary: `${vary}, Cookie` }
@@ -126,7 +123,7 @@ const sharing = ({ site, exchange }: Mode & Pick<Ctx, "exchange">, vary: string)
         "access-control-expose-headers": "ETag, Link, Content-Location",
       };
 
-/** A browser asks first where a page of another site names the profile or a preference. */
+/** Headers for a browser that asks first because a page of another site names the profile or a preference. */
 const preflight = ({ site }: Mode, methods: string): Fields =>
   site.comments_mode === "passcode"
     ? {}
@@ -143,20 +140,18 @@ const textOf = (document: Identified): string => scriptJson(document).text;
 const tagOf = (text: string, tag: string): string =>
   `"c-${createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH)}${tag}"`;
 
-/** Of a document that is not sent. */
+/** The entity tag of a document that is not sent. */
 const documentTag = (document: Identified): string => tagOf(textOf(document), "");
 
-/** Its tag says what is public, and nothing else: it is made of the document alone. Whoever writes the text into a page's
- *  script as it is ends no script with it. */
+/** Sends a document. Its tag is made of the document alone, so it shows nothing that is not public. The text is safe inside a
+ *  `<script>` element. */
 function sendDocument(ctx: Ctx, document: Identified, fields: Fields, tag = ""): Response {
   const text = textOf(document);
   const own = { "content-type": LD_JSON, "content-location": document.id, etag: tagOf(text, tag) };
   return answer(ctx, text, { ...fields, ...own });
 }
 
-/** What a client asks of a feed beside its address: in whose words, and how much of it. */
-
-/** A member of Accept or Prefer: its name, and its parameters as they stand. Quoted values may hold commas. */
+/** A member of Accept or Prefer: its name and its raw parameters. Quoted values may have commas. */
 const MEMBER = /([^\s,;]+)((?:\s*;\s*[^\s,;=]+\s*=\s*(?:"[^"]*"|[^\s,;"]*))*)/g;
 const PARAMETER = /;\s*([^\s,;=]+)\s*=\s*(?:"([^"]*)"|([^\s,;"]*))/g;
 
@@ -183,26 +178,26 @@ export const wantsW3c = ({ headers }: Request): boolean =>
       name === "application/ld+json" && names(parameters.get("profile"), ANNO) && Number(parameters.get("q") ?? 1) > 0,
   );
 
-/** How much of its contents a client wants of the container (Annotation Protocol 4.1.1). Pages carry them whole, so that
- *  nothing else is to be done for those who want them whole, or not at all. */
+/** Preferences for the container's contents (Annotation Protocol 4.1.1). Pages always have them whole, so only IRIs need
+ *  anything else. */
 const PREFERENCES: readonly (readonly [iri: string, preference: "iris" | "other"])[] = [
   ["http://www.w3.org/ns/oa#PreferContainedIRIs", "iris"],
   ["http://www.w3.org/ns/oa#PreferContainedDescriptions", "other"],
   ["http://www.w3.org/ns/ldp#PreferMinimalContainer", "other"],
 ];
 
-/** Null where Prefer says nothing that is known. */
+/** Null if Prefer has no known preference. */
 export function preferred({ headers }: Request): "iris" | "other" | null {
   const included = membersOf(headers.get("prefer")).map(({ parameters }) => parameters.get("include"));
   return PREFERENCES.find(([iri]) => included.some((value) => names(value, iri)))?.[1] ?? null;
 }
 
-/** Null where no page is asked for, undefined where what is asked for is no number. */
+/** Null if no page is asked for; undefined if the page is not a number. */
 function pageNumber(query: URLSearchParams): number | null | undefined {
   const asked = query.get("page");
   if (asked === null) return null;
   return /^\d{1,6}$/.test(asked) ? Number(asked) : undefined;
 }
 
-/** Whether items shall be told as their addresses alone. */
+/** Whether the items shall be addresses alone. */
 const asksIris = (query: URLSearchParams): boolean => query.get("iris") === "1";

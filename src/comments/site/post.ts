@@ -13,16 +13,16 @@ import { limitPost } from "../visitor/limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
 import { type Who, writer } from "../visitor/who.ts";
 
-/** Past so many links it waits for the owner, in every mode. */
+/** A comment with more links waits for the owner, in every mode. */
 const MOST_LINKS = 2;
 
 const unknownPage = (): Refusal =>
   new Refusal("unknown_page", "This site has no such page. Reload it, then try again.");
 
-/** Who writes, from the first word on. */
+/** The author of a new comment. */
 interface Writer {
   author: Author;
-  /** To be set with the answer, where this is their first. */
+  /** Cookies for the answer, if this is their first comment. */
   cookies: string[];
 }
 
@@ -39,12 +39,11 @@ export function writerOf(ctx: Ctx, { author }: Who): Writer {
 const hasManyLinks = (text: string): boolean =>
   (text.match(/https?:\/\/(?:www\.)?|\bwww\./gi)?.length ?? 0) > MOST_LINKS;
 
-/** Whether words wait for the owner, whoever said them before: a visitor's do in approved mode, and everywhere with many
- *  links. */
+/** Whether a comment waits for the owner: a visitor's does in approved mode, and in every mode with many links. */
 export const waits = ({ site }: Pick<Ctx, "site">, { kind }: Author, text: string): boolean =>
   kind === "visitor" && (site.comments_mode === "approved" || hasManyLinks(text));
 
-/** The comment that a target names; null where it is no comment of this site. */
+/** The comment that a target names; null if it is not a comment of this site. */
 function answeredBy(target: string, origins: readonly string[]): string | null {
   const path = pathOfSource(target, origins);
   return path?.startsWith(`${COMMENTS}c_`) ? path.slice(COMMENTS.length) : null;

@@ -1,4 +1,4 @@
-/** What visitors read: the threads of a page, one comment, and what is theirs (COMMENTS 2). */
+/** Visitors read the threads of a page, one comment, and their own data (COMMENTS 2). */
 import { Refusal } from "../../base/errors.ts";
 import { commentDeleted, unknownComment } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";
@@ -13,11 +13,11 @@ const POLL_S = 20;
 
 const noPage = (): Refusal => new Refusal("not_found", "The site has no such page.");
 
-/** A cursor of somebody else would leave out what they may not see. */
+/** The scope of a cursor: one of another viewer would skip other comments. */
 const scopeOf = ({ site }: Ctx, page: string, { as }: Who): string =>
   [site.site_id, page, as.kind, as.kind === "visitor" ? as.person_id : ""].join("\0");
 
-/** All the persons that whoever asks is. */
+/** The ids of all persons that the viewer is. */
 export const personsOf = ({ author, visitor }: Pick<Who, "author" | "visitor">): ReadonlySet<string> =>
   new Set([author, visitor].flatMap((one) => (one === null ? [] : [one.id])));
 
@@ -64,7 +64,7 @@ export async function threads(ctx: Ctx): Promise<Response> {
   return answer(ctx, text, fields);
 }
 
-/** `c_…` as it stands in the path. */
+/** The id `c_…` in the path. */
 export const commentId = ({ params }: Pick<Ctx, "params">): string => `c_${params.id!}`;
 
 export async function comment(ctx: Ctx): Promise<Response> {
@@ -93,7 +93,7 @@ export async function me(ctx: Ctx): Promise<Response> {
   return answer(ctx, { id: visitor.id, name: visitor.name, created_at }, PRIVATE);
 }
 
-/** All that they wrote, whoever sees it, as one file. */
+/** Everything that they wrote, public or not, as one file. */
 export async function exported(ctx: Ctx): Promise<Response> {
   refuseOff(ctx);
   const { visitor } = await whoAsks(ctx);

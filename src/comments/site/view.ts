@@ -19,7 +19,7 @@ import { enterPasscode } from "./enter.ts";
 import { store, writerOf } from "./post.ts";
 import { personsOf } from "./read.ts";
 
-/** Nobody reads and writes in less. */
+/** A person needs longer to read and write. */
 const SHORTEST_MS = 2000;
 
 const HEADERS = {
@@ -31,7 +31,7 @@ const HEADERS = {
   "x-robots-tag": "noindex",
 };
 
-/** When the form was given out, and on which site. */
+/** The time when the form was given out, and its site. */
 const stampOf = ({ parts: { keys, now }, site }: Ctx): string =>
   seal("svc_cmt_form", single(keys.cursor), { s: site.site_id, t: now() });
 
@@ -70,7 +70,7 @@ export async function view(ctx: Ctx): Promise<Response> {
   return show(ctx, await askedPage(ctx, ctx.query.get("page") ?? "/"), null);
 }
 
-/** The page again, with what it was refused for and what that says beside: when to come back. */
+/** Shows the page again with the reason of the refusal and its headers, such as when to come back. */
 function showRefusal(ctx: Ctx, page: string, error: unknown, { thread = "", text = "" }: Fields): Promise<Response> {
   if (!(error instanceof Refusal)) throw error;
   Object.assign(ctx.headers, error.headers);
@@ -119,7 +119,7 @@ async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
   }
 }
 
-/** That somebody gives a passcode is known by the body alone; in other modes nothing of it counts before who they are. */
+/** Only the body says that a visitor gives a passcode; in other modes nothing of it counts before it is known who they are. */
 export async function postView(ctx: Ctx): Promise<Response> {
   refuseForeign(ctx, true);
   const who = ctx.site.comments_mode === "passcode" ? null : await writer(ctx);
@@ -146,15 +146,15 @@ interface ViewedPage {
   viewer: Viewer;
   /** Proves when the form was given out. */
   stamp: string;
-  /** What went wrong with the last try, and what was written then. */
+  /** The error of the last try, and the text that was written then. */
   refused: { sentence: string; thread_id: string; text: string } | null;
-  /** True: nothing is shown before the passcode. */
+  /** True if nothing is shown before the passcode. */
   locked: boolean;
 }
 
 const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}" />`;
 
-/** Left empty by people, who do not see it; filled by programs that fill everything. */
+/** The name of a field that people do not see and leave empty; programs that fill everything fill it. */
 const trap = html`<p class="trap" aria-hidden="true">
   <label>Website <input name="website" tabindex="-1" autocomplete="off" /></label>
 </p>`;
@@ -171,7 +171,7 @@ function form({ page, stamp, refused }: ViewedPage, thread_id: string): Html {
   </form>`;
 }
 
-/** Closed until somebody wants it: else a long page would be a page of boxes. */
+/** Folded until it is opened: else a long page would be a page of boxes. */
 const replyForm = (view: ViewedPage, id: string): Html =>
   html`<details ${view.refused?.thread_id === id && trusted("open")}>
     <summary>Reply</summary>
@@ -206,7 +206,7 @@ const passcodeForm = ({ page, refused }: ViewedPage): Html =>
     <button class="button">Enter</button>
   </form>`;
 
-/** To the page on this host: of an app's route, whose path may be any, `//elsewhere.example` would be another one. */
+/** An address of the page on this host. A route of an app may have any path; `//elsewhere.example` would lead to another host. */
 const linkTo = (page: string): string => page.replace(/^\/(?=\/)/, "/./");
 
 function body(view: ViewedPage): Html {

@@ -1,5 +1,5 @@
-/** The cookies of comments (COMMENTS 4 and rulings 8 and 9): who somebody is on this site, that they gave its passcode,
- *  and that its owner sent them. Each is worth something on its own site alone. */
+/** The cookies of comments (COMMENTS 4 and rulings 8 and 9) say who a visitor is on this site, that they gave its passcode,
+ *  or that they are its owner. Each counts on its own site alone. */
 
 import { randomKey } from "../../base/random.ts";
 import type { Site } from "../../base/types.ts";
@@ -8,7 +8,7 @@ import { cookieValues } from "../../http/cookies.ts";
 import { type Keys, seal, single, unseal } from "./keys.ts";
 
 export interface Identity {
-  /** 16 random bytes, base64url: known to its bearer alone. */
+  /** 16 random bytes, base64url; only the visitor's browser knows them. */
   identity: string;
   name: string;
   /** When it was issued: epoch seconds. */
@@ -17,7 +17,7 @@ export interface Identity {
 
 const SECONDS = 1000;
 const DAY_S = UNIT_MS.d / SECONDS;
-/** What browsers keep a cookie at most. */
+/** The longest time that browsers keep a cookie. */
 const IDENTITY_S = 400 * DAY_S;
 const RENEWED_AFTER_S = 30 * DAY_S;
 const GRANT_S = 30 * DAY_S;
@@ -35,24 +35,24 @@ function identityIn(keys: Keys, { site_id }: SiteId, value: string, now: number)
   return issued + IDENTITY_S > secondsOf(now) ? { identity, name, issued } : null;
 }
 
-/** Who asks, and how. */
+/** The parts of a request that cookies depend on. */
 interface CookieRequest {
   request: Request;
   site: SiteId;
-  /** Of the site, as the client asked it. */
+  /** The site's origin, as the client asked for it. */
   origin: string;
 }
 
 interface Said {
   identity: Identity | null;
-  /** Several that count: none of them does. */
+  /** True if the request has several valid identities: then none counts. */
   conflict: boolean;
-  /** One that counts and that this host did not set. */
+  /** True if a valid identity was not set by this host. */
   planted: boolean;
 }
 
-/** Whom the request says to be. Several that count are none: a sibling site can plant one for the parent domain, and its
- *  visitor would write as the one who planted it. */
+/** Reads the identity of a request. Several valid ones count as none: a sibling site can plant a cookie for the parent domain,
+ *  and the visitor would then write as the person who planted it. */
 export function readIdentity(keys: Keys, asked: CookieRequest, now: number): Said {
   const found = cookieValues(asked.request, "svc_cmt")
     .map((value) => identityIn(keys, asked.site, value, now))
@@ -71,7 +71,7 @@ export const newIdentity = (name: string, now: number): Identity => ({
 
 export const isOld = ({ issued }: Identity, now: number): boolean => issued + RENEWED_AFTER_S < secondsOf(now);
 
-/** Read back above; `Secure` under http too: browsers keep it on localhost (ruling 9). */
+/** A value of Set-Cookie. `Secure` under http too: browsers keep it on localhost (ruling 9). */
 const cookie = (name: string, value: string, age: number, rest = "SameSite=Lax; Path=/"): string =>
   `${name}=${value}; HttpOnly; Secure; ${rest}; Max-Age=${age}`;
 
@@ -88,11 +88,11 @@ export const endedIdentity = (place: Pick<CookieRequest, "origin">): string[] =>
   ...endedProof(place),
 ];
 
-/** Nothing that would say more in Set-Cookie than a path. */
+/** A path that adds nothing else to Set-Cookie. */
 const PLAIN_PATH = /^[\w./-]+$/;
 
-/** Away with the own and, where a browser lets us, with what was planted for the parent domain: for the path that was
- *  `asked`, too, else it would stay for that one. */
+/** Ends our own cookie and, as far as a browser lets us, one that was planted for the parent domain, also under the path that
+ *  was `asked` for. */
 export const clearedIdentity = (
   sites_domain: string,
   place: Pick<CookieRequest, "origin">,
@@ -107,7 +107,7 @@ export const clearedIdentity = (
   ];
 };
 
-/** `epoch`: of the passcode that was given; another one ends it. */
+/** `epoch` is that of the passcode which was given; a new passcode ends the grant. */
 export function grantCookie(keys: Keys, { site_id }: SiteId, epoch: number, now: number): string {
   const value = seal("svc_cmt_pass", keys.grant, { s: site_id, e: epoch, x: secondsOf(now) + GRANT_S });
   return cookie("svc_cmt_pass", value, GRANT_S);
@@ -130,27 +130,27 @@ export const isOwner = (keys: Keys, { site_id }: SiteId, request: Request, now: 
     return said?.s === site_id && typeof said.x === "number" && said.x > secondsOf(now);
   });
 
-/** Which `svc_cmt` this host set. A sibling site may set one for the parent domain, of somebody who really wrote here: its
- *  visitor would write as that one (COMMENTS 4). A cookie whose name begins with `__Host-` no other host can set, so one of
- *  these goes along under https and says of whom the other is. Browsers alone are asked for it: they say where a request
- *  comes from, have both cookies or neither, and nobody plants a cookie in a program. */
+// The proof below says which `svc_cmt` this host set. A sibling site may set one for the parent domain, with the identity of
+// somebody who really wrote here, and its visitor would write as that person (COMMENTS 4). No other host can set a cookie
+// whose name begins with `__Host-`, so under https such a cookie goes along and names the identity. Only browsers must have
+// it: they say where a request comes from and have both cookies or neither; nobody plants a cookie in a program.
 
 const NAME = "__Host-svc_cmt";
 const LABEL = "svc_cmt_host";
 
 interface ProofRequest {
   request: Request;
-  /** Of the site, as the client asked it: under http browsers take no such cookie. */
+  /** The site's origin, as the client asked for it: under http browsers take no such cookie. */
   origin: string;
 }
 
 const takesProof = ({ origin }: Pick<ProofRequest, "origin">): boolean => origin.startsWith("https:");
 
-/** All three come from browsers alone, since 2023 from each. */
+/** Headers that only browsers send; all browsers do since 2023. */
 const isBrowser = ({ headers }: Request): boolean =>
   ["site", "mode", "dest"].every((what) => headers.has(`sec-fetch-${what}`));
 
-/** Whether a browser that has this identity should have the proof as well, and has not. */
+/** Whether a browser with this identity should also have the proof and does not. */
 function lacksProof(keys: Keys, site_id: string, asked: ProofRequest, identity: string): boolean {
   if (!takesProof(asked) || !isBrowser(asked.request)) return false;
   return !cookieValues(asked.request, NAME).some((value) => {
@@ -162,7 +162,7 @@ function lacksProof(keys: Keys, site_id: string, asked: ProofRequest, identity: 
 const proofCookie = (value: string, age: number): string =>
   `${NAME}=${value}; HttpOnly; Secure; SameSite=Lax; Path=/; Max-Age=${age}`;
 
-/** Values of Set-Cookie: none where no browser would take it. `age`: seconds. */
+/** Values of Set-Cookie, none if browsers would not take it. `age` is in seconds. */
 const proofCookies = (
   keys: Keys,
   site_id: string,

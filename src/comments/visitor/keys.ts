@@ -1,4 +1,4 @@
-/** What comments are signed and hidden with: the keys, and values that carry their own proof. */
+/** The keys that comments are signed and hidden with, and values that carry their own proof. */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 
@@ -7,7 +7,7 @@ interface Key {
   key: string;
 }
 
-/** The newest signs, and what any of them signed counts. */
+/** A ring of keys: the newest signs, and a signature of any of them counts. */
 interface Ring {
   newest(): Key;
   find(kid: string): Key | undefined;
@@ -17,7 +17,7 @@ export interface Keys {
   visitor: Ring;
   grant: Ring;
   owner: string;
-  /** What a person is called in public follows from what their cookie holds, and not the other way. */
+  /** Derives a person's public id from the identity in their cookie; the way back is impossible. */
   people: string;
   cursor: string;
 }
@@ -38,36 +38,36 @@ export function seal(label: Label, ring: Ring, payload: object): string {
   return `v1.${newest.kid}.${text}.${macOf(newest, label, text).toString("base64url")}`;
 }
 
-/** Null for what no key of the ring signed under this label, however little it differs. */
+/** The payload of a sealed value; null unless a key of the ring signed exactly this value under this label. */
 export function unseal(label: Label, ring: Ring, value: string): Readonly<Record<string, unknown>> | null {
   const [, kid, payload = "", mac = ""] = VALUE.exec(value) ?? [];
   const key = kid === undefined ? undefined : ring.find(kid);
   if (key === undefined) return null;
   const given = Buffer.from(mac, "base64url");
   const text = Buffer.from(payload, "base64url");
-  // Bits that the encoding leaves over would let one value be written in several ways.
+  // The unused bits of base64url would allow several spellings of one value.
   if (given.toString("base64url") !== mac || text.toString("base64url") !== payload) return null;
   if (given.length !== 32 || !timingSafeEqual(given, macOf(key, label, payload))) return null;
   return JSON.parse(text.toString()) as Record<string, unknown>;
 }
 
-/** One key that is never changed, for what does not last. */
+/** A ring of one key that never changes, for values that do not last. */
 export const single = (key: string): Ring => {
   const only = { kid: "0", key };
   return { newest: () => only, find: (kid) => (kid === only.kid ? only : undefined) };
 };
 
-/** Public name of whoever holds this identity on this site. */
+/** The public id of the person with this identity on this site. */
 export const personId = ({ people }: Keys, site_id: string, identity: string): string =>
   `p_${hmac(people, `${site_id}\0${identity}`).toString("base64url").slice(0, 16)}`;
 
-/** Cursors that tell nothing: the number of a change would say how many others there were that one may not see. The same
- *  number is the same cursor, and one of another site, page or viewer is none. */
+// Cursors below hide the number of a change, which would say how many changes there were that a viewer may not see. Equal
+// numbers give equal cursors; a cursor of another site, page or viewer is invalid.
 
 const BYTES = 8;
 const LONGEST = 64;
 
-/** Of the number under this scope: what is written, and what proves it. */
+/** The bits that hide a number under this scope, by its tag. */
 function mask(key: string, scope: string, tag: string): bigint {
   return hmac(key, `pad\0${scope}\0${tag}`).readBigUInt64BE(0);
 }
@@ -81,7 +81,7 @@ export function cursorOf(key: string, scope: string, number: number): string {
   return tag + hidden.toString("base64url");
 }
 
-/** Null for what was never given out under this scope. */
+/** The number in a cursor; null if it was never given out under this scope. */
 export function numberIn(key: string, scope: string, cursor: string | null): number | null {
   if (cursor === null || cursor.length > LONGEST) return null;
   const [, tag = "", hidden = ""] = /^([\w-]{11})([\w-]{11})$/.exec(cursor) ?? [];

@@ -1,17 +1,17 @@
-/** How much one may write (COMMENTS 2 and ruling 13). */
+/** Limits on writing comments (COMMENTS 2 and ruling 13). */
 import { Refusal } from "../../base/errors.ts";
 import type { Counted } from "../../http/rate-limit.ts";
 import type { Author } from "../../store/notes.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import type { Ctx } from "../context.ts";
 
-/** Posts, edits, deletions and renames of one network, whatever comes of them. */
+/** Counts a post, an edit, a deletion or a rename for the client's network, whether it succeeds or not. */
 export async function limitClient(ctx: Ctx): Promise<void> {
   Object.assign(ctx.headers, (await ctx.parts.limit("rate_comment", ctx.network())).headers);
 }
 
 interface Uncounted {
-  /** What `work` refuses does not count for the visitor or the site: else whoever sends nonsense would silence a site. */
+  /** Runs `work`. If it refuses, the call does not count for the visitor or the site: else nonsense could silence a site. */
   unless<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -44,10 +44,10 @@ export async function limitRename(ctx: Ctx, author: Author): Promise<Uncounted> 
   return uncounting([await ctx.parts.limit("rate_rename", `${ctx.site.site_id} ${author.id}`)]);
 }
 
-/** Wrong ones of all clients together (CONTRACT 4.4). */
+/** Wrong passcodes of all clients together (CONTRACT 4.4). */
 const OF_SITE = [{ count: 50, window_ms: UNIT_MS.h }];
 
-/** Counted before it is known whether it is right, so that many at once are not one; `undo` takes it back. */
+/** Counts a passcode before it is known to be right, so that many at once do not pass as one; `undo` takes it back. */
 export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ undo(): Promise<void> }> {
   const of_client = await parts.limitWindows("passcode", `${site.site_id} ${network()}`, parts.passcode_windows);
   const of_site = await parts.limitWindows("passcode-site", site.site_id, OF_SITE).catch(async (error: unknown) => {
@@ -57,16 +57,16 @@ export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ un
   return { undo: async () => void (await Promise.all([of_client.undo(), of_site.undo()])) };
 }
 
-/** As a passcode: wrong ones alone count. */
+/** Counts an owner code like a passcode: only wrong ones count. */
 export const limitOwnerCode = ({ parts, network }: Ctx): Promise<Pick<Counted, "undo">> =>
   parts.limit("rate_owner_code", network());
 
-/** What owners decide and set, on either host, whatever comes of it. */
+/** Counts a decision or a setting of an owner, on either host, whether it succeeds or not. */
 export async function limitOwner({ parts, site }: Pick<Ctx, "site" | "parts">): Promise<Record<string, string>> {
   return (await parts.limit("rate_moderation", site.site_id)).headers;
 }
 
-/** False past the limit: nobody is told. */
+/** False past the limit; the reporter does not hear of it. */
 export async function isReportCounted({ parts, network }: Ctx): Promise<boolean> {
   try {
     await parts.limit("rate_report", `comments ${network()}`);

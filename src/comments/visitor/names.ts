@@ -1,10 +1,10 @@
-/** What visitors are called: a name that is drawn, or one that they choose (COMMENTS 4). */
+/** Names that visitors choose (COMMENTS 4). */
 import { Refusal } from "../../base/errors.ts";
 import { UNSEEN, withoutUnseen } from "../../base/visible.ts";
 
 const MOST_GRAPHEMES = 40;
 const MOST_BYTES = 120;
-/** A word that says who somebody is here is the service's to say. */
+/** Names that claim a role: only the service gives those. */
 const RESERVED = new Set([
   "owner",
   "siteowner",
@@ -19,7 +19,7 @@ const RESERVED = new Set([
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Letters of other scripts, and other forms, that read as a Latin one. */
+/** Letters of other scripts, and other forms, that look like a Latin letter. */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   ..."аa еe оo рp сc хx уy іi ѕs ԁd ԛq ԝw һh ӏl кk мm нh тt вb гr пn"
     .split(" ")
@@ -32,7 +32,7 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
     .reduce((all, pair) => ({ ...all, [[...pair][0]!]: [...pair][1]! }), {} as Record<string, string>),
 };
 
-/** White letters on a disc or a tile, and those that flags are made of: the first of each, and how many there are. */
+/** Letters on a disc or a tile, and the letters of flags: the first of each alphabet. */
 const ON_TILES = [0x1f150, 0x1f170, 0x1f1e6] as const;
 const LETTERS = 26;
 
@@ -45,7 +45,8 @@ function plainLetter(char: string): string {
 /** Two letters that read as one. */
 const PAIRS: Readonly<Record<string, string>> = { vv: "w", rn: "m", cl: "d" };
 
-/** As a reader takes it at a glance: without case, marks, blanks and punctuation, and Latin where it looks so. */
+/** A name as a reader takes it at a glance: without case, marks, blanks and punctuation, and with Latin letters for those that
+ *  look so. */
 const skeleton = (name: string): string =>
   Array.from(name.normalize("NFKD").toLowerCase().replace(UNSEEN, "").replace(/\p{M}/gu, ""))
     .map(plainLetter)
@@ -55,7 +56,8 @@ const skeleton = (name: string): string =>
 
 const invalidName = (why: string): Refusal => new Refusal("invalid_input", why, { field: "name" });
 
-/** As it is kept. `label`: of the site, whose name nobody takes. Throws `invalid_input`, `name_reserved`. */
+/** Checks a name and returns it as it is stored. `label` is the site's own, which nobody may take. Throws `invalid_input`,
+ *  `name_reserved`. */
 export function checkName(sent: unknown, label: string | null): string {
   if (typeof sent !== "string" || !sent.isWellFormed()) throw invalidName('The member "name" must be a string.');
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(sent)) {

@@ -1,4 +1,4 @@
-/** Who asks on a site's host, and what they may: in the order in which it is refused (COMMENTS, ruling 12). */
+/** The visitor behind a request on a site's host, and what they may do; checks are in the order of COMMENTS, ruling 12. */
 import { Refusal } from "../../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";
 import type { Author, Viewpoint } from "../../store/notes.ts";
@@ -11,12 +11,12 @@ import type { Viewer } from "../types.ts";
 
 export interface Who {
   identity: Identity | null;
-  /** Several cookies that count: none of them does. */
+  /** True if the request has several valid identities: then none counts. */
   conflict: boolean;
-  /** Of the identity; null without one. */
+  /** The visitor with this identity; null without one. */
   visitor: Author | null;
   owner: boolean;
-  /** As whom they write and look. */
+  /** The author of what they write now: the owner goes before the visitor. `as` is whose view they have. */
   author: Author | null;
   as: Viewpoint;
 }
@@ -29,7 +29,7 @@ export const ownerOf = (keys: Keys, { site_id }: Pick<Site, "site_id">): Author 
 
 async function visitorOf({ keys, store }: CommentParts, site: Site, { identity, name }: Identity): Promise<Author> {
   const id = personId(keys, site.site_id, identity);
-  // What the cookie says is what they were called when it was issued.
+  // The cookie has the name that they had when it was issued.
   const known = await store.notes.person(site.site_id, id);
   return { id, name: known?.name ?? name, kind: "visitor" };
 }
@@ -39,7 +39,7 @@ function viewpointOf(owner: boolean, visitor: Author | null): Viewpoint {
   return visitor === null ? { kind: "public" } : { kind: "visitor", person_id: visitor.id };
 }
 
-/** Whatever is asked: an old identity is renewed (ruling 9). */
+/** Renews an old identity, whatever the request is about (ruling 9). */
 export async function renewIdentity(ctx: Ctx): Promise<void> {
   const { exchange, site, parts } = ctx;
   const { identity } = readIdentity(parts.keys, ctx, parts.now());
@@ -71,7 +71,7 @@ const passcodeRequired = (): Refusal =>
     { "cache-control": "private, no-store" },
   );
 
-/** In passcode mode, of whoever gave it; the owner needs none. */
+/** Whether the visitor gave the passcode if the site has one; the owner needs none. */
 export async function isAdmitted({ request, site, parts }: Ctx): Promise<boolean> {
   if (site.comments_mode !== "passcode") return true;
   const { keys, store, now } = parts;
@@ -80,7 +80,7 @@ export async function isAdmitted({ request, site, parts }: Ctx): Promise<boolean
   return hasGrant(keys, site, passcode_epoch, request, now());
 }
 
-/** Throws 404 and 401. */
+/** Throws 404 if comments are off and 401 without the passcode. */
 export async function refuseReaders(ctx: Ctx): Promise<void> {
   refuseOff(ctx);
   if (!(await isAdmitted(ctx))) throw passcodeRequired();
@@ -91,7 +91,7 @@ export async function reader(ctx: Ctx): Promise<Who> {
   return whoAsks(ctx);
 }
 
-/** What comes before anything of a write is looked at. `on_frozen`: a frozen site takes it too. */
+/** Refuses a write before anything of it is read: comments off, another origin, a frozen site (unless `on_frozen`). */
 export function refuseForeign(ctx: Ctx, on_frozen = false): void {
   refuseOff(ctx);
   refuseUnlessOwnOrigin(ctx);
@@ -115,7 +115,7 @@ const noOwner = (): Refusal =>
     "This is for the site's owner: open the comments from the dashboard, or by svc comments owner.",
   );
 
-/** Whoever moderates on the site's host, by reading alone. */
+/** The owner, who reads the queue on the site's host. Throws 401 for anybody else. */
 export function ownerAsks({ request, site, parts: { keys, now } }: Ctx): Author {
   if (!isOwner(keys, site, request, now())) throw noOwner();
   return ownerOf(keys, site);

@@ -123,5 +123,5 @@ export async function testEnvironment({ compiled }: Wanted): Promise<Record<stri
       if (compiles) await compileServer(server);
     });
   }
-  return { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_SERVER: existsSync(server) ? server : "" };
+  return { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_SERVER: set ?? (existsSync(server) ? server : "") };
 }

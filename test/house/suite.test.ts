@@ -1,9 +1,11 @@
-/** The suite's own runner: what fails is told and counted, and a runner that dies takes no other file with it. */
-import { mkdtemp, rm } from "node:fs/promises";
+/** The suite's own runner: what fails is told and counted, and a runner that dies takes no other file with it. `bun test` hands
+ *  over to it, with what tests need. */
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { ROOT } from "../../scripts/run.ts";
+import { testFiles } from "../../scripts/suite.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "svc-test-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -46,4 +48,79 @@ test("a file that hangs is ended, has failed, and does not hang a second time", 
   const [said, code] = await ran("hanging", `test("x", () => { for (;;); })`, ", 2_000");
   expect([said.includes("ran again"), code]).toEqual([false, 1]);
   expect(said).toMatch(/FAIL .* 0 passed, 1 failed[^]* 0 pass\n 1 fail\n/);
+});
+
+describe("what is chosen", () => {
+  const LONG = /\.long\.test\.ts$/;
+
+  test("long files are left to --all, where nobody names them", async () => {
+    const [part, all] = await Promise.all([false, true].map((all) => testFiles({ words: [], all })));
+    expect(part!.filter((file) => LONG.test(file))).toEqual([]);
+    expect(all!.filter((file) => !LONG.test(file)).toSorted()).toEqual(part!.toSorted());
+    expect(all!.length).toBeGreaterThan(part!.length);
+    const named = await testFiles({
+      words: ["./test/render/bounds", join(ROOT, "test/web/words.test.ts")],
+      all: false,
+    });
+    expect(named.toSorted()).toEqual(["test/render/bounds.long.test.ts", "test/web/words.test.ts"]);
+  });
+});
+
+describe("bun test", () => {
+  const { SVC_TEST_RUN: _run, SVC_TEST_ALL: _all, ...typed } = process.env;
+
+  async function bunTest(cwd: string, args: string[], env: Record<string, string> = {}) {
+    const options = { cwd, env: { ...typed, ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+    const child = Bun.spawn([process.execPath, "test", ...args], options);
+    return { said: await child.stderr.text(), code: await child.exited };
+  }
+
+  /** A checkout of the scripts alone, whose tests say what they were given. */
+  async function checkout(name: string): Promise<string> {
+    const path = join(folder, name);
+    await Promise.all(
+      ["scripts", "bunfig.toml"].map((from) => cp(join(ROOT, from), join(path, from), { recursive: true })),
+    );
+    for (const at of [path, join(path, "test", "tools")]) {
+      const dependencies = { y: "file:./y" };
+      const workspaces = { "": { name: "x", dependencies } };
+      const lock = { lockfileVersion: 2, configVersion: 1, workspaces, packages: { y: ["y@file:y", {}] } };
+      await Bun.write(join(at, "y", "package.json"), `{ "name": "y", "version": "1.0.0" }`);
+      await Bun.write(join(at, "package.json"), JSON.stringify({ name: "x", dependencies }));
+      await Bun.write(join(at, "bun.lock"), JSON.stringify(lock));
+    }
+    const body = `const { SVC_TEST_SERVER, SVC_TEST_ALL, BUN_JSC_useDFGJIT } = process.env;
+      test("x", () => console.error("given", SVC_TEST_SERVER, SVC_TEST_ALL, BUN_JSC_useDFGJIT)); if (BUN_JSC_useDFGJIT === undefined) test("late", () => Bun.sleep(5_200));`;
+    for (const file of ["browser/a", "web/b"])
+      await Bun.write(join(path, `test/${file}.test.ts`), `${IMPORTS}\n${body}`);
+    return path;
+  }
+  const THERE = { BUN_CHROME_PATH: process.execPath, SVC_TEST_SERVER: "a-server" };
+
+  test.concurrent("of one file has limits and compiler of the suite, and what tests need", async () => {
+    const at = await checkout("one");
+    const [a, b] = await Promise.all(
+      ["browser/a", "web/b"].map((file) => bunTest(at, [`./test/${file}.test.ts`], THERE)),
+    );
+    expect([a, b]).toMatchObject([{ code: 0 }, { code: 0 }]);
+    expect(a!.said).toContain("given a-server 1 0\n");
+    expect(b!.said).toContain("given a-server 1 undefined\n");
+    expect(`${a!.said}${b!.said}`.match(/^(packages|test tools): /gm)).toHaveLength(2); // one of both installed them
+  });
+
+  test.concurrent("of all runs each file in a process, and says what it leaves", async () => {
+    const { said, code } = await bunTest(await checkout("all"), [], THERE);
+    expect([said, code]).toEqual([expect.stringMatching(/ 3 pass\n 0 fail\n[^]*bun run verify --all/), 0]);
+  });
+
+  test.concurrent("where nothing can be installed says in a line what to do, and fails", async () => {
+    const at = await checkout("offline");
+    await Bun.write(join(at, "package.json"), `{ "dependencies": { "marked": "18.2.1" } }`);
+    const nowhere = { BUN_CONFIG_REGISTRY: "http://127.0.0.1:1/", BUN_INSTALL_CACHE_DIR: join(at, "cache") };
+    const { said, code } = await bunTest(at, ["web/b"], { ...THERE, ...nowhere });
+    expect([said, code]).toEqual([
+      expect.stringMatching(/^The packages could not be installed: .*npm registry.*\n$/m),
+      1,
+    ]);
+  });
 });

@@ -48,6 +48,7 @@ describe("CONTRACT 9: --wait", () => {
 
   test("where no engine is on there is nothing to wait for", async () => {
     await using off = await startServer();
+    await home.write("sound", { "index.html": SOUND });
     const env = { DEPLOY_URL: off.base_url };
     const { code, err } = await home.run(["sound", "--wait"], { env });
     expect([code, err.includes("no render engine")]).toEqual([0, true]);
@@ -109,6 +110,7 @@ describe("CONTRACT 8: svc open", () => {
 
   longTest("--screenshot says where there is none", async () => {
     await using off = await startServer();
+    await home.write("sound", { "index.html": SOUND });
     const env = { DEPLOY_URL: off.base_url };
     await home.write("plain", { "index.html": SOUND });
     await home.run(["plain"], { env });

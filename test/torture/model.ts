@@ -1,4 +1,4 @@
-/** The long form of test/store/model.test.ts: `bun test/torture/model.ts [minutes] [seed]`, an hour unless said otherwise.
+/** The long form of test/store/model.long.test.ts: `bun test/torture/model.ts [minutes] [seed]`, an hour unless said otherwise.
  *  Deploy, redeploy, rollback, claim, attach, delete, expiry, sweep, backup and kill -9 in random order and side by side,
  *  of the server, of a worker, of a deploy's process, or a process that stands still, with one worker or two, and with all
  *  versions kept or few, against a model in memory, while readers hold each answer against what may have been live. Needs test/tools' packages. */

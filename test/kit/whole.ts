@@ -12,7 +12,7 @@ export const ALL = WHOLE || process.env["SVC_TEST_ALL"] === "1";
 export const partOf = <Row>(rows: readonly Row[], most: number): Row[] =>
   rows.filter((_, n) => ALL || Math.floor((n * most) / rows.length) !== Math.floor(((n - 1) * most) / rows.length));
 
-const leaveOut = Object.assign(() => {}, { each: () => () => {} });
+const leaveOut = Object.assign(() => {}, { serial: () => {}, each: () => () => {} });
 
 /** A test of `verify --all`. A run without it does not declare it, so it does not count as skipped. */
 export const longTest = ALL ? test : (leaveOut as unknown as typeof test);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { TimeLimits } from "../../src/pipeline/markdown/limits.ts";
 import { docs } from "../kit/markdown-site.ts";
 import { docsApart } from "./docs-apart.ts";
-import { ALL, partOf } from "../kit/whole.ts";
+import { longTest, partOf } from "../kit/whole.ts";
 
 /** Of these tests alone: many times what an honest page takes on a slow machine, and a small part of what a hostile one
  *  would take on a quick one. */
@@ -42,7 +42,7 @@ describe("a page that does not make it becomes its source, and costs no other pa
   );
 });
 
-test.if(ALL)(
+longTest(
   "all pages together have their time: what comes after it shows its source, short texts come first",
   async () => {
     const bad = Object.fromEntries(
@@ -86,7 +86,7 @@ describe("PIPELINE 1: rendering counts processor time, and slow pages come last"
     expect(order).toEqual(["b.md", "slow.md", "zz.md", "slow.md", "zz.md"]);
   }, 60_000);
 
-  test.if(ALL)(
+  longTest(
     "a machine that is busy with other things takes no time from a long changelog",
     async () => {
       const busy = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", "for(;;);"]));

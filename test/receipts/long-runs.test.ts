@@ -5,7 +5,7 @@ import { judgedInParts, markdownReaders } from "../kit/patterns/judged.ts";
 import { addresses, PLACES, textsAt, valuesOf, wordsOfReaders } from "../kit/patterns/files.ts";
 import { slowest } from "../kit/patterns/slowest.ts";
 import { RUNS } from "../kit/patterns/texts.ts";
-import { ALL, partOf } from "../kit/whole.ts";
+import { longTest, partOf } from "../kit/whole.ts";
 
 const SIZE = 8000;
 /** Some times what the slowest takes; a part of what anything quadratic would. */
@@ -17,7 +17,7 @@ test.each(partOf(Object.keys(PLACES), 8))(
   60_000,
 );
 
-test.if(ALL)(
+longTest(
   "addresses, wherever they stand",
   () => {
     expect(slowest(judgedInParts, addresses(), SIZE, 2 * ENOUGH_MS)).toBeNull();
@@ -33,7 +33,7 @@ test("the attributes of which readers ask are known by their source", () => {
   expect(words).toContainEqual("aria-label");
 });
 
-test.if(ALL)(
+longTest(
   "every attribute, on every kind of element",
   () => {
     for (const word of words) expect(slowest(judgedInParts, valuesOf(word), SIZE, 2 * ENOUGH_MS)).toBeNull();

@@ -6,7 +6,7 @@ import { until } from "../kit/until.ts";
 import { UNIT_MS } from "../../src/base/units.ts";
 import { type Commented, commentedSite, startCommented } from "../comments/agents.ts";
 import { type Received, type Receiver, startReceiver, Webhook } from "./receiver.ts";
-import { ALL } from "../kit/whole.ts";
+import { longTest } from "../kit/whole.ts";
 
 const ON = { SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8" };
 const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.reopened", "comment.reported"];
@@ -152,7 +152,7 @@ describe.concurrent("COMMENTS 2: what is told", () => {
 });
 
 describe.concurrent("COMMENTS 2: a receiver that does not take it", () => {
-  test.if(ALL)(
+  longTest(
     "gets it five times more, each time later, under the same id; then it is given up",
     async () => {
       const site = await world();
@@ -214,7 +214,7 @@ describe.concurrent("COMMENTS 2: a receiver that does not take it", () => {
     expect(ids).toEqual([ids[0]!, ids[0]!]);
   });
 
-  test.serial.if(ALL)(
+  longTest.serial(
     "twenty dead receivers hold nobody up",
     async () => {
       const site = await world();

@@ -7,8 +7,10 @@
 import { effectiveSpa } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { decodeHtml } from "../html/decode.ts";
-import type { AnchorRow, Carried, CarriedRow, Notes, Place } from "../store/notes.ts";
-import type { Blobs, Versions } from "../store/serving.ts";
+import type { AnchorRow, Carried, CarriedRow, Place } from "../store/notes.ts";
+import type { Notes } from "../store/notes/index.ts";
+import type { Blobs } from "../store/serving.ts";
+import type { Versions } from "../store/versions.ts";
 import { anchor } from "./anchoring/anchor.ts";
 import { pageText } from "./anchoring/page-text.ts";
 import { describe } from "./anchoring/quote.ts";

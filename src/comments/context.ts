@@ -2,10 +2,11 @@
 import type { From } from "../run/gate.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
-import type { WriteBy } from "../store/changes.ts";
-import type { Carried, Notes, Place, Quote } from "../store/notes.ts";
+import type { WriteBy } from "../store/permission.ts";
+import type { Carried, Place, Quote } from "../store/notes.ts";
+import type { Notes } from "../store/notes/index.ts";
 import type { RateWindow } from "../base/rates.ts";
-import type { StoredManifest } from "../store/serving.ts";
+import type { StoredManifest } from "../store/versions.ts";
 import type { Page, Pages } from "../base/pages.ts";
 import type { Site, Version } from "../base/types.ts";
 import type { FeedDocuments } from "./types.ts";

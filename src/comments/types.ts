@@ -1,5 +1,5 @@
 /** The nouns of comments as the wire has them (COMMENTS 2): what routes answer, and what the feed is made of. */
-import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/note-nouns.ts";
+import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/notes.ts";
 import type { CommentsMode } from "../base/types.ts";
 
 export interface TextQuoteSelector {

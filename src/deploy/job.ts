@@ -2,7 +2,9 @@
 import type { PlainFailure } from "../base/errors.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../base/types.ts";
 import type { ReviewThread } from "../comments/carry.ts";
-import type { Bounds, Charged, NewToken, Published, PublishTarget } from "../store/changes.ts";
+import type { Bounds, Charged } from "../store/quotas.ts";
+import type { NewToken } from "../store/sites.ts";
+import type { Published, PublishTarget } from "../store/publish.ts";
 import type { HandedZip } from "./handed-zip.ts";
 
 /** The bytes of an upload. */

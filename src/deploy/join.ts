@@ -4,7 +4,7 @@ import { createGate } from "../run/gate.ts";
 import { type Ingested, openDelta } from "../pipeline/index.ts";
 import type { Store } from "../store/index.ts";
 import { DamagedBlob } from "../store/refusals.ts";
-import type { Stored } from "../store/serving.ts";
+import type { Stored } from "../store/versions.ts";
 import type { Bytes, Limits, Progress } from "../base/types.ts";
 
 /** One by one a thousand files take three times as long. */

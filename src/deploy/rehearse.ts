@@ -1,7 +1,7 @@
 /** What a deploy would change, compared with what is live: uploaded files alone. */
 import { refuseCollision } from "../store/refusals.ts";
-import type { Store } from "../store/index.ts";
-import { type ChangedFile, compareUploads, type Versions } from "../store/serving.ts";
+import { type Store, compareUploads } from "../store/index.ts";
+import type { ChangedFile, Versions } from "../store/versions.ts";
 import type { BuiltVersion } from "../base/types.ts";
 import type { Rehearsed, RehearsalJob } from "./job.ts";
 

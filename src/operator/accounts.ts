@@ -2,7 +2,7 @@
  *  there are stands in account-state.ts. */
 import { hashPassword } from "../http/passwords.ts";
 import { hashToken, newAccountId, newToken } from "../base/tokens.ts";
-import type { EndedTokens } from "../store/upkeep.ts";
+import type { EndedTokens } from "../store/people/operator-accounts.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { aboutAccount } from "./about-account.ts";
 import type { Command } from "./command.ts";

@@ -2,7 +2,7 @@
 import type { Config } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { siteState } from "../base/site-state.ts";
-import type { ListedSite } from "../store/upkeep.ts";
+import type { ListedSite } from "../store/moderation.ts";
 import type { Command } from "./command.ts";
 import { instant, JSON_OPTION, list } from "./print.ts";
 

@@ -1,6 +1,7 @@
 /** `reports` and `reports close`: what visitors reported, and what the abuse scan found. */
 import { siteState } from "../base/site-state.ts";
-import type { ListedReport, Quarantined } from "../store/upkeep.ts";
+import type { ListedReport } from "../store/reports.ts";
+import type { Quarantined } from "../store/moderation.ts";
 import { visible } from "../base/visible.ts";
 import type { Command } from "./command.ts";
 import { counted, json } from "./print.ts";

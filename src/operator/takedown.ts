@@ -1,5 +1,5 @@
 /** `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: what an operator does to one site. */
-import type { SiteAct } from "../store/upkeep.ts";
+import type { SiteAct } from "../store/moderation.ts";
 import type { Command } from "./command.ts";
 import { siteNamed } from "./site-named.ts";
 

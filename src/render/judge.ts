@@ -1,6 +1,6 @@
 /** What of a page is worth a warning: what failed in the browser, and what the lint did not say already. */
 import type { RenderWarning } from "../store/renders.ts";
-import type { Receipt } from "../store/serving.ts";
+import type { Receipt } from "../store/receipts.ts";
 import { counts } from "./counting.ts";
 import type { PageError, Seen, SeenRequest } from "./job.ts";
 

@@ -1,6 +1,6 @@
 /** The signed-in account: itself, its sessions and its sites (CONTRACT 4.4 and 5). A manage_token opens none of it. */
 import { Refusal } from "../base/errors.ts";
-import type { SiteChange } from "../store/changes.ts";
+import type { SiteChange } from "../store/ownership.ts";
 import { listMember, readJson } from "../http/body.ts";
 import { unauthorized } from "./caller.ts";
 import { siteUrl } from "../http/hosts.ts";

@@ -4,7 +4,7 @@ import { appealing, Refusal } from "../base/errors.ts";
 import { hashPassword, normalEmail } from "../http/passwords.ts";
 import type { Config } from "../config/index.ts";
 import { signupClosed } from "../store/refusals.ts";
-import type { NewSession } from "../store/people.ts";
+import type { NewSession } from "../store/people/sessions.ts";
 import { hashToken, newAccountId, newSessionId, newToken } from "../base/tokens.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { isForm, readFields, readForm, stringMember } from "../http/body.ts";

@@ -1,6 +1,6 @@
 /** Anonymous sites become an account's: one by its claim_token, many by their manage_tokens (CONTRACT 4.4). */
 import { Refusal } from "../base/errors.ts";
-import type { NotAttached } from "../store/changes.ts";
+import type { NotAttached } from "../store/ownership.ts";
 import { hashToken } from "../base/tokens.ts";
 import { listMember, readJson, stringMember } from "../http/body.ts";
 import { limitClient } from "../http/rate-limit.ts";

@@ -3,7 +3,7 @@ import { duration } from "../config/setting.ts";
 import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
 import { limitAccount } from "../http/rate-limit.ts";
-import type { DeployToken } from "../store/people.ts";
+import type { DeployToken } from "../store/people/deploy-tokens.ts";
 import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";

@@ -1,7 +1,7 @@
 /** The device's half of RFC 8628: it asks for a code, shows it to a person, and asks whether they approved. The
  *  person's half is a page (src/web/device.ts). */
 import { Refusal } from "../base/errors.ts";
-import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/people.ts";
+import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/index.ts";
 import { randomText } from "../base/random.ts";
 import { hashToken, newToken } from "../base/tokens.ts";
 import { newSession } from "./auth.ts";

@@ -1,6 +1,6 @@
 /** Lists are told in pages, newest first: `?limit=` and where to go on (CONTRACT 4.4). */
 import { Refusal } from "../base/errors.ts";
-import type { SitePlace } from "../store/changes.ts";
+import type { SitePlace } from "../store/account-sites.ts";
 
 /** Of one page, where nothing else is asked, and at most. */
 export const PAGE = 1000;

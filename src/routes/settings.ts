@@ -1,7 +1,7 @@
 /** The settings of a site (BEYOND 0). */
 import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
-import type { SettingsChange } from "../store/changes.ts";
+import type { SiteSettingsChange } from "../store/ownership.ts";
 import { refuseUnlessWritable } from "../store/refusals.ts";
 import type { Site } from "../base/types.ts";
 import type { ApiParts, SiteCtx } from "./context.ts";
@@ -17,10 +17,10 @@ export async function readSettings({ site, parts }: SiteCtx) {
   return settingsOf(parts, site);
 }
 
-type Field = keyof SettingsChange;
+type Field = keyof SiteSettingsChange;
 const FIELDS: readonly Field[] = ["skew", "stats"];
 
-function memberOf(body: Readonly<Record<string, unknown>>, field: Field): SettingsChange {
+function memberOf(body: Readonly<Record<string, unknown>>, field: Field): SiteSettingsChange {
   if (!Object.hasOwn(body, field)) return {};
   const value = body[field];
   if (typeof value === "boolean") return { [field]: value ? 1 : 0 };
@@ -31,7 +31,7 @@ function memberOf(body: Readonly<Record<string, unknown>>, field: Field): Settin
 export async function changeSettings({ request, parts, site, by }: SiteCtx) {
   refuseUnlessWritable(site, parts.now());
   const body = await readJson(request);
-  const change: SettingsChange = Object.assign({}, ...FIELDS.map((field) => memberOf(body, field)));
+  const change: SiteSettingsChange = Object.assign({}, ...FIELDS.map((field) => memberOf(body, field)));
   if (Object.keys(change).length === 0) {
     throw new Refusal("invalid_input", 'Send what is to change: "skew", "stats" or both.');
   }

@@ -1,7 +1,8 @@
 /** Reading a site and moving its live pointer (CONTRACT 4.4). */
 import type { Config } from "../config/index.ts";
 import { effectiveSpa, siteState } from "../base/site-state.ts";
-import type { RolledBack, Rollback } from "../store/changes.ts";
+import type { RolledBack } from "../store/sites.ts";
+import type { Rollback } from "../store/publish.ts";
 import type { Store } from "../store/index.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Site, Version } from "../base/types.ts";

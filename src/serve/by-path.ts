@@ -5,7 +5,7 @@ import { decodePath } from "../base/percent.ts";
 import { shownByRule } from "../rules/shown.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../base/pages.ts";
 import { fallbackPath } from "../base/site-state.ts";
-import type { StoredFile, StoredManifest } from "../store/serving.ts";
+import type { StoredFile, StoredManifest } from "../store/versions.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Budget, Kept } from "./budget.ts";
 import type { HeaderTable } from "../rules/header-table.ts";

@@ -2,7 +2,8 @@
  *  the same library, finds the codings that were made before. */
 import { giveBack } from "../run/runtime.ts";
 import { isHtml } from "../base/media-types.ts";
-import type { Blobs, StoredFile } from "../store/serving.ts";
+import type { Blobs } from "../store/serving.ts";
+import type { StoredFile } from "../store/versions.ts";
 import type { Bytes } from "../base/types.ts";
 import { isCoded } from "./encode.ts";
 import { inject, insertedIn, LOOKED_THROUGH } from "./inject.ts";

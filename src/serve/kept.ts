@@ -4,7 +4,8 @@ import type { Coding } from "../http/negotiate.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
 import type { RedirectRule } from "../rules/types.ts";
-import type { ShownPreview, StoredFile, StoredManifest } from "../store/serving.ts";
+import type { ShownPreview } from "../store/previews.ts";
+import type { StoredFile, StoredManifest } from "../store/versions.ts";
 import type { Bytes, Site, Tombstone, Version } from "../base/types.ts";
 import type { Kept } from "./budget.ts";
 

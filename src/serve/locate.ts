@@ -1,7 +1,7 @@
 /** From a site's host to what is shown there: the row of the slug, whether visitors may see the site at all, the version.
  *  Pages and the paths that the service keeps on a site's host ask here alike. */
 import { isShown, siteState } from "../base/site-state.ts";
-import type { PreviewAddresses, ShownPreview } from "../store/serving.ts";
+import type { Previews, ShownPreview } from "../store/previews.ts";
 import type { Site } from "../base/types.ts";
 import type { LoadedVersion, Row } from "./kept.ts";
 import { type Policy, policyOf } from "./policy.ts";
@@ -36,7 +36,7 @@ export type Locate = (host: SiteHost) => Hosted | Promise<Hosted>;
 const NO_DRESS = "";
 
 interface Parts {
-  store: { previews: PreviewAddresses };
+  store: { previews: Pick<Previews, "shown"> };
   now: () => number;
   base_url: string;
   contact: string | null;

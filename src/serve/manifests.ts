@@ -1,6 +1,7 @@
 /** The manifests of versions, with a share of the cache of their own: of a site with many files the manifest takes more
  *  than all that is answered from it, and what was answered needs it no more. */
-import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { ServingStore } from "../store/serving.ts";
+import type { StoredManifest } from "../store/versions.ts";
 import type { Budget } from "./budget.ts";
 import type { KeptManifest, LoadedVersion } from "./kept.ts";
 

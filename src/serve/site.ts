@@ -3,7 +3,8 @@
 import type { Exchange } from "../http/exchange.ts";
 import { shownByRule } from "../rules/shown.ts";
 import { effectiveSpa } from "../base/site-state.ts";
-import type { ServingStore, StoredFile, StoredManifest } from "../store/serving.ts";
+import type { ServingStore } from "../store/serving.ts";
+import type { StoredFile, StoredManifest } from "../store/versions.ts";
 import type { Site, Spa, Version } from "../base/types.ts";
 import { answerFrom, type Serving } from "./answering.ts";
 import { createBodies } from "./bodies.ts";

@@ -2,7 +2,8 @@
 import { HEADERS } from "../rules/headers.ts";
 import { MOST_RULE_BYTES, NO_RULES, rulesOf, type VersionRules } from "../rules/index.ts";
 import { REDIRECTS } from "../rules/redirects.ts";
-import type { ServingStore, StoredManifest } from "../store/serving.ts";
+import type { ServingStore } from "../store/serving.ts";
+import type { StoredManifest } from "../store/versions.ts";
 import type { Site, Version } from "../base/types.ts";
 import type { Budget } from "./budget.ts";
 import type { Entries, LoadedVersion } from "./kept.ts";

@@ -1,5 +1,5 @@
 /** Compresses a new version ahead of its readers, one file after the other, so that no request is slower for it. */
-import type { StoredFile } from "../store/serving.ts";
+import type { StoredFile } from "../store/versions.ts";
 import type { Site } from "../base/types.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Manifests } from "./manifests.ts";

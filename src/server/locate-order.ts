@@ -1,7 +1,7 @@
 /** What locate-lane.ts and its thread say to each other: one order, then its reply, before the next.
  *  `ready` comes once, before all replies. */
 import type { Quote } from "../store/notes.ts";
-import type { Stored } from "../store/serving.ts";
+import type { Stored } from "../store/versions.ts";
 
 export interface LocateOrder {
   /** The page as it is stored. */

@@ -2,7 +2,7 @@
  *  that. Small pages have a thread to themselves, so that who comments there waits for no large one either. */
 import type { From } from "../run/gate.ts";
 import type { Quote } from "../store/notes.ts";
-import type { Stored } from "../store/serving.ts";
+import type { Stored } from "../store/versions.ts";
 import type { LocateReply } from "./locate-order.ts";
 import { openLane } from "./locate-lane.ts";
 

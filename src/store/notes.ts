@@ -1,32 +1,214 @@
-/** Comments on pages, as whoever serves them asks of the store. */
-import type { WriteBy } from "./changes.ts";
-import type {
-  AgentToken,
-  AnchorRow,
-  AskedThreads,
-  Author,
-  Carried,
-  CarriedRow,
-  CommentSettings,
-  Feed,
-  NoteCounts,
-  NoteEvent,
-  Place,
-  PublicComment,
-  Queue,
-  QueueState,
-  Quote,
-  ReportReason,
-  StoredComment,
-  StoredThread,
-  ThreadList,
-  View,
-  Viewpoint,
-  Webhook,
-} from "./note-nouns.ts";
-import type { CommentsMode, Site } from "../base/types.ts";
+/** The nouns of comments as the store keeps them: threads and what is written in them, people, settings, and what is
+ *  decided. Every `…_at` is ISO 8601 unless it says otherwise. */
+import type { CommentsMode } from "../base/types.ts";
 
-export type * from "./note-nouns.ts";
+export type Kind = "visitor" | "owner" | "agent";
+/** `rejected` is shown to nobody but in the queue of what was. */
+export type Visibility = "public" | "pending" | "rejected";
+export type Status = "open" | "resolved";
+/** How a thread's passage was found in the live version. */
+export type Carried = "exact" | "edited" | "lost";
+
+export interface Author {
+  /** `p_…`, of an agent `a_…`. */
+  id: string;
+  name: string;
+  kind: Kind;
+}
+
+/** A passage in the normalised text of a page. */
+export interface Quote {
+  exact: string;
+  prefix: string;
+  suffix: string;
+}
+
+/** UTF-16 units of the normalised text of the thread's page in that version. */
+export interface Place {
+  version_id: string;
+  start: number;
+  end: number;
+}
+
+/** The one who looks. A visitor sees what waits of their own; the owner, and an agent that may, sees all that waits. */
+export type Viewpoint = { kind: "public" } | { kind: "visitor"; person_id: string } | { kind: "owner" };
+
+export interface StoredComment {
+  id: string;
+  /** Null if it is erased. */
+  by: Author | null;
+  text: string | null;
+  visibility: Visibility;
+  /** The author's own name for it, an IRI; null if they gave none. */
+  canonical: string | null;
+  created_at: string;
+  edited_at: string | null;
+  /** The last change of any kind. */
+  modified_at: string;
+  /** Another one after each change that the viewpoint sees: its entity tag is `"a<rev>"`. */
+  rev: string;
+}
+
+export interface StoredThread {
+  /** The id of its first comment too. */
+  id: string;
+  /** `/guide.html`. */
+  page: string;
+  status: Status;
+  /** The version that it was written on. */
+  version_id: string;
+  /** When that was deployed. It may be gone since. */
+  version_created_at: string;
+  /** Null means the whole page. */
+  quote: Quote | null;
+  carried: Carried | null;
+  /** The place where it was last found; null if it never was, or has no quote. */
+  place: Place | null;
+  /** An id or a tag path, as a browser sent it. */
+  element: string | null;
+  /** In the order of writing, those that the viewpoint may see: the first is the root. An erased one has neither author nor
+   *  text. */
+  comments: StoredComment[];
+}
+
+export interface View {
+  /** A number for all that this viewpoint sees there: equal while nothing of it has changed, larger afterwards. */
+  stamp: number;
+  threads: StoredThread[];
+  /** Threads, and what was answered in them, that it saw before and sees no more. */
+  gone: string[];
+}
+
+/** An item of a feed: a comment that everybody may see, with what its annotation says of its thread. */
+export interface PublicComment {
+  id: string;
+  thread_id: string;
+  by: Author;
+  text: string;
+  /** The author's own name for it, an IRI; null if they gave none. */
+  canonical: string | null;
+  created_at: string;
+  /** Edits, approvals, and of a root what is decided of its thread. */
+  modified_at: string;
+  page: string;
+  version_id: string;
+  version_created_at: string;
+  quote: Quote | null;
+  status: Status;
+  /** How many public replies a root has; 0 for a reply. */
+  replies: number;
+}
+
+export interface Feed {
+  total: number;
+  /** The time of the newest change; null if the feed is empty. */
+  modified_at: string | null;
+  /** Oldest first. */
+  items: PublicComment[];
+}
+
+export interface ThreadList {
+  threads: StoredThread[];
+  /** For `after`; null at the end. */
+  next: number | null;
+}
+
+export interface AskedThreads {
+  /** Null means all pages. */
+  page: string | null;
+  /** Null means both. */
+  status: Status | null;
+  /** Changed at this time or later. */
+  since: string | null;
+  after: number | null;
+  /** At most so many, newest first. */
+  limit: number;
+}
+
+export type QueueState = "pending" | "reported" | "rejected";
+export type ReportReason = "spam" | "abuse" | "privacy" | "other";
+
+export interface QueueItem {
+  id: string;
+  thread_id: string;
+  page: string;
+  text: string;
+  by: Author;
+  created_at: string;
+  visibility: Visibility;
+  reports: { reason: ReportReason; text: string | null; created_at: string }[];
+}
+
+export interface Queue {
+  items: QueueItem[];
+  next: number | null;
+}
+
+/** Threads that are open and resolved, and comments in each queue. */
+export type NoteCounts = Record<Status | QueueState, number>;
+
+export type WebhookEvent =
+  "thread.created" | "reply.created" | "thread.resolved" | "thread.reopened" | "comment.reported";
+
+export interface Webhook {
+  url: string;
+  events: WebhookEvent[];
+  secret: string;
+}
+
+export interface CommentSettings {
+  mode: CommentsMode;
+  /** The mode that they had when they were last on; null if they never were. */
+  last_mode: Exclude<CommentsMode, "off"> | null;
+  passcode_hash: string | null;
+  /** Grants of an older one are void. */
+  passcode_epoch: number;
+  webhook: Webhook | null;
+}
+
+export type Scope = "read" | "reply" | "resolve" | "see_pending";
+
+export interface AgentToken {
+  token_id: string;
+  site_id: string;
+  /** Shown as the author of what is written with it. */
+  name: string;
+  scopes: Scope[];
+  created_at: string;
+  last_used_at: string | null;
+  /** Epoch milliseconds. */
+  expires_at: number;
+}
+
+export type EventAction = "approved" | "rejected" | "resolved" | "reopened" | "deleted";
+
+/** A line of a comment's history. */
+export interface NoteEvent {
+  id: string;
+  comment_id: string;
+  action: EventAction;
+  by: Author;
+  note: string | null;
+  created_at: string;
+}
+
+/** A thread's passage, to be carried to another version. */
+export interface AnchorRow {
+  id: string;
+  page: string;
+  status: Status;
+  quote: Quote;
+  carried: Carried;
+  /** The place where it was last found; null if it never was. */
+  place: Place | null;
+}
+
+/** `place` is null if it was not found there; then the last one stays. */
+export interface CarriedRow {
+  id: string;
+  carried: Carried;
+  place: Place | null;
+}
 
 /** What is undefined stays as it is. */
 export interface SettingsChange {
@@ -35,7 +217,7 @@ export interface SettingsChange {
   webhook?: Webhook | null;
 }
 
-/** Of a person who writes: under this name if they have none yet. */
+/** Words of a person, who gets this name if they have none yet. */
 export interface Writing {
   site_id: string;
   id: string;
@@ -43,7 +225,7 @@ export interface Writing {
   text: string;
   /** Key of one try: written again by the same person under it, nothing is added. */
   canonical: string | null;
-  /** A visitor's that is public waits all the same where they wrote just this before, or, of a long text, anybody did. */
+  /** What a visitor writes for all waits all the same if they wrote just this before, or, for a long text, if anybody did. */
   visibility: "public" | "pending";
 }
 
@@ -58,9 +240,9 @@ export interface NewThread extends Writing {
 }
 
 export interface NewReply extends Writing {
-  /** Of any comment of the thread. */
+  /** The id of any comment of the thread. */
   thread_id: string;
-  /** Throws `unknown_thread` where it may not see the thread. */
+  /** Throws `unknown_thread` if this viewpoint may not see the thread. */
   as: Viewpoint;
 }
 
@@ -71,13 +253,13 @@ export interface Written {
   repeated: boolean;
 }
 
-/** A comment and what stands around it, for whoever may see it. */
+/** A comment and its thread, for a viewpoint that may see it. */
 export interface Found {
   thread: StoredThread;
   comment: StoredComment;
 }
 
-/** `deleted`: strangers saw it once, and it is gone. Null: there is none, or it is none of the viewpoint's. */
+/** `deleted`: strangers saw it once, and it is gone. Null if there is none, or none that the viewpoint may see. */
 export type Lookup = Found | "deleted" | null;
 
 export interface Edit {
@@ -85,11 +267,11 @@ export interface Edit {
   id: string;
   by: Pick<Author, "id" | "kind">;
   text: string;
-  /** Of the entity tags that were sent; null: of any. Throws `changed` where it is none of them. */
+  /** The entity tags that were sent; null means any. Throws `changed` if the comment has none of them. */
   revs: readonly string[] | null;
   /** Written before this (ISO 8601), a visitor's cannot be changed any more; throws `edit_window_over`. */
   written_after: string;
-  /** What is public goes back to wait. */
+  /** A public comment goes back to wait. */
   waits: boolean;
 }
 
@@ -99,7 +281,7 @@ export interface Removal {
   by: Author;
   /** As of an edit. */
   revs: readonly string[] | null;
-  /** Of its line in the history, where the owner removes it. */
+  /** The id of its line in the history, if the owner removes it. */
   event_id: string;
 }
 
@@ -117,66 +299,6 @@ export interface Decision {
 
 export interface Decided {
   thread: StoredThread;
-  /** False where it was so already: nothing is written down. */
+  /** False if it was so already: nothing is written down. */
   changed: boolean;
-}
-
-export interface Notes {
-  settings(site: Pick<Site, "site_id" | "comments_mode">): Promise<CommentSettings>;
-  /** Throws as any write of a site does. Serving hears of it. Says the site and its settings as they are then. */
-  configure(site_id: string, by: WriteBy, change: SettingsChange): Promise<{ site: Site; settings: CommentSettings }>;
-
-  /** Threads of a page; with `since`, a stamp, those that changed after it, and what is gone. */
-  view(site_id: string, page: string, as: Viewpoint, since: number | null): Promise<View>;
-  /** The stamp of `view` alone. */
-  stamp(site_id: string, page: string, as: Viewpoint): Promise<number>;
-  threads(site_id: string, as: Viewpoint, asked: AskedThreads): Promise<ThreadList>;
-  /** By the id of its first comment, which may be a gap; null where the viewpoint sees none. */
-  thread(site_id: string, id: string, as: Viewpoint): Promise<StoredThread | null>;
-  find(site_id: string, id: string, as: Viewpoint): Promise<Lookup>;
-  /** Of the whole site where `page` is null. `most`: of a feed with more comments no items are read. */
-  feed(site_id: string, page: string | null, from: number, count: number, most?: number): Promise<Feed>;
-  queue(site_id: string, state: QueueState, after: number | null, limit: number): Promise<Queue>;
-  counts(site_id: string): Promise<NoteCounts>;
-  /** Oldest first. */
-  history(site_id: string, id: string): Promise<NoteEvent[]>;
-  /** Null where they have written nothing yet. */
-  person(site_id: string, person_id: string): Promise<{ name: string; created_at: string } | null>;
-  /** All that a person wrote, oldest first, whoever sees it; what was rejected is shown to nobody (ruling 16). */
-  written(site_id: string, person_id: string): Promise<PublicComment[]>;
-  /** Of the visitor that wrote under this key before. */
-  byCanonical(site_id: string, by: Pick<Author, "id" | "kind">, canonical: string): Promise<Written | null>;
-
-  /** Throws 409 `page_full`, `thread_full`, `site_full`, 422 `unknown_thread`. */
-  start(thread: NewThread): Promise<Written>;
-  reply(reply: NewReply): Promise<Written>;
-  edit(edit: Edit): Promise<Found>;
-  /** Throws 412 `changed`, 404 where it is none of theirs. The owner takes a root's replies along. */
-  remove(removal: Removal): Promise<void>;
-  /** `at_once`: strangers see it too. */
-  rename(site_id: string, person: Author, at_once: boolean): Promise<void>;
-  /** All that they wrote, and their name. */
-  erase(site_id: string, person_id: string): Promise<void>;
-  /** Throws 404 where the site has no such comment. */
-  decide(decision: Decision): Promise<Decided>;
-  /** Of a comment that is there, hidden or not; else nothing happens. */
-  report(site_id: string, id: string, report: { reason: ReportReason; text: string | null }): Promise<boolean>;
-
-  addOwnerCode(site_id: string, by: WriteBy, hash: string, expires_at: number): Promise<void>;
-  /** True once for each code, in its time. */
-  spendOwnerCode(site_id: string, hash: string): Promise<boolean>;
-
-  addToken(by: WriteBy, token: Omit<AgentToken, "last_used_at" | "created_at"> & { hash: string }): Promise<AgentToken>;
-  /** Newest first. */
-  tokens(site_id: string): Promise<AgentToken[]>;
-  /** False where the site has none of this id. */
-  removeToken(site_id: string, by: WriteBy, token_id: string): Promise<boolean>;
-  /** Null where it never was one, has ended, or its site is gone. */
-  agent(hash: string): Promise<AgentToken | null>;
-  noteTokenUse(hash: string): Promise<void>;
-
-  /** All threads of the site that have a quote. Empty where it never had comments: nothing is read then but an index. */
-  anchors(site_id: string): Promise<AnchorRow[]>;
-  /** What a change of the live version made of them. */
-  carry(site_id: string, rows: readonly CarriedRow[]): Promise<void>;
 }

@@ -2,11 +2,11 @@
  *  one waits for the lock of its database the others go on. */
 import { workerData } from "node:worker_threads";
 import { plainFailure } from "../base/errors.ts";
-import { PATIENCE_MS, type Store, storeOn } from "./embedded.ts";
+import { PATIENCE_MS, type Store, storeOn } from "./groups.ts";
 import { diskRefusal } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { openRateCounts } from "./sqlite/rates.ts";
-import type { FromWriter, Room, ToWriter, WriteOrder, WriterData } from "./writer-order.ts";
+import type { FromWriter, ToWriter, WriteOrder, WriterData } from "./writer.ts";
 
 declare const self: Worker;
 
@@ -14,24 +14,26 @@ declare const self: Worker;
 const COUNTS_PATIENCE_MS = 1000;
 
 const { data_dir, announces } = workerData as WriterData;
-/** What the service's clock showed when it last asked. */
+/** The service's clock at the time of the last order. */
 let clock = 0;
 let store: Store | undefined;
 let rates: ReturnType<typeof openRateCounts> | undefined;
 
-/** Opened by the first write that needs it; a failure to open is that write's alone. */
-function opened(room: Room): unknown {
-  if (room === "rates") return (rates ??= openRateCounts(data_dir, COUNTS_PATIENCE_MS));
+/** Operations by their names, opened by the first write that needs them; a failure to open is that write's alone. */
+function opened(group: string): object {
+  if (group === "rates") return (rates ??= openRateCounts(data_dir, COUNTS_PATIENCE_MS));
   store ??= storeOn(
     openDataDir(data_dir, () => clock, { patience_ms: PATIENCE_MS }),
     { announces },
   );
-  return room === "store" ? store : store[room];
+  return group === "store" ? store : (store as Store & Record<string, object>)[group]!;
 }
 
-async function write({ room, method, args }: WriteOrder): Promise<unknown> {
+type Operations = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
+
+async function write({ group, name, args }: WriteOrder): Promise<unknown> {
   try {
-    return await (opened(room) as Record<string, (...args: readonly unknown[]) => Promise<unknown>>)[method]!(...args);
+    return await (opened(group) as Operations)[name]!(...args);
   } catch (error) {
     throw diskRefusal(error);
   }

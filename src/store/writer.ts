@@ -1,37 +1,53 @@
 /** The thread of writes, as the serving thread sees it: it is asked by name, and no page waits while it waits for the
- *  database. It is started by the first write, and anew by the next one where it died. */
-import { fromFailure } from "../base/errors.ts";
-import { threadUrl } from "../run/thread.ts";
-import type { Store } from "./embedded.ts";
+ *  database. It is started by the first write, and anew by the next one if it died. */
+import { fromFailure, type PlainFailure } from "../base/errors.ts";
+import type { Elsewhere } from "./groups.ts";
 import { busy, commitUnknown } from "./refusals.ts";
-import type { RateCounts } from "./sqlite/rates.ts";
-import type { FromWriter, Room, ToWriter, WriterData } from "./writer-order.ts";
 
 /** Writes that wait for their answer; more are refused. */
 const MOST_WAITING = 256;
-/** With so many waiting, what may as well not be written is left out. */
+/** With so many waiting, an optional write is left out. */
 const BUSY = 64;
 
-/** What each room has. */
-export type Rooms = Pick<Store, Exclude<Room, "store" | "rates">> & { store: Store; rates: RateCounts };
+/** The data that the thread is started with. */
+export interface WriterData {
+  data_dir: string;
+  /** What happens in comments goes into the outbox. */
+  announces: boolean;
+}
+
+export interface WriteOrder {
+  id: number;
+  /** A group of operations (groups.ts), `store`, or `rates`. */
+  group: string;
+  name: string;
+  args: readonly unknown[];
+  /** The service's clock at the time of the order. */
+  now: number;
+}
+
+export type ToWriter = WriteOrder | "close";
+
+/** `ready` comes once, before all others. */
+export type FromWriter = "ready" | ({ id: number } & ({ value: unknown } | PlainFailure));
 
 export interface Writer {
-  /** Functions that do what those of the same names do, in the thread. They throw 503 where it has no turn for them. */
-  methods<R extends Room, Name extends keyof Rooms[R] & string>(room: R, names: readonly Name[]): Pick<Rooms[R], Name>;
+  /** Runs an operation in the thread. Throws 503 if the thread has no turn for it. */
+  call: Elsewhere;
   isBusy(): boolean;
-  /** When everything that was asked is answered and the thread has ended: whatever is asked then is refused. */
+  /** Resolves when everything that was asked is answered and the thread has ended; what is asked later is refused. */
   close(): Promise<void>;
 }
 
-interface Thread {
+interface WriterThread {
   send(message: ToWriter): void;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when it has ended, for any reason. */
   ended: Promise<void>;
 }
 
 type Waiting = Map<number, PromiseWithResolvers<unknown>>;
 
-function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone: () => void): Thread {
+function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone: () => void): WriterThread {
   const worker = new Worker(url, { workerData: data } as WorkerOptions);
   const ended = Promise.withResolvers<void>();
   let ready = false;
@@ -47,7 +63,7 @@ function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone
   worker.onerror = ({ message }) => void (cause = message);
   worker.addEventListener("close", () => {
     gone();
-    // One that never ran has written nothing. Of one that died at work nobody knows whether it was in a COMMIT.
+    // A thread that never ran has written nothing. One that died at work may have been in a COMMIT: its outcome is unknown.
     const error = ready ? commitUnknown(`the thread of writes is gone: ${cause}`) : busy();
     for (const call of waiting.values()) call.reject(error);
     waiting.clear();
@@ -56,33 +72,26 @@ function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone
   return { send: (message) => worker.postMessage(message), ended: ended.promise };
 }
 
-export function startWriter(
-  data: WriterData,
-  now: () => number,
-  url = threadUrl("./src/store/writer-thread.ts"),
-): Writer {
+export function startWriter(data: WriterData, now: () => number, url: string | URL): Writer {
   const waiting: Waiting = new Map();
-  let thread: Thread | null = null;
+  let thread: WriterThread | null = null;
   let last = 0;
   let closed = false;
 
-  async function call(room: Room, method: string, args: readonly unknown[]): Promise<unknown> {
+  async function call(group: string, name: string, args: readonly unknown[]): Promise<unknown> {
     if (closed || waiting.size >= MOST_WAITING) throw busy();
     thread ??= startThread(url, data, waiting, () => void (thread = null));
     const id = ++last;
     const answer = Promise.withResolvers<unknown>();
     waiting.set(id, answer);
-    thread.send({ id, room, method, args, now: now() });
+    thread.send({ id, group, name, args, now: now() });
     return answer.promise;
   }
   return {
-    methods: (room, names) => {
-      const asked = names.map((name) => [name, (...args: unknown[]) => call(room, name, args)]);
-      return Object.fromEntries(asked) as Pick<Rooms[typeof room], (typeof names)[number]>;
-    },
+    call,
     isBusy: () => waiting.size >= BUSY,
     async close() {
-      // Whoever was answered may ask for more before it has answered in its turn.
+      // A request that was answered may ask for more before it answers in its turn.
       while (waiting.size > 0) {
         await Promise.allSettled([...waiting.values()].map(({ promise }) => promise));
         await Bun.sleep(0);

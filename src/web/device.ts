@@ -8,7 +8,7 @@ import { readUserCode, showUserCode } from "../routes/device.ts";
 import { confirmPassword } from "../routes/own-password.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { Ctx } from "../routes/context.ts";
-import type { DeviceLogin } from "../store/people.ts";
+import type { DeviceLogin } from "../store/people/device-logins.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, csrfField, field, hiddenField, statusBox } from "./parts.ts";

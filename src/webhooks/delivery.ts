@@ -1,6 +1,6 @@
-/** Empties the outbox: a few receivers at a time, of each site one letter after the other. Whoever does not answer has
+/** Empties the outbox: a few receivers at a time, of each site one delivery after the other. Whoever does not answer has
  *  slots of their own, and holds nobody else up. Runs in one process alone. */
-import type { Delivery, Letter, Outbox } from "../store/outbox.ts";
+import type { Delivery, DeliveryContent, Outbox } from "../store/notes/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { messageOf, type Network, post } from "./post.ts";
@@ -21,7 +21,7 @@ interface Parts {
   outbox: Omit<Outbox, "forget">;
   network: Network;
   /** The annotation that is told. */
-  dataOf(letter: Letter): object;
+  dataOf(content: DeliveryContent): object;
   now: () => number;
   /** `why`: of what failed; null where it is no news, for the site's receiver failed the last time too. */
   heard(outcome: Outcome, delivery: Delivery, why: string | null): void;
@@ -30,10 +30,14 @@ interface Parts {
 }
 
 /** Null where it was taken, else why it was not. */
-async function tried(delivery: Delivery, letter: Letter, { network, dataOf, now }: Parts): Promise<string | null> {
+async function tried(
+  delivery: Delivery,
+  content: DeliveryContent,
+  { network, dataOf, now }: Parts,
+): Promise<string | null> {
   try {
-    const message = messageOf(delivery, letter, dataOf(letter), now());
-    const status = await post(new URL(letter.webhook.url), message, network);
+    const message = messageOf(delivery, content, dataOf(content), now());
+    const status = await post(new URL(content.webhook.url), message, network);
     return status >= 200 && status < 300 ? null : `it answered ${status}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -85,7 +89,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** One letter at a time of each site. */
+/** One delivery at a time of each site. */
 function createSlots() {
   const under_way = new Map<string, "new" | "failing">();
   return {
@@ -110,15 +114,15 @@ export function createDeliveries(parts: Parts): Deliveries {
   /** False where its receiver did not take it: the next one then waits for the next turn. */
   async function deliver(delivery: Delivery): Promise<boolean> {
     const { id, site_id } = delivery;
-    const letter = await surely(parts, () => outbox.letter(id));
-    const why = letter && (await tried(delivery, letter, parts));
+    const content = await surely(parts, () => outbox.content(id));
+    const why = content && (await tried(delivery, content, parts));
     if (why !== null) {
       const news = !failing.has(site_id);
       if (failing.size < MOST_SITES) failing.add(site_id);
       await miss(parts, delivery, why, news);
       return false;
     }
-    if (letter !== null) {
+    if (content !== null) {
       failing.delete(site_id);
       heard("delivered", delivery, null);
     }

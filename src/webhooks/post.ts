@@ -4,7 +4,7 @@
 import { createHmac } from "node:crypto";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Delivery, Letter } from "../store/outbox.ts";
+import type { Delivery, DeliveryContent } from "../store/notes/outbox.ts";
 
 export interface Network {
   /** All addresses of a name, the best first. */
@@ -128,7 +128,12 @@ const signed = (secret: string, id: string, timestamp: number, body: string): st
   `v1,${createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 
 /** `data`: the comment's annotation. A new timestamp and signature for each try, the id stays. */
-export function messageOf(delivery: Delivery, { webhook, visibility }: Letter, data: object, now: number): Message {
+export function messageOf(
+  delivery: Delivery,
+  { webhook, visibility }: DeliveryContent,
+  data: object,
+  now: number,
+): Message {
   const { id, type, created_at, site_id } = delivery;
   const body = JSON.stringify({ id, type, created_at, site_id, visibility, data });
   const timestamp = Math.floor(now / 1000);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { Version } from "../../src/base/types.ts";
 import { carryThreads } from "../../src/comments/carry.ts";
 import type { AnchorRow, CarriedRow } from "../../src/store/notes.ts";
-import type { StoredFile, StoredManifest } from "../../src/store/serving.ts";
+import type { StoredFile, StoredManifest } from "../../src/store/versions.ts";
 import { cpuOfAsync } from "../kit/cpu.ts";
 
 const PASSAGE = "The passage that somebody has commented on, word for word.";

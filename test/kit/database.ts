@@ -2,7 +2,7 @@
  *  itself uses the names of `TestServer`. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import type { Bounds } from "../../src/store/changes.ts";
+import type { Bounds } from "../../src/store/quotas.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 
 /** For tests that store versions themselves. */

@@ -1,5 +1,5 @@
 /** A site that holds as many comments as it may, written through the store: over HTTP it would take minutes. */
-import type { Notes } from "../../src/store/notes.ts";
+import type { Notes } from "../../src/store/notes/index.ts";
 import { newCommentId } from "../../src/base/tokens.ts";
 import type { DeployResult } from "./server.ts";
 

@@ -8,7 +8,7 @@ import { createForms } from "../../src/serve/forms.ts";
 import type { Content, FileAnswer } from "../../src/serve/kept.ts";
 import { policyOf } from "../../src/serve/policy.ts";
 import { unchanged, whole, wholeInit } from "../../src/serve/prebuilt.ts";
-import type { StoredFile } from "../../src/store/serving.ts";
+import type { StoredFile } from "../../src/store/versions.ts";
 import type { Bytes, Site } from "../../src/base/types.ts";
 
 const item = (name: string, cost: number, dropped: string[]): Kept => ({

@@ -9,7 +9,8 @@ import { cacheBytes } from "../../src/config/machine.ts";
 import { createRows } from "../../src/serve/rows.ts";
 import { createVersions } from "../../src/serve/versions.ts";
 import { Exchange } from "../../src/http/exchange.ts";
-import type { ServingStore, Stored, StoredFile } from "../../src/store/serving.ts";
+import type { ServingStore } from "../../src/store/serving.ts";
+import type { Stored, StoredFile } from "../../src/store/versions.ts";
 import type { Site, Version } from "../../src/base/types.ts";
 
 const SITE_ID = "site_00000000000000000000";

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openServing, prepareDataDir } from "../../src/store/index.ts";
-import { operatorRecord } from "../../src/store/sql/audit.ts";
+import { AUDIT } from "../../src/store/audit.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { startWriter } from "../../src/store/writer.ts";
 import { count, holdWrites, openFile } from "../kit/database.ts";
@@ -254,7 +254,7 @@ test("the thread that serves cannot write: a write that was forgotten is refused
   const data = prepareDataDir(dir.path);
   const { db, close } = openDataDir(dir.path, Date.now, { reads_only: true });
   await expect(
-    operatorRecord({ db, place: { makeRoom: () => {} }, now: Date.now } as never)("gc", "x"),
+    AUDIT.record.on({ db, place: { makeRoom: () => {} }, now: Date.now } as never)("gc", "x"),
   ).rejects.toMatchObject({
     cause: { code: "SQLITE_READONLY" },
   });
@@ -290,7 +290,7 @@ describe("a thread of writes that", () => {
     await Bun.write(entry, threadThat(first));
     const writer = startWriter({ data_dir: dir.path, announces: false }, Date.now, pathToFileURL(entry));
     // What it is asked with is nothing to these threads, and what they answer is theirs.
-    const { add } = writer.methods("reports", ["add"]) as unknown as { add(): Promise<unknown> };
+    const add = () => writer.call("reports", "add", []);
     const thrown = await Promise.all([add(), add()].map((call) => call.catch((error) => error)));
     expect(thrown).toMatchObject([expected, expected]);
     expect(await add()).toBe(7);

@@ -1,6 +1,6 @@
 /** WEB 5 and 6: an account's sites and a site's versions, a page at a time, and what changed between two versions. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { AskedSites } from "../../src/store/changes.ts";
+import type { AskedSites } from "../../src/store/account-sites.ts";
 import { addSites, addVersions, idOfVersion } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clearLeftovers, expireSites } from "../../src/store/sql/sweep.ts";
+import { clearLeftovers, expireSites } from "../../src/store/sweep.ts";
 import { migrate } from "../../src/store/sqlite/database.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { count, openFile, read } from "../kit/database.ts";

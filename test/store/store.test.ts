@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, uti
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { takedown } from "../../src/store/sql/operator/takedown.ts";
+import { MODERATION } from "../../src/store/moderation.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
-import type { Publish } from "../../src/store/changes.ts";
+import type { Publish } from "../../src/store/publish.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { DamagedBlob } from "../../src/store/refusals.ts";
-import type { Stored } from "../../src/store/serving.ts";
+import type { Stored } from "../../src/store/versions.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import type { Bytes, Site } from "../../src/base/types.ts";
 import { contentHash, deployDigest, versionIdOf } from "../../src/base/version-id.ts";
@@ -224,7 +224,7 @@ describe("sweep", () => {
     const content = version(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, `content ${n}`])));
     const other = await openStore({ data_dir, now: () => clock });
     const remover = openDataDir(data_dir, () => clock);
-    const remove = (site_id: string) => takedown(remover)({ action: "delete", site_id });
+    const remove = (site_id: string) => MODERATION.actOnSite.on(remover)({ action: "delete", site_id });
     const old = () => {
       for (const sha256 of content.blobs.keys()) if (existsSync(pathOf(sha256))) utimesSync(pathOf(sha256), 1, 1);
     };

@@ -6,23 +6,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../src/base/errors.ts";
-import type { NewToken, Publish, PublishTarget } from "../../src/store/changes.ts";
-import { accountOperations } from "../../src/store/sql/operator/account-operations.ts";
-import { accountStore } from "../../src/store/sql/accounts.ts";
-import { operatorRecord } from "../../src/store/sql/audit.ts";
-import { type Op, statement } from "../../src/store/sql/db.ts";
-import { deviceLoginStore } from "../../src/store/sql/device-logins.ts";
-import { ifDiskAllows, makingRoom } from "../../src/store/sql/frame.ts";
-import { takeHold } from "../../src/store/sql/holds.ts";
-import { ownershipStore } from "../../src/store/sql/ownership.ts";
-import type { Parts } from "../../src/store/sql/parts.ts";
-import { publisher } from "../../src/store/sql/publish.ts";
-import { reportStore } from "../../src/store/sql/reports.ts";
-import { rollbacker } from "../../src/store/sql/rollback.ts";
-import { rememberServerAddress } from "../../src/store/sql/server-address.ts";
-import { sessionStore } from "../../src/store/sql/sessions.ts";
-import { expireSites, forgetUnused } from "../../src/store/sql/sweep.ts";
-import { takedown } from "../../src/store/sql/operator/takedown.ts";
+import type { NewToken } from "../../src/store/sites.ts";
+import { type Publish, type PublishTarget, PUBLISHING } from "../../src/store/publish.ts";
+import { AUDIT } from "../../src/store/audit.ts";
+import { type Op, statement, ifDiskAllows, makingRoom, type Backend } from "../../src/store/operation.ts";
+import { ACCOUNTS } from "../../src/store/people/accounts.ts";
+import { DEVICE_LOGINS } from "../../src/store/people/device-logins.ts";
+import { OPERATOR_ACCOUNTS } from "../../src/store/people/operator-accounts.ts";
+import { SESSIONS } from "../../src/store/people/sessions.ts";
+import { takeHold, expireSites, forgetUnused } from "../../src/store/sweep.ts";
+import { OWNERSHIP } from "../../src/store/ownership.ts";
+import { REPORTS } from "../../src/store/reports.ts";
+import { UPKEEP } from "../../src/store/upkeep.ts";
+import { MODERATION } from "../../src/store/moderation.ts";
 import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import { sqliteDb } from "../../src/store/sqlite/driver.ts";
 import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
@@ -40,7 +36,7 @@ let sqlite: Database;
 /** How often whoever serves was told. */
 let heard: number;
 let made_room: number;
-let parts: Parts;
+let backend: Backend;
 
 beforeEach(async () => {
   data_dir = await mkdtemp(join(tmpdir(), "svc-test-"));
@@ -48,7 +44,7 @@ beforeEach(async () => {
   migrate(sqlite);
   sqlite.run("PRAGMA busy_timeout = 0"); // else each refusal takes five seconds
   [heard, made_room] = [0, 0];
-  parts = {
+  backend = {
     db: sqliteDb(sqlite, () => void heard++),
     place: {
       put: async () => {},
@@ -94,7 +90,7 @@ function deploy(content: string, target: PublishTarget) {
     suspicions: [],
   };
   const tokens: NewToken[] = target.kind === "new" ? [{ hash: `token-${target.site_id}`, kind: "manage" }] : [];
-  return publisher(parts)({ target, version, tokens, bounds: UNBOUNDED });
+  return PUBLISHING.publish.on(backend)({ target, version, tokens, bounds: UNBOUNDED });
 }
 
 const by = { token_hash: "token-site_a" };
@@ -115,25 +111,25 @@ const account = { account_id: "acct_a", email: "a@example.org", password_hash: "
 /** Each write, and how often serving is to hear of it. */
 const WRITES: [name: string, write: () => Promise<unknown>, told: 0 | 1][] = [
   ["a deploy", () => deploy("three", newSite("site_b", "slug-b")), 1],
-  ["a rollback", () => rollbacker(parts)({ site_id: "site_a", by, version_id: one }), 1],
-  ["a takedown", () => takedown(parts)({ action: "disable", site_id: "site_a", reason: "spam" }), 1],
-  ["a deletion by the operator", () => takedown(parts)({ action: "delete", site_id: "site_a" }), 1],
-  ["an expiry", () => expireSites(parts, NOW + HOUR), 1],
-  ["the sweep of sessions", () => forgetUnused(parts, NOW), 0],
-  ["a report", () => reportStore(parts.db).add(report("bad")), 0],
-  ["a sign-up", () => accountStore(parts).create({ ...account, session, invitation_hash: null }), 0],
-  ["a sign-in", () => sessionStore(parts).start(session, account), 0],
-  ["an account by the operator", () => accountOperations(parts).create(account), 0],
-  ["a line in the audit log", () => operatorRecord(parts)("gc", "swept"), 0],
+  ["a rollback", () => PUBLISHING.rollback.on(backend)({ site_id: "site_a", by, version_id: one }), 1],
+  ["a takedown", () => MODERATION.actOnSite.on(backend)({ action: "disable", site_id: "site_a", reason: "spam" }), 1],
+  ["a deletion by the operator", () => MODERATION.actOnSite.on(backend)({ action: "delete", site_id: "site_a" }), 1],
+  ["an expiry", () => expireSites(backend, NOW + HOUR), 1],
+  ["the sweep of sessions", () => forgetUnused(backend, NOW), 0],
+  ["a report", () => REPORTS.add.on(backend)(report("bad")), 0],
+  ["a sign-up", () => ACCOUNTS.create.on(backend)({ ...account, session, invitation_hash: null }), 0],
+  ["a sign-in", () => SESSIONS.start.on(backend)(session, account), 0],
+  ["an account by the operator", () => OPERATOR_ACCOUNTS.create.on(backend)(account), 0],
+  ["a line in the audit log", () => AUDIT.record.on(backend)("gc", "swept"), 0],
   [
     "a device login",
-    () => deviceLoginStore(parts).start({ device_hash: "d", user_code: "AAAAAAAA", address: "", client: "" }),
+    () => DEVICE_LOGINS.start.on(backend)({ device_hash: "d", user_code: "AAAAAAAA", address: "", client: "" }),
     0,
   ],
-  ["a backup's hold", async () => (await takeHold(parts)).release(), 0],
+  ["a backup's hold", async () => (await takeHold(backend)).release(), 0],
   [
     "the server's address",
-    () => rememberServerAddress(parts.db, { base_url: "https://a.example", sites_domain: "a.example" }),
+    () => UPKEEP.rememberServerAddress.on(backend)({ base_url: "https://a.example", sites_domain: "a.example" }),
     0,
   ],
 ];
@@ -161,17 +157,17 @@ describe("while another process holds the database", () => {
   });
 
   test("what is only noted down refuses nobody", async () => {
-    await accountStore(parts).create({ ...account, session, invitation_hash: null });
-    const later: Parts = { ...parts, now: () => NOW + HOUR };
+    await ACCOUNTS.create.on(backend)({ ...account, session, invitation_hash: null });
+    const later: Backend = { ...backend, now: () => NOW + HOUR };
     const writes = holdWrites(data_dir);
-    expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T00:00:00.000Z" });
+    expect(await SESSIONS.find.on(later)("hash")).toMatchObject({ last_used_at: "2031-05-01T00:00:00.000Z" });
     writes.letGo();
-    await sessionStore(later).find("hash");
-    expect(await sessionStore(later).find("hash")).toMatchObject({ last_used_at: "2031-05-01T01:00:00.000Z" });
+    await SESSIONS.find.on(later)("hash");
+    expect(await SESSIONS.find.on(later)("hash")).toMatchObject({ last_used_at: "2031-05-01T01:00:00.000Z" });
   });
 
   test("a backup that is whole does not fail because its hold cannot be dropped: it lapses", async () => {
-    const hold = await takeHold(parts);
+    const hold = await takeHold(backend);
     const writes = holdWrites(data_dir);
     await hold.release();
     writes.letGo();
@@ -201,9 +197,9 @@ describe("when the disk is full", () => {
   };
 
   test.each<[string, () => Promise<unknown>]>([
-    ["a report", () => reportStore(parts.db).add(report(LONG))],
+    ["a report", () => REPORTS.add.on(backend)(report(LONG))],
     ["a deploy", () => deploy(LONG, newSite("site_b", "slug-b"))],
-    ["an account by the operator", () => accountOperations(parts).create({ ...account, password_hash: LONG })],
+    ["an account by the operator", () => OPERATOR_ACCOUNTS.create.on(backend)({ ...account, password_hash: LONG })],
   ])("%s is refused with 507 storage_full", async (_, write) => {
     fill();
     const { code, status, headers } = await refused(write());
@@ -212,11 +208,11 @@ describe("when the disk is full", () => {
   });
 
   test.each<[string, () => Promise<unknown>, number]>([
-    ["a takedown", () => takedown(parts)({ action: "disable", site_id: "site_a", reason: LONG }), 1],
-    ["a line in the audit log", () => operatorRecord(parts)("gc", LONG), 0],
+    ["a takedown", () => MODERATION.actOnSite.on(backend)({ action: "disable", site_id: "site_a", reason: LONG }), 1],
+    ["a line in the audit log", () => AUDIT.record.on(backend)("gc", LONG), 0],
   ])("%s makes room and is done all the same", async (_, write, told) => {
     fill();
-    parts.place.makeRoom = () => {
+    backend.place.makeRoom = () => {
       made_room++;
       sqlite.run("PRAGMA max_page_count = 1000000");
       return true;
@@ -239,7 +235,7 @@ function* failsAtCommit(): Op<never> {
 
 describe("where the outcome of a COMMIT is unknown", () => {
   test("whoever writes gets CommitUnknown, not a refusal that says nothing was stored", async () => {
-    for (const write of [() => parts.db.write(failsAtCommit), () => parts.db.change(failsAtCommit, () => "all")]) {
+    for (const write of [() => backend.db.write(failsAtCommit), () => backend.db.change(failsAtCommit, () => "all")]) {
       const thrown = await write().catch((error: unknown) => error);
       expect(thrown).not.toBeInstanceOf(Refusal);
       expect(thrown).toMatchObject({ name: "CommitUnknown", cause: { code: "SQLITE_IOERR_FSYNC" } });
@@ -248,8 +244,8 @@ describe("where the outcome of a COMMIT is unknown", () => {
   });
 
   test("neither what makes room nor what is only noted down keeps it to itself", async () => {
-    const write = () => parts.db.write(failsAtCommit);
-    await expect(makingRoom(parts.place, write)).rejects.toMatchObject({ name: "CommitUnknown" });
+    const write = () => backend.db.write(failsAtCommit);
+    await expect(makingRoom(backend.place, write)).rejects.toMatchObject({ name: "CommitUnknown" });
     await expect(ifDiskAllows(write())).rejects.toMatchObject({ name: "CommitUnknown" });
     expect(made_room).toBe(0);
   });
@@ -260,7 +256,7 @@ test.each([
   ["run", () => INSERT.run("hold_x", NOW)],
   ["each", () => INSERT.each([["hold_x", NOW]], "text int8")],
 ] as const)("a read that yields `%s` throws and writes nothing", async (_, op) => {
-  const thrown = await parts.db.read<unknown>(op()).catch((error: unknown) => error);
+  const thrown = await backend.db.read<unknown>(op()).catch((error: unknown) => error);
   expect(thrown).toMatchObject({ message: expect.stringContaining("A read may only ask") });
   expect(sqlite.query("select * from holds").all()).toEqual([]);
 });
@@ -272,10 +268,10 @@ describe("whoever serves", () => {
   });
 
   test("hears nothing of an act that changed nothing", async () => {
-    expect(await takedown(parts)({ action: "enable", site_id: "site_a" })).toBe(false);
+    expect(await MODERATION.actOnSite.on(backend)({ action: "enable", site_id: "site_a" })).toBe(false);
     expect(
-      await ownershipStore(parts)
-        .remove([], person)
+      await OWNERSHIP.remove
+        .on(backend)([], person)
         .catch((error) => error.code),
     ).toBe("unauthorized");
     expect(heard).toBe(0);

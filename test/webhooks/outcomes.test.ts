@@ -1,6 +1,6 @@
 /** What the delivery does where the database does not take what became of a letter (RELIABILITY 2). */
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Delivery, Letter, Outbox } from "../../src/store/outbox.ts";
+import type { Delivery, DeliveryContent, Outbox } from "../../src/store/notes/outbox.ts";
 import { busy, commitUnknown } from "../../src/store/refusals.ts";
 import { createDeliveries, type Outcome } from "../../src/webhooks/delivery.ts";
 import { until } from "../kit/until.ts";
@@ -19,7 +19,7 @@ function delivering(failures: unknown[]) {
   const writes: string[] = [];
   const outbox: Outbox = {
     due: async () => (waiting ? [delivery] : []),
-    letter: async () => (waiting ? ({ webhook, visibility: "public" } as Letter) : null),
+    content: async () => (waiting ? ({ webhook, visibility: "public" } as DeliveryContent) : null),
     async done() {
       writes.push("done");
       if (failures.length > 0) throw failures.shift();

@@ -3,9 +3,11 @@ import { Refusal } from "../../base/errors.ts";
 import { hashToken } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import type { AgentToken, Author, Notes, Scope, Viewpoint } from "../../store/notes.ts";
+import type { AgentToken, Author, Scope, Viewpoint } from "../../store/notes.ts";
+import type { Notes } from "../../store/notes/index.ts";
 import { commentsOff, refuseUnlessThere, unknownSite } from "../../store/refusals.ts";
-import type { Sites, Versions } from "../../store/serving.ts";
+import type { Sites } from "../../store/sites.ts";
+import type { Versions } from "../../store/versions.ts";
 import type { CommentParts } from "../context.ts";
 
 /** The parts of the server that MCP asks. */

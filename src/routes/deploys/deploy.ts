@@ -4,7 +4,7 @@ import type { Deployed, UploadBody } from "../../deploy/job.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
 import { hashToken, newSiteId, newToken } from "../../base/tokens.ts";
 import { newSlugs } from "../../base/slugs.ts";
-import type { NewToken } from "../../store/changes.ts";
+import type { NewToken } from "../../store/sites.ts";
 import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
 import { customerOf, networkOf } from "../../http/client-address.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";

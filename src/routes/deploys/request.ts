@@ -4,7 +4,7 @@ import { networkOf } from "../../http/client-address.ts";
 import { Refusal } from "../../base/errors.ts";
 import { mostListBytes, zipTooLarge } from "../../base/over-limit.ts";
 import type { UploadBody } from "../../deploy/job.ts";
-import type { Bounds } from "../../store/changes.ts";
+import type { Bounds } from "../../store/quotas.ts";
 import { hashToken } from "../../base/tokens.ts";
 import type { Bytes } from "../../base/types.ts";
 import { mediaType, readPieces, readUnread } from "../../http/body.ts";

@@ -1,7 +1,7 @@
 /** Why a step answers or does not, in sentences (BEYOND 5). */
 import type { Passed, Tried } from "../../rules/answer.ts";
 import type { Resolution } from "../../base/resolve.ts";
-import type { StoredFile } from "../../store/serving.ts";
+import type { StoredFile } from "../../store/versions.ts";
 
 export interface Step {
   step: "forced_rule" | "file" | "rule" | "spa_fallback" | "skew" | "not_found";

@@ -2,7 +2,8 @@
  *  of its own, so that a flood of addresses that lead nowhere pushes out no page. */
 import { isHtml } from "../../base/media-types.ts";
 import { nameOf } from "../../base/resolve.ts";
-import type { LeftVersion, ServingStore, StoredFile } from "../../store/serving.ts";
+import type { LeftVersion, StoredFile } from "../../store/versions.ts";
+import type { ServingStore } from "../../store/serving.ts";
 import type { Site } from "../../base/types.ts";
 import type { Bodies } from "../bodies.ts";
 import type { Budget, Kept } from "../budget.ts";

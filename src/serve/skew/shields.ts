@@ -1,6 +1,7 @@
 /** What is kept of each site's former versions: which they are, read anew when any site changed, and what was found in
  *  them, for as long as they are the same. */
-import type { LeftVersion, ServingStore } from "../../store/serving.ts";
+import type { LeftVersion } from "../../store/versions.ts";
+import type { ServingStore } from "../../store/serving.ts";
 import type { Site } from "../../base/types.ts";
 import type { Budget, Kept } from "../budget.ts";
 

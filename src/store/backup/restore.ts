@@ -5,7 +5,7 @@ import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CHECKSUMS, type Checksums, type CopiedFile, readChecksums } from "./checksums.ts";
 import { hashOfFile, inParallel } from "../disk/blobs.ts";
-import { copyFlushed } from "../disk/copies.ts";
+import { copyFlushed } from "./copies.ts";
 import { refuseNewer } from "../sqlite/database.ts";
 import { flushFolder, makeFolder } from "../disk/durable.ts";
 import { prepareDataDir } from "../sqlite/prepare.ts";

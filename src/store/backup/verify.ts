@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { blobFolder, blobPath, fingerprint, hashOfFile } from "../disk/blobs.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
-import { type Op, statement } from "../sql/db.ts";
-import { type BlobRow, blobPages, blobsAfter } from "../sql/named-blobs.ts";
-import { wrongFigures } from "../sql/quotas.ts";
+import { type Op, statement } from "../operation.ts";
+import { type BlobRow, blobPages, blobsAfter } from "../named-blobs.ts";
+import { wrongFigures } from "../quotas.ts";
 import type { DataDir } from "../sqlite/data-dir.ts";
 import type { Checked, Damage, Loss } from "../upkeep.ts";
 
@@ -121,19 +121,17 @@ const moveTurn = statement("update verify_turn set blob_no = ?");
 
 /** A slice of the slow turn: called every `interval` milliseconds, it has seen every blob after 30 days. It reads no
  *  faster than 10 MB/s, and remembers in the database how far it came. */
-export const verifyTurn =
-  (parts: DataDir) =>
-  async (interval: number): Promise<Damage[]> => {
-    const { db } = parts;
-    const { blob_no, blobs } = (await db.read(turn.get()))!;
-    const share = Math.ceil((blobs * interval) / TURN_MS);
-    const slice = await blobsAfter(db, blob_no, share);
-    const damages: Damage[] = [];
-    for (const blob of slice) {
-      const damage = await check(parts, blob);
-      if (damage) damages.push(damage);
-      await Bun.sleep(blob.bytes / BYTES_PER_MS);
-    }
-    await db.write(() => moveTurn.do(slice.at(-1)?.blob_no ?? 0));
-    return damages;
-  };
+export async function verifyTurn(data: DataDir, interval: number): Promise<Damage[]> {
+  const { db } = data;
+  const { blob_no, blobs } = (await db.read(turn.get()))!;
+  const share = Math.ceil((blobs * interval) / TURN_MS);
+  const slice = await blobsAfter(db, blob_no, share);
+  const damages: Damage[] = [];
+  for (const blob of slice) {
+    const damage = await check(data, blob);
+    if (damage) damages.push(damage);
+    await Bun.sleep(blob.bytes / BYTES_PER_MS);
+  }
+  await db.write(() => moveTurn.do(slice.at(-1)?.blob_no ?? 0));
+  return damages;
+}

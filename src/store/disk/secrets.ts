@@ -21,9 +21,9 @@ export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
 
 /** Purposes whose keys are changed while what they signed goes on to count: each key is kept as `<purpose>.<kid>`. */
 const RINGS = ["comment_visitor", "comment_grant"] as const;
-export type Ring = (typeof RINGS)[number];
+type Ring = (typeof RINGS)[number];
 
-export interface Key {
+interface RingKey {
   /** The day that it was made, in base 36. */
   kid: string;
   key: string;
@@ -64,7 +64,7 @@ function write(data_dir: string, keys: Record<string, string>): void {
 }
 
 /** Newest first. */
-function ringOf(keys: Readonly<Record<string, string>>, ring: Ring): (Key & { day: number })[] {
+function ringOf(keys: Readonly<Record<string, string>>, ring: Ring): (RingKey & { day: number })[] {
   return Object.keys(keys)
     .filter((name) => name.startsWith(`${ring}.`))
     .map((name) => ({ kid: name.slice(ring.length + 1), key: keys[name]! }))
@@ -106,5 +106,46 @@ export function prepareSecrets(data_dir: string, now: number): void {
 export const readSecrets = (data_dir: string): Secrets => readAll(data_dir) as Secrets;
 
 /** The first one signs; what any of them signed counts. */
-export const readRing = (data_dir: string, ring: Ring): Key[] =>
+const readRing = (data_dir: string, ring: Ring): RingKey[] =>
   ringOf(readAll(data_dir), ring).map(({ kid, key }) => ({ kid, key }));
+
+const READ_ANEW_MS = 10 * UNIT_MS.m;
+/** Unknown names of keys make it read no oftener. */
+const ASKED_ANEW_MS = UNIT_MS.s;
+
+interface Keyring {
+  /** The key that signs. */
+  newest(): RingKey;
+  find(kid: string): RingKey | undefined;
+}
+
+/** Keys that are changed while what they signed goes on to count, for a process that runs for months: they are read anew now
+ *  and then, and if a key is named that it does not know, for another process may sign with it already. */
+export function openKeyring(data_dir: string, ring: Ring, now: () => number): Keyring {
+  let keys = readRing(data_dir, ring);
+  let read_at = now();
+  function read(): void {
+    read_at = now();
+    try {
+      const found = readRing(data_dir, ring);
+      if (found.length > 0) keys = found;
+    } catch {
+      // What was read before goes on to count; the sweep says that the file is damaged.
+    }
+  }
+  /** A clock that was set back counts as long past. */
+  const isOlderThan = (ms: number): boolean => Math.abs(now() - read_at) >= ms;
+  const known = (kid: string): RingKey | undefined => keys.find((one) => one.kid === kid);
+  return {
+    newest() {
+      if (isOlderThan(READ_ANEW_MS)) read();
+      return keys[0]!;
+    },
+    find(kid) {
+      const found = known(kid);
+      if (found !== undefined || !isOlderThan(ASKED_ANEW_MS)) return found;
+      read();
+      return known(kid);
+    },
+  };
+}

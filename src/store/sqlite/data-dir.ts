@@ -3,12 +3,12 @@ import type { Database } from "bun:sqlite";
 import { dropBallast } from "../disk/ballast.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
-import type { BlobPlace, Parts } from "../sql/parts.ts";
+import type { BlobPlace, Backend } from "../operation.ts";
 import { databaseWatch, reopenDatabase } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { type Counter, openGeneration } from "./generation.ts";
 
-export interface DataDir extends Parts {
+export interface DataDir extends Backend {
   data_dir: string;
   /** For what only SQLite has. */
   sqlite: Database;

@@ -1,7 +1,7 @@
 /** bun:sqlite runs an operation's statements at once; each text is prepared when it is first asked. */
 import type { Database, Statement } from "bun:sqlite";
 import { databaseLost, diskRefusal } from "../refusals.ts";
-import type { Ask, Db, Op } from "../sql/db.ts";
+import type { Ask, Db, Op } from "../operation.ts";
 
 type Prepared = Statement<unknown, any[]>;
 

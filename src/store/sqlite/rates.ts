@@ -7,8 +7,7 @@ import { join } from "node:path";
 import type { Rates, RateWindow, Standing, Taken } from "../../base/rates.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { diskRefusal } from "../refusals.ts";
-import { type Op, statement } from "../sql/db.ts";
-import { ifDiskAllows } from "../sql/frame.ts";
+import { type Op, statement, ifDiskAllows } from "../operation.ts";
 import { openFile } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 

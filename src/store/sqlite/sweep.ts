@@ -3,28 +3,30 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { keepBallast } from "../disk/ballast.ts";
-import { removeBlob } from "../disk/blobs.ts";
-import { endPreviews } from "../sql/previews/end.ts";
+import { blobIsFound, removeBlob } from "../disk/blobs.ts";
+import { verifyTurn } from "../backup/verify.ts";
+import { endPreviews } from "../previews.ts";
+import { missingBlobs } from "../named-blobs.ts";
 import {
   BATCH,
   clearLeftovers,
   expireSites,
   forgetUnused,
-  inSlices,
   refuseIfMostAreUnknown,
   refuseOldClock,
   removeOrphans,
   usedBlobs,
-} from "../sql/sweep.ts";
+} from "../sweep.ts";
+import { inSlices, steps } from "../operation.ts";
 import type { Swept } from "../upkeep.ts";
 import type { DataDir } from "./data-dir.ts";
 
 const ORPHAN_AGE_MS = UNIT_MS.h;
 
 /** G1, a folder at a time: old files that no manifest names, seen without a lock. */
-async function candidatesIn(parts: DataDir, folder: string, now: number): Promise<string[]> {
-  const named = await usedBlobs(parts, folder);
-  const path = join(parts.data_dir, "blobs", folder);
+async function candidatesIn(data: DataDir, folder: string, now: number): Promise<string[]> {
+  const named = await usedBlobs(data, folder);
+  const path = join(data.data_dir, "blobs", folder);
   const files = await readdir(path).catch(() => []);
   const old: string[] = [];
   for (const name of files.filter((name) => !named.has(name))) {
@@ -35,12 +37,12 @@ async function candidatesIn(parts: DataDir, folder: string, now: number): Promis
 }
 
 /** G3: signs that the database is not the one that belongs to these files. Throws a sentence for the log. */
-async function refuseIfDoubtful(parts: DataDir): Promise<void> {
-  const [check] = parts.sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").all();
+async function refuseIfDoubtful(data: DataDir): Promise<void> {
+  const [check] = data.sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").all();
   if (check?.quick_check !== "ok") {
     throw new Error(`The database is damaged (${check?.quick_check}): nothing is swept.`);
   }
-  await refuseOldClock(parts);
+  await refuseOldClock(data);
 }
 
 async function removeInBatches({ db, place, data_dir }: DataDir, candidates: string[], now: number): Promise<number> {
@@ -55,21 +57,29 @@ async function removeInBatches({ db, place, data_dir }: DataDir, candidates: str
   return removed;
 }
 
-/** Takes what was over by `now`: no later than the clock shows. `force` sweeps in spite of the checks of G3. */
-export const sweeper =
-  (parts: DataDir) =>
-  async (now: number, force = false): Promise<Swept> => {
-    if (!force) await refuseIfDoubtful(parts);
-    const sites = await expireSites(parts, now);
-    await clearLeftovers(parts);
-    await endPreviews(parts, now);
-    await forgetUnused(parts, now);
-    const candidates: string[] = [];
-    for (let n = 0; n < 256; n++) {
-      candidates.push(...(await candidatesIn(parts, n.toString(16).padStart(2, "0"), now)));
-    }
-    if (!force) await refuseIfMostAreUnknown(parts, candidates);
-    const blobs = await removeInBatches(parts, candidates, now);
-    keepBallast(parts.data_dir);
-    return { sites, blobs };
-  };
+async function sweep(data: DataDir, now: number, force: boolean): Promise<Swept> {
+  if (!force) await refuseIfDoubtful(data);
+  const sites = await expireSites(data, now);
+  await clearLeftovers(data);
+  await endPreviews(data, now);
+  await forgetUnused(data, now);
+  const candidates: string[] = [];
+  for (let n = 0; n < 256; n++) {
+    candidates.push(...(await candidatesIn(data, n.toString(16).padStart(2, "0"), now)));
+  }
+  if (!force) await refuseIfMostAreUnknown(data, candidates);
+  const blobs = await removeInBatches(data, candidates, now);
+  keepBallast(data.data_dir);
+  return { sites, blobs };
+}
+
+/** Operations on the files of a data directory. */
+export const EMBEDDED = {
+  /** Removes what was over by `now`, which is no later than the clock: expired sites, what sites that are gone have left, old
+   *  sessions and orphans. Throws a sentence if the data directory looks doubtful (G3), unless forced. */
+  sweep: steps("change", (data: DataDir, now: number, force?: boolean) => sweep(data, now, force ?? false)),
+  /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
+  verifyTurn: steps("write", (data: DataDir, interval: number) => verifyTurn(data, interval)),
+  /** Blobs that live versions name and that are not on disk. */
+  missingBlobs: steps("read", ({ db, data_dir }: DataDir) => missingBlobs(db, (blob) => blobIsFound(data_dir, blob))),
+};

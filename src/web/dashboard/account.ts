@@ -2,7 +2,8 @@
 import type { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { unauthorized } from "../../routes/caller.ts";
-import type { Account, Session } from "../../store/people.ts";
+import type { Account } from "../../store/people/accounts.ts";
+import type { Session } from "../../store/people/sessions.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";

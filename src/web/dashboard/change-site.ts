@@ -6,7 +6,7 @@ import type { Ctx } from "../../routes/context.ts";
 import { makePreviewLive } from "../../routes/previews.ts";
 import { makeVersionLive } from "../../routes/sites.ts";
 import { redeployByForm } from "../../routes/deploys/deploy.ts";
-import type { SiteChange } from "../../store/changes.ts";
+import type { SiteChange } from "../../store/ownership.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
 import { accountForm, isShownAgain, isSignedIn, signedOutMeanwhile } from "../who.ts";
 import { ownSite, pathOfSite } from "./own.ts";

@@ -2,7 +2,7 @@
 import { html, type Html } from "../../html/template.ts";
 import { encodePath } from "../../base/percent.ts";
 import { unknownVersion } from "../../store/refusals.ts";
-import type { ChangedFile, Changes } from "../../store/serving.ts";
+import type { ChangedFile, Changes } from "../../store/versions.ts";
 import type { Site, Version } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
 import { answerPage } from "../frame.ts";

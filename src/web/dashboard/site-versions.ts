@@ -2,7 +2,7 @@
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import type { RenderBrief } from "../../store/renders.ts";
-import type { ListPage } from "../../store/serving.ts";
+import type { ListPage } from "../../store/versions.ts";
 import type { Site, Version } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
 import { badge, button, csrfField, linkButton } from "../parts.ts";

@@ -4,7 +4,7 @@ import { createGate } from "../../run/gate.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import { siteState, type SiteState } from "../../base/site-state.ts";
-import type { AskedSites, OwnedSite } from "../../store/changes.ts";
+import type { AskedSites, OwnedSite } from "../../store/account-sites.ts";
 import { answerPage } from "../frame.ts";
 import { icon } from "../icons.ts";
 import { badge, button, command, hiddenField, linkButton, siteLink } from "../parts.ts";

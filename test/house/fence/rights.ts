@@ -1,23 +1,13 @@
 /** Who may import whom, by the rows of docs/design/architecture.md, and which built-ins belong to which rooms. */
-import { codeOf, importsOf, type Sources } from "./source.ts";
+import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
 
 /** A room is a folder of src (`store/sql`), or a door (`cli.ts`). A right is a
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "base";
-/** What the store shows to others beside its doors. */
-const INTERFACE = [
-  "serving",
-  "previews",
-  "changes",
-  "people",
-  "upkeep",
-  "notes",
-  "note-nouns",
-  "outbox",
-  "renders",
-  "refusals",
-].map((name) => `src/store/${name}.ts`);
-const STORE = ["src/store/index.ts", "src/store/operations.ts", ...INTERFACE];
+/** The store's files that bind operations or are entries; the others at its root hold nouns, and rows beside their SQL. */
+const STORE_DOORS = ["index", "operations", "groups", "writer", "writer-thread"].map((name) => `src/store/${name}.ts`);
+/** What others may name of the store: its doors, and the types of the rest but for its backends. */
+const STORE = ["store", "store/people", "store/notes"];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const CLIENT = [
   "client",
@@ -36,11 +26,12 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   html: [VOCABULARY],
   rules: [VOCABULARY],
   http: [VOCABULARY, "config", "run"],
-  store: [VOCABULARY, "config", "run", "store/sql", "store/sqlite", "store/disk", "store/backup"],
-  "store/sql": [VOCABULARY, "run", ...INTERFACE],
-  "store/sqlite": [VOCABULARY, "run", "store/sql", "store/disk", ...INTERFACE],
-  "store/disk": [VOCABULARY, "run", ...INTERFACE],
-  "store/backup": [VOCABULARY, "run", "store/sql", "store/sqlite", "store/disk", ...INTERFACE],
+  store: [VOCABULARY, "config", "run", "store/people", "store/notes", "store/sqlite", "store/disk", "store/backup"],
+  "store/people": [VOCABULARY, "run", "store", "store/notes"],
+  "store/notes": [VOCABULARY, "run", "store", "store/people"],
+  "store/sqlite": [VOCABULARY, "run", "store", "store/people", "store/notes", "store/disk", "store/backup"],
+  "store/disk": [VOCABULARY, "run", "store"],
+  "store/backup": [VOCABULARY, "run", "store", "store/sqlite", "store/disk"],
   pipeline: [...JUDGED, ...["archive", "docs", "spa", "abuse", "lint", "rules"].map((stage) => `pipeline/${stage}`)],
   "pipeline/archive": JUDGED,
   "pipeline/markdown": [...JUDGED, "run"],
@@ -169,10 +160,30 @@ function mayImport(path: string, name: string): boolean {
   return rule !== undefined && rule[1](path) && !(name.startsWith("node:") && within(path, BROWSER));
 }
 
+/** The store's files that others may name for more than a type: an operation runs only where the store binds it. */
+const STORE_VALUES = [
+  "src/store/index.ts",
+  "src/store/operations.ts",
+  "src/store/refusals.ts",
+  "src/store/writer-thread.ts",
+];
+/** The backend that a root file of the store may name: none but the doors know one. */
+const BACKENDS = ["store/sqlite", "store/disk", "store/backup"];
+
+function crossesStore(path: string, { name, type_only }: Import): boolean {
+  if (!name.startsWith("src/store/")) return false;
+  if (!path.startsWith("src/store/")) return !type_only && !STORE_VALUES.includes(name);
+  const from = roomOf(path);
+  if (STORE_DOORS.includes(path)) return false;
+  return STORE.includes(from)
+    ? BACKENDS.includes(roomOf(name)) || STORE_DOORS.includes(name)
+    : STORE_DOORS.includes(name);
+}
+
 /** Types count too: a file depends on what it names. */
 export const importBreaches = (path: string, text: string): string[] =>
   importsOf(path, text)
-    .filter(({ name }) => !mayImport(path, name))
+    .filter((one) => !mayImport(path, one.name) || crossesStore(path, one))
     .map(({ name }) => `${path} imports ${name}`);
 
 /** Where a span of time is measured. `pipeline/markdown/clock.ts` is the pipeline's one clock: a text has limits. */

@@ -5,7 +5,8 @@ import { createBudget } from "../../../src/serve/budget.ts";
 import { createEncoder } from "../../../src/serve/encode.ts";
 import { createForms } from "../../../src/serve/forms.ts";
 import { createSkew } from "../../../src/serve/skew/index.ts";
-import type { Blobs, LeftVersion, StoredFile } from "../../../src/store/serving.ts";
+import type { Blobs } from "../../../src/store/serving.ts";
+import type { LeftVersion, StoredFile } from "../../../src/store/versions.ts";
 import type { Site } from "../../../src/base/types.ts";
 import { AS_SCRIPT } from "./former.ts";
 

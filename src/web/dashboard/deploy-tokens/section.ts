@@ -1,6 +1,6 @@
 /** The deploy tokens of an account on its page: what each may, until when, and the way to its end. */
 import { html, type Html } from "../../../html/template.ts";
-import type { DeployToken } from "../../../store/people.ts";
+import type { DeployToken } from "../../../store/people/deploy-tokens.ts";
 import { button, csrfField, linkButton } from "../../parts.ts";
 import { count } from "../../wording/amounts.ts";
 import { ago, onDay, theirs } from "../../words.ts";

@@ -1,0 +1,49 @@
+/** The audit log: what was done to sites and accounts, and by whom. A row is written in the transaction that does it. */
+import { type Op, read, statement, write } from "./operation.ts";
+
+interface AuditRow {
+  /** ISO 8601. */
+  at: string;
+  /** `operator`, `expiry`, or the account_id that did it. */
+  actor: string;
+  /** `delete`, `expire`, `disable` …: a verb. */
+  action: string;
+  site_id: string | null;
+  account_id: string | null;
+  reason: string | null;
+}
+
+/** What is left out is null. */
+type AuditEntry = Pick<AuditRow, "at" | "actor" | "action"> & {
+  site_id?: string;
+  account_id?: string;
+  reason?: string;
+};
+
+const COLUMNS = "at, actor, action, site_id, account_id, reason";
+const insert = statement(`insert into audit (${COLUMNS}) values (?, ?, ?, ?, ?, ?)`);
+
+export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditEntry): Op<void> =>
+  insert.do(at, actor, action, site_id ?? null, account_id ?? null, reason ?? null);
+
+const deletions = statement(
+  `insert into audit (${COLUMNS})
+   select ?1, ?2, 'delete', site_id, owner_account_id, 'the account was deleted' from sites
+   where owner_account_id = ?3`,
+);
+
+/** One row for each site of an account that is about to go with it. */
+export const auditDeletions = (account_id: string, actor: string, at: string): Op<void> =>
+  deletions.do(at, actor, account_id);
+
+const all = statement<AuditRow>(`select ${COLUMNS} from audit order by audit_no`);
+
+const record = (action: string, reason: string, now: number): Op<void> =>
+  audit({ at: new Date(now).toISOString(), actor: "operator", action, reason });
+
+export const AUDIT = {
+  /** Oldest first: in the order in which it was written, whatever the clock said. */
+  audit: read(() => all.all()),
+  /** A line for an operator's act that concerns no single site or account. */
+  record: write(({ now }, action: string, reason: string) => record(action, reason, now()), { frees: true }),
+};

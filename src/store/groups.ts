@@ -1,0 +1,96 @@
+/** The whole store on a data directory: its groups of operations, as callers name them, and what is no operation of a database.
+ *  The rows say which of them the writer thread runs; there is no other list. */
+import { openDataDir, type DataDir } from "./sqlite/data-dir.ts";
+import { EMBEDDED } from "./sqlite/sweep.ts";
+import { freeBytes } from "./disk/ballast.ts";
+import { readBlobs } from "./disk/blobs.ts";
+import { openFigures } from "./disk/figures.ts";
+import { diskUse, hasRoomFor } from "./disk/room.ts";
+import { NOTES } from "./notes/index.ts";
+import { OUTBOX } from "./notes/outbox.ts";
+import { type Backend, bind, type Bound } from "./operation.ts";
+import { OWNERSHIP } from "./ownership.ts";
+import { ACCOUNTS } from "./people/accounts.ts";
+import { DEPLOY_TOKENS } from "./people/deploy-tokens.ts";
+import { DEVICE_LOGINS } from "./people/device-logins.ts";
+import { SESSIONS } from "./people/sessions.ts";
+import { PREVIEWS } from "./previews.ts";
+import { PUBLISHING } from "./publish.ts";
+import { RENDERS } from "./renders.ts";
+import { REPORTS } from "./reports.ts";
+import type { Blobs, Generation } from "./serving.ts";
+import { SITES, TOKENS } from "./sites.ts";
+import { type Figures, UPKEEP } from "./upkeep.ts";
+import { VERSIONS } from "./versions.ts";
+
+/** Groups under a name of their own: `store.notes.view`. `outbox` is for the one process that delivers. */
+const NAMED = {
+  sites: SITES,
+  versions: VERSIONS,
+  previews: PREVIEWS,
+  tokens: TOKENS,
+  accounts: ACCOUNTS,
+  sessions: SESSIONS,
+  deploy_tokens: DEPLOY_TOKENS,
+  device_logins: DEVICE_LOGINS,
+  ownership: OWNERSHIP,
+  notes: NOTES,
+  outbox: OUTBOX,
+  renders: RENDERS,
+  reports: REPORTS,
+};
+
+/** Operations of the store itself: `store.publish`. */
+const OWN = { ...PUBLISHING, ...UPKEEP, ...EMBEDDED };
+
+type Groups = { readonly [Group in keyof typeof NAMED]: Bound<(typeof NAMED)[Group]> };
+
+export interface Store extends Groups, Bound<typeof OWN> {
+  generation: Generation;
+  blobs: Blobs;
+  /** Whether the disk has room for an upload of this size (uncompressed bytes, files) and its bookkeeping. */
+  hasRoomFor(bytes: number, files: number, beside?: number): boolean;
+  /** Percent of the disk that are in use. */
+  diskUse(): number;
+  freeBytes(): number;
+  figures: Figures;
+  /** Resolves when what was asked of it is done and the files are closed. */
+  close(): Promise<void>;
+}
+
+/** Runs an operation that writes in another thread: `group` is one of `NAMED`, or `store`. */
+export type Elsewhere = (group: string, name: string, args: readonly unknown[]) => Promise<unknown>;
+
+/** `elsewhere`: for a connection that only reads. */
+export function storeOn(
+  data: DataDir,
+  more: Pick<Backend, "noteUse" | "announces"> = {},
+  elsewhere?: Elsewhere,
+): Store {
+  const { data_dir } = data;
+  const backend: DataDir = { ...data, ...more };
+  const via = (group: string) =>
+    elsewhere &&
+    ((name: string) =>
+      (...args: readonly unknown[]) =>
+        elsewhere(group, name, args));
+  const named = Object.entries(NAMED).map(([group, rows]) => [group, bind(rows, backend, via(group))]);
+  return {
+    ...(Object.fromEntries(named) as Groups),
+    ...bind(OWN, backend, via("store")),
+    generation: data.generation,
+    blobs: readBlobs(data_dir),
+    hasRoomFor: (...upload) => hasRoomFor(data_dir, ...upload),
+    diskUse: () => diskUse(data_dir),
+    freeBytes: () => freeBytes(data_dir),
+    figures: openFigures(data_dir),
+    close: async () => data.close(),
+  };
+}
+
+/** A write that does not get the lock for so long is refused. */
+export const PATIENCE_MS = 5000;
+
+/** Opens a data directory that `prepareDataDir` has readied, for what may wait for its writes: a deploy, the sweep. */
+export const openStore = async (options: { data_dir: string; now: () => number; watch?: boolean }): Promise<Store> =>
+  storeOn(openDataDir(options.data_dir, options.now, { ...options, patience_ms: PATIENCE_MS }));

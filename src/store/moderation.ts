@@ -1,0 +1,115 @@
+/** What an operator sees of sites and does to them, and the quarantine of sites whose pages look suspicious (PIPELINE 3): a
+ *  deploy starts it, an operator ends it. */
+import type { Site } from "../base/types.ts";
+import { audit } from "./audit.ts";
+import { answering, change, type Op, read, statement } from "./operation.ts";
+import { removeSite, siteById } from "./sites.ts";
+
+/** A site that waits for an operator to clear it. */
+export interface Quarantined {
+  site_id: string;
+  slug: string;
+  created_at: string;
+  /** One sentence each, with the file and the signal. */
+  signals: string[];
+}
+
+/** What an operator does to one site. */
+export type SiteAct =
+  | { action: "disable"; site_id: string; reason: string }
+  | { action: "enable" | "freeze" | "unfreeze" | "clear" | "delete"; site_id: string };
+
+export interface ListedSite extends Site {
+  /** The address of its account; null where it has none. */
+  owner_email: string | null;
+  versions: number;
+  /** Uploaded bytes of all its versions; equal files are stored once. */
+  bytes: number;
+}
+
+/** Reasons that are kept for a site; more are dropped. */
+const MOST = 20;
+
+const signalsOf = ({ quarantine }: Pick<Site, "quarantine">): string[] =>
+  quarantine === null ? [] : (JSON.parse(quarantine) as string[]);
+
+const start = statement(
+  `update sites set quarantine = ?1 where site_id = ?2 and (cleared_version_no is null or cleared_version_no <
+     (select version_no from versions where site_id = ?2 and version_id = ?3))`,
+);
+
+/** Inside the deploy's transaction, after the version's row is there. */
+export function* quarantine(site: Site, version_id: string, suspicions: readonly string[]): Op<void> {
+  // An owner can be asked: there a warning is enough.
+  if (suspicions.length === 0 || site.owner_account_id !== null) return;
+  const signals = [...new Set([...signalsOf(site), ...suspicions])].slice(0, MOST);
+  yield* start.do(JSON.stringify(signals), site.site_id, version_id);
+}
+
+const quarantined = statement<Site>("select * from sites where quarantine is not null order by created_at, site_id");
+
+function* listQuarantined(): Op<Quarantined[]> {
+  return (yield* quarantined.all()).map((site) => {
+    const { site_id, slug, created_at } = site;
+    return { site_id, slug, created_at, signals: signalsOf(site) };
+  });
+}
+
+const all = statement<ListedSite>(
+  `select sites.*, count(listed_no) as versions, sum(bytes) as bytes,
+     (select email from accounts where account_id = owner_account_id) as owner_email
+   from sites join versions on versions.site_id = sites.site_id group by sites.site_id order by sites.created_at`,
+);
+
+// A reason of the site's own beats its account's, and stays when that ends.
+const disable = statement(
+  `update sites set disabled_reason = ?2, disabled_with_account = 0
+   where site_id = ?1 and (disabled_reason is distinct from ?2 or disabled_with_account = 1)`,
+);
+/** The reason of the account that a site belongs to. */
+const ACCOUNTS_REASON = "(select disabled_reason from accounts where account_id = owner_account_id)";
+const UPDATES = {
+  enable: statement(
+    `update sites set disabled_reason = ${ACCOUNTS_REASON}, disabled_with_account = ${ACCOUNTS_REASON} is not null
+     where site_id = ? and disabled_reason is not null and disabled_with_account = 0`,
+  ),
+  freeze: statement("update sites set frozen = 1 where site_id = ? and frozen = 0"),
+  unfreeze: statement("update sites set frozen = 0 where site_id = ? and frozen = 1"),
+  clear: statement(
+    `update sites set quarantine = null,
+       cleared_version_no = (select max(version_no) from versions where versions.site_id = sites.site_id)
+     where site_id = ? and quarantine is not null`,
+  ),
+};
+
+function* changed(act: SiteAct, at: string): Op<boolean> {
+  const { action, site_id } = act;
+  if (action === "disable") return (yield* disable.run(site_id, act.reason)).changes > 0;
+  if (action !== "delete") return (yield* UPDATES[action].run(site_id)).changes > 0;
+  yield* removeSite(site_id, "deleted", at);
+  return true;
+}
+
+/** The site as it was; null if there was nothing to change, and then nothing is written down either. */
+function* carryOut(act: SiteAct, at: string): Op<Site | null> {
+  const site = yield* siteById.get(act.site_id);
+  if (site === null || !(yield* changed(act, at))) return null;
+  yield* audit({ at, actor: "operator", ...act });
+  return site;
+}
+
+export const MODERATION = {
+  /** All sites, newest last. */
+  listing: read(() => all.all()),
+  /** Sites that wait for an operator to clear them, newest last. */
+  quarantined: read(listQuarantined),
+  /** False if there was nothing to change. */
+  actOnSite: answering(
+    change(
+      ({ now }, act: SiteAct) => carryOut(act, new Date(now()).toISOString()),
+      (site) => (site === null ? [] : [site.slug]),
+      { frees: true },
+    ),
+    (site) => site !== null,
+  ),
+};

@@ -1,0 +1,156 @@
+/** The base of every change of comments: a site that takes it, its number, who makes it, and its line in the history. */
+import { Refusal } from "../../base/errors.ts";
+import type { Site } from "../../base/types.ts";
+import type { Author, EventAction, Kind, NoteEvent } from "../notes.ts";
+import { type Op, read, statement } from "../operation.ts";
+import { refuseUnlessCommentable, unknownComment, unknownSite } from "../refusals.ts";
+import { siteById } from "../sites.ts";
+import { type Revised, revisionOf, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
+
+/** One change: when, and its number among those of the site. */
+export interface NumberedChange {
+  site: Site;
+  at: string;
+  no: number;
+}
+
+const count = statement<{ change_no: number }>(
+  "update comment_settings set change_no = change_no + 1 where site_id = ? returning change_no",
+);
+
+/** Throws the refusal that the caller would get if they asked only now. */
+export function* begin(site_id: string, now: number): Op<NumberedChange> {
+  const site = yield* siteById.get(site_id);
+  if (site === null) throw unknownSite();
+  refuseUnlessCommentable(site, now);
+  return { site, at: new Date(now).toISOString(), no: yield* nextNumber(site_id) };
+}
+
+/** There is a row as soon as comments were on once. */
+export function* nextNumber(site_id: string): Op<number> {
+  return (yield* count.get(site_id))!.change_no;
+}
+
+export interface CommentStanding extends Revised {
+  comment_no: number;
+  id: string;
+  thread_no: number;
+  person_id: string | null;
+  state: State;
+  was_public: 0 | 1;
+  created_at: string;
+  root_state: State;
+}
+
+const standing = statement<CommentStanding>(
+  `select c.comment_no, c.id, c.thread_no, c.person_id, c.state, c.was_public, c.created_at, c.rev,
+     ${UNSHOWN_NAME} as unshown_name, r.state as root_state
+   from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ? and c.id = ?`,
+);
+
+export const isRoot = ({ comment_no, thread_no }: Pick<CommentStanding, "comment_no" | "thread_no">): boolean =>
+  comment_no === thread_no;
+
+/** Throws 404 if the site has none, or none any more. */
+export function* standingOf(site_id: string, id: string): Op<CommentStanding> {
+  const row = yield* threadStandingOf(site_id, id);
+  if (row.state === "erased") throw unknownComment();
+  return row;
+}
+
+/** For what is done with a thread as a whole: its first comment may be a gap. */
+export function* threadStandingOf(site_id: string, id: string): Op<CommentStanding> {
+  const row = yield* standing.get(site_id, id);
+  if (row === null || row.state === "deleted" || (row.state === "erased" && !isRoot(row))) throw unknownComment();
+  return row;
+}
+
+const isShown = (state: State): boolean => state === "public" || state === "erased";
+
+/** Whether strangers see it now. */
+export const isPublic = ({ state, root_state }: Pick<CommentStanding, "state" | "root_state">): boolean =>
+  isShown(state) && isShown(root_state);
+
+const showInRoot = statement(`update comments set rev = rev + 1, public_no = ?2, own_no = ?2 where comment_no = ?1`);
+
+/** The root's annotation counts the public replies. */
+export const countReply = (thread_no: number, no: number): Op<void> => showInRoot.do(thread_no, no);
+
+/** The comment, if it is the person's own and was not rejected: a rejected one is none for its author either. */
+export function* ownStanding({ site_id, id, by }: OwnComment): Op<CommentStanding> {
+  const row = yield* standingOf(site_id, id);
+  if (row.person_id !== by.id || row.state === "rejected") throw unknownComment();
+  return row;
+}
+interface OwnComment {
+  site_id: string;
+  id: string;
+  by: Pick<Author, "id">;
+}
+
+/** Throws if the comment has changed from what its author or the owner saw. */
+export function refuseChanged(row: CommentStanding, expected: readonly string[] | null): void {
+  if (expected === null || expected.includes(revisionOf(row))) return;
+  throw new Refusal("changed", "This comment has changed meanwhile. Reload it, then try again.");
+}
+
+const insert = statement(
+  `insert into comment_events (id, site_id, comment_no, action, by_id, by_name, by_kind, note, created_at)
+   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+
+interface HistoryLine {
+  event_id: string;
+  site_id: string;
+  by: Author;
+  note: string | null;
+}
+
+/** Lines that a comment keeps, and a site of all its comments: turning one back and forth fills no disk. */
+const MOST_EVENTS = { of_comment: 100, of_site: 5000 };
+const forgetOldest = statement(
+  `delete from comment_events where event_no in (
+     select event_no from comment_events where comment_no = ?1 order by event_no desc limit 10 offset ${MOST_EVENTS.of_comment})`,
+);
+const forgetOldestOfSite = statement(
+  `delete from comment_events where event_no in (
+     select event_no from comment_events where site_id = ?1 order by event_no desc limit 10 offset ${MOST_EVENTS.of_site})`,
+);
+
+/** Writes down what was decided of a comment, and by whom: a line never changes. */
+export function* writeDown(line: HistoryLine, comment_no: number, action: EventAction, at: string): Op<void> {
+  const { event_id, site_id, by, note } = line;
+  yield* insert.do(event_id, site_id, comment_no, action, by.id, by.name, by.kind, note, at);
+  yield* forgetOldest.do(comment_no);
+  yield* forgetOldestOfSite.do(site_id);
+}
+
+interface EventRow {
+  id: string;
+  comment_id: string;
+  action: EventAction;
+  by_id: string;
+  by_name: string;
+  by_kind: Kind;
+  note: string | null;
+  created_at: string;
+}
+
+const ofComment = statement<EventRow>(
+  `select e.id, c.id as comment_id, e.action, e.by_id, e.by_name, e.by_kind, e.note, e.created_at
+   from comment_events e join comments c on c.comment_no = e.comment_no
+   where c.site_id = ? and c.id = ? order by e.event_no`,
+);
+
+function* history(site_id: string, id: string): Op<NoteEvent[]> {
+  const rows = yield* ofComment.all(site_id, id);
+  return rows.map(({ by_id, by_name, by_kind, ...rest }) => ({
+    ...rest,
+    by: { id: by_id, name: by_name, kind: by_kind },
+  }));
+}
+
+export const HISTORY = {
+  /** Oldest first. */
+  history: read((_, site_id: string, id: string) => history(site_id, id)),
+};

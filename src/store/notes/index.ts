@@ -1,0 +1,26 @@
+/** Comments in the database: each call one operation, each change one transaction. */
+import type { Bound } from "../operation.ts";
+import { ANCHORS } from "./anchors.ts";
+import { HISTORY } from "./changes.ts";
+import { DECIDING } from "./decide.ts";
+import { FEEDS } from "./feed.ts";
+import { PEOPLE } from "./people.ts";
+import { QUEUES } from "./queue.ts";
+import { REMOVING } from "./remove.ts";
+import { SETTINGS } from "./settings.ts";
+import { VIEWING } from "./view.ts";
+import { WRITING } from "./write.ts";
+
+export const NOTES = {
+  ...SETTINGS,
+  ...VIEWING,
+  ...FEEDS,
+  ...QUEUES,
+  ...HISTORY,
+  ...PEOPLE,
+  ...WRITING,
+  ...REMOVING,
+  ...DECIDING,
+  ...ANCHORS,
+};
+export type Notes = Bound<typeof NOTES>;

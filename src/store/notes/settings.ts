@@ -1,0 +1,149 @@
+/** The settings of a site's comments, and who acts for its owner: a browser by a code that works once, an agent by its token. */
+import { Refusal } from "../../base/errors.ts";
+import type { CommentsMode, Site } from "../../base/types.ts";
+import type { AgentToken, CommentSettings, Scope, SettingsChange, Webhook } from "../notes.ts";
+import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
+import { settableSite, type WriteBy } from "../permission.ts";
+
+interface SettingsRow {
+  last_mode: Exclude<CommentsMode, "off">;
+  passcode_hash: string | null;
+  passcode_epoch: number;
+  webhook: string | null;
+}
+
+const readSettings = statement<SettingsRow>(
+  "select last_mode, passcode_hash, passcode_epoch, webhook from comment_settings where site_id = ?",
+);
+
+const NEVER_ON = { last_mode: null, passcode_hash: null, passcode_epoch: 0, webhook: null };
+
+function* settingsOf({ site_id, comments_mode }: Pick<Site, "site_id" | "comments_mode">): Op<CommentSettings> {
+  const row = (yield* readSettings.get(site_id)) ?? NEVER_ON;
+  return { ...row, mode: comments_mode, webhook: row.webhook === null ? null : (JSON.parse(row.webhook) as Webhook) };
+}
+
+const writeSettings = statement(
+  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook) values (?1, ?2, ?3, ?4, ?5)
+   on conflict (site_id) do update set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5`,
+);
+const setMode = statement<Site>(
+  "update sites set comments_mode = ?2, comments_changes = comments_changes + 1 where site_id = ?1 returning *",
+);
+
+const passcodeMissing = (): Refusal =>
+  new Refusal("invalid_input", "Mode passcode needs a passcode: send one of at least 8 characters.", {
+    field: "passcode",
+  });
+
+/** A mode that cannot be entered leaves all as it was. */
+function* configure(
+  site_id: string,
+  by: WriteBy,
+  wanted: SettingsChange,
+  now: number,
+): Op<{ site: Site; settings: CommentSettings }> {
+  const before = yield* settingsOf(yield* settableSite({ site_id, by }, now));
+  const { mode = before.mode, passcode_hash = before.passcode_hash, webhook = before.webhook } = wanted;
+  if (mode === "passcode" && passcode_hash === null) throw passcodeMissing();
+  const last_mode = mode === "off" ? (before.last_mode ?? "anonymous") : mode;
+  // Setting a passcode, even the same one, ends all grants.
+  const passcode_epoch = before.passcode_epoch + (wanted.passcode_hash === undefined ? 0 : 1);
+  yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, webhook && JSON.stringify(webhook));
+  const site = (yield* setMode.get(site_id, mode))!;
+  return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook } };
+}
+
+const MOST_TOKENS = 100;
+
+const insertCode = statement("insert into owner_codes (hash, site_id, expires_at) values (?, ?, ?)");
+const dropOldCodes = statement("delete from owner_codes where expires_at <= ?");
+const isCode = statement<{ 1: 1 }>("select 1 from owner_codes where hash = ? and site_id = ? and expires_at > ?");
+const spendCode = statement("delete from owner_codes where hash = ? and site_id = ? and expires_at > ?");
+
+function* addOwnerCode(site_id: string, by: WriteBy, hash: string, expires_at: number, now: number): Op<void> {
+  yield* settableSite({ site_id, by }, now);
+  yield* dropOldCodes.do(now);
+  yield* insertCode.do(hash, site_id, expires_at);
+}
+
+function* spend(site_id: string, hash: string, now: number): Op<boolean> {
+  return (yield* spendCode.run(hash, site_id, now)).changes > 0;
+}
+
+type NewAgentToken = Omit<AgentToken, "last_used_at" | "created_at"> & { hash: string };
+type TokenRow = Omit<AgentToken, "scopes"> & { scopes: string };
+
+const COLUMNS = "token_id, site_id, name, scopes, created_at, last_used_at, expires_at";
+const insert = statement<TokenRow>(
+  `insert into agent_tokens (hash, token_id, site_id, name, scopes, created_at, expires_at)
+   values (?, ?, ?, ?, ?, ?, ?) returning ${COLUMNS}`,
+);
+const forgetEnded = statement("delete from agent_tokens where site_id = ? and expires_at <= ?");
+const ofSite = statement<TokenRow>(
+  `select ${COLUMNS} from agent_tokens where site_id = ? and expires_at > ? order by created_at desc, token_id`,
+);
+const remove = statement("delete from agent_tokens where site_id = ? and token_id = ?");
+const find = statement<TokenRow>(
+  `select ${COLUMNS} from agent_tokens where hash = ? and expires_at > ?
+     and exists (select 1 from sites where sites.site_id = agent_tokens.site_id)`,
+);
+const use = statement("update agent_tokens set last_used_at = ? where hash = ?");
+
+const tokenOf = (row: TokenRow): AgentToken => ({ ...row, scopes: JSON.parse(row.scopes) as Scope[] });
+
+function* addToken(by: WriteBy, token: NewAgentToken, now: number): Op<AgentToken> {
+  const { hash, token_id, site_id, name, scopes, expires_at } = token;
+  yield* settableSite({ site_id, by }, now);
+  yield* forgetEnded.do(site_id, now);
+  if ((yield* ofSite.all(site_id, now)).length >= MOST_TOKENS) {
+    throw new Refusal("invalid_input", `A site has at most ${MOST_TOKENS} agent tokens: revoke one first.`);
+  }
+  const created_at = new Date(now).toISOString();
+  const row = yield* insert.get(hash, token_id, site_id, name, JSON.stringify(scopes), created_at, expires_at);
+  return tokenOf(row!);
+}
+
+function* tokensOf(site_id: string, now: number): Op<AgentToken[]> {
+  return (yield* ofSite.all(site_id, now)).map(tokenOf);
+}
+
+function* removeToken(site_id: string, by: WriteBy, token_id: string, now: number): Op<boolean> {
+  yield* settableSite({ site_id, by }, now);
+  return (yield* remove.run(site_id, token_id)).changes > 0;
+}
+
+function* agentOf(hash: string, now: number): Op<AgentToken | null> {
+  const row = yield* find.get(hash, now);
+  return row && tokenOf(row);
+}
+
+const noteAgentUse = (hash: string, at: string): Op<void> => use.do(at, hash);
+
+export const SETTINGS = {
+  settings: read((_, site: Pick<Site, "site_id" | "comments_mode">) => settingsOf(site)),
+  /** Throws as any write of a site does. Serving hears of it. Answers the site and its settings as they are then. */
+  configure: change(
+    ({ now }, site_id: string, by: WriteBy, wanted: SettingsChange) => configure(site_id, by, wanted, now()),
+    ({ site }) => [site.slug],
+  ),
+  addOwnerCode: write(({ now }, site_id: string, by: WriteBy, hash: string, expires_at: number) =>
+    addOwnerCode(site_id, by, hash, expires_at, now()),
+  ),
+  /** True once for each code, in its time. A wrong code takes no write lock: guessing keeps nobody from writing. */
+  spendOwnerCode: steps(
+    "write",
+    async ({ db, now }: Backend, site_id: string, hash: string): Promise<boolean> =>
+      (await db.read(isCode.get(hash, site_id, now()))) !== null && (await db.write(() => spend(site_id, hash, now()))),
+  ),
+  addToken: write(({ now }, by: WriteBy, token: NewAgentToken) => addToken(by, token, now())),
+  /** Newest first. */
+  tokens: read(({ now }, site_id: string) => tokensOf(site_id, now())),
+  /** False if the site has none of this id. */
+  removeToken: write(({ now }, site_id: string, by: WriteBy, token_id: string) =>
+    removeToken(site_id, by, token_id, now()),
+  ),
+  /** Null if it never was a token, has ended, or its site is gone. */
+  agent: read(({ now }, hash: string) => agentOf(hash, now())),
+  noteTokenUse: note(({ now }, hash: string) => noteAgentUse(hash, new Date(now()).toISOString())),
+};

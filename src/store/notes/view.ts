@@ -1,0 +1,144 @@
+/** A page's threads, or one comment, as a viewpoint sees them. */
+import type { AskedThreads, Lookup, StoredThread, ThreadList, View, Viewpoint } from "../notes.ts";
+import { type Op, read, statement } from "../operation.ts";
+import {
+  COMMENT_COLUMNS,
+  type CommentRow,
+  commentOf,
+  numberOf,
+  type State,
+  THREAD_COLUMNS,
+  type ThreadRow,
+  threadOf,
+  type ViewerValues,
+  viewerValues,
+  visibilityWhere,
+  WITH_PERSON,
+} from "./rows.ts";
+
+const THREADS = "threads t join comments r on r.comment_no = t.thread_no";
+const COMMENTS = `${THREADS} join comments c on c.thread_no = t.thread_no`;
+const OF_PAGE = "t.site_id = ?1 and t.page = ?4";
+
+const lastChange = statement<{ stamp: number | null }>(
+  `select max(no) as stamp from (
+     select max(${numberOf("c")}) as no from ${COMMENTS} where ${OF_PAGE}
+     union all
+     select max(t.changed_no) from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")}) as numbers`,
+);
+
+function* stampOf(site_id: string, page: string, as: Viewpoint): Op<number> {
+  return (yield* lastChange.get(...viewerValues(site_id, as), page))?.stamp ?? 0;
+}
+
+const hasChanged = `(t.changed_no > ?5 or exists (
+  select 1 from comments c where c.thread_no = t.thread_no and ${numberOf("c")} > ?5))`;
+const ofPage = statement<ThreadRow>(
+  `select ${THREAD_COLUMNS} from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")} and ${hasChanged} order by t.thread_no`,
+);
+const commentsOfPage = statement<CommentRow>(
+  `select ${COMMENT_COLUMNS} from ${COMMENTS} ${WITH_PERSON}
+   where ${OF_PAGE} and ${visibilityWhere("r")} and ${visibilityWhere("c")} and ${hasChanged} order by c.comment_no`,
+);
+const goneOfPage = statement<{ id: string }>(
+  `select c.id from ${COMMENTS}
+   where ${OF_PAGE} and not ${visibilityWhere("r")} and ${numberOf("r")} > ?5 and ${numberOf("c")} > 0 order by c.comment_no`,
+);
+
+/** Numbers begin at 1, so that all have changed after it. */
+const BEFORE_ALL = 0;
+
+function* view(site_id: string, page: string, as: Viewpoint, since: number | null): Op<View> {
+  const values = [...viewerValues(site_id, as), page, since ?? BEFORE_ALL] as const;
+  const stamp = yield* stampOf(site_id, page, as);
+  if (since !== null && stamp <= since) return { stamp, threads: [], gone: [] };
+  const threads = together(yield* ofPage.all(...values), yield* commentsOfPage.all(...values));
+  const gone = since === null ? [] : yield* goneOfPage.all(...values);
+  return { stamp, threads, gone: gone.map(({ id }) => id) };
+}
+
+/** `comments` in their order, of these threads and perhaps of others. */
+function together(threads: readonly ThreadRow[], comments: readonly CommentRow[]): StoredThread[] {
+  const within = Map.groupBy(comments, ({ thread_no }) => thread_no);
+  return threads.map((thread) => threadOf(thread, within.get(thread.thread_no)!));
+}
+
+const threadRow = statement<ThreadRow>(`select ${THREAD_COLUMNS} from threads t where t.thread_no = ?`);
+const seenInThread = statement<CommentRow>(
+  `select ${COMMENT_COLUMNS} from comments c ${WITH_PERSON}
+   where c.site_id = ?1 and c.thread_no = ?4 and (c.comment_no = ?4 or ${visibilityWhere("c")}) order by c.comment_no`,
+);
+const allInThread = statement<CommentRow>(
+  `select ${COMMENT_COLUMNS} from comments c ${WITH_PERSON}
+   where c.site_id = ?1 and c.thread_no = ?4 and (c.comment_no = ?4 or c.state <> 'deleted') order by c.comment_no`,
+);
+
+/** A thread with its root, even if the viewer does not see that; `rejected`: with what was rejected. */
+export function* readThread(viewer: ViewerValues, thread_no: number, rejected = false): Op<StoredThread> {
+  const thread = (yield* threadRow.get(thread_no))!;
+  return threadOf(thread, yield* (rejected ? allInThread : seenInThread).all(...viewer, thread_no));
+}
+
+const one = statement<CommentRow & { root_state: State; seen: number; was_public: number }>(
+  `select ${COMMENT_COLUMNS}, c.was_public, r.state as root_state, ${visibilityWhere("c")} and ${visibilityWhere("r")} as seen
+   from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ?1 and c.id = ?4`,
+);
+
+export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {
+  const viewer = viewerValues(site_id, as);
+  const row = yield* one.get(...viewer, id);
+  if (row === null) return null;
+  if (row.state === "deleted" || row.state === "erased") return row.was_public ? "deleted" : null;
+  if (!row.seen) return null;
+  return { thread: yield* readThread(viewer, row.thread_no), comment: commentOf(row, row.root_state) };
+}
+
+const root = statement<Pick<CommentRow, "thread_no">>(
+  `select r.thread_no from comments r where r.site_id = ?1 and r.id = ?4 and r.comment_no = r.thread_no and ${visibilityWhere("r")}`,
+);
+
+function* thread(site_id: string, id: string, as: Viewpoint): Op<StoredThread | null> {
+  const viewer = viewerValues(site_id, as);
+  const row = yield* root.get(...viewer, id);
+  return row && (yield* readThread(viewer, row.thread_no));
+}
+
+const listed = statement<ThreadRow>(
+  `select ${THREAD_COLUMNS} from ${THREADS}
+   where t.site_id = ?1 and ${visibilityWhere("r")} and (?4 = '' or t.page = ?4) and (?5 = '' or t.status = ?5)
+     and (?6 = 0 or t.thread_no < ?6)
+     and (?7 = '' or exists (
+       select 1 from comments c where c.thread_no = t.thread_no and ${visibilityWhere("c")} and c.modified_at >= ?7))
+   order by t.thread_no desc limit ?8`,
+);
+
+/** Characters on one page of a list: a few threads at their limits are as long as hundreds of others. */
+const MOST_LISTED = 500_000;
+
+const lengthOf = ({ comments }: StoredThread): number =>
+  comments.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+
+function* threads(site_id: string, as: Viewpoint, asked: AskedThreads): Op<ThreadList> {
+  const viewer = viewerValues(site_id, as);
+  const { page, status, since, after, limit } = asked;
+  const rows = yield* listed.all(...viewer, page ?? "", status ?? "", after ?? 0, since ?? "", limit + 1);
+  const found: StoredThread[] = [];
+  let length = 0;
+  for (const { thread_no } of rows.slice(0, limit)) {
+    const thread = yield* readThread(viewer, thread_no);
+    found.push(thread);
+    if ((length += lengthOf(thread)) > MOST_LISTED) break;
+  }
+  return { threads: found, next: rows.length > found.length ? rows[found.length - 1]!.thread_no : null };
+}
+
+export const VIEWING = {
+  /** Threads of a page; with `since`, a stamp, those that changed after it, and what is gone. */
+  view: read((_, site_id: string, page: string, as: Viewpoint, since: number | null) => view(site_id, page, as, since)),
+  /** The stamp of `view` alone. */
+  stamp: read((_, site_id: string, page: string, as: Viewpoint) => stampOf(site_id, page, as)),
+  threads: read((_, site_id: string, as: Viewpoint, asked: AskedThreads) => threads(site_id, as, asked)),
+  /** By the id of its first comment, which may be a gap; null if the viewpoint sees none. */
+  thread: read((_, site_id: string, id: string, as: Viewpoint) => thread(site_id, id, as)),
+  find: read((_, site_id: string, id: string, as: Viewpoint) => find(site_id, id, as)),
+};

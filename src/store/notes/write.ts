@@ -1,0 +1,212 @@
+/** Threads that are begun, replies to them within what a site may hold (COMMENTS 2), and an author's second thoughts. */
+import { Refusal } from "../../base/errors.ts";
+import type { Author, Edit, Found, NewReply, NewThread, Viewpoint, Writing, Written } from "../notes.ts";
+import { type Op, read, statement, write } from "../operation.ts";
+import { commentDeleted, unknownComment } from "../refusals.ts";
+import { begin, countReply, isPublic, isRoot, type NumberedChange, ownStanding, refuseChanged } from "./changes.ts";
+import { hashOf, isRepeated, refuseFullText, refuseFullTextIn } from "./limits.ts";
+import { announcing, begun } from "./outbox.ts";
+import { know } from "./people.ts";
+import { type State, viewerValues } from "./rows.ts";
+import { find, readThread } from "./view.ts";
+
+const MOST = { threads: 500, replies: 200, comments: 5000, pages: 1000 };
+
+type WritingPerson = Pick<Writing["by"], "id" | "kind">;
+
+/** The viewpoint of the author, who sees their own words while they wait. */
+const asAuthor = (by: WritingPerson): Viewpoint =>
+  by.kind === "visitor" ? { kind: "visitor", person_id: by.id } : { kind: "owner" };
+
+const earlier = statement<{ id: string; state: State }>(
+  "select id, state from comments where site_id = ? and person_id = ? and canonical = ?",
+);
+
+/** Null if the person wrote nothing under this key. Throws 410 if it is gone, and 404 if it was rejected: then it is none for
+ *  its author either. */
+function* writtenBefore(site_id: string, by: WritingPerson, canonical: string): Op<Written | null> {
+  const before = yield* earlier.get(site_id, by.id, canonical);
+  if (before === null) return null;
+  if (before.state === "deleted" || before.state === "erased") throw commentDeleted();
+  const found = yield* find(site_id, before.id, asAuthor(by));
+  if (found === null || found === "deleted") throw unknownComment();
+  return { thread: found.thread, comment_id: before.id, repeated: true };
+}
+
+const counts = statement<{ n: number }>(
+  "select count(*) as n from comments where site_id = ? and state in ('public', 'pending', 'rejected')",
+);
+const onPage = statement<{ n: number }>(
+  `select count(*) as n from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and t.page = ? and r.state <> 'deleted'`,
+);
+const pages = statement<{ n: number }>(
+  `select count(distinct t.page) as n from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and r.state <> 'deleted'`,
+);
+const inThread = statement<{ n: number }>(
+  "select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state <> 'deleted'",
+);
+
+function* refuseFullSite(site_id: string): Op<void> {
+  if ((yield* counts.get(site_id))!.n >= MOST.comments) {
+    throw new Refusal("site_full", `This site has ${MOST.comments} comments, and takes no more.`);
+  }
+}
+
+function* refuseFullPage({ site_id, page }: NewThread): Op<void> {
+  const { n } = (yield* onPage.get(site_id, page))!;
+  if (n >= MOST.threads) throw new Refusal("page_full", `This page has ${n} threads, and takes no more.`);
+  if (n === 0 && (yield* pages.get(site_id))!.n >= MOST.pages) {
+    throw new Refusal("site_full", `${MOST.pages} pages of this site have comments, and no other page takes any.`);
+  }
+}
+
+const insert = statement<{ comment_no: number }>(
+  `insert into comments (id, site_id, thread_no, person_id, text, state, was_public, canonical, created_at, modified_at,
+     public_no, own_no, text_hash)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?11) returning comment_no`,
+);
+// A root is inserted under no thread, and then named by its own number.
+const UNNAMED = 0;
+const nameItself = statement("update comments set thread_no = comment_no where comment_no = ?");
+
+/** Within the transaction: of equal texts that are sent at once all but the first are repeated. */
+function* shownAs({ site_id, by, text, visibility }: Writing): Op<Writing["visibility"]> {
+  if (by.kind !== "visitor" || visibility === "pending") return visibility;
+  return (yield* isRepeated(site_id, by.id, text)) ? "pending" : "public";
+}
+
+function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: NumberedChange): Op<number> {
+  const { id, site_id, by, text, visibility, canonical } = writing;
+  yield* know(site_id, by, at);
+  const shown = seen && visibility === "public" ? 1 : 0;
+  const values = [id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no, hashOf(text)] as const;
+  return (yield* insert.get(...values))!.comment_no;
+}
+
+const insertThread = statement(
+  `insert into threads (thread_no, site_id, page, version_id, version_created_at, exact, prefix, suffix, element, carried,
+     found_version_id, found_start, found_end, changed_no)
+   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+
+function* insertAnchor(thread_no: number, thread: NewThread, no: number): Op<void> {
+  const { site_id, page, version_id, version_created_at, quote, element, carried, place } = thread;
+  yield* insertThread.do(
+    thread_no,
+    site_id,
+    page,
+    version_id,
+    version_created_at,
+    quote?.exact ?? null,
+    quote?.prefix ?? null,
+    quote?.suffix ?? null,
+    element,
+    carried,
+    place?.version_id ?? null,
+    place?.start ?? null,
+    place?.end ?? null,
+    no,
+  );
+}
+
+function* start(thread: NewThread, now: number): Op<Written> {
+  const { site_id, by, canonical } = thread;
+  const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
+  if (before !== null) return before;
+  const change = yield* begin(site_id, now);
+  yield* refuseFullSite(site_id);
+  yield* refuseFullPage(thread);
+  yield* refuseFullText(thread, thread.page);
+  const visibility = yield* shownAs(thread);
+  const thread_no = yield* add({ ...thread, visibility }, UNNAMED, true, change);
+  yield* nameItself.do(thread_no);
+  yield* insertAnchor(thread_no, thread, change.no);
+  return yield* written(thread, thread_no);
+}
+
+function* written(writing: Writing, thread_no: number): Op<Written> {
+  const thread = yield* readThread(viewerValues(writing.site_id, asAuthor(writing.by)), thread_no);
+  return { thread, comment_id: writing.id, repeated: false };
+}
+
+interface ThreadRoot {
+  comment_no: number;
+  state: State;
+  /** The state of the comment that is answered. */
+  answered: State;
+}
+const rootOf = statement<ThreadRoot>(
+  `select r.comment_no, r.state, c.state as answered
+   from comments c join comments r on r.comment_no = c.thread_no where c.site_id = ? and c.id = ?`,
+);
+
+const unknownThread = (): Refusal =>
+  new Refusal("unknown_thread", "There is no such thread here any more. Reload the page.");
+
+/** The root of a comment that the writer may see; a gap in a thread is one. */
+function* openThread({ site_id, thread_id, as }: NewReply): Op<ThreadRoot> {
+  const row = yield* rootOf.get(site_id, thread_id);
+  const found = yield* find(site_id, thread_id, as);
+  const gap = row?.answered === "erased" && (row.state === "erased" || row.state === "public");
+  if (row === null || found === null || (found === "deleted" && !gap)) throw unknownThread();
+  return row;
+}
+
+function* reply(writing: NewReply, now: number): Op<Written> {
+  const { site_id, by, canonical } = writing;
+  const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
+  if (before !== null) return before;
+  const change = yield* begin(site_id, now);
+  const { comment_no, state } = yield* openThread(writing);
+  yield* refuseFullSite(site_id);
+  if ((yield* inThread.get(comment_no))!.n >= MOST.replies) {
+    throw new Refusal("thread_full", `This thread has ${MOST.replies} replies, and takes no more.`);
+  }
+  yield* refuseFullTextIn(writing, comment_no);
+  const seen = state === "public" || state === "erased";
+  const visibility = yield* shownAs(writing);
+  yield* add({ ...writing, visibility }, comment_no, seen, change);
+  if (seen && visibility === "public") yield* countReply(comment_no, change.no);
+  return yield* written(writing, comment_no);
+}
+
+const editWindowOver = (): Refusal =>
+  new Refusal("edit_window_over", "A comment can be changed for 15 minutes. Delete it, or write another one.");
+
+const changeText = statement(
+  `update comments set text = ?2, text_hash = ?7, state = ?3, edited_at = ?4, modified_at = ?4, rev = rev + 1,
+     public_no = case when ?5 = 1 then ?6 else public_no end, own_no = ?6
+   where comment_no = ?1`,
+);
+
+function* edit(wanted: Edit, now: number): Op<Found> {
+  const { site_id, by, text } = wanted;
+  const begun = yield* begin(site_id, now);
+  const row = yield* ownStanding(wanted);
+  if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
+  refuseChanged(row, wanted.revs);
+  yield* refuseFullTextIn(wanted, row.thread_no, row.comment_no);
+  const again = by.kind === "visitor" && (yield* isRepeated(site_id, by.id, text, row.comment_no));
+  const waits = wanted.waits || again;
+  const state = waits ? "pending" : row.state;
+  yield* changeText.do(row.comment_no, text, state, begun.at, isPublic(row) ? 1 : 0, begun.no, hashOf(text));
+  if (waits && isPublic(row) && !isRoot(row)) yield* countReply(row.thread_no, begun.no);
+  return (yield* find(site_id, wanted.id, asAuthor(by))) as Found;
+}
+
+export const WRITING = {
+  /** What the visitor wrote under this key before. */
+  byCanonical: read((_, site_id: string, by: Pick<Author, "id" | "kind">, canonical: string) =>
+    writtenBefore(site_id, by, canonical),
+  ),
+  /** Throws 409 `page_full`, `thread_full`, `site_full`, 422 `unknown_thread`, as `reply`. */
+  start: write((backend, thread: NewThread) =>
+    announcing(backend, start(thread, backend.now()), (done) => begun("thread.created", thread.site_id, done)),
+  ),
+  reply: write((backend, wanted: NewReply) =>
+    announcing(backend, reply(wanted, backend.now()), (done) => begun("reply.created", wanted.site_id, done)),
+  ),
+  edit: write(({ now }, wanted: Edit) => edit(wanted, now())),
+};

@@ -1,0 +1,183 @@
+/** Ownership: a site is claimed, attached, renamed and deleted by its account. Each change is one transaction, so that a site
+ *  always has an owner or an expiry. */
+import { Refusal } from "../base/errors.ts";
+import { siteState } from "../base/site-state.ts";
+import type { Site } from "../base/types.ts";
+import { accountSites, type AskedSites, type SitePlace } from "./account-sites.ts";
+import { audit } from "./audit.ts";
+import { change, type Op, read, statement, steps, write } from "./operation.ts";
+import { refuseUnlessHeld, type SignedIn } from "./people/sessions.ts";
+import { writableSite, type WriteBy } from "./permission.ts";
+import { ownersAlone, unknownSite } from "./refusals.ts";
+import { knownToken, manages, noteTokenUse, removeSite, revokeTokens, siteById } from "./sites.ts";
+
+interface Claim {
+  site_id: string;
+  claim_hash: string;
+  by: SignedIn;
+  /** Ends the manage_tokens of the one who gave the site away. */
+  revoke_manage_tokens?: boolean;
+}
+
+interface Attach {
+  site_id: string;
+  manage_hash: string;
+}
+export type NotAttached = "not_found" | "invalid_token" | "already_yours" | "already_owned";
+type NotRemoved = "not_found" | "not_owned";
+
+/** What is undefined stays as it is. */
+export interface SiteChange {
+  label?: string | null;
+  spa_override?: 0 | 1 | null;
+}
+
+/** The settings of a site (BEYOND 0). What is undefined stays as it is. */
+export interface SiteSettingsChange {
+  skew?: 0 | 1;
+  stats?: 0 | 1;
+}
+
+/** The same for a site that never was and for a token that is none (CONTRACT 4.4). */
+const invalidClaim = (): Refusal => new Refusal("invalid_claim", "Invalid claim");
+
+const own = statement<Site>(
+  "update sites set owner_account_id = ?, expires_at = null, network = null where site_id = ? returning *",
+);
+
+function* claim(wanted: Claim, now: number): Op<Site> {
+  const { site_id, claim_hash, by } = wanted;
+  yield* refuseUnlessHeld(by);
+  const token = yield* knownToken(claim_hash);
+  if (!token || token.kind !== "claim" || token.site_id !== site_id) throw invalidClaim();
+  const site = token.gone ? null : yield* siteById.get(site_id);
+  if (!site || siteState(site, now) === "expired") throw unknownSite();
+  if (site.owner_account_id !== null && site.owner_account_id !== by.account_id) {
+    throw new Refusal("already_owned", "This site already belongs to another account.");
+  }
+  // Claimed again by its owner it ends them too: the answer to the first time may have been lost.
+  if (wanted.revoke_manage_tokens) yield* endTokens(site_id, "givers", by, now);
+  return site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site;
+}
+
+function* endTokens(site_id: string, which: "all" | "givers", { account_id }: SignedIn, now: number): Op<number> {
+  const ended = yield* revokeTokens(site_id, which);
+  const [at, reason] = [new Date(now).toISOString(), `${ended} of them`];
+  if (ended > 0) yield* audit({ at, actor: account_id, action: "revoke-tokens", site_id, account_id, reason });
+  return ended;
+}
+
+function* revoke(site_id: string, by: SignedIn, now: number): Op<number> {
+  yield* refuseUnlessHeld(by);
+  const site = yield* siteById.get(site_id);
+  if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
+  return yield* endTokens(site_id, "all", by, now);
+}
+
+function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: number): Op<NotAttached | null> {
+  const site = yield* siteById.get(site_id);
+  if (!site || siteState(site, now) === "expired") return "not_found";
+  if (!(yield* manages(manage_hash, site_id))) return "invalid_token";
+  if (site.owner_account_id === account_id) return "already_yours";
+  if (site.owner_account_id !== null) return "already_owned";
+  yield* noteTokenUse(manage_hash, new Date(now).toISOString());
+  yield* own.get(account_id, site_id);
+  return null;
+}
+
+function* attach(items: readonly Attach[], by: SignedIn, now: number): Op<(NotAttached | null)[]> {
+  yield* refuseUnlessHeld(by);
+  const answers: (NotAttached | null)[] = [];
+  for (const item of items) answers.push(yield* attachOne(item, by.account_id, now));
+  return answers;
+}
+
+const setProperties = statement<Site>("update sites set label = ?, spa_override = ? where site_id = ? returning *");
+
+function* changeSite(site_id: string, wanted: SiteChange, by: SignedIn): Op<Site> {
+  yield* refuseUnlessHeld(by);
+  const site = yield* siteById.get(site_id);
+  if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
+  const { label = site.label, spa_override = site.spa_override } = wanted;
+  return (yield* setProperties.get(label, spa_override, site_id))!;
+}
+
+const setSettings = statement<Site>("update sites set skew = ?, stats = ? where site_id = ? returning *");
+
+/** They are the site's, not a version's, and a claim keeps them (BEYOND 0). */
+function* changeSettings(site_id: string, wanted: SiteSettingsChange, by: WriteBy, now: number): Op<Site> {
+  const site = yield* writableSite({ site_id, by }, now);
+  if ("token_hash" in by && site.owner_account_id !== null) throw ownersAlone();
+  const { skew = site.skew, stats = site.stats } = wanted;
+  return (yield* setSettings.get(skew, stats, site_id))!;
+}
+
+const previews = statement<{ count: number }>(
+  "select count(*) as count from previews where site_id = ? and expires_at > ?",
+);
+
+function* countPreviews(site_id: string, now: number): Op<number> {
+  return (yield* previews.get(site_id, now))!.count;
+}
+
+function* removeOne(site_id: string, { account_id }: SignedIn, now: number): Op<NotRemoved | null> {
+  const site = yield* siteById.get(site_id);
+  if (!site || siteState(site, now) === "expired") return "not_found";
+  if (site.owner_account_id !== account_id) return "not_owned";
+  const at = new Date(now).toISOString();
+  yield* removeSite(site_id, "deleted", at);
+  yield* audit({ at, actor: account_id, action: "delete", site_id, account_id });
+  return null;
+}
+
+function* remove(site_ids: readonly string[], by: SignedIn, now: number): Op<(NotRemoved | null)[]> {
+  yield* refuseUnlessHeld(by);
+  const answers: (NotRemoved | null)[] = [];
+  for (const site_id of site_ids) answers.push(yield* removeOne(site_id, by, now));
+  return answers;
+}
+
+const ofAccount = statement<Site>(
+  `select * from sites where owner_account_id = ? and (created_at, site_id) < (?, ?)
+   order by created_at desc, site_id desc limit ?`,
+);
+/** Sorts after every date. */
+const NEWEST = { created_at: "~", site_id: "" };
+
+function* listFrom(account_id: string, limit: number, after: SitePlace | null): Op<Site[]> {
+  const { created_at, site_id } = after ?? NEWEST;
+  return yield* ofAccount.all(account_id, created_at, site_id, limit);
+}
+
+const its = (site: Site): string[] => [site.slug];
+/** Each answer is a reason why nothing was done, or null; which sites they are, only the caller knows. */
+const someDone = (answers: readonly unknown[]) => (answers.includes(null) ? "all" : []);
+
+export const OWNERSHIP = {
+  /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
+  claim: change(({ now }, wanted: Claim) => claim(wanted, now()), its),
+  /** One answer for each, in their order; null means attached. */
+  attach: change(({ now }, items: readonly Attach[], by: SignedIn) => attach(items, by, now()), someDone),
+  /** Newest first, from the newest on or from the one after `after`; at most `limit`. */
+  list: read((_, account_id: string, { limit, after }: { limit: number; after: SitePlace | null }) =>
+    listFrom(account_id, limit, after),
+  ),
+  /** By number of page. */
+  page: steps("read", ({ db }, account_id: string, asked: AskedSites) => accountSites(db, account_id, asked)),
+  /** Throws `unknown_site` for a site that is not the account's. */
+  change: change((_, site_id: string, wanted: SiteChange, by: SignedIn) => changeSite(site_id, wanted, by), its),
+  /** By its owner, or by a manage_token while nobody owns it. Throws for a site that takes no change. */
+  changeSettings: change(
+    ({ now }, site_id: string, wanted: SiteSettingsChange, by: WriteBy) => changeSettings(site_id, wanted, by, now()),
+    its,
+  ),
+  /** How many previews of the site are shown now. */
+  countPreviews: read(({ now }, site_id: string) => countPreviews(site_id, now())),
+  /** Ends all manage_tokens of the site, and answers how many there were. Throws `unknown_site` for a site that is not the
+   *  account's. */
+  revokeTokens: write(({ now }, site_id: string, by: SignedIn) => revoke(site_id, by, now()), { frees: true }),
+  /** One answer for each, in their order; null means deleted. */
+  remove: change(({ now }, site_ids: readonly string[], by: SignedIn) => remove(site_ids, by, now()), someDone, {
+    frees: true,
+  }),
+};

@@ -1,0 +1,259 @@
+/** Storing a version, and making it live or showing it beside what is live: blobs first, then one transaction
+ *  (RELIABILITY 2, W3 to W6). And moving the live pointer back. */
+import { Refusal } from "../base/errors.ts";
+import { siteState } from "../base/site-state.ts";
+import type { Site } from "../base/types.ts";
+import { UNIT_MS } from "../base/units.ts";
+import { quarantine } from "./moderation.ts";
+import { type Backend, type BlobPlace, change, type Op, read, statement, steps } from "./operation.ts";
+import type { Granted } from "./people/deploy-tokens.ts";
+import type { SignedIn } from "./people/sessions.ts";
+import { noteUse, refuseUnlessOwner, writableSite, type WriteBy } from "./permission.ts";
+import { showPreview } from "./previews.ts";
+import { addedBy, admit, type Admitted, type Bounds, type Charged, countVersion, refuseOverQuota } from "./quotas.ts";
+import { isDiskFull, refuseCollision, unknownVersion } from "./refusals.ts";
+import { askRender } from "./renders.ts";
+import { keepNewest } from "./retention.ts";
+import { addTokens, moveLive, type NewToken, type RolledBack, siteById } from "./sites.ts";
+import { addVersion, LISTED, type NewVersion } from "./versions.ts";
+
+/** Where a deploy goes. */
+export type PublishTarget =
+  | {
+      kind: "new";
+      site_id: string;
+      /** Null means an anonymous site, which expires. */
+      owner: SignedIn | Granted | null;
+      expires_at: number | null;
+      /** Keyed hash of the network that it counts for; null where it has an owner. */
+      network: string | null;
+      /** Tried in order until one was never given out. */
+      slugs: string[];
+      /** `address`: the network that it counts for; with an owner the account. */
+      idempotency: { key_hash: string; address: string } | null;
+    }
+  | { kind: "existing"; site_id: string; by: WriteBy }
+  /** Not live: to be looked at, under a name or at the version's own address, for so many milliseconds. */
+  | { kind: "preview"; site_id: string; by: WriteBy; name: string | null; ttl: number };
+
+export interface Publish {
+  target: PublishTarget;
+  version: NewVersion;
+  tokens: NewToken[];
+  bounds: Bounds;
+  /** The owner's setting that came with the deploy; undefined leaves it as it is. */
+  spa_override?: 0 | 1 | null;
+  /** A browser shall look at the version. */
+  renders?: boolean;
+}
+
+export interface Published {
+  site: Site;
+  version_id: string;
+  /** False where the content was live already. */
+  changed: boolean;
+  /** When a preview ends, in epoch milliseconds; left out for what went live. */
+  shown_until?: number;
+}
+
+export interface Rollback {
+  site_id: string;
+  by: WriteBy;
+  version_id: string;
+}
+
+const KEY_LIFETIME_MS = 10 * UNIT_MS.m;
+
+interface IdempotencyKey {
+  key_hash: string;
+  /** The client's network that sent it first: from another the same key makes a new site. */
+  address: string;
+}
+
+const byKey = statement<{ site_id: string; version_id: string }>(
+  "select site_id, version_id from idempotency_keys where key_hash = ? and address = ?",
+);
+const insertKey = statement(
+  "insert into idempotency_keys (key_hash, address, site_id, version_id, created_at) values (?, ?, ?, ?, ?)",
+);
+const pruneKeys = statement("delete from idempotency_keys where created_at <= ?");
+
+const idempotencyConflict = (): Refusal =>
+  new Refusal(
+    "idempotency_conflict",
+    "This Idempotency-Key was used for another deploy in the last 10 minutes. Send a fresh random key.",
+  );
+
+/** The site that this `Idempotency-Key` of an anonymous deploy made (CONTRACT 4.3); null if it made none. Another content under
+ *  the same key is a conflict. */
+function* siteOfKey({ key_hash, address }: IdempotencyKey, version_id: string, now: number): Op<string | null> {
+  yield* pruneKeys.do(now - KEY_LIFETIME_MS);
+  const found = yield* byKey.get(key_hash, address);
+  if (found && found.version_id !== version_id) throw idempotencyConflict();
+  return found && found.site_id;
+}
+
+/** The same without a change: whether the key made a site with this content. */
+function* isRepeated({ key_hash, address }: IdempotencyKey, version_id: string): Op<boolean> {
+  return (yield* byKey.get(key_hash, address))?.version_id === version_id;
+}
+
+const rememberKey = (
+  { key_hash, address }: IdempotencyKey,
+  site_id: string,
+  version_id: string,
+  now: number,
+): Op<void> => insertKey.do(key_hash, address, site_id, version_id, now);
+
+/** A sweep may take an orphan between W3 and W6; three in a row means something is badly wrong. */
+const ATTEMPTS = 3;
+
+type NewSite = Extract<PublishTarget, { kind: "new" }>;
+
+const slugTaken = statement("select 1 from sites where slug = ?1 union all select 1 from tombstones where slug = ?1");
+const insertSite = statement(
+  `insert into sites (site_id, slug, owner_account_id, created_at, expires_at, network, live_version_id, deployed_at)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?4)`,
+);
+const setSpa = statement("update sites set spa_override = ? where site_id = ?");
+const storedDigest = statement<{ digest: string }>("select digest from versions where site_id = ? and version_id = ?");
+
+function* freeSlug(slugs: readonly string[]): Op<string> {
+  for (const slug of slugs) if ((yield* slugTaken.get(slug)) === null) return slug;
+  throw new Refusal("unavailable", "No free name was found for the site. Try again.");
+}
+
+function* makeSite(target: NewSite, version_id: string, now: number): Op<Site> {
+  const { site_id, owner, expires_at, network, slugs, idempotency } = target;
+  if (owner) yield* refuseUnlessOwner(owner, now);
+  const slug = yield* freeSlug(slugs);
+  const created_at = new Date(now).toISOString();
+  yield* insertSite.do(site_id, slug, owner?.account_id ?? null, created_at, expires_at, network, version_id);
+  if (idempotency) yield* rememberKey(idempotency, site_id, version_id, now);
+  return (yield* siteById.get(site_id))!;
+}
+
+/** Finds or makes the site whose pointer will move. `repeated`: this `Idempotency-Key` made it before. */
+function* siteFor(target: PublishTarget, version_id: string, now: number): Op<{ site: Site; repeated: boolean }> {
+  if (target.kind !== "new") return { site: yield* writableSite(target, now), repeated: false };
+  const earlier = target.idempotency && (yield* siteOfKey(target.idempotency, version_id, now));
+  if (earlier === null) return { site: yield* makeSite(target, version_id, now), repeated: false };
+  const { owner } = target;
+  if (owner) yield* refuseUnlessOwner(owner, now);
+  const site = yield* siteById.get(earlier);
+  const isTheirs = site?.owner_account_id === (owner?.account_id ?? null);
+  if (!site || !isTheirs || siteState(site, now) === "expired") throw idempotencyConflict();
+  return { site, repeated: true };
+}
+
+/** The account whose session gets the deploy's tokens. */
+function holderOf(target: PublishTarget): string | null {
+  if (target.kind === "new") return target.owner?.account_id ?? null;
+  return "account_id" in target.by ? target.by.account_id : null;
+}
+
+/** Leaves the transaction as an error, for the site that was just inserted must be undone with the rest. */
+const MISSING_BLOB = new Error("a blob went missing since it was put");
+
+/** Inside the transaction, once it is known that the site has no such version. */
+function* addNew(site: Site, { version, bounds }: Publish, now: number): Op<void> {
+  const added = yield* addedBy(site, version);
+  yield* refuseOverQuota(site, added, bounds, now);
+  const site_no = yield* addVersion(site, version, new Date(now).toISOString());
+  yield* countVersion(site.site_id, site_no, added);
+}
+
+/** The same before the blobs are written: of a deploy that is refused nothing is. */
+function* admitPublish({ target, version, bounds }: Publish, now: number): Op<void> {
+  const site = target.kind === "new" ? siteToBe(target) : yield* siteById.get(target.site_id);
+  const key = target.kind === "new" ? target.idempotency : null;
+  if (site === null || (key && (yield* isRepeated(key, version.version_id)))) return;
+  yield* admit(site, version, bounds, now);
+}
+
+const siteToBe = ({ site_id, owner, network }: NewSite) => ({
+  site_id,
+  site_no: 0,
+  owner_account_id: owner?.account_id ?? null,
+  network,
+});
+
+/** W6: all of a deploy that must be true together. */
+function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published> {
+  const { target, version, tokens } = publish;
+  const at = new Date(now).toISOString();
+  const { version_id } = version;
+  const { site, repeated } = yield* siteFor(target, version_id, now);
+  const { site_id } = site;
+  if (!(yield* place.allThere(version.manifest))) throw MISSING_BLOB;
+
+  const stored = yield* storedDigest.get(site_id, version_id);
+  refuseCollision(stored?.digest, version);
+  // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
+  if (!stored && !repeated) yield* addNew(site, publish, now);
+  const shown = repeated ? { changed: false } : yield* show(site, publish, now);
+  yield* addTokens(site_id, tokens, at, holderOf(target));
+  if (target.kind !== "new") yield* noteUse(target.by, now);
+  return { site: (yield* siteById.get(site_id))!, version_id, ...shown };
+}
+
+/** Shows a stored version: live, or as a preview. */
+function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "changed" | "shown_until">> {
+  const { target, version, spa_override, renders = false } = publish;
+  const { site_id } = site;
+  const { version_id } = version;
+  yield* quarantine(site, version_id, version.suspicions);
+  const changed = target.kind === "new" || site.live_version_id !== version_id;
+  if (target.kind === "preview") return { changed, shown_until: yield* showPreview(site, version_id, target, now) };
+  if (changed) yield* moveLive(site_id, version_id, now);
+  if (renders) yield* askRender(site_id, version_id, now);
+  if (spa_override !== undefined) yield* setSpa.do(spa_override, site_id);
+  return { changed };
+}
+
+async function putAndCommit({ db, place, now }: Backend, publish: Publish): Promise<Published> {
+  await db.read(admitPublish(publish, now()));
+  for (let left = ATTEMPTS; left > 0; left--) {
+    await place.put(publish.version);
+    try {
+      return await db.change(
+        () => commit(publish, place, now()),
+        ({ site }) => [site.slug],
+      );
+    } catch (error) {
+      if (error !== MISSING_BLOB) throw error;
+    }
+  }
+  throw new Error("Blobs vanish as fast as they are written: is another program cleaning the data directory?");
+}
+
+async function publishAll(backend: Backend, publish: Publish): Promise<Published> {
+  try {
+    const published = await putAndCommit(backend, publish);
+    return { ...published, site: await keepNewest(backend.db, published.site, publish.bounds.keep_versions) };
+  } catch (error) {
+    if (isDiskFull(error)) backend.place.makeRoom();
+    throw error;
+  }
+}
+
+const known = statement(`select 1 from versions where site_id = ? and version_id = ? and ${LISTED}`);
+
+function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<RolledBack> {
+  const { live_version_id } = yield* writableSite({ site_id, by }, now);
+  if ((yield* known.get(site_id, version_id)) === null) throw unknownVersion();
+  yield* noteUse(by, now);
+  return { site: yield* moveLive(site_id, version_id, now), previous_version_id: live_version_id };
+}
+
+export const PUBLISHING = {
+  /** Throws a Refusal, or `CommitUnknown` if the process must restart. */
+  publish: steps("change", publishAll),
+  /** Throws `quota_exceeded` if `publish` would for want of room in a quota. */
+  admit: read(({ now }, site: Charged, version: Admitted, bounds: Bounds) => admit(site, version, bounds, now())),
+  /** Moves the live pointer to a stored version: no version is deleted, and one can roll forward again. */
+  rollback: change(
+    ({ now }, rollback: Rollback) => rollBack(rollback, now()),
+    ({ site }) => [site.slug],
+  ),
+};

@@ -1,0 +1,166 @@
+/** Sites, their tombstones and their tokens. */
+import type { Site, TokenKind, Tombstone } from "../base/types.ts";
+import { removeComments, removeCommentsOf } from "./notes/gone.ts";
+import { type Bound, type Op, read, statement } from "./operation.ts";
+
+export interface NewToken {
+  hash: string;
+  kind: TokenKind;
+}
+
+interface KnownToken {
+  site_id: string;
+  kind: TokenKind;
+  /** The site it was for is gone: the token learns that, and opens nothing. */
+  gone: boolean;
+}
+
+/** Tokens that were never used go first, then the one used longest ago (CONTRACT 4.3). */
+const MANAGE_TOKENS_KEPT = 20;
+
+const bySlug = statement<Site>("select * from sites where slug = ?");
+export const siteById = statement<Site>("select * from sites where site_id = ?");
+const tombstone = statement<Tombstone>("select * from tombstones where slug = ?");
+
+export const SITES = {
+  bySlug: read((_, slug: string) => bySlug.get(slug)),
+  byId: read((_, site_id: string) => siteById.get(site_id)),
+  /** What is left of a site that is gone, by its slug. */
+  tombstone: read((_, slug: string) => tombstone.get(slug)),
+};
+export type Sites = Bound<typeof SITES>;
+
+/** The site after its live pointer was moved back or on. */
+export interface RolledBack {
+  site: Site;
+  previous_version_id: string;
+}
+
+const move = statement<Site>(
+  `update sites set live_version_id = ?2, deployed_at = (
+     select created_at from versions where versions.site_id = sites.site_id and version_id = ?2)
+   where site_id = ?1 returning *`,
+);
+
+const leave = statement(
+  `update versions set live_until = ?2 where site_id = ?1 and version_id <> ?3
+     and version_id = (select live_version_id from sites where site_id = ?1)`,
+);
+const arrive = statement(
+  "update versions set live_since = ?2, live_until = null where site_id = ?1 and version_id = ?3",
+);
+
+const list = statement(
+  `update versions set listed_no = (
+     select coalesce(max(listed_no), 0) + 1 from versions as others where others.site_id = versions.site_id)
+   where site_id = ? and version_id = ? and listed_no is null`,
+);
+const countListed = statement("update sites set stored_versions = stored_versions + 1 where site_id = ?");
+
+/** Makes one of its stored versions live; one that was never live becomes the newest of its list. Answers the site as it is
+ *  then. */
+export function* moveLive(site_id: string, version_id: string, now: number): Op<Site> {
+  if ((yield* list.run(site_id, version_id)).changes > 0) yield* countListed.do(site_id);
+  yield* leave.do(site_id, now, version_id);
+  yield* arrive.do(site_id, now, version_id);
+  return (yield* move.get(site_id, version_id))!;
+}
+
+const bury = statement(
+  "insert into tombstones (slug, site_id, reason, gone_at) select slug, site_id, ?, ? from sites where site_id = ?",
+);
+const leaveRest = statement("insert into leftovers (site_id) values (?)");
+const deleteSite = statement("delete from sites where site_id = ?");
+
+/** The site is gone for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). Of its versions the
+ *  sweep removes a slice at a time: however many there are, this takes no longer. The comments of one that is deleted go
+ *  at once, for nobody has a reason to keep them. */
+export function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
+  if (reason === "deleted") yield* removeComments(site_id);
+  yield* bury.do(reason, at, site_id);
+  yield* leaveRest.do(site_id);
+  yield* deleteSite.do(site_id);
+}
+
+const buryAll = statement(
+  `insert into tombstones (slug, site_id, reason, gone_at)
+   select slug, site_id, 'deleted', ? from sites where owner_account_id = ? order by slug`,
+);
+const leaveAll = statement(
+  "insert into leftovers (site_id) select site_id from sites where owner_account_id = ? order by site_id",
+);
+const deleteAll = statement<Pick<Site, "site_id" | "slug">>(
+  "delete from sites where owner_account_id = ? returning site_id, slug",
+);
+
+/** The same for all sites of an account, which may be thousands. */
+export function* removeSitesOf(account_id: string, at: string): Op<Pick<Site, "site_id" | "slug">[]> {
+  yield* removeCommentsOf(account_id);
+  yield* buryAll.do(at, account_id);
+  yield* leaveAll.do(account_id);
+  return yield* deleteAll.all(account_id);
+}
+
+const findToken = statement<{ site_id: string; kind: TokenKind; gone: number }>(
+  `select site_id, kind, not exists (select 1 from sites where sites.site_id = tokens.site_id) as gone
+   from tokens where hash = ?`,
+);
+
+/** By a token's hash, also of a site that is gone. */
+export function* knownToken(hash: string): Op<KnownToken | null> {
+  const row = yield* findToken.get(hash);
+  return row && { ...row, gone: row.gone === 1 };
+}
+
+export const TOKENS = {
+  /** By the token's hash; null if it never was a token. */
+  find: read((_, hash: string) => knownToken(hash)),
+};
+
+const insertToken = statement(
+  "insert into tokens (hash, site_id, kind, created_at, account_id) values (?, ?, ?, ?, ?)",
+);
+const trimTokens = statement(
+  `delete from tokens where site_id = ?1 and kind = 'manage' and hash not in (
+     select hash from tokens where site_id = ?1 and kind = 'manage'
+     order by used_at is null, used_at desc, created_at desc limit ?2)`,
+);
+
+/** `account_id`: the account whose session gets them; null for a deploy without an account. */
+export function* addTokens(
+  site_id: string,
+  tokens: readonly NewToken[],
+  at: string,
+  account_id: string | null,
+): Op<void> {
+  const fresh = tokens.filter((token) => token.kind === "manage").length;
+  if (fresh > 0) yield* trimTokens.do(site_id, Math.max(0, MANAGE_TOKENS_KEPT - fresh));
+  yield* insertToken.each(
+    tokens.map(({ hash, kind }) => [hash, site_id, kind, at, account_id]),
+    "text text text text text",
+  );
+}
+
+const REVOKE = {
+  all: statement("delete from tokens where site_id = ? and kind = 'manage'"),
+  givers: statement("delete from tokens where site_id = ? and kind = 'manage' and account_id is null"),
+};
+const revokeGiven = statement("delete from tokens where account_id = ? and kind = 'manage'");
+
+/** Ends manage_tokens of a site: all, or those of its deploys without an account. */
+export function* revokeTokens(site_id: string, which: keyof typeof REVOKE): Op<number> {
+  return (yield* REVOKE[which].run(site_id)).changes;
+}
+
+/** Ends the manage_tokens that deploys gave to sessions of the account. */
+export function* revokeTokensOf(account_id: string): Op<number> {
+  return (yield* revokeGiven.run(account_id)).changes;
+}
+
+const useToken = statement("update tokens set used_at = ? where hash = ?");
+export const noteTokenUse = (hash: string, at: string): Op<void> => useToken.do(at, hash);
+
+const managing = statement("select 1 from tokens where hash = ? and site_id = ? and kind = 'manage'");
+export function* manages(hash: string, site_id: string): Op<boolean> {
+  return (yield* managing.get(hash, site_id)) !== null;
+}

@@ -27,9 +27,10 @@ const isRow = (value: unknown): boolean =>
   typeof (value as { on?: unknown }).on === "function" &&
   ["read", "write", "change"].includes(String((value as { kind?: unknown }).kind));
 
-/** Exported tables with a row or a function in them, of which a member has no kind. */
+/** Members of exported tables that have no kind: a table is a constant with a row or a function in it. */
 function withoutKind(exports: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(exports).flatMap(([table, rows]) => {
+  const constants = Object.entries(exports).filter(([name]) => /^[A-Z_]+$/.test(name));
+  return constants.flatMap(([table, rows]) => {
     const members = typeof rows === "object" && rows !== null ? Object.entries(rows) : [];
     const holds = members.some(([, member]) => isRow(member) || typeof member === "function");
     return holds && !isRow(rows)

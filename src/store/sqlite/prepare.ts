@@ -57,8 +57,8 @@ function clearTemporary(data_dir: string): void {
     rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
 }
 
-/** All letters of webhooks that wait. */
-function forgetLetters(db: Database): void {
+/** Drops all deliveries of webhooks that wait. */
+function dropPendingDeliveries(db: Database): void {
   const waits = db.query("select 1 from webhook_outbox limit 1").get() !== null;
   if (waits) db.run("delete from webhook_outbox"); // without a condition SQLite drops the pages, not row by row
 }
@@ -66,16 +66,16 @@ function forgetLetters(db: Database): void {
 interface Preparing {
   /** Epoch milliseconds: a key that is old by then is followed by a new one. */
   now?: number;
-  /** Nobody is told any more of what was to be told. */
-  forgets_letters?: boolean;
+  /** Webhooks are off: what waits to be delivered never is. */
+  drops_deliveries?: boolean;
 }
 
 /** Returns what removes the shared pages. */
-function ready(data_dir: string, { now = 0, forgets_letters = false }: Preparing): () => void {
+function ready(data_dir: string, { now = 0, drops_deliveries = false }: Preparing): () => void {
   using db = openDatabase(data_dir);
   refuseEmptied(data_dir, db);
   migrate(db);
-  if (forgets_letters) forgetLetters(db);
+  if (drops_deliveries) dropPendingDeliveries(db);
   clearTemporary(data_dir);
   prepareSecrets(data_dir, now);
   prepareBrands(data_dir);

@@ -1,7 +1,7 @@
 /** Who may import whom, by the rows of docs/design/architecture.md, and which built-ins belong to which rooms. */
 import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
 
-/** A room is a folder of src (`store/sql`), or a door (`cli.ts`). A right is a
+/** A room is a folder of src (`store/notes`), or a door (`cli.ts`). A right is a
  *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
 const VOCABULARY = "base";
 /** The store's files that bind operations or are entries; the others at its root hold nouns, and rows beside their SQL. */

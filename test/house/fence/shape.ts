@@ -18,7 +18,7 @@ export function fullFolders(paths: Iterable<string>): string[] {
   return [...counts].filter(([, count]) => count > MOST_FILES).map(([folder, count]) => `${folder}: ${count} files`);
 }
 
-/** Rooms inside a room of src (`src/store/sql`) with too few files; pictures and stylesheets are files too. */
+/** Rooms inside a room of src (`src/store/notes`) with too few files; pictures and stylesheets are files too. */
 export function emptyRooms(paths: Iterable<string>): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(folderOf(path), (counts.get(folderOf(path)) ?? 0) + 1);

@@ -108,5 +108,5 @@ const NO_CODE = /\/\*[^]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*
 export const codeOf = (text: string): string =>
   text.replace(NO_CODE, (found) => (found.startsWith("/") ? found.replace(/[^\n]/g, " ") : '""'));
 
-/** `src/store/sql/sites.ts` → `src/store/sql`. */
+/** `src/store/notes/view.ts` → `src/store/notes`. */
 export const folderOf = (path: string): string => dirname(path);

@@ -2,10 +2,9 @@
  *  The rows say which of them the writer thread runs; there is no other list. */
 import { openDataDir, type DataDir } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
-import { freeBytes } from "./disk/ballast.ts";
+import { diskUse, freeBytes, hasRoomFor } from "./disk/room.ts";
 import { readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
-import { diskUse, hasRoomFor } from "./disk/room.ts";
 import { NOTES } from "./notes/index.ts";
 import { OUTBOX } from "./notes/outbox.ts";
 import { type Backend, bind, type Bound } from "./operation.ts";

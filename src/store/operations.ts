@@ -18,7 +18,7 @@ import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 
 export { restoreFrom } from "./backup/restore.ts";
-export { freeBytes } from "./disk/ballast.ts";
+export { freeBytes } from "./disk/room.ts";
 export { diskUse, hasRoomFor } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 

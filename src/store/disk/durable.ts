@@ -1,7 +1,7 @@
 /** Writing to disk so that it is still there after a power cut. */
+import { dlopen } from "bun:ffi";
 import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
-import { beginWriteBack } from "./write-back.ts";
 
 /** Folders cannot be opened for flushing on Windows; NTFS journals its names itself. */
 const FOLDERS_FLUSH = process.platform !== "win32";
@@ -82,4 +82,31 @@ export function beginWhole(temporary: string, path: string, bytes: Uint8Array): 
       }
     },
   };
+}
+
+/** Has the kernel begin to write a file that is flushed a little later: of many files, the first flush then finds places on
+ *  the disk for all and commits them in one go, where each would have waited for a commit of its own (bench/README.md, deploy).
+ *  Whether it is on the disk the flush alone says. */
+
+/** Of <fcntl.h>: the same on every Linux. */
+const SYNC_FILE_RANGE_WRITE = 2;
+
+type SyncFileRange = (descriptor: number, offset: number, bytes: number, flags: number) => number;
+
+function openSyncFileRange(): SyncFileRange {
+  try {
+    const whole = { args: ["i32", "i64", "i64", "u32"], returns: "i32" } as const;
+    return dlopen("libc.so.6", { sync_file_range: whole }).symbols.sync_file_range as SyncFileRange;
+  } catch {
+    return () => 0; // another system, or another libc: the flush does it all
+  }
+}
+
+let syncFileRange: SyncFileRange | undefined;
+
+/** False where the kernel could not: then the bytes must be written once more, for it may have dropped them, and the flush
+ *  would know nothing of it. */
+function beginWriteBack(descriptor: number): boolean {
+  syncFileRange ??= openSyncFileRange();
+  return syncFileRange(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) === 0;
 }

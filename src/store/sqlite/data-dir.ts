@@ -1,6 +1,6 @@
 /** A data directory that is ready, opened: its database, its blobs, and the counter that tells of changes. */
 import type { Database } from "bun:sqlite";
-import { dropBallast } from "../disk/ballast.ts";
+import { dropBallast } from "../disk/room.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { BlobPlace, Backend } from "../operation.ts";

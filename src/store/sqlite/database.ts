@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { withRoom } from "../disk/ballast.ts";
+import { withRoom } from "../disk/room.ts";
 import { databaseLost } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };

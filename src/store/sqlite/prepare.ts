@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keepBallast, withRoom } from "../disk/ballast.ts";
+import { keepBallast, withRoom, writeInPlace } from "../disk/room.ts";
 import { prepareBrands } from "../disk/brands.ts";
 import { migrate, openDatabase, openFile } from "./database.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
@@ -10,7 +10,6 @@ import { prepareFigures } from "../disk/figures.ts";
 import { prepareGeneration } from "./generation.ts";
 import { prepareRates } from "./rates.ts";
 import { refuseDoubtful, refuseEmptied, sayingWhich } from "./refuse-start.ts";
-import { writeInPlace } from "../disk/in-place.ts";
 import { prepareSecrets } from "../disk/secrets.ts";
 
 /** Another server holds the data directory: the start fails with exit code 1. */

@@ -2,7 +2,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
-import { keepBallast } from "../disk/ballast.ts";
+import { keepBallast } from "../disk/room.ts";
 import { blobIsFound, removeBlob } from "../disk/blobs.ts";
 import { verifyTurn } from "../backup/verify.ts";
 import { endPreviews } from "../previews.ts";

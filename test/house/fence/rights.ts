@@ -122,7 +122,7 @@ function within(path: string, where: Where): boolean {
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
   [
     /^bun:ffi$/,
-    (path) => ["src/run/parent-death.ts", "src/server/sockets.ts", "src/store/disk/write-back.ts"].includes(path),
+    (path) => ["src/run/parent-death.ts", "src/server/sockets.ts", "src/store/disk/durable.ts"].includes(path),
   ],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],

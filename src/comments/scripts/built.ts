@@ -1,5 +1,6 @@
 /** Called at build time alone, as a macro (BUN 1). */
 import { fileURLToPath } from "node:url";
+import { buildOutput } from "../../run/build-output.ts";
 
 interface Scripts {
   loader: string;
@@ -11,7 +12,5 @@ interface Scripts {
 /** A child bundles them, for `Bun.build` inside a macro is refused. */
 export function scripts(): Scripts {
   const bundle = fileURLToPath(new URL("./bundle.ts", import.meta.url));
-  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, bundle]);
-  if (!success) throw new Error(`The scripts of src/comments/widget cannot be bundled:\n${stderr.toString()}`);
-  return JSON.parse(stdout.toString()) as Scripts;
+  return JSON.parse(buildOutput([bundle], "The scripts of src/comments/widget cannot be bundled:")) as Scripts;
 }

@@ -207,7 +207,7 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store", "src/render/protocol/connection.ts"]],
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
   ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "render/gate", "routes", "web", "server", "client"]],
-  ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts"]],
+  ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts", "src/run/build-output.ts"]],
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],

@@ -1,15 +1,12 @@
 /** brands.txt: whose names a page may not borrow (PIPELINE 3). */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run, SVC_SERVER } from "../kit/process.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer("--contact", "abuse@host.example");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--contact", "abuse@host.example");
 
 const operator = (...words: string[]) => run([...SVC_SERVER, ...words, "--data-dir", server.data_dir]);
 

@@ -1,15 +1,11 @@
 /** PIPELINE 3: what a browser may show as a page is scanned as one, whatever its type. Every type has the
  *  quarantine's header. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { isMarkup, mediaType, MEDIA_TYPES } from "../../src/base/media-types.ts";
 import { judge } from "../kit/abuse-site.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 /** Types that browsers show as HTML or XML. */
 const SHOWN =

@@ -1,15 +1,12 @@
 /** PIPELINE 3 and CONTRACT 7: the refusal of phishing, and the quarantine of what is only suspicious. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { commentedSite } from "../comments/commented.ts";
 import { run, SVC_SERVER } from "../kit/process.ts";
-import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer("--contact", "abuse@host.example");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--contact", "abuse@host.example");
 
 const POLICY = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'";
 const PHISHING = {

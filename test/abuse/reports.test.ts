@@ -1,21 +1,17 @@
 /** `POST /_svc/report` (CONTRACT 6): anybody may tell the operator about a site; the operator reads it safely. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { count, write } from "../kit/database.ts";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 setDefaultTimeout(60_000);
 
 const JSON_TYPE = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer();
-  site = await server.deploy({ "index.html": "x", "_svc/report": "the site's own" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const site = await server.deploy({ "index.html": "x", "_svc/report": "the site's own" });
 
 const post = (body: string, headers: Record<string, string> = JSON_TYPE, slug = site.slug) =>
   server.site(slug, "/_svc/report", { method: "POST", body, headers });

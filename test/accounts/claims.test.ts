@@ -1,24 +1,19 @@
 /** SPEC, "Site lifecycle": claim and bulk-attach (CONTRACT 4.4). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/base/tokens.ts";
 import { medians } from "../kit/cpu.ts";
-import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, NOBODYS_ID, startServer, type TestServer } from "../kit/server.ts";
+import { bearer, call, signUp } from "../kit/people.ts";
+import { type DeployResult, NOBODYS_ID, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { expired, ownership, page } from "./owned.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;
-let server: TestServer;
-let ann: Person;
-let ben: Person;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await signUp(server, "ann@example.org");
-  ben = await signUp(server, "ben@example.org");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await signUp(server, "ann@example.org");
+const ben = await signUp(server, "ben@example.org");
 
 const { owned, post, claim, record, robots } = ownership(() => server);
 

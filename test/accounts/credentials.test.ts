@@ -1,22 +1,21 @@
 /** RELIABILITY 5: who may call what. Nothing changes unless the answer is 200. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { newToken } from "../../src/base/tokens.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
 let own: DeployResult;
 let other: DeployResult;
 let gone: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   gone = await server.deploy({ "index.html": "gone" });
   server.advance(14 * 86_400_000);
   await server.running.store.sweep(server.now());
   own = await server.deploy({ "index.html": "own" });
   other = await server.deploy({ "index.html": "other" });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const CREDENTIALS: Record<string, () => string | null> = {
   none: () => null,

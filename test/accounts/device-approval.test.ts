@@ -1,5 +1,5 @@
 /** RFC 8628: the page on which a person approves a program's code (CONTRACT 5, RELIABILITY A7). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   bearer,
   type BrowserSession,
@@ -11,22 +11,20 @@ import {
   signUp,
   submit,
 } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { approver, device } from "./login-by-code.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
-let server: TestServer;
 let ann: Person;
 let browser: BrowserSession;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   ann = await signUp(server, "ann@example.org");
   browser = await signInByForm(server, ann);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const { begin, poll, codeOf } = device(() => server);
 const { open, decide } = approver(

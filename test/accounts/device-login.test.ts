@@ -1,22 +1,18 @@
 /** RFC 8628: a program signs in by a code that a person approves in a browser (CONTRACT 5, RELIABILITY A7). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/base/tokens.ts";
 import { read } from "../kit/database.ts";
-import { type BrowserSession, call, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { call, signInByForm, signUp, submit } from "../kit/people.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { approver, device } from "./login-by-code.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
 const MINUTE = 60_000;
-let server: TestServer;
-let browser: BrowserSession;
-beforeAll(async () => {
-  server = await startServer();
-  browser = await signInByForm(server, await signUp(server, "ann@example.org"));
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const browser = await signInByForm(server, await signUp(server, "ann@example.org"));
 
 const { begin, poll, codeOf } = device(() => server);
 const { open, decide } = approver(

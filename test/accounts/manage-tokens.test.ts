@@ -1,23 +1,22 @@
 /** CONTRACT 4.4: manage tokens end by their owner's word, at a claim, and with a reset of the account. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditRows, openFile } from "../kit/database.ts";
 import { operator } from "../kit/operator.ts";
 import { bearer, call, cookieOf, csrfOf, PASSWORD, type Person, signInByForm, signUp, submit } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { type DeployResult, startServer, ZIP } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { expired, ownership, page } from "./owned.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
-let server: TestServer;
 let ann: Person;
 let ben: Person;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   [ann, ben] = [await signUp(server), await signUp(server)];
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const { owned, claim, post } = ownership(() => server);
 

@@ -1,9 +1,10 @@
 /** SPEC, "Site lifecycle": owned deploys, listing, label (CONTRACT 4.4). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdWrites, read } from "../kit/database.ts";
 import { blobFile } from "../kit/operator.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -13,15 +14,9 @@ import { ownership, page } from "./owned.ts";
 setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;
-let server: TestServer;
-let ann: Person;
-let ben: Person;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await signUp(server, "ann@example.org");
-  ben = await signUp(server, "ben@example.org");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await signUp(server, "ann@example.org");
+const ben = await signUp(server, "ben@example.org");
 
 const { owned, post, record, robots } = ownership(() => server);
 

@@ -1,27 +1,26 @@
 /** CONTRACT 4.4: lists are told in pages, so that no account and no site makes an answer that others wait for. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Home, json } from "../kit/cli.ts";
 import { cpuOfAsync } from "../kit/cpu.ts";
 import { addSessions, addSites, addVersions, idOfVersion, write } from "../kit/database.ts";
 import { fakeServer } from "../kit/fake-server.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 setDefaultTimeout(120_000);
 
 const MANY = 5000;
-let server: TestServer;
 let person: Person;
 /** Has `MANY` more versions than its first one, which is the oldest; the newest is live. */
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   person = await signUp(server);
   site = await server.deploy({ "index.html": "first" });
   addVersions(server.data_dir, site, MANY);
   addSites(server.data_dir, person, MANY);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** Newest first. */
 const VERSIONS = () => [...Array.from({ length: MANY }, (_, n) => idOfVersion(MANY - n)), site.version_id];

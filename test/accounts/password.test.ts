@@ -1,8 +1,9 @@
 /** WEB 8: `POST /account/password`. All other sessions end, this one stays; a wrong one counts as a sign-in. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditRows, snapshot } from "../kit/database.ts";
 import { bearer, call, decideLogin, type Person, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { device } from "./login-by-code.ts";
 
@@ -10,15 +11,11 @@ import { device } from "./login-by-code.ts";
 setDefaultTimeout(60_000);
 
 const NEW = "another horse entirely";
-let server: TestServer;
 let ann: Person;
-beforeAll(async () => {
-  server = await startServer();
-});
+const server = await sharedServer();
 beforeEach(async () => {
   ann = await signUp(server);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const change = (body: unknown, headers: Record<string, string> = ann.bearer) =>
   call(server, "POST", "/account/password", body, headers);

@@ -1,19 +1,15 @@
 /** CONTRACT 3: every refusal is the documented one, the server lives on, and nothing of the upload is kept. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { cpuOfAsync } from "../kit/cpu.ts";
-import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { JSON_TYPE, ZIP } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 const MAX_ZIP = 100_000;
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer("--max-files", "3", "--max-bytes", "50000", "--max-zip-bytes", String(MAX_ZIP));
-  site = await server.deploy({ "index.html": "<title>kept</title>" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--max-files", "3", "--max-bytes", "50000", "--max-zip-bytes", String(MAX_ZIP));
+const site = await server.deploy({ "index.html": "<title>kept</title>" });
 
 const blobs = () =>
   readdirSync(join(server.data_dir, "blobs"), { recursive: true }).filter((path) => String(path).includes("/"));

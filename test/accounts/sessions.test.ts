@@ -1,8 +1,9 @@
 /** Cookies and sessions, and where a form leads (CONTRACT 5; RELIABILITY A8, A9). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/base/tokens.ts";
-import { bearer, call, cookieOf, type Person, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { bearer, call, cookieOf, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { senders } from "./senders.ts";
@@ -11,13 +12,8 @@ import { senders } from "./senders.ts";
 setDefaultTimeout(60_000);
 
 const DAY = 86_400_000;
-let server: TestServer;
-let ann: Person;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await signUp(server, "ann@example.org");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await signUp(server, "ann@example.org");
 
 const { form, post } = senders(() => server);
 

@@ -1,20 +1,15 @@
 /** BEYOND 0: the settings of a site, and who may change them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hashToken } from "../../src/base/tokens.ts";
 import { write } from "../kit/database.ts";
-import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { bearer, call, signUp } from "../kit/people.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { ownership, page } from "./owned.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let ann: Person;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await signUp(server);
 
 const { owned, claim } = ownership(() => server);
 const AT_FIRST = { skew: true, stats: true, password: false, primary_domain: null, domains: 0, previews: 0 };

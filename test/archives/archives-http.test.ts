@@ -1,20 +1,17 @@
 /** RELIABILITY 3 over HTTP: the same archives through a whole server, and the rows that only a server can show. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cpuOfAsync } from "../kit/cpu.ts";
 import { noise } from "./archive-fuzz.ts";
 import { accept } from "../kit/ingesting.ts";
 import { FIXTURES } from "../kit/paths.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { boasters, consistentBoasters, countless, liar, quotedOverlap, sharedEntry, zeros } from "./zip-bombs.ts";
 import { buildZip, type Member, zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 type Zip = Uint8Array<ArrayBuffer>;
 const PAGE: Member = { name: "index.html", data: "<title>Page</title>" };

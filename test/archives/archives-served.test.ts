@@ -1,14 +1,11 @@
 /** RELIABILITY 3 over HTTP: what became of an archive's names. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { accept } from "../kit/ingesting.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { buildZip, type Member } from "../kit/zip.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 describe("odd names are reachable by their percent-encoded URL", () => {
   const urls: Record<string, string> = {

@@ -1,19 +1,16 @@
 /** Links that lead to nothing any more, and `svc forget`. */
-import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
+import { describe, expect, test, setDefaultTimeout } from "bun:test";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deployed, Home, json } from "../kit/cli.ts";
 import { fakeServer } from "../kit/fake-server.ts";
-import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { slugOf } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const newHome = () => Home.make(server.base_url);
 const pageOf = async (url: unknown) => (await server.site(slugOf(url))).text();

@@ -1,20 +1,17 @@
 /** BEYOND 6: `svc update` sends what the site lacks where that saves 32 KiB, and everything where it cannot. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { deployed, Home, json } from "../kit/cli.ts";
 import { DELTA, sha256 } from "../kit/delta.ts";
 import { DEPLOYED, type FakeServer, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
-import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { slugOf } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
 const KIB = 1024;
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 /** Noise, so that its length zipped is its length. */
 const noise = (bytes: number): Uint8Array => {

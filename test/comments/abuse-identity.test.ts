@@ -2,17 +2,16 @@
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { expectAlike } from "../kit/cpu.ts";
 import { read } from "../kit/database.ts";
 import { local, startProcess, temporaryFolder } from "../kit/process.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { type DeployResult, startServer, ZIP } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { type Answered, CommentedSite, commentedSite, FREELY, PAGES, PASSCODE, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const codeOf = ({ status, body }: Answered): string => `${status} ${body?.code}`;
 

@@ -1,12 +1,10 @@
 /** The abuse tests of COMMENTS 4 about what somebody may learn or touch that is not theirs: pending posts, other sites,
  *  other people's, forged cursors, shared caches. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { type Answered, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 /** Every route that a stranger may read, with its headers but for what differs from request to request. */
 async function allThatIsSeen(who: Visitor, ids: readonly string[], cursor: string): Promise<Record<string, string>> {

@@ -1,12 +1,10 @@
 /** The abuse tests of COMMENTS 4 about bodies, floods and states: nothing is stored that should not be, nothing is lost. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { count } from "../kit/database.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { commentedSite, FREELY, PAGES, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const JSON_TYPE = { "content-type": "application/json" };
 const POSTS: readonly (readonly [method: string, path: string])[] = [

@@ -1,12 +1,10 @@
 /** COMMENTS 4, abuse test 1, the server's half: a sibling site is same-site, so that its requests bring the visitor's and the
  *  owner's cookies along. Not one of them writes. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { type CommentedSite, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const TYPES = ["application/json", "application/ld+json", "text/plain", "application/x-www-form-urlencoded"];
 

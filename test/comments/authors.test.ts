@@ -1,11 +1,10 @@
 /** COMMENTS 2 and rulings 3, 4, 8, 11: what authors do to their own, and what stays of it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { commentedSite, FREELY, type Visitor, type Json } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const MINUTE = 60_000;
 

@@ -1,12 +1,11 @@
 /** What owners, agents and crowds can add to a site's comments beside comments is bounded, in number and in time. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { count, openFile, read, write } from "../kit/database.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { type Answered, type CommentedSite, commentedSite, FREELY } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const codeOf = ({ status, body }: Answered): string => `${status} ${body?.code}`;
 

@@ -1,14 +1,13 @@
 /** COMMENTS 3 (0) and ruling 14: each change of the live pointer takes the passages of comments along, from the last version
  *  in which they were found; a deploy says whose passage it changed. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
-import { type Contents, type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents, type DeployResult, JSON_TYPE } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
 import { FREELY } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const page = (...paragraphs: string[]): string =>
   `<!doctype html><title>t</title><h1>Guide</h1>${paragraphs.map((text) => `<p>${text}</p>`).join("\n")}`;

@@ -1,12 +1,10 @@
 /** COMMENTS, ruling 11, and RFC 9110 13.1.1: which state of a comment a change is meant for, and what names that state. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
 import { CommentedSite, commentedSite, FREELY } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 /** Of a comment as it was first written, which is `"a1"`. */
 const REFUSED = [

@@ -1,7 +1,7 @@
 /** Abuse test 4, the feeds' part (COMMENTS 4: approved mode must not leak): what waits or was rejected changes no byte of
  *  what strangers are told, no header and no tag. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { type CommentedSite, commentedSite, FREELY, idOf, type Visitor } from "./commented.ts";
 import { ANNO } from "./w3c/rule.ts";
 
@@ -56,9 +56,7 @@ async function tagsOf(place: CommentedSite): Promise<Map<string, string>> {
   return tags;
 }
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 interface Scene {
   place: CommentedSite;

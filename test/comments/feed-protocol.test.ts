@@ -1,7 +1,7 @@
 /** The Web Annotation Protocol over HTTP (COMMENTS 1), each MUST of it a check; and the model's rules over all that a living
  *  site tells, found as a stranger finds it: from a page's Link. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { type Answered, type CommentedSite, commentedSite, FREELY, type Visitor } from "./commented.ts";
 import { ANNOTATION } from "./w3c/annotation-rules.ts";
 import { COLLECTION, CONTAINER, PAGE } from "./w3c/collection-rules.ts";
@@ -12,12 +12,11 @@ import { ANNO, type Document, isRecord, type Rule } from "./w3c/rule.ts";
 const LD_JSON = `application/ld+json; profile="${ANNO}"`;
 const QUOTE = { type: "TextQuoteSelector", exact: "two seconds", prefix: "finish in ", suffix: " and return" };
 
-let server: TestServer;
 let place: CommentedSite;
 let ann: Visitor;
 let root: string;
+const server = await sharedServer(FREELY);
 beforeAll(async () => {
-  server = await startServer(FREELY);
   place = await commentedSite(server);
   ann = place.visitor();
   const owner = await place.owner();
@@ -33,7 +32,6 @@ beforeAll(async () => {
   const texts = ODD_TEXTS.filter((text) => !/[\0-\x08]/.test(text) && (text.match(/https?:/g)?.length ?? 0) <= 2);
   for (const text of texts) await place.visitor().say(`${text} `, "/");
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** Of an absolute address. */
 const get = (visitor: Visitor, address: unknown, headers: Record<string, string> = {}): Promise<Answered> =>

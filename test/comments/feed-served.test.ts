@@ -1,7 +1,7 @@
 /** The feed over HTTP (COMMENTS 1 and rulings 5, 10, 15 and 17): where it is told, in whose words, to whom, and when nothing
  *  is sent again. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import {
   answered,
   type Answered,
@@ -16,11 +16,10 @@ import { ANNO } from "./w3c/rule.ts";
 
 const LD_JSON = `application/ld+json; profile="${ANNO}"`;
 
-let server: TestServer;
 let place: CommentedSite;
 let reader: Visitor;
+const server = await sharedServer(FREELY);
 beforeAll(async () => {
-  server = await startServer(FREELY);
   place = await commentedSite(server);
   reader = place.visitor();
   const ann = place.visitor();
@@ -28,7 +27,6 @@ beforeAll(async () => {
   await ann.reply("It is.", root);
   await ann.say("Nice folder", "/docs/");
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const textsOf = ({ body }: Answered): string[] =>
   (body.orderedItems ?? body.items).map((item: { body: { value: string } }) => item.body.value);

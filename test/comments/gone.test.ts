@@ -1,14 +1,12 @@
 /** COMMENTS 4, ruling 11: with a site everything of its comments goes. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
 import { CommentedSite, commentedSite, FREELY } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const TABLES = [
   "comments",

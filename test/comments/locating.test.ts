@@ -1,18 +1,14 @@
 /** COMMENTS 3 and 4 (11): where a new quote stands is looked for in turn. What a hostile page costs, those pay who comment on
  *  it: a page at its full size of every kind, by the thousand, and meanwhile everybody else's quotes are found. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Locating, startLocating } from "../../src/server/locating.ts";
 import { putBlobs } from "../../src/store/disk/blobs.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { commentedSite, FREELY, type Json, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ ...FREELY, SVC_TRUST_PROXY: "127.0.0.1" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ ...FREELY, SVC_TRUST_PROXY: "127.0.0.1" });
 
 const MB = 1 << 20;
 const filled = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));

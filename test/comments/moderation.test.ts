@@ -1,13 +1,11 @@
 /** COMMENTS 2 and rulings 3, 6, 11, 12, 20: what owners decide, on both hosts, and who else may not. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bearer, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
 import { CommentedSite, commentedSite, FREELY, type Json } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const ACTIONS = ["approve", "reject", "resolve", "reopen"];
 

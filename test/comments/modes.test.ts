@@ -1,11 +1,9 @@
 /** COMMENTS 2 and rulings 10, 12, 16, 17: modes, and who sees what in them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { type CommentedSite, commentedSite, FREELY, type Mode, PASSCODE } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 test("COMMENTS 4: more than two links wait in every mode, and an address is one, however it begins", async () => {
   const place = await commentedSite(server);

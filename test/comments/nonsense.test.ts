@@ -1,11 +1,9 @@
 /** Abuse 10: whatever a member of a body, a query or a header holds, it is taken, or refused with a code of its own. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { commentedSite, FREELY, type Json, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const ODD: readonly unknown[] = [
   null,

@@ -1,15 +1,12 @@
 /** COMMENTS 4, cookie tossing: a sibling site plants its own visitor's `svc_cmt` for the parent domain. Where the victim has
  *  one as well, the two are a conflict; where not, the planted one is known by what only the site's own host can set. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { type DeployResult, startServer, ZIP } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { CommentedSite, FREELY, PAGES, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer("--base-url", "https://svc.test", "--sites-domain", "svc.test", FREELY);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--base-url", "https://svc.test", "--sites-domain", "svc.test", FREELY);
 
 /** What every browser says of a call by a page's script. */
 const BROWSER = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" };

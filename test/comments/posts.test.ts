@@ -1,15 +1,10 @@
 /** COMMENTS 2 and rulings 13, 16, 18, 19: what is taken as a comment, and on which page. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
-import { type CommentedSite, commentedSite, FREELY, idOf } from "./commented.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
+import { commentedSite, FREELY, idOf } from "./commented.ts";
 
-let server: TestServer;
-let place: CommentedSite;
-beforeAll(async () => {
-  server = await startServer(FREELY);
-  place = await commentedSite(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
+const place = await commentedSite(server);
 
 const quote = (exact: string, prefix = "", suffix = "") => [{ type: "TextQuoteSelector", exact, prefix, suffix }];
 const LD = { "content-type": 'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"' };

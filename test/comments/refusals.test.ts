@@ -1,12 +1,11 @@
 /** COMMENTS, rulings 9, 12 and 13: in which order writes are refused, identities, limits, reports, frozen sites. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { type Answered, type CommentedSite, commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const FOREIGN = { origin: "https://evil.example" };
 const WRITES: readonly (readonly [method: string, path: string, moderates?: true])[] = [

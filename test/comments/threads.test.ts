@@ -1,11 +1,9 @@
 /** COMMENTS 2 and rulings 10, 16, 20: what `threads` tells whom, and what has changed since. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { type CommentedSite, commentedSite, FREELY, idOf, PASSCODE, type Visitor } from "./commented.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const idsOf = (view: { threads: { id: string }[] }): string[] => view.threads.map(({ id }) => id);
 

@@ -1,14 +1,13 @@
 /** COMMENTS, ruling 16: a reply is public only while its root is, whoever wrote it. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { read } from "../kit/database.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { commentedSite as agentsSite } from "./agents.ts";
 import { type CommentedSite, commentedSite, FREELY, idOf, type Json, type Visitor } from "./commented.ts";
 import { call } from "./mcp-calls.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const visibilities = async (who: Visitor): Promise<string[][]> =>
   (await who.threads()).threads.map(({ comments }: Json) => comments.map(({ visibility }: Json) => visibility));

@@ -1,12 +1,11 @@
 /** COMMENTS 2 and ruling 13: comments as a page with forms, without a script. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { commentedSite, FREELY, PASSCODE, type Visitor } from "./commented.ts";
 import { XSS } from "./xss.ts";
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer(FREELY)));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(FREELY);
 
 const VIEW = "view?page=/guide.html";
 const HTML = { accept: "text/html" };

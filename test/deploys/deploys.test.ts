@@ -1,15 +1,12 @@
 /** SPEC "Endpoints" and CONTRACT 4.3, 4.4: deploying, redeploying, reading a site. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { deployDigest, contentHash, versionIdOf } from "../../src/base/version-id.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { page, records } from "./site-record.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const record = records(() => server);
 

@@ -3,14 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
-import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 interface DryRun {
   dry_run: true;

@@ -1,7 +1,8 @@
 /** BEYOND 7: a preview goes live with exactly its bytes, or ends. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { signUp } from "../kit/people.ts";
+import { type DeployResult, startServer, ZIP } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { expectSound } from "../kit/sound.ts";
 import { zipOf } from "../kit/zip.ts";
 import { pageOf, previewing } from "./previewing.ts";
@@ -10,13 +11,8 @@ import { records } from "./site-record.ts";
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let owner: Person;
-beforeAll(async () => {
-  server = await startServer();
-  owner = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const owner = await signUp(server);
 
 const { make, list, promote, ask, text } = previewing(() => server);
 const record = records(() => server);

@@ -1,8 +1,9 @@
 /** BEYOND 7: how a preview is served, and how it ends by itself. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { operator } from "../kit/operator.ts";
 import { bearer, signUp } from "../kit/people.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { expectSound } from "../kit/sound.ts";
 import { pageOf, previewing } from "./previewing.ts";
 
@@ -11,11 +12,7 @@ setDefaultTimeout(60_000);
 
 const HOUR = 3_600_000;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ SVC_PREVIEW_TTL: "1h" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_PREVIEW_TTL: "1h" });
 
 const { make, list, text } = previewing(() => server);
 

@@ -1,7 +1,8 @@
 /** BEYOND 7: what a preview is, what is answered of it, and what it leaves alone. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { expectSound } from "../kit/sound.ts";
 import { pageOf, previewing } from "./previewing.ts";
 import { records } from "./site-record.ts";
@@ -9,11 +10,7 @@ import { records } from "./site-record.ts";
 const DAY = 86_400_000;
 const IDS = "0123456789abcdef";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ SVC_MAX_FILES: "5" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_MAX_FILES: "5" });
 
 const { make, post, list, promote, ask, text } = previewing(() => server);
 const record = records(() => server);

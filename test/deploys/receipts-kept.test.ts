@@ -1,17 +1,14 @@
 /** WEB 6: what a deploy was told, healed and warnings, is kept with the version that it made, and goes with it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { count, read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { bearer, call } from "../kit/people.ts";
 import { temporaryFolder } from "../kit/process.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const kept = ({ site_id, version_id }: Pick<DeployResult, "site_id" | "version_id">, at = server) =>
   at.running.store.versions.receipt(site_id, version_id);

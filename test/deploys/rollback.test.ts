@@ -1,15 +1,12 @@
 /** SPEC "Endpoints" and CONTRACT 4.4: rolling back, and what ends a site. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bearer } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { page, records } from "./site-record.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const record = records(() => server);
 

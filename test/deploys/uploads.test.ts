@@ -1,22 +1,19 @@
 /** CONTRACT 4.1: how much of an upload is read, and how many an address may have under way. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { holdWrites } from "../kit/database.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { startServer, ZIP } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { beginUpload } from "../kit/uploads.ts";
 import { zipOf } from "../kit/zip.ts";
 import { MB, residentBytes } from "../torture/parts/figures.ts";
 
 const MAX_ZIP = 100_000;
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer("--max-files", "3", "--max-bytes", "50000", "--max-zip-bytes", String(MAX_ZIP));
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--max-files", "3", "--max-bytes", "50000", "--max-zip-bytes", String(MAX_ZIP));
 
 const one = zipOf({ "index.html": "x" });
 const noise = (length: number) => crypto.getRandomValues(new Uint8Array(length));

@@ -1,23 +1,22 @@
 /** PIPELINE 1 from outside: a folder of Markdown is deployed, and a site is served. */
 import { searchIndex } from "../../src/pipeline/docs/search-index.ts";
 import { docs } from "../kit/markdown-site.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { collectDist } from "../../lib.ts";
 import { EXAMPLES } from "../kit/paths.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 const EXAMPLE = join(EXAMPLES, "docs");
 const VALIDATOR = join(import.meta.dir, "..", "tools", "node_modules", "html-validate", "dist", "esm", "index.js");
 
-let server: TestServer;
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   const files = new Map<string, string | Uint8Array>(await collectDist(EXAMPLE));
   site = await server.deploy(files.set("extra.md", EXTRA));
 }, 60_000);
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** What the example has no use for. */
 const EXTRA = `# Every kind

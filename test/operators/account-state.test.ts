@@ -1,18 +1,15 @@
 /** CONTRACT 7: `svc-server account list|disable|enable|delete`, and owners by their address. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { bearer, call, decideLogin, PASSWORD, type Person, signUp, submit } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(60_000);
 
 const CONTACT = "abuse@host.example";
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer("--contact", CONTACT, { SVC_RATE_SIGN_IN: "off", SVC_RATE_SIGN_IN_ACCOUNT: "off" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--contact", CONTACT, { SVC_RATE_SIGN_IN: "off", SVC_RATE_SIGN_IN_ACCOUNT: "off" });
 
 let names = 0;
 const somebody = (): Promise<Person> => signUp(server, `person${names++}@example.org`);

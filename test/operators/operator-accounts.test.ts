@@ -1,9 +1,10 @@
 /** `svc-server account create|reset|invite` (CONTRACT 7): accounts by the operator's hand. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { call, PASSWORD, signUp } from "../kit/people.ts";
 import { SVC_SERVER } from "../kit/process.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -11,11 +12,7 @@ setDefaultTimeout(60_000);
 
 const DAY_MS = 86_400_000;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer("--signup", "invite");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--signup", "invite");
 
 const account = (verb: string, email: string, input = "") =>
   operator(server.data_dir, ["account", verb, email], { input });

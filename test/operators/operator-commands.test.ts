@@ -1,20 +1,17 @@
 /** The operator's commands as such: how a site is named, listings, wrong usage, other versions and workers. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { setSchemaVersion } from "../kit/database.ts";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
 import { bearer } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const deploy = (text = "<title>A page</title>hello"): Promise<DeployResult> => server.deploy({ "index.html": text });
 const act = (...argv: string[]) => operate(server.data_dir, ...argv);

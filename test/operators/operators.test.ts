@@ -1,9 +1,10 @@
 /** Takedown and its undoing (CONTRACT 7): commands on the data directory of a running server, seen at its next
  *  request, in every worker. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { operate, operator } from "../kit/operator.ts";
 import { bearer, call, signUp } from "../kit/people.ts";
-import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, JSON_TYPE, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 setDefaultTimeout(60_000);
@@ -11,11 +12,7 @@ setDefaultTimeout(60_000);
 const HTML = { accept: "text/html" };
 const TTL_MS = 14 * 86_400_000;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const deploy = (text = "<title>A page</title>hello"): Promise<DeployResult> => server.deploy({ "index.html": text });
 const act = (...argv: string[]) => operate(server.data_dir, ...argv);

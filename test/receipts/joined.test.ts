@@ -1,14 +1,11 @@
 /** PIPELINE 4: addresses of which a script holds the beginning alone, or in a constant. Judged where whatever is joined to
  *  them must fail; nothing is said where it may not. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Contents, startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { type Contents } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { page, TEXT } from "./parts.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 /** What a page in a folder is told of the script that it runs. */
 async function told(code: string, more: Contents = {}): Promise<string[]> {

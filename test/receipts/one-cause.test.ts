@@ -1,17 +1,14 @@
 /** PIPELINE 4: one cause, few warnings; what is no fault of the author is not told; what helps is. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { expectLinear } from "../kit/cpu.ts";
 import { renderMarkdownSite } from "../../src/pipeline/docs/index.ts";
 import { lint } from "../../src/pipeline/lint/index.ts";
 import { asWritten } from "../../src/pipeline/written.ts";
 import { page, PNG, SHOW, TEXT } from "./parts.ts";
-import { type Contents, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const warningsOf = async (files: Contents) => (await server.deploy(files)).warnings;
 const told = async (files: Contents) => (await warningsOf(files)).map(({ code, path }) => [code, path!]);

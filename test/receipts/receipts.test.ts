@@ -1,15 +1,12 @@
 /** PIPELINE 4, CONTRACT 4.2: what the warnings say of a site, and that a recipe, when followed, makes its warning go
  *  away. Whether they tell the truth is asked of a browser in test/browser/receipts.test.ts. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { BROKEN, SECRETS, SOUND } from "./index.ts";
 import { page, PNG, TEXT } from "./parts.ts";
-import { type Contents, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const warningsOf = async (files: Contents) => (await server.deploy(files)).warnings;
 const codesOf = async (files: Contents) => [...new Set((await warningsOf(files)).map(({ code }) => code))].toSorted();

@@ -1,13 +1,10 @@
 /** PIPELINE 4: what loads gives a warning, and a picture of a rule that is for no element of the site does not load. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Contents, startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { type Contents } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { page, styled, TEXT } from "./parts.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const missing = async (files: Contents): Promise<(string | undefined)[]> =>
   (await server.deploy(files)).warnings.map(({ code, path }) => `${code} ${path}`);

@@ -1,14 +1,14 @@
 /** RELIABILITY H2 to H9: what a browser that already has a page is told. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { ifMatch, ifNoneMatch } from "../../src/http/conditional.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   site = await server.deploy({
     "index.html": "<title>Home</title>",
     "a,b.html": "comma",
@@ -18,7 +18,6 @@ beforeAll(async () => {
     "data.bin": new Uint8Array(100),
   });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const tag = (path: string, version = site.version_id): string => `"${version}:${path}"`;
 const get = (path: string, headers: string[] = [], method = "GET") =>

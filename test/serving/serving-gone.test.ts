@@ -1,18 +1,14 @@
 /** RELIABILITY 4: sites that are not there, or not any more (H34, H35). */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 const DAY = 86_400_000;
 const PAGE = { "index.html": "<title>Home</title>", "a.css": "a{}", "docs/index.html": "docs" };
 
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer("--contact", "abuse@svc.example");
-  site = await server.deploy(PAGE);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--contact", "abuse@svc.example");
+const site = await server.deploy(PAGE);
 
 const get = (slug: string, path = "/", headers: string[] = [], method = "GET"): Promise<RawAnswer> =>
   rawSite(server.port, slug, path, headers, method);

@@ -1,11 +1,12 @@
 /** RELIABILITY P3, P5, P6 and H54 to H56: what is served while the disk fails, readers are slow and deploys go on. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { longTest } from "../kit/whole.ts";
 
@@ -14,9 +15,7 @@ const LARGE = 1_500_000;
 const noise = (length: number, seed: number): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => ((i + seed) * 2_654_435_761) >>> 24);
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer()));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const blobOf = (bytes: Uint8Array): string => {
   const sha256 = createHash("sha256").update(bytes).digest("hex");

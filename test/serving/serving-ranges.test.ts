@@ -1,10 +1,11 @@
 /** RELIABILITY H10 to H16: parts of files, from memory and from the disk alike. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { parseRange } from "../../src/http/ranges.ts";
 import { MEDIA_TYPES } from "../../src/base/media-types.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { rawRequest, rawSite } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 /** Larger than anything that is kept in memory. */
 const LARGE = 1_500_000;
@@ -18,13 +19,8 @@ const files: Record<string, Uint8Array> = {
   "app.css": new TextEncoder().encode("a { color: red }\n".repeat(200)),
 };
 
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer();
-  site = await server.deploy(files);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const site = await server.deploy(files);
 
 const get = (path: string, headers: string[] = [], method = "GET") =>
   rawSite(server.port, site.slug, path, headers, method);

@@ -1,19 +1,19 @@
 /** WEB 5 and 6: an account's sites and a site's versions, a page at a time, and what changed between two versions. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AskedSites } from "../../src/store/account-sites.ts";
 import { addSites, addVersions, idOfVersion } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type Contents, type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
-let server: TestServer;
 let ann: Person;
 const made: Record<string, DeployResult> = {};
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   ann = await signUp(server);
   const other = await signUp(server);
   await own({ "index.html": "<title>needle of another account</title>" }, other);
@@ -23,7 +23,6 @@ beforeAll(async () => {
     if (label !== null) await relabel(made[name]!, label);
   }
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** Oldest first: name here, label, title of the page. */
 const SITES: readonly (readonly [string, string | null, string | null])[] = [

@@ -1,15 +1,11 @@
 /** WEB 1.6: what pages load, files of fixed names, and what robots and programs are told (WEB 3). */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-let home: string;
-beforeAll(async () => {
-  server = await startServer({ SVC_ANONYMOUS_TTL: "3d", SVC_MAX_FILES: "123" });
-  home = await (await server.api("/")).text();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_ANONYMOUS_TTL: "3d", SVC_MAX_FILES: "123" });
+const home = await (await server.api("/")).text();
 
 const assets = (): string[] => [...new Set([...home.matchAll(/\/assets\/[\w.-]+/g)].map(([path]) => path))];
 const raw = async (path: string, coding: string) => {

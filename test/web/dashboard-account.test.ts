@@ -1,14 +1,11 @@
 /** WEB 8: an account's own page: sessions, password, the way out. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bearer, call, cookieOf, PASSWORD, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { seen, type Visitor, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const NEW_PASSWORD = "another long password";
 const HOUR = 3_600_000;

@@ -1,15 +1,11 @@
 /** WEB 6: what one version of a site has otherwise than another. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { decoded, type Visitor, visitorOf } from "../kit/visitor.ts";
+import { describe, expect, test } from "bun:test";
+import { type Contents, type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { decoded, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
-let ann: Visitor;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await visitorOf(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await visitorOf(server);
 
 const INDEX = "<!doctype html><title>x</title>";
 /** As many bytes. */

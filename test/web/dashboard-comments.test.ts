@@ -1,20 +1,16 @@
 /** WEB 7: a site's comments in the dashboard, as its pages and forms answer. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { Commenter, ownerCalls, turnOn } from "../comments/commenter.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { type Visitor, visitorOf } from "../kit/visitor.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { visitorOf } from "../kit/visitor.ts";
 
 const FREE = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
 const GUIDE = "<!doctype html><title>Guide</title><p>On a normal connection deploys finish in two seconds.";
 
-let server: TestServer;
-let ann: Visitor;
 let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer({ ...FREE, SVC_CONTACT: "abuse@svc.example" });
-  ann = await visitorOf(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ ...FREE, SVC_CONTACT: "abuse@svc.example" });
+const ann = await visitorOf(server);
 beforeEach(async () => {
   site = await ann.deploy({ "index.html": "<!doctype html><title>x</title>x", "guide.html": GUIDE });
 });

@@ -1,23 +1,22 @@
 /** BEYOND 7 on the account's page: deploy tokens are made, shown once, listed and revoked by hand. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { call } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 import { givenBy } from "../accounts/deploy-tokens/given.ts";
 
 setDefaultTimeout(60_000);
 const MAKE = "/dashboard/account/tokens";
 
-let server: TestServer;
 let ann: Visitor;
 let bob: Visitor;
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   [ann, bob] = [await visitorOf(server), await visitorOf(server)];
   site = await ann.deploy({ "index.html": "<title>x</title>" });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const { list, deploy, give } = givenBy(() => server);
 const filled = (more: [string, string][] = []): [string, string][] => [

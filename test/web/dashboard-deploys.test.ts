@@ -1,16 +1,12 @@
 /** WEB 4.8 on a site's page: a new version without script. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { type Seen, seen, type Visitor, visitorOf } from "../kit/visitor.ts";
+import { describe, expect, test } from "bun:test";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { type Seen, seen, visitorOf } from "../kit/visitor.ts";
 import { zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
-let ann: Visitor;
-beforeAll(async () => {
-  server = await startServer({ SVC_MAX_ZIP_BYTES: "20000" });
-  ann = await visitorOf(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_MAX_ZIP_BYTES: "20000" });
+const ann = await visitorOf(server);
 
 const page = (text: string): Record<string, string> => ({
   "index.html": `<!doctype html><title>${text}</title>${text}`,

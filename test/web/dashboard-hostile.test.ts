@@ -1,17 +1,13 @@
 /** WEB 1.7 and 1.9: what strangers send is text on every page of the dashboard, and no foreign page writes through it. */
 import { DASHBOARD } from "../../src/web/dashboard/index.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { submit } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { seen, type Visitor, visitorOf } from "../kit/visitor.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { seen, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
-let ann: Visitor;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await visitorOf(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await visitorOf(server);
 
 const PROBE = `"><img src=x onerror=alert(1)><script>alert(1)</script>'`;
 const PROBE_PATH = `<img src=x onerror=alert(1)>'&quot;.txt`;

@@ -1,21 +1,20 @@
 /** WEB 5 and 6 with 600 sites and 1,000 versions: pages stay light, and each has its own rows. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { addSites, addVersions } from "../kit/many.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
 let ann: Visitor;
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   ann = await visitorOf(server);
   site = await ann.deploy({ "index.html": `<!doctype html><title>${"A long title ".repeat(15)}</title>x` });
   await ann.change(site, { label: "The first of them" });
   addSites(server.data_dir, site, 599);
   addVersions(server.data_dir, site, 999);
 }, 60_000);
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** Of the page as a browser gets it. */
 async function weight(path: string): Promise<number> {

@@ -1,19 +1,15 @@
 /** BEYOND 7 on a site's page: its previews, each opened, made live and ended there. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { type Made, pageOf, previewing } from "../deploys/previewing.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { type Visitor, visitorOf } from "../kit/visitor.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { visitorOf } from "../kit/visitor.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let ann: Visitor;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await visitorOf(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await visitorOf(server);
 
 const { make, list, text } = previewing(() => server);
 const pathOf = ({ site_id }: Pick<DeployResult, "site_id">): string => `/dashboard/sites/${site_id}`;

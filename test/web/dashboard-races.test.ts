@@ -1,16 +1,12 @@
 /** WEB 8 against what is under way: a session that ends, a password that changes and an account that goes take what was
  *  begun in their name along. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { PASSWORD } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { type Seen, seen, type Visitor, visitorOf } from "../kit/visitor.ts";
 import { zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const ACCOUNT = "/dashboard/account";
 const FRESH = "another horse, another battery";

@@ -1,11 +1,11 @@
 /** WEB 10 with the render engine on: what a browser saw of a page, who may say what it likes, makes no page of ours heavy. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { write } from "../kit/database.ts";
 import { addSites, addVersions } from "../kit/many.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
 let ann: Visitor;
 let site: DeployResult;
 /** What no coding makes shorter. */
@@ -15,8 +15,8 @@ const noise = (length: number): string =>
     .slice(0, length);
 const fifty = <T>(one: (n: number) => T): T[] => Array.from({ length: 50 }, (_, n) => one(n));
 
+const server = await sharedServer({ SVC_RENDER: "chrome", SVC_CHROME: "/nowhere" });
 beforeAll(async () => {
-  server = await startServer({ SVC_RENDER: "chrome", SVC_CHROME: "/nowhere" });
   ann = await visitorOf(server);
   site = await ann.deploy({ "index.html": "<!doctype html><title>Loud</title>x" });
   addSites(server.data_dir, site, 99);
@@ -50,7 +50,6 @@ beforeAll(async () => {
     "insert into pictures (version_no, size, blob_no) select version_no, 'desktop', (select min(blob_no) from blobs) from versions",
   );
 }, 60_000);
-afterAll(() => server[Symbol.asyncDispose]());
 
 const LIGHT = 30 * 1024; // stylesheet, scripts and icon make up the 40 KB
 

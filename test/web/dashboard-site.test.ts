@@ -1,15 +1,11 @@
 /** WEB 6: a site's page, its receipt, its versions and settings. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
-import { type Visitor, visitorOf } from "../kit/visitor.ts";
+import { describe, expect, test } from "bun:test";
+import { type DeployResult } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
+import { visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
-let ann: Visitor;
-beforeAll(async () => {
-  server = await startServer({ SVC_CONTACT: "abuse@svc.example" });
-  ann = await visitorOf(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_CONTACT: "abuse@svc.example" });
+const ann = await visitorOf(server);
 
 const page = (title: string, body = ""): Record<string, string> => ({
   "index.html": `<!doctype html><html lang="en"><title>${title}</title><p>${title}${body}`,

@@ -1,13 +1,9 @@
 /** WEB 5: the list of an account's sites, and deleting several of them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { sharedServer } from "../kit/shared.ts";
 import { seen, type Visitor, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const page = (title: string): Record<string, string> => ({
   "index.html": `<!doctype html><title>${title}</title><p>x`,

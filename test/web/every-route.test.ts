@@ -1,10 +1,11 @@
 /** WEB 1.6 and 1.7 of every row of the tables there are: a route that is added is judged with the others. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { apiRoutes } from "../../src/routes/table.ts";
 import { readSecrets } from "../../src/store/index.ts";
 import { WEB } from "../../src/web/index.ts";
 import { call } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -15,16 +16,14 @@ const ROWS = [...WEB, ...apiRoutes({ mcp: "off" }).filter(([, path]) => path !==
 const SESSIONLESS = ROWS.filter(([method, , , opens]) => method !== "GET" && opens === "no_session");
 const WRITES = ROWS.filter(([method, , , opens]) => method !== "GET" && opens !== "no_session");
 
-let server: TestServer;
 let ann: Visitor;
 let bob: Visitor;
 let site: DeployResult;
+const server = await sharedServer({ SVC_RATE_DEVICE_START: "off" });
 beforeAll(async () => {
-  server = await startServer({ SVC_RATE_DEVICE_START: "off" });
   [ann, bob] = [await visitorOf(server), await visitorOf(server)];
   site = await ann.deploy({ "index.html": "<title>x</title>" });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const addressOf = (path: string): string =>
   path

@@ -1,15 +1,11 @@
 /** WEB 1: what every page is made of, who sees it, and the headers it has. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cookieOf, csrfOf, PASSWORD, type BrowserSession, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { cookieOf, csrfOf, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-let browser: BrowserSession;
-beforeAll(async () => {
-  server = await startServer("--contact", "help@svc.example");
-  browser = await signInByForm(server, await signUp(server));
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--contact", "help@svc.example");
+const browser = await signInByForm(server, await signUp(server));
 
 const HTML = { accept: "text/html,application/xhtml+xml" };
 const open = (path: string, headers: Record<string, string> = {}, at = server) =>

@@ -1,10 +1,9 @@
 /** WEB 1.10, and that no page leads nowhere: every link and form of what an account sees, from its first page on. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { pageOf, previewing } from "../deploys/previewing.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { decoded, type Visitor, visitorOf } from "../kit/visitor.ts";
 
-let server: TestServer;
 let ann: Visitor;
 /** Each page that was met, by its path. */
 const pages = new Map<string, string>();
@@ -19,8 +18,8 @@ const valueOf = (tag: string, name: string): string | undefined => {
 const urlOf = (href: string, path: string): URL => new URL(href, server.base_url + path);
 const isOwn = (url: URL): boolean => url.origin === server.base_url;
 
+const server = await sharedServer({ SVC_CONTACT: "https://help.example/contact" });
 beforeAll(async () => {
-  server = await startServer({ SVC_CONTACT: "https://help.example/contact" });
   ann = await visitorOf(server);
   const broken = Array.from({ length: 9 }, (_, i) => `<img src="${i}.png">`).join("");
   const site = await ann.deploy(pageOf("one", { "a&b é.txt": "x" }));
@@ -41,7 +40,6 @@ beforeAll(async () => {
     }
   }
 }, 60_000);
-afterAll(() => server[Symbol.asyncDispose]());
 
 test("every page that is linked is there, and those that an account has are among them", () => {
   const found = [...pages.keys()].map((path) => path.replace(/site_\w+/, "x").replace(/\?.*/, ""));

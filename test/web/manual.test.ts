@@ -1,20 +1,16 @@
 /** WEB 1: the manual at /docs, made of docs/ while the program is built: its chapters, links and search. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "../kit/paths.ts";
 import { signInByForm, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 const DOCS = join(ROOT, "docs");
 const FILES = [...new Bun.Glob("*.md").scanSync({ cwd: DOCS })].toSorted();
 const CHAPTERS = FILES.map((file) => `/docs/${file.replace(".md", "")}`);
 const PAGES = ["/docs", "/docs?q=token", ...CHAPTERS];
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 /** Without coding, as a test reads it. */
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>

@@ -1,17 +1,13 @@
 /** WEB 4.8: publishing without script. The same pipeline, limits, rates and refusals as programs have, in a page. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type BrowserSession, signInByForm, signUp } from "../kit/people.ts";
+import { describe, expect, test } from "bun:test";
+import { signInByForm, signUp } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { decoded, seen, type Seen } from "../kit/visitor.ts";
 import { zipOf } from "../kit/zip.ts";
 
-let server: TestServer;
-let session: BrowserSession;
-beforeAll(async () => {
-  server = await startServer("--max-zip-bytes", "20000");
-  session = await signInByForm(server, await signUp(server));
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--max-zip-bytes", "20000");
+const session = await signInByForm(server, await signUp(server));
 
 const site = (text: string) => zipOf({ "page.html": `<!doctype html><title>${text}</title>`, ".env": "x" });
 let keys = 0;

@@ -1,15 +1,11 @@
 /** WEB 2: signing in, devices and claims, as forms that need no script. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { csrfOf, PASSWORD, type Person, signInByForm, signUp, submit } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { describe, expect, test } from "bun:test";
+import { csrfOf, PASSWORD, signInByForm, signUp, submit } from "../kit/people.ts";
+import { startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
-let server: TestServer;
-let ann: Person;
-beforeAll(async () => {
-  server = await startServer();
-  ann = await signUp(server, "ann@example.org");
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const ann = await signUp(server, "ann@example.org");
 
 const HTML = { accept: "text/html" };
 const open = async (path: string, headers: Record<string, string> = {}) =>

@@ -1,24 +1,23 @@
 /** BEYOND 7: deploy tokens are made, listed and revoked by their account's session. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditRows, openFile } from "../../kit/database.ts";
 import { bearer, call, type Person, signInByForm, signUp } from "../../kit/people.ts";
-import { type DeployResult, JSON_TYPE, NOBODYS_ID, startServer, type TestServer } from "../../kit/server.ts";
+import { type DeployResult, JSON_TYPE, NOBODYS_ID } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { ownership } from "../owned.ts";
 import { givenBy } from "./given.ts";
 
 setDefaultTimeout(60_000);
 const DAY_MS = 86_400_000;
 
-let server: TestServer;
 let ann: Person;
 let ben: Person;
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   [ann, ben] = [await signUp(server), await signUp(server)];
   site = await owned(ann);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const { owned } = ownership(() => server);
 const { ask, give, list, revoke } = givenBy(() => server);

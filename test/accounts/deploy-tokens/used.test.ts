@@ -1,25 +1,24 @@
 /** BEYOND 7: what a deploy token opens, and when it ends. Each route is in matrix-deploy-tokens.test.ts. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdWrites, read as rowsOf } from "../../kit/database.ts";
 import { blobFile, operate, operator } from "../../kit/operator.ts";
 import { bearer, call, PASSWORD, type Person, signUp } from "../../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../../kit/server.ts";
+import { type DeployResult, startServer } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { ownership } from "../owned.ts";
 import { givenBy } from "./given.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
 let ann: Person;
 let ben: Person;
 let site: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   [ann, ben] = [await signUp(server), await signUp(server)];
   site = await owned(ann);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const { owned, claim } = ownership(() => server);
 const { give, list, revoke, deploy, create, read } = givenBy(() => server);

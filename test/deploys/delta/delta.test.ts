@@ -1,14 +1,11 @@
 /** BEYOND 6: a deploy of what the site lacks. The server joins it with what the site has, and goes on as with all. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { DELTA, deltaOf, LIST, planOf, rawDelta, refusal, sendDelta, sha256, updateByDelta } from "../../kit/delta.ts";
-import { type DeployResult, startServer, type TestServer } from "../../kit/server.ts";
+import { type DeployResult } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { buildZip } from "../../kit/zip.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 const ONE = { "index.html": "<title>1</title>", "a.txt": "a", "b.txt": "bee", "same.txt": "a" };
 const TWO = { "index.html": "<title>2</title>", "a.txt": "a", "moved/b.txt": "bee", "twin.txt": "<title>2</title>" };

@@ -3,18 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { deltaOf, LIST, listed, rawDelta, refusal, sendDelta, sha256 } from "../../kit/delta.ts";
 import { type DeployResult, startServer, type TestServer } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { buildZip, zipOf } from "../../kit/zip.ts";
 
 const MAX = { files: 20, bytes: 100_000, zip: 50_000 };
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer(
-    ...["--max-files", String(MAX.files), "--max-bytes", String(MAX.bytes), "--max-zip-bytes", String(MAX.zip)],
-  );
-  site = await server.deploy({ "index.html": "<title>1</title>", "big.txt": "b".repeat(60_000), "a.txt": "a" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer(
+  ...["--max-files", String(MAX.files), "--max-bytes", String(MAX.bytes), "--max-zip-bytes", String(MAX.zip)],
+);
+const site = await server.deploy({ "index.html": "<title>1</title>", "big.txt": "b".repeat(60_000), "a.txt": "a" });
 
 const stored = () => ["sites", "versions", "files", "blobs", "tokens"].map((table) => server.rows(table));
 const INDEX = { path: "index.html", sha256: sha256("<title>1</title>") };

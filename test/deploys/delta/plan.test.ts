@@ -1,17 +1,13 @@
 /** BEYOND 6: `POST /sites/:id/plan`: which version an upload would be, and what of it the site lacks. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { askPlan, planned, planOf, refusal, sha256 } from "../../kit/delta.ts";
-import { type Contents, type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../../kit/server.ts";
+import { type Contents, JSON_TYPE, startServer, type TestServer, ZIP } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { zipOf } from "../../kit/zip.ts";
 
 const LIMITS = { files: 20, bytes: 100_000 };
-let server: TestServer;
-let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer("--max-files", String(LIMITS.files), "--max-bytes", String(LIMITS.bytes));
-  site = await server.deploy({ "index.html": "<title>1</title>", "a.txt": "a", "b.txt": "b" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer("--max-files", String(LIMITS.files), "--max-bytes", String(LIMITS.bytes));
+const site = await server.deploy({ "index.html": "<title>1</title>", "a.txt": "a", "b.txt": "b" });
 
 const file = (path: unknown, hash: unknown = sha256("x"), bytes: unknown = 1) => ({ path, sha256: hash, bytes });
 

@@ -1,17 +1,14 @@
 /** BEYOND 6 and 7: a preview takes a delta as a deploy does, and what a preview has need not be sent again. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deltaOf, planOf, refusal, sendDelta, sha256 } from "../../kit/delta.ts";
-import { type DeployResult, startServer, type TestServer } from "../../kit/server.ts";
+import { type DeployResult } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { type Made, previewing } from "../previewing.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
 const previews = previewing(() => server);
-beforeAll(async () => {
-  server = await startServer({ SVC_PREVIEW_TTL: "1h" });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_PREVIEW_TTL: "1h" });
 
 let contents = 0;
 /** Of no other site on the server. */

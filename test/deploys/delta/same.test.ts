@@ -1,15 +1,12 @@
 /** BEYOND 6: what the client sends as a delta gives the very result of the zip of all: version, receipt, pages. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bytesLeftOut, deltaEntries, hashFiles, planBody } from "../../../src/cli/service/delta.ts";
 import { zipFiles } from "../../../src/client/zip.ts";
 import { askPlan, type Plan, sendDelta } from "../../kit/delta.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../../kit/server.ts";
+import { type DeployResult, ZIP } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 const bytes = (content: string | Uint8Array): Uint8Array<ArrayBuffer> =>

@@ -1,24 +1,23 @@
 /** BEYOND 5: what is told of an address beside the answer itself, which the tables of serving and rules hold it to. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Person, signUp } from "../../kit/people.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../../kit/server.ts";
+import { type DeployResult, ZIP } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { zipOf } from "../../kit/zip.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
 let person: Person;
 let site: DeployResult;
 let app: DeployResult;
+const server = await sharedServer();
 beforeAll(async () => {
-  server = await startServer();
   person = await signUp(server);
   site = await server.deploy({ "old-12345678.js": "1", "index.html": "first" });
   const { version_id } = await server.redeploy(site, FILES);
   site = { ...site, version_id };
   app = await server.deploy({ "index.html": SHELL, "assets/app.js": "history.pushState({}, '', '/x');" });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const SHELL =
   '<!doctype html><title>App</title><div id="root"></div><script type="module" src="/assets/app.js"></script>';

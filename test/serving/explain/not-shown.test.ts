@@ -1,16 +1,15 @@
 /** BEYOND 5: what is told where visitors are shown nothing: "Always 200", and never of another version. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bearer } from "../../kit/people.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../../kit/server.ts";
+import { type DeployResult, ZIP } from "../../kit/server.ts";
+import { sharedServer } from "../../kit/shared.ts";
 import { zipOf } from "../../kit/zip.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-beforeAll(async () => void (server = await startServer()));
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
 
 async function ask({ site_id, manage_token }: DeployResult, url: string) {
   const path = `/sites/${site_id}/explain?${new URLSearchParams({ url })}`;

@@ -1,15 +1,15 @@
 /** The bar of the receipts is truth: every site of the test set is opened in a browser, page by page, and what went wrong
- *  there is compared with its warnings; `verify` takes every other one, `bun run torture render` all. docs/receipts.md has
+ *  there is compared with its warnings; `verify` takes one in eight, `verify --all` each. docs/receipts.md has
  *  the figures. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BROKEN, SOUND } from "../receipts/index.ts";
 import { seen } from "../receipts/open.ts";
 import { REAL } from "../receipts/real-builds.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
-import { ALL, WHOLE } from "../kit/whole.ts";
+import { ALL } from "../kit/whole.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 
-const SITES = [...BROKEN, ...SOUND, ...REAL].filter((_, i) => WHOLE || i % (ALL ? 2 : 8) === 0);
+const SITES = [...BROKEN, ...SOUND, ...REAL].filter((_, i) => ALL || i % 8 === 0);
 
 let server: TestServer;
 let browser: Browser;

@@ -3,8 +3,7 @@ import type { CommentParts } from "../comments/index.ts";
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/coder.ts";
-import type { SessionCookie } from "../http/cookies.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { RequestContext } from "../http/context.ts";
 import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
@@ -51,23 +50,15 @@ export interface ApiParts {
   published(site: Site, version_id: string): void;
 }
 
-export interface Ctx {
-  request: Request;
-  exchange: Exchange;
+export interface Ctx extends RequestContext {
   params: Readonly<Record<string, string>>;
-  query: URLSearchParams;
   caller: Caller;
   /** The bearer token as it was sent; null without one. */
   token: string | null;
-  /** Behind trusted proxies too. */
-  client_address(): string;
   /** Headers of the answer, whatever it will be. */
   headers: Record<string, string>;
   /** What is to be done once the request is answered or refused. */
   after(end: () => void): void;
-  cookie: SessionCookie;
-  /** Of the API, as the client asked it. */
-  origin: string;
   parts: ApiParts;
 }
 

@@ -1,12 +1,11 @@
 /** The API: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
 import type { API } from "../api/index.ts";
-import { askedOrigin, clientAddress } from "../http/client-address.ts";
+import type { RequestContext } from "../http/context.ts";
 import { Refusal } from "../base/errors.ts";
-import { type DeployFacts, type Exchange, queryOf } from "../http/exchange.ts";
+import type { DeployFacts, Exchange } from "../http/exchange.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
 import { type Caller, callerOf, signedOut } from "./caller.ts";
 import { beginFacts, noteCaller } from "./deploys/facts.ts";
-import { sessionCookie } from "../http/cookies.ts";
 import { refuseForged } from "../http/csrf.ts";
 import { matcher } from "../http/match.ts";
 import type { ApiParts, Ctx, Route } from "./context.ts";
@@ -54,43 +53,33 @@ function withoutSlash(match: (path: string) => unknown, request: Request, path: 
 
 export function createApi(parts: ApiParts, table: readonly Route[]) {
   const match = matcher(table);
-  const clientAddressOf = clientAddress(parts.config.trust_proxy);
-  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
 
-  async function run(request: Request, path: string, exchange: Exchange, said: Said): Promise<unknown> {
+  async function run(context: RequestContext, path: string, said: Said): Promise<unknown> {
+    const { request, exchange, client_address, query, cookie } = context;
     const atPath = match(path);
     if (atPath === null) return withoutSlash(match, request, path, exchange);
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
-    const client_address = () => clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
     if (writes(request)) said.after(parts.writes.hold(client_address()));
-    const query = new URLSearchParams(queryOf(request.url));
     const event = eventOf(row, query);
     if (event !== undefined) beginFacts(exchange, event);
-    const origin = originOf(request, () => exchange.address());
-    const cookie = sessionCookie(origin);
     const takes_file = opens === "file_form";
-    const caller = opens === "no_session" ? ANONYMOUS : await admit({ request, origin, cookie, parts }, takes_file);
+    const caller = opens === "no_session" ? ANONYMOUS : await admit({ ...context, parts }, takes_file);
     const authorization = request.headers.get("authorization");
     noteCaller(exchange, caller);
     if (authorization === null) clearDeadCookie(caller, cookie, said);
     return handler({
-      request,
-      exchange,
+      ...context,
       params,
-      query,
       caller,
       token: authorization?.replace(/^bearer +/i, "") ?? null,
-      client_address,
       ...said,
-      cookie,
-      origin,
       parts,
     });
   }
 
-  return (request: Request, path: string, exchange: Exchange): Promise<Response> =>
-    answered(exchange, (said) => run(request, path, exchange, said));
+  return (context: RequestContext, path: string): Promise<Response> =>
+    answered(context.exchange, (said) => run(context, path, said));
 }
 
 /** Who asks. A browser that is signed in proves that a page of ours makes its writes. */

@@ -1,7 +1,7 @@
 /** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
 import type { Config } from "../config/index.ts";
-import { clientAddress } from "../http/client-address.ts";
 import { asRefusal, Refusal, withAppeal } from "../base/errors.ts";
+import type { RequestContext, RequestReader } from "../http/context.ts";
 import { hostParser } from "../http/hosts.ts";
 import { Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import type { Log } from "../run/log.ts";
@@ -15,11 +15,12 @@ import type { SiteServer } from "../serve/site.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 
 interface AppParts {
-  config: Pick<Config, "base_url" | "sites_domain" | "trust_proxy" | "contact">;
+  config: Pick<Config, "base_url" | "sites_domain" | "contact">;
+  requests: RequestReader;
   /** The API's table. */
-  api(request: Request, path: string, exchange: Exchange): Promise<Response>;
+  api(context: RequestContext, path: string): Promise<Response>;
   /** A refusal on the API's host, for a browser. */
-  apiErrorPage(request: Request, refusal: Refusal, exchange: Exchange): Promise<Response>;
+  apiErrorPage(context: RequestContext, refusal: Refusal): Promise<Response>;
   sites: Pick<SiteServer, "handle" | "again">;
   /** What the service keeps for itself on a site's host; null where the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
@@ -59,7 +60,6 @@ const readOnly = (): Refusal =>
 /** What every step of a request may use. */
 interface Steps extends AppParts {
   hostOf: ReturnType<typeof hostParser>;
-  clientAddressOf: ReturnType<typeof clientAddress>;
   transport_security: string | null;
 }
 
@@ -68,7 +68,6 @@ export function createApp(parts: AppParts): App {
   const steps: Steps = {
     ...parts,
     hostOf: hostParser(config),
-    clientAddressOf: clientAddress(config.trust_proxy),
     transport_security: transportSecurity(config.base_url),
   };
   return (request, peer) => {
@@ -103,7 +102,7 @@ function route(request: Request, exchange: Exchange, steps: Steps): Response | P
   if (host.kind === "invalid") throw invalidHost();
   if (path === METRICS_PATH) return figures(request, exchange, exchange.on_api, steps);
   // A load balancer asks by address: its health check must not need the right name.
-  if (exchange.on_api || path === "/healthz") return api(request, path, exchange);
+  if (exchange.on_api || path === "/healthz") return api(steps.requests.contextOf(request, exchange), path);
   throw unknownHost();
 }
 
@@ -111,7 +110,7 @@ async function figures(request: Request, exchange: Exchange, on_api: boolean, st
   const answer = await steps.metricsAnswer(request, exchange, on_api);
   if (answer) return answer;
   if (!on_api) throw unknownHost();
-  return steps.api(request, METRICS_PATH, exchange);
+  return steps.api(steps.requests.contextOf(request, exchange), METRICS_PATH);
 }
 
 function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
@@ -126,7 +125,7 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
   if (!exchange.on_api) return errorPage(request, refusal, exchange, config.contact);
   const json = () => errorJson(withAppeal(refusal, config.contact), exchange);
   if (!wantsHtml(request)) return json();
-  return steps.apiErrorPage(request, refusal, exchange).catch((broken: unknown) => {
+  return steps.apiErrorPage(steps.requests.contextOf(request, exchange), refusal).catch((broken: unknown) => {
     log.error("error page failed", broken, exchange.request_id);
     return json();
   });
@@ -154,7 +153,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
       status: response.status,
       bytes,
       ms,
-      address: steps.clientAddressOf(exchange.address(), () => request.headers.get("x-forwarded-for")),
+      address: steps.requests.clientAddressOf(request, exchange),
       code: exchange.code,
       request_id: exchange.request_id,
     });

@@ -16,8 +16,9 @@ import {
 } from "../comments/index.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
-import { askedOrigin, clientAddress, customerOf, networkOf } from "../http/client-address.ts";
-import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import { customerOf, networkOf } from "../http/client-address.ts";
+import type { RequestContext } from "../http/context.ts";
+import { pathOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import type { From } from "../run/gate.ts";
 import type { SiteServer } from "../serve/site.ts";
@@ -71,57 +72,38 @@ export function commentParts(joined: Joined): CommentParts {
 }
 
 /** On a site's host. */
-export type OnSite = (request: Request, site: Site, exchange: Exchange) => Promise<Response>;
+export type OnSite = (context: RequestContext, site: Site) => Promise<Response>;
 
 export interface CommentPaths {
   /** Of a path below `/_svc/comments/`. Throws 404 `comments_off` wherever they are off, 404 where there is nothing, 405. */
   below: OnSite;
   /** Of a feed beside pages. Null where a file of the site has that name: it is the site's to answer. */
-  companion(request: Request, site: Site, exchange: Exchange): Promise<Response | null>;
+  companion(context: RequestContext, site: Site): Promise<Response | null>;
 }
 
-/** Looked for only where it is asked for. */
-function clients(trusted: Config["trust_proxy"]) {
-  const addressOf = clientAddress(trusted);
-  return (request: Request, exchange: Exchange): Pick<Ctx, "network" | "from"> => {
-    const address = () => addressOf(exchange.address(), () => request.headers.get("x-forwarded-for"));
-    return { network: () => networkOf(address()), from: (): From => [customerOf(address()), networkOf(address())] };
-  };
-}
-
-export function createCommentPaths(
-  parts: CommentParts,
-  config: Pick<Config, "trust_proxy" | "base_url">,
-): CommentPaths {
-  const clientOf = clients(config.trust_proxy);
-  const originOf = askedOrigin(config.trust_proxy, config.base_url);
-
-  const contextOf = (request: Request, site: Site, exchange: Exchange, params: Ctx["params"]): Ctx => ({
-    request,
-    exchange,
-    site,
-    path: pathOf(request.url),
-    params,
-    query: new URLSearchParams(queryOf(request.url)),
-    parts,
-    ...clientOf(request, exchange),
-    origin: originOf(request, () => exchange.address()),
-    headers: {},
-  });
+export function createCommentPaths(parts: CommentParts): CommentPaths {
+  function contextOf(context: RequestContext, site: Site, params: Ctx["params"]): Ctx {
+    const { request, client_address } = context;
+    const network = () => networkOf(client_address());
+    const from = (): From => [customerOf(client_address()), network()];
+    return { ...context, site, path: pathOf(request.url), params, parts, network, from, headers: {} };
+  }
 
   return {
-    async below(request, site, exchange) {
+    async below(context, site) {
+      const { request } = context;
       if (site.comments_mode === "off") throw commentsOff();
       const atPath = matchOnSite(pathOf(request.url));
       if (atPath === null) throw new Refusal("not_found", "There is nothing at this address.");
       const { row, params } = atPath(request.method);
-      return row[2](contextOf(request, site, exchange, params));
+      return row[2](contextOf(context, site, params));
     },
-    async companion(request, site, exchange) {
+    async companion(context, site) {
+      const { request } = context;
       const { files } = await parts.livePages(site);
       if (files.has(decodePath(pathOf(request.url))!.slice(1))) return null;
       const { row, params } = matchCompanion(request.method);
-      return row[2](contextOf(request, site, exchange, params));
+      return row[2](contextOf(context, site, params));
     },
   };
 }

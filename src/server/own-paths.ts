@@ -3,6 +3,7 @@
  *  one that visitors cannot see gets what a page would get. */
 import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts/index.ts";
 import type { Code } from "../http/coder.ts";
+import type { RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../base/reserved-paths.ts";
@@ -16,6 +17,7 @@ import { type CommentPaths, isCompanionPath, type OnSite } from "./comments.ts";
 type OwnPath = readonly [method: Method, path: string, handler: OnSite];
 
 interface Handlers {
+  requests: Pick<RequestReader, "contextOf">;
   takeReport: OnSite;
   code: Code;
   comments: CommentPaths;
@@ -24,8 +26,8 @@ interface Handlers {
 
 const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
   ["POST", "/_svc/report", takeReport],
-  ["GET", LOADER_PATH, (request, _, exchange) => answerLoader({ request, exchange, code })],
-  ["GET", WIDGET_PATH, (request, _, exchange) => answerWidget({ request, exchange, code })],
+  ["GET", LOADER_PATH, (context) => answerLoader(context, code)],
+  ["GET", WIDGET_PATH, (context) => answerWidget(context, code)],
 ];
 
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
@@ -45,7 +47,7 @@ export function createOwnPaths(handlers: Handlers) {
 }
 
 function createFind(handlers: Handlers): (...asked: Asked) => OwnAnswer | null {
-  const { comments, sites } = handlers;
+  const { comments, sites, requests } = handlers;
   const match = matcher(tableOf(handlers));
 
   /** Comments are the live version's, not those of a version's own host or a preview's. */
@@ -59,7 +61,7 @@ function createFind(handlers: Handlers): (...asked: Asked) => OwnAnswer | null {
   async function companion(...[request, host, exchange]: Asked): Promise<Response | null> {
     const site = await sites.shown(host);
     exchange.held = site.quarantine !== null;
-    const answer = await comments.companion(request, site, exchange);
+    const answer = await comments.companion(requests.contextOf(request, exchange), site);
     return answer === null ? null : confine(site, answer);
   }
 
@@ -70,15 +72,19 @@ function createFind(handlers: Handlers): (...asked: Asked) => OwnAnswer | null {
     }
     if (!isService(path.slice(1))) return null;
     const handler = handlerFor(path, request, host);
-    return handler && { by: "reserved", answer: () => ours(sites, handler, [request, host, exchange]) };
+    return handler && { by: "reserved", answer: () => ours(handlers, handler, [request, host, exchange]) };
   };
 }
 
 /** A page in quarantine may send what was typed into it nowhere: its owner would read it in a comment, too. */
-async function ours(sites: Handlers["sites"], find: () => OnSite, [request, host, exchange]: Asked): Promise<Response> {
+async function ours(
+  { sites, requests }: Handlers,
+  find: () => OnSite,
+  [request, host, exchange]: Asked,
+): Promise<Response> {
   const site = await sites.shown(host);
   exchange.held = site.quarantine !== null;
   const comments = pathOf(request.url).startsWith("/_svc/comments/");
   if (site.quarantine !== null && comments && !isRead(request)) throw commentsOff();
-  return confine(site, await find()(request, site, exchange));
+  return confine(site, await find()(requests.contextOf(request, exchange), site));
 }

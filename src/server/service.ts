@@ -11,6 +11,7 @@ import type { ApiParts } from "../routes/context.ts";
 import { createApi } from "../routes/index.ts";
 import { apiRoutes } from "../routes/table.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
+import { requestReader } from "../http/context.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import { limiter } from "../http/rate-limit.ts";
 import { inFlight } from "../routes/deploys/uploads.ts";
@@ -91,12 +92,14 @@ function appFor(
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
   const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
   const taken = () => metrics.count("svc_abuse_reports_total");
-  const takeReport = createTakeReport({ config, store, limit, now, taken });
-  const own = createOwnPaths({ takeReport, code, comments: createCommentPaths(comments, config), sites });
+  const takeReport = createTakeReport({ store, limit, now, taken });
+  const requests = requestReader(config);
+  const own = createOwnPaths({ requests, takeReport, code, comments: createCommentPaths(comments), sites });
   const explain = explaining(sites, own);
   const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments, explain };
   return createApp({
     config,
+    requests,
     api: createApi(parts, [...apiRoutes(config), ...WEB]),
     apiErrorPage: createErrorPage(parts),
     sites,

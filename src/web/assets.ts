@@ -1,10 +1,6 @@
-/** What pages load: each under a name with its content's hash, for ever; what the hash does not fit is a 404. Coded once
- *  for each coding, when it is first asked for. */
-import { KEPT_HEADERS } from "../http/answers.ts";
-import { codedFile } from "../http/coded-file.ts";
-import { acceptedCodings } from "../http/negotiate.ts";
-import type { Ctx, Route } from "../routes/context.ts";
-import type { Bytes } from "../base/types.ts";
+/** What pages load: each under a name with its content's hash, for ever; a name with another hash is a 404. */
+import { type AnswerOwnFile, contentHash, ownFile } from "../http/own-file.ts";
+import type { Route } from "../routes/context.ts";
 import type { ScriptName } from "./built.ts";
 import { picture, scripts } from "./built.ts" with { type: "macro" };
 import { MARK_FILE } from "./icons.ts";
@@ -14,24 +10,18 @@ const SCRIPTS: Record<ScriptName, string> = scripts();
 
 interface Asset {
   path: string;
-  type: string;
-  bytes: Bytes;
+  answer: AnswerOwnFile;
 }
 
-const ownBytes = (content: string | Uint8Array): Bytes =>
-  typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
-
-function asset(name: string, type: string, content: string | Uint8Array): Asset {
-  const bytes = ownBytes(content);
-  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 12);
+/** `codable` is false for pictures: their formats compress. */
+function asset(name: string, type: string, content: string | Uint8Array, codable = true): Asset {
   const dot = name.lastIndexOf(".");
-  return { path: `/assets/${name.slice(0, dot)}.${hash}${name.slice(dot)}`, type, bytes };
+  const path = `/assets/${name.slice(0, dot)}.${contentHash(content, 12)}${name.slice(dot)}`;
+  return { path, answer: ownFile({ content, type, kept: "forever", codable }) };
 }
 
-const png = (name: string, base64: string): Asset => asset(name, "image/png", Buffer.from(base64, "base64"));
-const webp = (name: string, base64: string): Asset => asset(name, "image/webp", Buffer.from(base64, "base64"));
-/** Coded in itself. */
-const isPicture = ({ type }: Asset): boolean => type === "image/png" || type === "image/webp";
+const png = (name: string, base64: string): Asset => asset(name, "image/png", Buffer.from(base64, "base64"), false);
+const webp = (name: string, base64: string): Asset => asset(name, "image/webp", Buffer.from(base64, "base64"), false);
 const script = ([name, text]: [string, string]) =>
   [name, asset(`${name}.js`, "text/javascript; charset=utf-8", text)] as const;
 
@@ -58,25 +48,6 @@ export const MANUAL_PICTURES: Readonly<Record<string, string>> = {
 /** The address of a script. */
 export const scriptPath = (name: ScriptName): string => script_assets[name].path;
 
-function serve(one: Asset) {
-  const coded = codedFile(one.bytes);
-  const codable = !isPicture(one);
-  return async ({ request, exchange, parts }: Ctx): Promise<Response> => {
-    const wanted = codable ? acceptedCodings(request.headers.get("accept-encoding"))[0]! : "identity";
-    const { coding, bytes } = await coded(wanted, parts.code);
-    exchange.bytes = bytes.length;
-    const headers = {
-      ...KEPT_HEADERS,
-      "content-type": one.type,
-      "cache-control": "public, max-age=31536000, immutable",
-      "x-request-id": exchange.request_id,
-      ...(codable && { vary: "Accept-Encoding" }),
-      ...(coding !== "identity" && { "content-encoding": coding }),
-    };
-    return new Response(bytes, { headers });
-  };
-}
-
 export const ASSETS: readonly Route[] = [
   ...Object.values(script_assets),
   style,
@@ -86,4 +57,4 @@ export const ASSETS: readonly Route[] = [
   preview,
   markdown_site,
   comments_panel,
-].map((one): Route => ["GET", one.path, serve(one), "no_session"]);
+].map(({ path, answer }): Route => ["GET", path, (ctx) => answer(ctx, ctx.parts.code), "no_session"]);

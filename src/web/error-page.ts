@@ -1,9 +1,8 @@
 /** Errors on the API host as a browser gets them: a page in the frame of all others, on every path (CONTRACT 3). */
 import { type ErrorCode, type Refusal, withAppeal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
-import { askedOrigin } from "../http/client-address.ts";
-import { sessionCookie } from "../http/cookies.ts";
-import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import type { RequestContext } from "../http/context.ts";
+import { pathOf } from "../http/exchange.ts";
 import { callerOf } from "../routes/caller.ts";
 import type { ApiParts } from "../routes/context.ts";
 import { decodePath } from "../base/percent.ts";
@@ -75,13 +74,9 @@ function pageOf(asked: Asked, refusal: Refusal): Response {
 
 /** The page of a refusal, for whoever asks. */
 export function createErrorPage(parts: ApiParts) {
-  const originOf = askedOrigin(parts.config.trust_proxy, parts.config.base_url);
-  return async (request: Request, refusal: Refusal, exchange: Exchange): Promise<Response> => {
-    const origin = originOf(request, () => exchange.address());
+  return async (context: RequestContext, refusal: Refusal): Promise<Response> => {
     // Where the store itself fails, the page is as for a stranger.
-    const caller = await callerOf(request, parts.store, sessionCookie(origin)).catch(() => ANONYMOUS);
-    const query = new URLSearchParams(queryOf(request.url));
-    const asked: Asked = { request, exchange, caller, query, headers: {}, origin, parts };
-    return pageOf(asked, withAppeal(refusal, parts.config.contact));
+    const caller = await callerOf(context.request, parts.store, context.cookie).catch(() => ANONYMOUS);
+    return pageOf({ ...context, caller, headers: {}, parts }, withAppeal(refusal, parts.config.contact));
   };
 }

@@ -1,31 +1,17 @@
 /** Files whose names the Web fixed: for robots, for programs that read, for tabs and home screens. */
-import { KEPT_HEADERS } from "../http/answers.ts";
-import { ifNoneMatch } from "../http/conditional.ts";
-import type { Ctx, Handler, Route } from "../routes/context.ts";
-import type { Bytes } from "../base/types.ts";
+import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
+import type { Handler, Route } from "../routes/context.ts";
 import { humanSize } from "../base/units.ts";
 import { curl } from "./home.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };
 import { ahead, figure } from "./wording/amounts.ts";
 
-const FAVICON: Bytes = new Uint8Array(Buffer.from(picture("favicon.ico"), "base64"));
+const FAVICON = Buffer.from(picture("favicon.ico"), "base64");
+const TEXT = "text/plain; charset=utf-8";
 
-/** Asked for again each time, and not sent again where it is the same. */
-function answerFile({ request, exchange }: Ctx, type: string, content: Bytes | string): Response {
-  const bytes: Bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const etag = `"${new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 16)}"`;
-  const headers = {
-    ...KEPT_HEADERS,
-    "cache-control": "no-cache",
-    "x-request-id": exchange.request_id,
-    etag,
-  };
-  const known = request.headers.get("if-none-match");
-  if (known !== null && ifNoneMatch(known, etag)) return new Response(null, { status: 304, headers });
-  exchange.bytes = bytes.length;
-  return new Response(bytes, { headers: { ...headers, "content-type": type } });
-}
+const fixedFile = (type: string, content: Uint8Array | string) =>
+  ownFile({ type, content, kept: "checked", codable: false });
 
 const ROBOTS = `User-agent: *
 Disallow: /dashboard
@@ -98,12 +84,16 @@ An error is {error, code, request_id, next_actions?} with a status of 400 or mor
 - [Command line](${base_url}/docs/cli)
 - [Receipts](${base_url}/docs/receipts): every warning and what to do about it
 `;
-  return answerFile(ctx, "text/plain; charset=utf-8", text);
+  return fixedFile(TEXT, text)(ctx, ctx.parts.code);
 };
 
+const files: readonly [path: string, answer: AnswerOwnFile][] = [
+  ["/robots.txt", fixedFile(TEXT, ROBOTS)],
+  ["/favicon.ico", fixedFile("image/x-icon", FAVICON)],
+  ["/manifest.webmanifest", fixedFile("application/manifest+json", manifest)],
+];
+
 export const FIXED_FILES: readonly Route[] = [
-  ["GET", "/robots.txt", async (ctx) => answerFile(ctx, "text/plain; charset=utf-8", ROBOTS), "no_session"],
   ["GET", "/llms.txt", forPrograms, "no_session"],
-  ["GET", "/favicon.ico", async (ctx) => answerFile(ctx, "image/x-icon", FAVICON), "no_session"],
-  ["GET", "/manifest.webmanifest", async (ctx) => answerFile(ctx, "application/manifest+json", manifest), "no_session"],
+  ...files.map(([path, answer]): Route => ["GET", path, (ctx) => answer(ctx, ctx.parts.code), "no_session"]),
 ];

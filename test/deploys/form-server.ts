@@ -3,6 +3,7 @@
 import { createPool } from "../../src/deploy/pool.ts";
 import { errorJson } from "../../src/http/answers.ts";
 import { Exchange, pathOf } from "../../src/http/exchange.ts";
+import { requestReader, type RequestReader } from "../../src/http/context.ts";
 import { limiter } from "../../src/http/rate-limit.ts";
 import { asRefusal } from "../../src/base/errors.ts";
 import type { Route } from "../../src/routes/context.ts";
@@ -71,6 +72,7 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
       ROWS,
     );
   let api: ReturnType<typeof serve>;
+  let requests: RequestReader;
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -82,11 +84,14 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
         extendTimeout: (seconds) => here.timeout(request, seconds),
         crowded: () => false,
       });
-      return api(request, pathOf(request.url), exchange).catch((error) => errorJson(asRefusal(error), exchange));
+      return api(requests.contextOf(request, exchange), pathOf(request.url)).catch((error) =>
+        errorJson(asRefusal(error), exchange),
+      );
     },
   });
   const origin = `http://127.0.0.1:${server.port}`;
   api = serve(origin);
+  requests = requestReader({ ...config, base_url: origin });
   return {
     port: server.port!,
     origin,

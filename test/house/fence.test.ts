@@ -227,6 +227,23 @@ describe("the shape of the source", () => {
   });
 });
 
+describe("one request context", () => {
+  // `function f(` declares it; what else names it with a bracket calls it.
+  const callers = (all: Sources, name: string): string[] =>
+    [...all].flatMap(([path, text]) =>
+      [...text.matchAll(new RegExp(`(?<!function )\\b${name}\\(`, "g"))].map(() => path),
+    );
+
+  test.each(["clientAddress", "askedOrigin"])("%s( is called in src/http/context.ts alone, once", (name) => {
+    expect(callers(PRODUCT_SOURCES, name)).toEqual(["src/http/context.ts"]);
+    const breach = made({
+      "src/http/a.ts": `export function ${name}(x) {}`,
+      "src/routes/b.ts": `const f = ${name}(x);`,
+    });
+    expect(callers(breach, name)).toEqual(["src/routes/b.ts"]);
+  });
+});
+
 /** The ratchets: figures that may fall and never rise. One that fell is written down here, so that it stays. */
 const CEILINGS: Partial<Figures> = {
   files: 832,

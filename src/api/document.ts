@@ -2,7 +2,7 @@
  *  credentials, answers and refusals; of the named shapes, headers and tags those are printed that something refers to. */
 import { type ErrorCode, statusOf } from "../base/errors.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
-import { sessionCookieName } from "../http/cookies.ts";
+import { sessionCookieName } from "../http/context.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { ELSEWHERE, MEANING } from "./codes.ts";
 import { API, MCP, SITE_HOST } from "./index.ts";

@@ -4,7 +4,7 @@
 import { availableParallelism } from "node:os";
 import { restingChildren } from "../run/resting.ts";
 import { createGate } from "../run/gate.ts";
-import type { Code } from "../http/coder.ts";
+import type { Code } from "../http/codings.ts";
 import type { Log } from "../run/log.ts";
 import type { Bytes } from "../base/types.ts";
 import { type CodingProcess, startCodingProcess } from "./coding-process.ts";

@@ -1,5 +1,5 @@
 /** What goes into a coding process and what comes out. */
-import type { Compression, Effort } from "../http/coder.ts";
+import type { Compression, Effort } from "../http/codings.ts";
 import type { Bytes } from "../base/types.ts";
 
 export interface CodingJob {

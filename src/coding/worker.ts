@@ -6,7 +6,7 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { lowerPriority } from "../run/priority.ts";
 import { serveParent } from "../run/serve-parent.ts";
-import type { Compression, Effort } from "../http/coder.ts";
+import type { Compression, Effort } from "../http/codings.ts";
 import type { Bytes } from "../base/types.ts";
 import type { Coded, CodingJob } from "./job.ts";
 

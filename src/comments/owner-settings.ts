@@ -2,9 +2,8 @@
 import { isIP } from "node:net";
 import { Refusal } from "../base/errors.ts";
 import { hostKind } from "../html/host-kind.ts";
-import { siteUrl } from "../http/hosts.ts";
+import { isTrustworthy, siteUrl } from "../http/hosts.ts";
 import { callable } from "../http/public-address.ts";
-import { isTrustworthy } from "../http/trustworthy.ts";
 import { hashPasscode } from "../http/passwords.ts";
 import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../store/notes.ts";
 import type { CommentsMode } from "../base/types.ts";

@@ -1,6 +1,7 @@
 /** Which world a request is for, by its Host alone (CONTRACT 2): the path is looked at afterwards. */
-import type { Config } from "../config/index.ts";
+
 import { isVersionId } from "../base/tokens.ts";
+import type { Config } from "../config/index.ts";
 
 type HostKind =
   | { kind: "api" }
@@ -90,3 +91,9 @@ export const urlBeside = (config: Hosting, name: string, slug: string): string =
 
 export const siteUrl = ({ base_url, sites_domain }: Hosting, slug: string): string =>
   `${new URL(base_url).protocol}//${slug}.${sites_domain}`;
+
+/** Under https, and on names that browsers trust as much: elsewhere they complain of what only such origins may ask. */
+export function isTrustworthy(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "https:" || /(?:^|\.)localhost$|^127\.|^\[::1\]$/.test(hostname);
+}

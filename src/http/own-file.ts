@@ -1,10 +1,9 @@
 /** A file of the service's own (script, style, picture, document), answered with its ETag, its coding and 304. */
 import type { Bytes } from "../base/types.ts";
 import { KEPT_HEADERS } from "./answers.ts";
-import type { Code, Compression } from "./coder.ts";
+import { acceptedCodings, type Code, type Coding, type Compression } from "./codings.ts";
 import { ifNoneMatch } from "./conditional.ts";
 import type { RequestContext } from "./context.ts";
-import { acceptedCodings, type Coding } from "./negotiate.ts";
 
 interface OwnFile {
   content: string | Uint8Array;

@@ -1,5 +1,5 @@
 /** Limits that all workers count alike (CONTRACT 4.4), and the headers that tell of them. */
-import { networkOf } from "./client-address.ts";
+import { networkOf } from "./context.ts";
 import type { Config } from "../config/index.ts";
 import { Refusal } from "../base/errors.ts";
 import type { RateRule } from "../config/rates.ts";

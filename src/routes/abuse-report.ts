@@ -1,8 +1,7 @@
 /** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT 6). */
 import { answerJson } from "../http/answers.ts";
 import { readFields, stringMember } from "../http/body.ts";
-import { networkOf } from "../http/client-address.ts";
-import type { RequestContext } from "../http/context.ts";
+import { networkOf, type RequestContext } from "../http/context.ts";
 import { refuseForeignOrigin } from "../http/csrf.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Store } from "../store/index.ts";

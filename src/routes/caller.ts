@@ -8,7 +8,7 @@ import type { WriteBy } from "../store/permission.ts";
 import { notGranted, ownersAlone, unknownSite } from "../store/refusals.ts";
 import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
-import type { SessionCookie } from "../http/cookies.ts";
+import type { SessionCookie } from "../http/context.ts";
 
 /** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
 export type Caller =

@@ -2,7 +2,7 @@
 import type { CommentParts } from "../comments/index.ts";
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
-import type { Code } from "../http/coder.ts";
+import type { Code } from "../http/codings.ts";
 import type { RequestContext } from "../http/context.ts";
 import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";

@@ -1,6 +1,6 @@
 /** Who gives an account's password, how often they may, and where they wait for argon2id (CONTRACT 4.4, RELIABILITY A6).
  *  A network that gave the right one before is known to the account: what strangers do to its name does not slow it. */
-import { customerOf, networkOf } from "../http/client-address.ts";
+import { customerOf, networkOf } from "../http/context.ts";
 import type { From } from "../run/gate.ts";
 import type { Counted } from "../http/rate-limit.ts";
 import { isPassword } from "../http/passwords.ts";

@@ -7,7 +7,7 @@ import type { Store } from "../store/index.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Site, Version } from "../base/types.ts";
 import { readJson, stringMember } from "../http/body.ts";
-import { customerOf, networkOf } from "../http/client-address.ts";
+import { customerOf, networkOf } from "../http/context.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { limitOf, PAGE } from "./paging.ts";
 import { rendersOf } from "./renders.ts";

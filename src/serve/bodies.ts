@@ -1,6 +1,5 @@
 /** The bytes of files, in each coding that somebody asked for. Made once, off the thread, and kept while there is room. */
-import type { Compression } from "../http/coder.ts";
-import type { Coding } from "../http/negotiate.ts";
+import type { Coding, Compression } from "../http/codings.ts";
 import { type BodyOf, createContents } from "./contents.ts";
 import type { Forms } from "./forms.ts";
 import type { Body, Content, Form } from "./kept.ts";

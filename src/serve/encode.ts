@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { createGate } from "../run/gate.ts";
 import { giveBack } from "../run/runtime.ts";
-import type { Code, Compression } from "../http/coder.ts";
+import type { Code, Compression } from "../http/codings.ts";
 import type { Bytes } from "../base/types.ts";
 
 /** Called once it is their turn. The bytes are handed over: they cannot be read afterwards. */

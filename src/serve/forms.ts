@@ -1,8 +1,7 @@
 /** How a form of some content comes to be: read, or coded by the encoder, then kept while there is room. What is under way
  *  is waited for, never made twice. */
 import { createGate } from "../run/gate.ts";
-import type { Compression } from "../http/coder.ts";
-import type { Coding } from "../http/negotiate.ts";
+import type { Coding, Compression } from "../http/codings.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../base/types.ts";
 import type { Budget } from "./budget.ts";

@@ -4,7 +4,7 @@
  *  ends one byte after it (BUN 2). */
 import type { Blobs } from "../store/serving.ts";
 import type { Bytes } from "../base/types.ts";
-import type { ByteRange } from "../http/ranges.ts";
+import type { ByteRange } from "../http/conditional.ts";
 import type { Content, Form, Inserted } from "./kept.ts";
 
 type Opened = Pick<Blobs, "open">;

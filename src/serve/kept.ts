@@ -1,6 +1,6 @@
 /** What serving keeps, as a chain: the row of a slug → a version of the site → what a path of it is answered with → the
  *  body of a file → that body in one coding. */
-import type { Coding } from "../http/negotiate.ts";
+import type { Coding } from "../http/codings.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
 import type { RedirectRule } from "../rules/types.ts";

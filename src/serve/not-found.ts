@@ -6,7 +6,7 @@ import type { Bodies } from "./bodies.ts";
 import { fromDisk } from "./from-disk.ts";
 import { edited } from "./edits.ts";
 import type { Body, Form, HeaderEdits, UnmatchedAnswer } from "./kept.ts";
-import { acceptedCodings } from "../http/negotiate.ts";
+import { acceptedCodings } from "../http/codings.ts";
 import { namedByBun } from "./prebuilt.ts";
 import { type Policy, policyHeaders } from "./policy.ts";
 import { left } from "./respond.ts";

@@ -1,5 +1,5 @@
 /** Responses and headers that are made once and shared by all requests. */
-import type { Coding } from "../http/negotiate.ts";
+import type { Coding } from "../http/codings.ts";
 import type { Budget } from "./budget.ts";
 import { edited } from "./edits.ts";
 import type { FileAnswer, Form } from "./kept.ts";

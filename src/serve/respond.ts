@@ -3,13 +3,12 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Blobs } from "../store/serving.ts";
 import { type Bodies, prefersIdentity } from "./bodies.ts";
 import type { Budget } from "./budget.ts";
-import { ifMatch, ifNoneMatch } from "../http/conditional.ts";
+import { type ByteRange, ifMatch, ifNoneMatch, parseRange } from "../http/conditional.ts";
 import { fromDisk } from "./from-disk.ts";
-import { acceptedCodings, type Coding, IDENTITY_ONLY } from "../http/negotiate.ts";
+import { acceptedCodings, type Coding, IDENTITY_ONLY } from "../http/codings.ts";
 import type { FileAnswer, Form } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 import { unchanged, whole, wholeHeaders, wholeInit } from "./prebuilt.ts";
-import { type ByteRange, parseRange } from "../http/ranges.ts";
 import { preconditionFailed, rangeNotSatisfiable } from "./refusals.ts";
 
 export type Respond = (

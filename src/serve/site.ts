@@ -10,7 +10,7 @@ import { answerFrom, type Serving } from "./answering.ts";
 import { createBodies } from "./bodies.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { createAnswers } from "./by-path.ts";
-import type { Code } from "../http/coder.ts";
+import type { Code } from "../http/codings.ts";
 import { createEncoder } from "./encode.ts";
 import { createExplain, type Explain } from "./explain/index.ts";
 import { createForms } from "./forms.ts";

@@ -16,8 +16,7 @@ import {
 } from "../comments/index.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
-import { customerOf, networkOf } from "../http/client-address.ts";
-import type { RequestContext } from "../http/context.ts";
+import { customerOf, networkOf, type RequestContext } from "../http/context.ts";
 import { pathOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import type { From } from "../run/gate.ts";

@@ -2,7 +2,7 @@
  *  comments, where the site holds no file of that name. They are there as long as the site is: whoever asks on the host of
  *  one that visitors cannot see gets what a page would get. */
 import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts/index.ts";
-import type { Code } from "../http/coder.ts";
+import type { Code } from "../http/codings.ts";
 import type { RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";

@@ -4,7 +4,7 @@ import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
 import { createCoders } from "../coding/coders.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
-import type { Code } from "../http/coder.ts";
+import type { Code } from "../http/codings.ts";
 import { createLog, type Log } from "../run/log.ts";
 import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../run/metrics.ts";
 import type { ApiParts } from "../routes/context.ts";

@@ -1,5 +1,5 @@
 /** The connections that are there, one by one: how many, who has more than their share of them, who never asks. */
-import { networkOf } from "../http/client-address.ts";
+import { networkOf } from "../http/context.ts";
 import { type Connection, openSockets } from "./sockets.ts";
 
 /** Whoever asks for nothing in this time, and whose network has more than half of all places, asks too late. */

@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { Refusal } from "../base/errors.ts";
 import { contactLink } from "../html/contact.ts";
 import { html, type Html } from "../html/template.ts";
-import { answerCodedText } from "../http/coded-text.ts";
+import { answerCodedText } from "../http/answers.ts";
 import { csrfToken } from "../http/csrf.ts";
 import type { Ctx } from "../routes/context.ts";
 import type { ScriptName } from "./built.ts";

@@ -1,5 +1,5 @@
 /** The headers of every page (WEB 1.6): nobody else's code, frame or window comes near it, and nothing keeps it. */
-import { isTrustworthy } from "../http/trustworthy.ts";
+import { isTrustworthy } from "../http/hosts.ts";
 
 const POLICY = [
   "default-src 'none'",

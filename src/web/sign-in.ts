@@ -1,10 +1,9 @@
 /** `/signin` and `/signup`: forms without script. What they send is judged where programs' sign-ins are. */
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
-import { answerRedirect } from "../http/answers.ts";
+import { answerRedirect, HOME, nextPath } from "../http/answers.ts";
 import { login, signup } from "../routes/auth.ts";
 import { readForm } from "../http/body.ts";
-import { HOME, nextPath } from "../http/next-path.ts";
 import type { Ctx } from "../routes/context.ts";
 import { answerPage } from "./frame.ts";
 import { alertBox, button, card, field, hiddenField, warningBox } from "./parts.ts";

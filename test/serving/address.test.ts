@@ -1,6 +1,6 @@
 /** RELIABILITY A5: whose address a request has, behind proxies and without. */
 import { expect, test } from "bun:test";
-import { clientAddress, networkOf } from "../../src/http/client-address.ts";
+import { clientAddress, networkOf } from "../../src/http/context.ts";
 
 const none = clientAddress(null);
 const proxied = clientAddress(["127.0.0.1", "10.0.0.0/8", "fd00::/8"]);

@@ -1,7 +1,7 @@
 /** CONTRACT 6 and RELIABILITY H43 to H45: compression, negotiated and made ahead, and the types of files. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { acceptedCodings } from "../../src/http/negotiate.ts";
+import { acceptedCodings } from "../../src/http/codings.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { type RawAnswer, rawSite } from "../kit/raw-http.ts";
 import { startExplained } from "../kit/explained.ts";

@@ -1,6 +1,6 @@
 /** RELIABILITY H10 to H16: parts of files, from memory and from the disk alike. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { parseRange } from "../../src/http/ranges.ts";
+import { parseRange } from "../../src/http/conditional.ts";
 import { MEDIA_TYPES } from "../../src/base/media-types.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { rawRequest, rawSite } from "../kit/raw-http.ts";

@@ -4,7 +4,7 @@
 import { randomKey } from "../../base/random.ts";
 import type { Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import { cookieValues } from "../../http/cookies.ts";
+import { cookieValues } from "../../http/context.ts";
 import { type Keys, seal, single, unseal } from "./keys.ts";
 
 export interface Identity {

@@ -6,7 +6,7 @@ import { hashToken, newSiteId, newToken } from "../../base/tokens.ts";
 import { newSlugs } from "../../base/slugs.ts";
 import type { NewToken } from "../../store/sites.ts";
 import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
-import { customerOf, networkOf } from "../../http/client-address.ts";
+import { customerOf, networkOf } from "../../http/context.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";
 import { type Admitted, managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";

@@ -1,6 +1,6 @@
 /** `POST /sites/:id/plan` (BEYOND 6): which version an upload would be, and what of it the site lacks, so that a delta can
  *  leave out the rest. It is read and judged in a deploy's process: a list may be as long as a zip. */
-import { customerOf, networkOf } from "../../http/client-address.ts";
+import { customerOf, networkOf } from "../../http/context.ts";
 import { limitAccount, limitClient } from "../../http/rate-limit.ts";
 import type { SiteCtx } from "../context.ts";
 import { readPlan } from "./request.ts";

@@ -1,6 +1,6 @@
 /** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
 import type { Config } from "../../config/index.ts";
-import { networkOf } from "../../http/client-address.ts";
+import { networkOf } from "../../http/context.ts";
 import { Refusal } from "../../base/errors.ts";
 import { mostListBytes, zipTooLarge } from "../../base/over-limit.ts";
 import type { UploadBody } from "../../deploy/job.ts";

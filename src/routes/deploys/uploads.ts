@@ -1,7 +1,7 @@
 /** How much one client may have under way, and all together: a few slow uploads must take neither all places nor the
  *  disk, nor a loop of rollbacks all turns of the thread of writes (CONTRACT 4.1). */
 import { Refusal } from "../../base/errors.ts";
-import { customerOf, networkOf } from "../../http/client-address.ts";
+import { customerOf, networkOf } from "../../http/context.ts";
 
 /** Of a network, of each kind: uploads, and whatever is no GET, a quarter of the writes that may wait (store/writer.ts). */
 const MOST = { uploads: 16, requests: 64 };

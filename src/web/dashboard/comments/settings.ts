@@ -1,8 +1,7 @@
 /** Whether visitors may comment on a site, and who reads it: the form (WEB 7). */
 import type { Refusal } from "../../../base/errors.ts";
 import { html, type Html } from "../../../html/template.ts";
-import { siteUrl } from "../../../http/hosts.ts";
-import { isTrustworthy } from "../../../http/trustworthy.ts";
+import { isTrustworthy, siteUrl } from "../../../http/hosts.ts";
 import type { CommentSettings } from "../../../store/notes.ts";
 import type { CommentsMode, Site } from "../../../base/types.ts";
 import { csrfOf } from "../../frame.ts";

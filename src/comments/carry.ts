@@ -7,7 +7,7 @@
 import { effectiveSpa } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { decodeHtml } from "../html/decode.ts";
-import type { AnchorRow, Carried, CarriedRow, Place } from "../store/notes.ts";
+import type { AnchorRow, Carried, CarriedRow, QuotePlace } from "../store/notes.ts";
 import type { Notes } from "../store/notes/index.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Versions } from "../store/versions.ts";
@@ -144,7 +144,7 @@ interface Now {
   carried: Carried;
   changed: boolean;
 }
-type Span = Pick<Place, "start" | "end">;
+type Span = Pick<QuotePlace, "start" | "end">;
 
 /** Threads whose pages were one file when they were last found, and are one file now: one comparison of the two texts is
  *  enough for all of them, however many pages of an app have one shell. */

@@ -3,7 +3,7 @@ import type { From } from "../run/gate.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/permission.ts";
-import type { Carried, Place, Quote } from "../store/notes.ts";
+import type { Carried, QuotePlace, Quote } from "../store/notes.ts";
 import type { Notes } from "../store/notes/index.ts";
 import type { RateWindow } from "../base/rates.ts";
 import type { StoredManifest } from "../store/versions.ts";
@@ -22,7 +22,7 @@ export interface LivePages extends Pages {
 /** The place of a quote on the stored page. */
 export interface Located {
   carried: Carried;
-  place: Place | null;
+  place: QuotePlace | null;
 }
 
 export interface CommentParts {

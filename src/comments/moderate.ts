@@ -4,7 +4,7 @@ import { Refusal } from "../base/errors.ts";
 import { newNoteEventId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import { withoutUnseen } from "../base/visible.ts";
-import type { Action, Author, Decision, QueueState, Status, StoredThread } from "../store/notes.ts";
+import type { Action, Author, CommentDecision, QueueState, Status, StoredThread } from "../store/notes.ts";
 import { unknownComment } from "../store/refusals.ts";
 import { feedSite, pageOf } from "./addresses.ts";
 import { readMembers } from "./annotation.ts";
@@ -66,7 +66,7 @@ async function decide(asked: SiteNotes, request: Request, id: string, action: Ac
 /** Throws 404 where the site has no such comment, or none at all for now, and 403 where it is frozen. */
 async function decideOn(
   { parts, site }: SiteNotes,
-  decision: Pick<Decision, "id" | "action" | "by" | "note">,
+  decision: Pick<CommentDecision, "id" | "action" | "by" | "note">,
 ): Promise<StoredThread> {
   const event_id = newNoteEventId();
   return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id })).thread;

@@ -1,7 +1,7 @@
 /** What lets others act for the owner, made on the API's host: a code for one browser, tokens for agents (COMMENTS 2). */
 import { Refusal } from "../base/errors.ts";
 import { siteUrl } from "../http/hosts.ts";
-import type { AgentToken, Scope } from "../store/notes.ts";
+import type { AgentToken, AgentScope } from "../store/notes.ts";
 import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
@@ -9,7 +9,7 @@ import { readMembers } from "./annotation.ts";
 import type { OwnerCtx } from "./context.ts";
 
 const CODE_MS = 5 * UNIT_MS.m;
-const SCOPES: readonly Scope[] = ["read", "reply", "resolve", "see_pending"];
+const SCOPES: readonly AgentScope[] = ["read", "reply", "resolve", "see_pending"];
 const MOST_DAYS = 90;
 const LONGEST_NAME = 40;
 
@@ -35,7 +35,7 @@ function nameIn(sent: unknown): string {
   throw invalid("name", `The member "name" must be 1 to ${LONGEST_NAME} visible characters.`);
 }
 
-function scopesIn(sent: unknown): Scope[] {
+function scopesIn(sent: unknown): AgentScope[] {
   const known = Array.isArray(sent) && sent.length > 0 && sent.every((one) => SCOPES.includes(one));
   if (!known) throw invalid("scopes", `The member "scopes" must be a list of some of ${SCOPES.join(", ")}.`);
   return SCOPES.filter((one) => sent.includes(one));

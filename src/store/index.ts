@@ -18,7 +18,7 @@ export { prepareDataDir } from "./sqlite/prepare.ts";
 export { compareUploads } from "./versions.ts";
 
 /** Writes the last use of a credential down without waiting for it. */
-function usesNoted({ call, isBusy }: Writer, group: string, lost: Serving["lost"]): (id: string) => void {
+function usesNoted({ call, isBusy }: Writer, group: string, lost: ServingOptions["lost"]): (id: string) => void {
   const noted = new Set<string>();
   return (id) => {
     if (noted.has(id) || isBusy()) return; // its next use is noted down again
@@ -29,7 +29,7 @@ function usesNoted({ call, isBusy }: Writer, group: string, lost: Serving["lost"
   };
 }
 
-interface Serving {
+interface ServingOptions {
   data_dir: string;
   /** What happens in comments goes into the outbox. */
   announces?: boolean;
@@ -45,7 +45,7 @@ export async function openServing({
   announces = false,
   now,
   lost,
-}: Serving): Promise<{ store: Store; rates: Rates }> {
+}: ServingOptions): Promise<{ store: Store; rates: Rates }> {
   const data = openDataDir(data_dir, now, { watch: true, reads_only: true });
   const writer = startWriter({ data_dir, announces }, now, threadUrl("./src/store/writer-thread.ts"));
   const noteUse = {

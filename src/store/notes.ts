@@ -2,7 +2,7 @@
  *  decided. Every `…_at` is ISO 8601 unless it says otherwise. */
 import type { CommentsMode } from "../base/types.ts";
 
-export type Kind = "visitor" | "owner" | "agent";
+export type AuthorKind = "visitor" | "owner" | "agent";
 /** `rejected` is shown to nobody but in the queue of what was. */
 export type Visibility = "public" | "pending" | "rejected";
 export type Status = "open" | "resolved";
@@ -13,7 +13,7 @@ export interface Author {
   /** `p_…`, of an agent `a_…`. */
   id: string;
   name: string;
-  kind: Kind;
+  kind: AuthorKind;
 }
 
 /** A passage in the normalised text of a page. */
@@ -24,7 +24,7 @@ export interface Quote {
 }
 
 /** UTF-16 units of the normalised text of the thread's page in that version. */
-export interface Place {
+export interface QuotePlace {
   version_id: string;
   start: number;
   end: number;
@@ -63,7 +63,7 @@ export interface StoredThread {
   quote: Quote | null;
   carried: Carried | null;
   /** The place where it was last found; null if it never was, or has no quote. */
-  place: Place | null;
+  place: QuotePlace | null;
   /** An id or a tag path, as a browser sent it. */
   element: string | null;
   /** In the order of writing, those that the viewpoint may see: the first is the root. An erased one has neither author nor
@@ -166,14 +166,14 @@ export interface CommentSettings {
   webhook: Webhook | null;
 }
 
-export type Scope = "read" | "reply" | "resolve" | "see_pending";
+export type AgentScope = "read" | "reply" | "resolve" | "see_pending";
 
 export interface AgentToken {
   token_id: string;
   site_id: string;
   /** Shown as the author of what is written with it. */
   name: string;
-  scopes: Scope[];
+  scopes: AgentScope[];
   created_at: string;
   last_used_at: string | null;
   /** Epoch milliseconds. */
@@ -200,14 +200,14 @@ export interface AnchorRow {
   quote: Quote;
   carried: Carried;
   /** The place where it was last found; null if it never was. */
-  place: Place | null;
+  place: QuotePlace | null;
 }
 
 /** `place` is null if it was not found there; then the last one stays. */
 export interface CarriedRow {
   id: string;
   carried: Carried;
-  place: Place | null;
+  place: QuotePlace | null;
 }
 
 /** What is undefined stays as it is. */
@@ -236,7 +236,7 @@ export interface NewThread extends Writing {
   quote: Quote | null;
   element: string | null;
   carried: Carried | null;
-  place: Place | null;
+  place: QuotePlace | null;
 }
 
 export interface NewReply extends Writing {
@@ -254,13 +254,13 @@ export interface Written {
 }
 
 /** A comment and its thread, for a viewpoint that may see it. */
-export interface Found {
+export interface FoundComment {
   thread: StoredThread;
   comment: StoredComment;
 }
 
 /** `deleted`: strangers saw it once, and it is gone. Null if there is none, or none that the viewpoint may see. */
-export type Lookup = Found | "deleted" | null;
+export type Lookup = FoundComment | "deleted" | null;
 
 export interface Edit {
   site_id: string;
@@ -287,7 +287,7 @@ export interface Removal {
 
 export type Action = "approve" | "reject" | "resolve" | "reopen";
 
-export interface Decision {
+export interface CommentDecision {
   site_id: string;
   id: string;
   action: Action;

@@ -7,29 +7,29 @@ import { Refusal } from "../base/errors.ts";
 import type { BuiltVersion, ManifestFile } from "../base/types.ts";
 import { isDiskFull } from "./refusals.ts";
 
-type Value = string | number | null;
+type SqlValue = string | number | null;
 
 /** A statement on its way from an operation to the driver. */
 export type Ask =
-  | { sql: string; wants: "get" | "all" | "run" | "do"; values: readonly Value[] }
-  | { sql: string; wants: "each"; rows: readonly (readonly Value[])[]; types: string };
+  | { sql: string; wants: "get" | "all" | "run" | "do"; values: readonly SqlValue[] }
+  | { sql: string; wants: "each"; rows: readonly (readonly SqlValue[])[]; types: string };
 
 // `any`: what the driver answers depends on the statement, and only `Statement` knows its row.
 export type Op<T> = Generator<Ask, T, any>;
 
 /** Its methods are for `yield*` inside an operation, or for a row that is one statement. */
 export interface Statement<Row> {
-  get(...values: Value[]): Op<Row | null>;
-  all(...values: Value[]): Op<Row[]>;
-  run(...values: Value[]): Op<{ changes: number }>;
+  get(...values: SqlValue[]): Op<Row | null>;
+  all(...values: SqlValue[]): Op<Row[]>;
+  run(...values: SqlValue[]): Op<{ changes: number }>;
   /** As `run`, for an answer that nothing needs. */
-  do(...values: Value[]): Op<void>;
+  do(...values: SqlValue[]): Op<void>;
   /** Once for each row. `types` are those of the values ("int8 text"), for a driver that sends all rows together. */
-  each(rows: readonly (readonly Value[])[], types: string): Op<void>;
+  each(rows: readonly (readonly SqlValue[])[], types: string): Op<void>;
 }
 
 export function statement<Row = unknown>(sql: string): Statement<Row> {
-  function* ask(wants: "get" | "all" | "run" | "do", values: readonly Value[]): Op<any> {
+  function* ask(wants: "get" | "all" | "run" | "do", values: readonly SqlValue[]): Op<any> {
     return yield { sql, wants, values };
   }
   return {
@@ -74,15 +74,15 @@ export interface Backend {
   noteUse?: Readonly<Record<"session" | "deploy_token", (id: string) => void>>;
 }
 
-type Kind = "read" | "write" | "change";
+type OperationKind = "read" | "write" | "change";
 
 /** A row. `Needs` is more than a `Backend` for what only one kind of backend does. */
 export interface Operation<Arguments extends readonly unknown[], Result, Needs = Backend> {
-  kind: Kind;
+  kind: OperationKind;
   on(backend: Needs): (...args: Arguments) => Promise<Result>;
 }
 
-type Run<Arguments extends readonly unknown[], Result> = (backend: Backend, ...args: Arguments) => Op<Result>;
+type RunOperation<Arguments extends readonly unknown[], Result> = (backend: Backend, ...args: Arguments) => Op<Result>;
 
 interface Care {
   /** It frees room: where the disk is full, room is made and it is tried again. */
@@ -93,7 +93,7 @@ const careful = <T>({ place }: Backend, { frees }: Care, work: () => Promise<T>)
   frees ? makingRoom(place, work) : work();
 
 export const read = <Arguments extends readonly unknown[], Result>(
-  run: Run<Arguments, Result>,
+  run: RunOperation<Arguments, Result>,
 ): Operation<Arguments, Result> => ({
   kind: "read",
   on:
@@ -104,7 +104,7 @@ export const read = <Arguments extends readonly unknown[], Result>(
 
 /** One transaction that serving need not hear of. */
 export const write = <Arguments extends readonly unknown[], Result>(
-  run: Run<Arguments, Result>,
+  run: RunOperation<Arguments, Result>,
   care: Care = {},
 ): Operation<Arguments, Result> => ({
   kind: "write",
@@ -115,7 +115,7 @@ export const write = <Arguments extends readonly unknown[], Result>(
 });
 
 /** A write that is only noted down: a full or busy disk refuses nobody because of it. */
-export const note = <Arguments extends readonly unknown[]>(run: Run<Arguments, void>): Operation<Arguments, void> => ({
+export const note = <Arguments extends readonly unknown[]>(run: RunOperation<Arguments, void>): Operation<Arguments, void> => ({
   kind: "write",
   on:
     (backend) =>
@@ -125,7 +125,7 @@ export const note = <Arguments extends readonly unknown[]>(run: Run<Arguments, v
 
 /** One transaction that changes sites. `slugs`: the sites that serving must resolve anew. */
 export const change = <Arguments extends readonly unknown[], Result>(
-  run: Run<Arguments, Result>,
+  run: RunOperation<Arguments, Result>,
   slugs: (done: Result) => readonly string[] | "all",
   care: Care = {},
 ): Operation<Arguments, Result> => ({
@@ -150,7 +150,7 @@ export const answering = <Arguments extends readonly unknown[], Done, Result>(
 
 /** What takes more than one transaction, or asks before it writes. */
 export const steps = <Arguments extends readonly unknown[], Result, Needs = Backend>(
-  kind: Kind,
+  kind: OperationKind,
   run: (backend: Needs, ...args: Arguments) => Promise<Result>,
 ): Operation<Arguments, Result, Needs> => ({
   kind,

@@ -45,9 +45,9 @@ interface WriterThread {
   ended: Promise<void>;
 }
 
-type Waiting = Map<number, PromiseWithResolvers<unknown>>;
+type WaitingCalls = Map<number, PromiseWithResolvers<unknown>>;
 
-function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone: () => void): WriterThread {
+function startThread(url: string | URL, data: WriterData, waiting: WaitingCalls, gone: () => void): WriterThread {
   const worker = new Worker(url, { workerData: data } as WorkerOptions);
   const ended = Promise.withResolvers<void>();
   let ready = false;
@@ -73,7 +73,7 @@ function startThread(url: string | URL, data: WriterData, waiting: Waiting, gone
 }
 
 export function startWriter(data: WriterData, now: () => number, url: string | URL): Writer {
-  const waiting: Waiting = new Map();
+  const waiting: WaitingCalls = new Map();
   let thread: WriterThread | null = null;
   let last = 0;
   let closed = false;

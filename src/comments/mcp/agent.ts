@@ -3,7 +3,7 @@ import { Refusal } from "../../base/errors.ts";
 import { hashToken } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import type { AgentToken, Author, Scope, Viewpoint } from "../../store/notes.ts";
+import type { AgentToken, Author, AgentScope, Viewpoint } from "../../store/notes.ts";
 import type { Notes } from "../../store/notes/index.ts";
 import { commentsOff, refuseUnlessThere, unknownSite } from "../../store/refusals.ts";
 import type { Sites } from "../../store/sites.ts";
@@ -57,7 +57,7 @@ export async function agentOf(parts: McpParts, site_id: string, sent: string | n
   return { token, site, author: authorOf(token), as };
 }
 
-export function refuseWithout({ token }: Pick<Agent, "token">, scope: Scope): void {
+export function refuseWithout({ token }: Pick<Agent, "token">, scope: AgentScope): void {
   if (token.scopes.includes(scope)) return;
   throw new Refusal("forbidden", `This token lacks the scope ${scope}: the site's owner can make one that has it.`);
 }

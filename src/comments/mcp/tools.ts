@@ -5,7 +5,7 @@ import { newCommentId, newNoteEventId } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
 import { UNSEEN, withoutUnseen } from "../../base/visible.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import type { Author, Scope, StoredComment, StoredThread } from "../../store/notes.ts";
+import type { Author, AgentScope, StoredComment, StoredThread } from "../../store/notes.ts";
 import { pageOf } from "../addresses.ts";
 import { checkText } from "../annotation.ts";
 import type { CommentParts } from "../context.ts";
@@ -25,7 +25,7 @@ export interface Tool {
   name: keyof typeof INPUT;
   title: string;
   description: string;
-  scope: Scope;
+  scope: AgentScope;
   annotations: Readonly<Record<string, boolean>>;
   run: Run;
 }

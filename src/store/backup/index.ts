@@ -55,7 +55,7 @@ async function copyDatabase(db: Database, path: string): Promise<void> {
 }
 
 /** False where the blob is missing or not what its name says: such a copy is worth nothing. */
-async function copyBlob({ data_dir, folder, links }: Job, { sha256, bytes }: BlobRow): Promise<boolean> {
+async function copyBlob({ data_dir, folder, links }: BackupJob, { sha256, bytes }: BlobRow): Promise<boolean> {
   const path = blobPath(folder, sha256);
   try {
     await copyImmutable(blobPath(data_dir, sha256), path, links);
@@ -68,7 +68,7 @@ async function copyBlob({ data_dir, folder, links }: Job, { sha256, bytes }: Blo
   return false;
 }
 
-interface Job {
+interface BackupJob {
   data_dir: string;
   folder: string;
   /** Second names in the place of copies where blocks cannot be shared. */
@@ -77,7 +77,7 @@ interface Job {
 
 type List = Awaited<ReturnType<typeof writeChecksums>>;
 
-async function copyBlobs(job: Job, list: List, done: BackedUp): Promise<void> {
+async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<void> {
   const { folder } = job;
   const folders = new Set<string>();
   makeFolder(join(folder, "blobs"));
@@ -108,7 +108,7 @@ async function copySingles(data_dir: string, folder: string): Promise<CopiedFile
   return copied;
 }
 
-async function copyAll({ sqlite, now }: DataDir, job: Job): Promise<BackedUp> {
+async function copyAll({ sqlite, now }: DataDir, job: BackupJob): Promise<BackedUp> {
   const { data_dir, folder } = job;
   const created_at = new Date(now()).toISOString();
   const done: BackedUp = { created_at, blobs: 0, bytes: 0, damaged: [] };

@@ -75,15 +75,15 @@ async function withFolders<T>(data_dir: string, sha256: string, work: () => T | 
   }
 }
 
-type Content = readonly [sha256: string, bytes: Bytes];
+type BlobContent = readonly [sha256: string, bytes: Bytes];
 
 /** Written beside the others, to be renamed. */
-const beginBlob = (data_dir: string, [sha256, bytes]: Content): Begun =>
+const beginBlob = (data_dir: string, [sha256, bytes]: BlobContent): Begun =>
   beginWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
 
 /** All are written before the first is flushed: then the kernel flushes them together. */
-async function putTogether(data_dir: string, contents: readonly Content[]): Promise<void> {
-  const begun = new Map<Content, Begun>();
+async function putTogether(data_dir: string, contents: readonly BlobContent[]): Promise<void> {
+  const begun = new Map<BlobContent, Begun>();
   try {
     for (const content of contents) {
       const [sha256, bytes] = content;

@@ -70,13 +70,13 @@ function look(path: string): Stats | undefined {
 const isOurs = (seen: Stats): boolean =>
   seen.isFile() && seen.nlink === 1 && (seen.mode & 0o077) === 0 && seen.uid === (process.getuid?.() ?? seen.uid);
 
-interface Found {
+interface FoundPage {
   path: string;
   ino: number;
   size: number;
 }
 
-function find(places: readonly string[]): Found | null {
+function find(places: readonly string[]): FoundPage | null {
   for (const path of places) {
     const seen = look(path);
     if (seen !== undefined && isOurs(seen)) return { path, ino: seen.ino, size: seen.size };
@@ -129,21 +129,21 @@ export function makePage(data_dir: string, { name, bytes }: PageFile): () => voi
 }
 
 /** Maps what is found; a page that was shortened is first made whole, for all who have it mapped. */
-function mapWhole({ path, size }: Found, bytes: number): Uint8Array {
+function mapWhole({ path, size }: FoundPage, bytes: number): Uint8Array {
   if (size < bytes) fill(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0), bytes);
   return Bun.mmap(path, { shared: true });
 }
 
-const isSame = (one: Found, other: Found | null): boolean => one.path === other?.path && one.ino === other.ino;
+const isSame = (one: FoundPage, other: FoundPage | null): boolean => one.path === other?.path && one.ino === other.ino;
 
 /** Where there is no page, memory of this process alone. */
 export function openPage(data_dir: string, { name, bytes }: PageFile): SharedPage {
   const places = placesOf(data_dir, name);
   const watched = watchOne();
-  let mapped: Found | null = null;
+  let mapped: FoundPage | null = null;
   let page: Uint8Array = new Uint8Array(bytes);
 
-  function findOrMake(makes: boolean): Found | null {
+  function findOrMake(makes: boolean): FoundPage | null {
     const found = find(places);
     if (found !== null || !makes || !existsSync(data_dir)) return found;
     make(places, bytes);

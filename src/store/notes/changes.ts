@@ -1,7 +1,7 @@
 /** The base of every change of comments: a site that takes it, its number, who makes it, and its line in the history. */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
-import type { Author, EventAction, Kind, NoteEvent } from "../notes.ts";
+import type { Author, EventAction, AuthorKind, NoteEvent } from "../notes.ts";
 import { type Op, read, statement } from "../operation.ts";
 import { refuseUnlessCommentable, unknownComment, unknownSite } from "../refusals.ts";
 import { siteById } from "../sites.ts";
@@ -131,7 +131,7 @@ interface EventRow {
   action: EventAction;
   by_id: string;
   by_name: string;
-  by_kind: Kind;
+  by_kind: AuthorKind;
   note: string | null;
   created_at: string;
 }

@@ -1,5 +1,5 @@
 /** Decisions of owners and agents: each is one transaction with its line in the history, and done twice is done once. */
-import type { Action, Decided, Decision, EventAction } from "../notes.ts";
+import type { Action, Decided, CommentDecision, EventAction } from "../notes.ts";
 import { type Op, statement, write } from "../operation.ts";
 import {
   begin,
@@ -74,7 +74,7 @@ const ACTS: Record<Action, { done: EventAction; act(row: CommentStanding, change
   reopen: { done: "reopened", act: (row, change) => mark(row, "open", change) },
 };
 
-function* decide(decision: Decision, now: number): Op<Decided> {
+function* decide(decision: CommentDecision, now: number): Op<Decided> {
   const { site_id, id, action } = decision;
   const change = yield* begin(site_id, now);
   const of_thread = action === "resolve" || action === "reopen";
@@ -89,7 +89,7 @@ function* decide(decision: Decision, now: number): Op<Decided> {
 
 export const DECIDING = {
   /** Throws 404 if the site has no such comment. */
-  decide: write((backend, decision: Decision) =>
+  decide: write((backend, decision: CommentDecision) =>
     announcing(backend, decide(decision, backend.now()), (done) => decided(decision, done)),
   ),
 };

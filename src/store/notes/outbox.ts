@@ -3,7 +3,7 @@
 import { isShown, siteState } from "../../base/site-state.ts";
 import { newDeliveryId } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
-import type { Decided, Decision, PublicComment, Webhook, WebhookEvent, Written } from "../notes.ts";
+import type { Decided, CommentDecision, PublicComment, Webhook, WebhookEvent, Written } from "../notes.ts";
 import { type Backend, type Bound, type Op, read, statement, write } from "../operation.ts";
 import { siteById } from "../sites.ts";
 import { deliveredItem } from "./feed.ts";
@@ -102,7 +102,7 @@ export const begun = (
   done: Written,
 ): AnnouncedEvent | null => (done.repeated ? null : { type, site_id, comment_id: done.comment_id });
 
-export function decided({ action, site_id }: Decision, { changed, thread }: Decided): AnnouncedEvent | null {
+export function decided({ action, site_id }: CommentDecision, { changed, thread }: Decided): AnnouncedEvent | null {
   if (!changed || (action !== "resolve" && action !== "reopen")) return null;
   return { type: action === "resolve" ? "thread.resolved" : "thread.reopened", site_id, comment_id: thread.id };
 }

@@ -1,5 +1,14 @@
 /** The owner's queues: comments to approve, comments that were reported, and those that were rejected. */
-import type { Author, Kind, NoteCounts, Queue, QueueItem, QueueState, ReportReason, Visibility } from "../notes.ts";
+import type {
+  Author,
+  AuthorKind,
+  NoteCounts,
+  Queue,
+  QueueItem,
+  QueueState,
+  ReportReason,
+  Visibility,
+} from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
 import { announcing } from "./outbox.ts";
 import { WITH_PERSON } from "./rows.ts";
@@ -12,7 +21,7 @@ interface QueueRow {
   text: string;
   person_id: string;
   name: string;
-  kind: Kind;
+  kind: AuthorKind;
   created_at: string;
   visibility: Visibility;
 }

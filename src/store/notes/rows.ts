@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type {
   Author,
   Carried,
-  Kind,
+  AuthorKind,
   Quote,
   Status,
   StoredComment,
@@ -47,7 +47,7 @@ export interface CommentRow extends Revised {
   canonical: string | null;
   edited_at: string | null;
   modified_at: string;
-  kind: Kind | null;
+  kind: AuthorKind | null;
   name: string | null;
 }
 

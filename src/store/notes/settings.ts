@@ -1,7 +1,7 @@
 /** The settings of a site's comments, and who acts for its owner: a browser by a code that works once, an agent by its token. */
 import { Refusal } from "../../base/errors.ts";
 import type { CommentsMode, Site } from "../../base/types.ts";
-import type { AgentToken, CommentSettings, Scope, SettingsChange, Webhook } from "../notes.ts";
+import type { AgentToken, CommentSettings, AgentScope, SettingsChange, Webhook } from "../notes.ts";
 import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
 import { settableSite, type WriteBy } from "../permission.ts";
 
@@ -90,7 +90,7 @@ const find = statement<TokenRow>(
 );
 const use = statement("update agent_tokens set last_used_at = ? where hash = ?");
 
-const tokenOf = (row: TokenRow): AgentToken => ({ ...row, scopes: JSON.parse(row.scopes) as Scope[] });
+const tokenOf = (row: TokenRow): AgentToken => ({ ...row, scopes: JSON.parse(row.scopes) as AgentScope[] });
 
 function* addToken(by: WriteBy, token: NewAgentToken, now: number): Op<AgentToken> {
   const { hash, token_id, site_id, name, scopes, expires_at } = token;

@@ -1,6 +1,6 @@
 /** Threads that are begun, replies to them within what a site may hold (COMMENTS 2), and an author's second thoughts. */
 import { Refusal } from "../../base/errors.ts";
-import type { Author, Edit, Found, NewReply, NewThread, Viewpoint, Writing, Written } from "../notes.ts";
+import type { Author, Edit, FoundComment, NewReply, NewThread, Viewpoint, Writing, Written } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
 import { commentDeleted, unknownComment } from "../refusals.ts";
 import { begin, countReply, isPublic, isRoot, type NumberedChange, ownStanding, refuseChanged } from "./changes.ts";
@@ -181,7 +181,7 @@ const changeText = statement(
    where comment_no = ?1`,
 );
 
-function* edit(wanted: Edit, now: number): Op<Found> {
+function* edit(wanted: Edit, now: number): Op<FoundComment> {
   const { site_id, by, text } = wanted;
   const begun = yield* begin(site_id, now);
   const row = yield* ownStanding(wanted);
@@ -193,7 +193,7 @@ function* edit(wanted: Edit, now: number): Op<Found> {
   const state = waits ? "pending" : row.state;
   yield* changeText.do(row.comment_no, text, state, begun.at, isPublic(row) ? 1 : 0, begun.no, hashOf(text));
   if (waits && isPublic(row) && !isRoot(row)) yield* countReply(row.thread_no, begun.no);
-  return (yield* find(site_id, wanted.id, asAuthor(by))) as Found;
+  return (yield* find(site_id, wanted.id, asAuthor(by))) as FoundComment;
 }
 
 export const WRITING = {

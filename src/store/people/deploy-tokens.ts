@@ -36,18 +36,18 @@ const MOST_TOKENS = 50;
 /** The last use is written no more often than this. */
 const TOUCH_MS = UNIT_MS.m;
 
-type Row = Omit<DeployToken, "scopes" | "site_ids"> & { scopes: string; site_ids: string | null };
+type TokenRow = Omit<DeployToken, "scopes" | "site_ids"> & { scopes: string; site_ids: string | null };
 
 const COLUMNS = "token_id, account_id, name, scopes, site_ids, created_at, last_used_at, expires_at";
-const byHash = statement<Row>(
+const byHash = statement<TokenRow>(
   `select ${COLUMNS} from deploy_tokens where hash = ? and expires_at > ? and exists (
      select 1 from accounts where accounts.account_id = deploy_tokens.account_id and disabled_reason is null)`,
 );
-const ofAccount = statement<Row>(
+const ofAccount = statement<TokenRow>(
   `select ${COLUMNS} from deploy_tokens where account_id = ? and expires_at > ?
    order by created_at desc, token_id desc`,
 );
-const insert = statement<Row>(
+const insert = statement<TokenRow>(
   `insert into deploy_tokens (hash, token_id, account_id, name, scopes, site_ids, created_at, expires_at)
    values (?, ?, ?, ?, ?, ?, ?, ?) returning ${COLUMNS}`,
 );
@@ -56,7 +56,7 @@ const remove = statement("delete from deploy_tokens where token_id = ? and accou
 const removeAll = statement("delete from deploy_tokens where account_id = ?");
 const forget = statement("delete from deploy_tokens where expires_at <= ?");
 
-const tokenOf = (row: Row): DeployToken => ({
+const tokenOf = (row: TokenRow): DeployToken => ({
   ...row,
   scopes: JSON.parse(row.scopes) as Scope[],
   site_ids: row.site_ids === null ? null : (JSON.parse(row.site_ids) as string[]),

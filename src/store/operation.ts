@@ -115,7 +115,9 @@ export const write = <Arguments extends readonly unknown[], Result>(
 });
 
 /** A write that is only noted down: a full or busy disk refuses nobody because of it. */
-export const note = <Arguments extends readonly unknown[]>(run: RunOperation<Arguments, void>): Operation<Arguments, void> => ({
+export const note = <Arguments extends readonly unknown[]>(
+  run: RunOperation<Arguments, void>,
+): Operation<Arguments, void> => ({
   kind: "write",
   on:
     (backend) =>

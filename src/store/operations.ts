@@ -13,7 +13,7 @@ import { SITES, type Sites } from "./sites.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { DataDirInUse, prepareDataDir } from "./sqlite/prepare.ts";
-import { refuseHalfRestored, refuseLost } from "./sqlite/refuse-start.ts";
+import { refuseHalfRestored, refuseLost } from "./disk/refuse-start.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 

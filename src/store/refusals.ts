@@ -118,6 +118,9 @@ const codeOf = (error: unknown): string => String((error as { code?: unknown } |
 export const isDiskFull = (error: unknown): boolean =>
   ["ENOSPC", "EDQUOT", "SQLITE_FULL", "storage_full"].includes(codeOf(error));
 
+/** SQLite's errors for a file with other bytes in it. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error));
+
 const storageFull = (): Refusal =>
   new Refusal(
     "storage_full",

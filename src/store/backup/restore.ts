@@ -9,7 +9,7 @@ import { copyFlushed } from "./copies.ts";
 import { refuseNewer } from "../sqlite/database.ts";
 import { flushFolder, makeFolder } from "../disk/durable.ts";
 import { prepareDataDir } from "../sqlite/prepare.ts";
-import { RESTORING } from "../sqlite/refuse-start.ts";
+import { RESTORING } from "../disk/refuse-start.ts";
 
 const COPIERS = 8;
 /** A new file system has this folder and is empty all the same. */

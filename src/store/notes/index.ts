@@ -2,10 +2,9 @@
 import type { Bound } from "../operation.ts";
 import { ANCHORS } from "./anchors.ts";
 import { HISTORY } from "./changes.ts";
-import { DECIDING } from "./decide.ts";
 import { FEEDS } from "./feed.ts";
+import { MODERATING } from "./moderate.ts";
 import { PEOPLE } from "./people.ts";
-import { QUEUES } from "./queue.ts";
 import { REMOVING } from "./remove.ts";
 import { SETTINGS } from "./settings.ts";
 import { VIEWING } from "./view.ts";
@@ -15,12 +14,11 @@ export const NOTES = {
   ...SETTINGS,
   ...VIEWING,
   ...FEEDS,
-  ...QUEUES,
+  ...MODERATING,
   ...HISTORY,
   ...PEOPLE,
   ...WRITING,
   ...REMOVING,
-  ...DECIDING,
   ...ANCHORS,
 };
 export type Notes = Bound<typeof NOTES>;

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { withRoom } from "../disk/room.ts";
-import { databaseLost } from "../refusals.ts";
+import { databaseLost, isDamage } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
@@ -102,10 +102,6 @@ export function reopenDatabase(data_dir: string): Database {
     throw lost(`is damaged (${(error as Error).message})`);
   }
 }
-
-/** What SQLite says of a file with other bytes in it. */
-export const isDamage = (error: unknown): boolean =>
-  /^SQLITE_(NOTADB|CORRUPT)/.test(String((error as { code?: unknown } | null)?.code ?? ""));
 
 /** How many steps a database has taken. */
 export const schemaOf = (db: Database): number =>

@@ -4,12 +4,12 @@ import { chmodSync, closeSync, openSync, readdirSync, rmSync, statSync } from "n
 import { join } from "node:path";
 import { keepBallast, withRoom, writeInPlace } from "../disk/room.ts";
 import { prepareBrands } from "../disk/brands.ts";
-import { migrate, openDatabase, openFile } from "./database.ts";
+import { migrate, openDatabase, openFile, schemaOf } from "./database.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
 import { prepareFigures } from "../disk/figures.ts";
 import { prepareGeneration } from "./generation.ts";
 import { prepareRates } from "./rates.ts";
-import { refuseDoubtful, refuseEmptied, sayingWhich } from "./refuse-start.ts";
+import { refuseDoubtful, refuseEmptied, sayingWhich } from "../disk/refuse-start.ts";
 import { prepareSecrets } from "../disk/secrets.ts";
 
 /** Another server holds the data directory: the start fails with exit code 1. */
@@ -72,7 +72,7 @@ interface Preparing {
 /** Returns what removes the shared pages. */
 function ready(data_dir: string, { now = 0, drops_deliveries = false }: Preparing): () => void {
   using db = openDatabase(data_dir);
-  refuseEmptied(data_dir, db);
+  refuseEmptied(data_dir, schemaOf(db));
   migrate(db);
   if (drops_deliveries) dropPendingDeliveries(db);
   clearTemporary(data_dir);

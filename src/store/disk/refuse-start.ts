@@ -1,21 +1,19 @@
 /** Data directories on which no server may start, each with a sentence that says the file and what to do. A start would
  *  write into somebody's home or project, or make an empty server whose first sweep removes every file of the old one. */
-import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { isDiskFull } from "../refusals.ts";
-import { isDamage, schemaOf } from "./database.ts";
+import { isDamage, isDiskFull } from "../refusals.ts";
 
 /** The name of a file that is there while a restore writes the data directory. */
 export const RESTORING = "restoring";
 
-/** What is there may be any part of a backup. */
+/** Throws if a restore was cut short: what is there may be any part of a backup. */
 export function refuseHalfRestored(data_dir: string): void {
   if (!existsSync(join(data_dir, RESTORING))) return;
   throw new Error(`A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`);
 }
 
-/** What a first start that was cut short leaves, and what a fresh file system has. */
+/** Names that a first start which was cut short leaves, and that a fresh file system has. */
 const BEGUN = new Set(["blobs", "tmp", "lost+found"]);
 
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
@@ -35,7 +33,7 @@ function refuseForeign(data_dir: string): void {
 const IS_BLOB = /^[0-9a-f]{64}$/;
 const IS_BLOB_FOLDER = /^[0-9a-f]{2}$/;
 
-/** Of a browser that looked at a page when the server was killed. */
+/** The folder of a browser that looked at a page when the server was killed. */
 const IS_RENDER_FOLDER = /^render-[A-Za-z0-9]{6}$/;
 
 const DATABASES = ["db", "rates.db"].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]);
@@ -63,7 +61,7 @@ function hasBlobs(data_dir: string): boolean {
   );
 }
 
-/** `secrets` is written when the database is there. Of a folder that is not ours it says nothing. */
+/** Whether a server had its data here: `secrets` is written once the database is there. */
 const wasUsed = (data_dir: string): boolean =>
   hasBlobs(data_dir) || (existsSync(join(data_dir, "lock.db")) && existsSync(join(data_dir, "secrets")));
 
@@ -78,7 +76,7 @@ export function refuseLost(data_dir: string): void {
   if (!existsSync(join(data_dir, "db")) && wasUsed(data_dir)) throw lost(data_dir, "is gone");
 }
 
-/** Before anything is written. */
+/** Throws for a folder that may be another's, or no longer whole. Called before anything is written. */
 export function refuseDoubtful(data_dir: string): void {
   refuseHalfRestored(data_dir);
   refuseLost(data_dir);
@@ -86,9 +84,9 @@ export function refuseDoubtful(data_dir: string): void {
   refuseStrangeKinds(data_dir);
 }
 
-/** For a database that was opened: one that is empty was emptied, or SQLite has just made it. */
-export function refuseEmptied(data_dir: string, db: Database): void {
-  if (schemaOf(db) === 0 && wasUsed(data_dir)) throw lost(data_dir, "is empty");
+/** For a database that was opened: one without a schema was emptied, or SQLite has just made it. */
+export function refuseEmptied(data_dir: string, schema: number): void {
+  if (schema === 0 && wasUsed(data_dir)) throw lost(data_dir, "is empty");
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -107,7 +105,7 @@ function noRoom(data_dir: string): Error {
   );
 }
 
-/** Runs `open`; where SQLite finds the file damaged, or no room on its disk, it throws a sentence in its stead. */
+/** Runs `open`; if SQLite finds the file damaged, or no room on its disk, a sentence is thrown in place of its error. */
 export function sayingWhich<T>(data_dir: string, name: "db" | "lock.db", open: () => T): T {
   try {
     return open();

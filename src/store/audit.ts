@@ -13,7 +13,7 @@ interface AuditRow {
   reason: string | null;
 }
 
-/** What is left out is null. */
+/** Members that are left out are null. */
 type AuditEntry = Pick<AuditRow, "at" | "actor" | "action"> & {
   site_id?: string;
   account_id?: string;

@@ -31,10 +31,10 @@ function usesNoted({ call, isBusy }: Writer, group: string, lost: ServingOptions
 
 interface ServingOptions {
   data_dir: string;
-  /** What happens in comments goes into the outbox. */
+  /** Events in comments go into the outbox. */
   announces?: boolean;
   now: () => number;
-  /** Hears of a write that nobody waited for and whose outcome nobody knows. */
+  /** Called for a write that nothing waited for, if its outcome is unknown. */
   lost(error: unknown): void;
 }
 

@@ -1,5 +1,5 @@
-/** What an operator sees of sites and does to them, and the quarantine of sites whose pages look suspicious (PIPELINE 3): a
- *  deploy starts it, an operator ends it. */
+/** Moderation of sites: an operator's listing and acts, and the quarantine of sites whose pages look suspicious (PIPELINE 3),
+ *  which a deploy starts and an operator ends. */
 import type { Site } from "../base/types.ts";
 import { audit } from "./audit.ts";
 import { answering, change, type Op, read, statement } from "./operation.ts";
@@ -14,13 +14,13 @@ export interface Quarantined {
   signals: string[];
 }
 
-/** What an operator does to one site. */
+/** An operator's act on one site. */
 export type SiteAct =
   | { action: "disable"; site_id: string; reason: string }
   | { action: "enable" | "freeze" | "unfreeze" | "clear" | "delete"; site_id: string };
 
 export interface ListedSite extends Site {
-  /** The address of its account; null where it has none. */
+  /** The address of its account; null if it has none. */
   owner_email: string | null;
   versions: number;
   /** Uploaded bytes of all its versions; equal files are stored once. */

@@ -9,7 +9,7 @@ export interface BlobRow {
   bytes: number;
 }
 
-/** Of a row of `blobs`: a file of a version, or a picture of one. */
+/** A condition on a row of `blobs`: it is a file of a version, or a picture of one. */
 export const NAMED = `(exists (select 1 from files where files.blob_no = blobs.blob_no)
    or exists (select 1 from pictures where pictures.blob_no = blobs.blob_no))`;
 

@@ -3,7 +3,7 @@
 import type { CommentsMode } from "../base/types.ts";
 
 export type AuthorKind = "visitor" | "owner" | "agent";
-/** `rejected` is shown to nobody but in the queue of what was. */
+/** A `rejected` comment is shown in the queue of rejected ones alone. */
 export type Visibility = "public" | "pending" | "rejected";
 export type Status = "open" | "resolved";
 /** How a thread's passage was found in the live version. */
@@ -210,7 +210,7 @@ export interface CarriedRow {
   place: QuotePlace | null;
 }
 
-/** What is undefined stays as it is. */
+/** Members that are undefined stay as they are. */
 export interface SettingsChange {
   mode?: CommentsMode;
   passcode_hash?: string;
@@ -225,7 +225,7 @@ export interface Writing {
   text: string;
   /** Key of one try: written again by the same person under it, nothing is added. */
   canonical: string | null;
-  /** What a visitor writes for all waits all the same if they wrote just this before, or, for a long text, if anybody did. */
+  /** A visitor's `public` comment waits all the same if they wrote just this before, or, for a long text, if anybody did. */
   visibility: "public" | "pending";
 }
 

@@ -63,12 +63,12 @@ export interface BlobPlace {
   makeRoom(): boolean;
 }
 
-/** What operations are bound to: a driver's connection, and the service's clock. */
+/** The connection of a driver that operations are bound to, and the service's clock. */
 export interface Backend {
   db: Db;
   place: BlobPlace;
   now: () => number;
-  /** What happens in comments goes into the outbox. */
+  /** Events in comments go into the outbox. */
   announces?: boolean;
   /** Notes the last use of a credential by its id, for a thread that does not wait for it. Without it `find` waits. */
   noteUse?: Readonly<Record<"session" | "deploy_token", (id: string) => void>>;
@@ -85,7 +85,7 @@ export interface Operation<Arguments extends readonly unknown[], Result, Needs =
 type RunOperation<Arguments extends readonly unknown[], Result> = (backend: Backend, ...args: Arguments) => Op<Result>;
 
 interface Care {
-  /** It frees room: where the disk is full, room is made and it is tried again. */
+  /** It frees room: on a full disk room is made, and it is tried again. */
   frees?: true;
 }
 
@@ -150,7 +150,7 @@ export const answering = <Arguments extends readonly unknown[], Done, Result>(
   },
 });
 
-/** What takes more than one transaction, or asks before it writes. */
+/** An operation of more than one transaction, or one that asks before it writes. */
 export const steps = <Arguments extends readonly unknown[], Result, Needs = Backend>(
   kind: OperationKind,
   run: (backend: Needs, ...args: Arguments) => Promise<Result>,
@@ -185,7 +185,7 @@ export function bind<Needs, R extends Rows<Needs>>(
   return Object.fromEntries(bound) as Bound<R>;
 }
 
-/** Runs what frees room (deletions, takedowns, the sweep) again after room was made where the disk is full. */
+/** Runs a write that frees room (a deletion, a takedown, the sweep); on a full disk room is made, and it runs again. */
 export async function makingRoom<T>(place: Pick<BlobPlace, "makeRoom">, write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -196,7 +196,7 @@ export async function makingRoom<T>(place: Pick<BlobPlace, "makeRoom">, write: (
   }
 }
 
-/** For what is only noted down: a full or busy disk refuses nobody because of it. */
+/** Drops the refusal of a write that is only noted down: a full or busy disk refuses nobody because of it. */
 export async function ifDiskAllows(write: Promise<unknown>): Promise<void> {
   try {
     await write;

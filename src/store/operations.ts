@@ -31,7 +31,7 @@ export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EM
   reports: Reports["list"];
   accounts: OperatorAccounts;
   verify(): Promise<Checked>;
-  /** `links`: hard links in the place of copies, where the file system cannot share blocks. */
+  /** `links`: hard links instead of copies, if the file system cannot share blocks. */
   backUp(folder: string, links: boolean): Promise<BackedUp>;
   figures: Figures;
   close(): void;

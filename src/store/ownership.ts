@@ -26,13 +26,13 @@ interface Attach {
 export type NotAttached = "not_found" | "invalid_token" | "already_yours" | "already_owned";
 type NotRemoved = "not_found" | "not_owned";
 
-/** What is undefined stays as it is. */
+/** Members that are undefined stay as they are. */
 export interface SiteChange {
   label?: string | null;
   spa_override?: 0 | 1 | null;
 }
 
-/** The settings of a site (BEYOND 0). What is undefined stays as it is. */
+/** The settings of a site (BEYOND 0). Members that are undefined stay as they are. */
 export interface SiteSettingsChange {
   skew?: 0 | 1;
   stats?: 0 | 1;

@@ -7,7 +7,7 @@ import { askRender } from "./renders.ts";
 import { keepNewest, removeVersion } from "./retention.ts";
 import { moveLive, type RolledBack, siteById } from "./sites.ts";
 
-/** What an address of a preview shows. */
+/** A preview, as its address shows it. */
 export interface ShownPreview {
   /** Null means the version's own address alone. */
   name: string | null;
@@ -101,7 +101,7 @@ export function* showPreview(
   return expires_at;
 }
 
-/** What one transaction ends: under 10 ms. */
+/** Previews that one transaction ends: under 10 ms. */
 const SLICE = { previews: 25, files: 200 };
 
 const over = statement<PreviewRow & { site_id: string }>(
@@ -120,7 +120,7 @@ function* endSome(now: number): Op<EndedPreviews> {
   for (const row of rows) {
     if (files >= SLICE.files) return { slugs, more: true };
     const site = yield* siteById.get(row.site_id);
-    // Of a site that is gone the versions go with what it left.
+    // The versions of a site that is gone go with what it left.
     if (site === null) yield* remove.do(row.preview_no);
     else {
       files += yield* endPreview(site, row);
@@ -183,7 +183,7 @@ function* end(asked: NamedPreview, now: number): Op<Site> {
 }
 
 export const PREVIEWS = {
-  /** Those that have ended and are not swept yet among them. */
+  /** Previews of the site; those that have ended and are not swept yet are among them. */
   shown: read((_, site_id: string) => shown.all(site_id)),
   /** Newest first; those that have not ended. */
   list: read(({ now }, site_id: string) => listed.all(site_id, now())),

@@ -17,7 +17,7 @@ import { keepNewest } from "./retention.ts";
 import { addTokens, moveLive, type NewToken, type RolledBack, siteById } from "./sites.ts";
 import { addVersion, LISTED, type NewVersion } from "./versions.ts";
 
-/** Where a deploy goes. */
+/** The target of a deploy: a new site, one that exists, or a preview. */
 export type PublishTarget =
   | {
       kind: "new";
@@ -25,7 +25,7 @@ export type PublishTarget =
       /** Null means an anonymous site, which expires. */
       owner: SignedIn | Granted | null;
       expires_at: number | null;
-      /** Keyed hash of the network that it counts for; null where it has an owner. */
+      /** Keyed hash of the network that it counts for; null if the site has an owner. */
       network: string | null;
       /** Tried in order until one was never given out. */
       slugs: string[];
@@ -50,7 +50,7 @@ export interface Publish {
 export interface Published {
   site: Site;
   version_id: string;
-  /** False where the content was live already. */
+  /** False if the content was live already. */
   changed: boolean;
   /** When a preview ends, in epoch milliseconds; left out for what went live. */
   shown_until?: number;
@@ -189,7 +189,7 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
 
   const stored = yield* storedDigest.get(site_id, version_id);
   refuseCollision(stored?.digest, version);
-  // Of a repeated deploy the version may have been removed since: its site is the answer all the same.
+  // The version of a repeated deploy may have been removed since: its site is the answer all the same.
   if (!stored && !repeated) yield* addNew(site, publish, now);
   const shown = repeated ? { changed: false } : yield* show(site, publish, now);
   yield* addTokens(site_id, tokens, at, holderOf(target));

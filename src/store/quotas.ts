@@ -1,11 +1,11 @@
-/** What sites take up, and where that ends: quotas by bytes (BEYOND 9). */
+/** The room that sites take up, and its limits: quotas by bytes (BEYOND 9). */
 import { type NextAction, Refusal } from "../base/errors.ts";
 import { humanSize } from "../base/units.ts";
 import type { BuiltVersion, ManifestFile, Site } from "../base/types.ts";
 import { type Db, type Op, statement } from "./operation.ts";
 import { RECEIPT_SQL, receiptBytes } from "./receipts.ts";
 
-/** What a deploy may take up and leave behind (BEYOND 9); null means no bound. */
+/** Limits of what a deploy may take up and leave behind (BEYOND 9); null means no bound. */
 export interface Bounds {
   /** Bytes of an account, and of the unowned sites of one network. */
   quota_account: number | null;
@@ -17,10 +17,10 @@ export interface Bounds {
 /** The site that a version would be added to, as far as its quota goes. */
 export type Charged = Pick<Site, "site_id" | "site_no" | "owner_account_id" | "network">;
 
-/** What a quota must know of a version that may be stored. */
+/** The parts of a version that its quota depends on. */
 export type Admitted = Pick<BuiltVersion, "version_id" | "manifest" | "healed" | "warnings">;
 
-/** What counts, in bytes: distinct uploaded blobs, and all that a site takes on the disk. */
+/** Bytes that count: distinct uploaded blobs, and all that a site takes on the disk. */
 export interface Sizes {
   uploaded: number;
   disk: number;
@@ -53,7 +53,7 @@ function* blobsOf(site_no: number, wanted: readonly string[]): Op<Map<string, 0 
   return found;
 }
 
-/** What a version would add to what its site holds. */
+/** The bytes that a version would add to its site. */
 export function* addedBy({ site_no }: Pick<Site, "site_no">, version: Admitted): Op<Sizes> {
   const { manifest } = version;
   const distinct = new Map(manifest.map((file) => [file.sha256, file.bytes]));
@@ -147,7 +147,7 @@ const count = statement(
 export const countVersion = (site_id: string, site_no: number, { uploaded, disk }: Sizes): Op<void> =>
   count.do(site_no, uploaded, disk, site_id);
 
-/** What the sites of an account hold together. */
+/** The room that the sites of an account take together. */
 interface AccountUsage {
   sites: number;
   /** The distinct uploaded blobs of each site, once a site. */

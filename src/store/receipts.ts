@@ -6,7 +6,7 @@ import { type Op, statement } from "./operation.ts";
 /** Bytes of both lists together, as they are written down. */
 const MOST_BYTES = 64 * 1024;
 
-/** What the service said of the deploy that made a version. */
+/** The receipt of the deploy that made a version. */
 export interface Receipt {
   healed: readonly Healed[];
   warnings: readonly Warning[];
@@ -31,7 +31,7 @@ function fitting(list: readonly unknown[], room: number): { texts: string[]; byt
 
 const listOf = (texts: readonly string[]): string => `[${texts.join(",")}]`;
 
-/** The lists as they are stored. Where not all fits, warnings come first: they are what is still to be done. */
+/** The lists as they are stored. If not all fits, warnings come first: they are what is still to be done. */
 function written({ healed, warnings }: ToReceipt) {
   const warned = fitting(warnings, MOST_BYTES - 2);
   const fixed = fitting(healed, MOST_BYTES - warned.bytes);

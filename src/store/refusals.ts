@@ -1,4 +1,4 @@
-/** What every backend says in the same words: of a site that takes no change, and of a disk that takes no write. */
+/** Refusals that every backend gives in the same words: for a site that takes no change, and a disk that takes no write. */
 import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
@@ -24,7 +24,7 @@ export const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unk
 const SESSION_ENDED = "Your session has ended. Sign in again.";
 /** It was accepted, and was over before the change was made. */
 export const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_ENDED);
-/** Also where it comes from another thread or process, which bring no more than its words. */
+/** By its words, for another thread or process brings no more than those. */
 export const isSessionEnded = (error: unknown): boolean => error instanceof Refusal && error.message === SESSION_ENDED;
 
 /** A deploy token was accepted, and was over before the change was made. */
@@ -38,7 +38,7 @@ export const notGranted = (): Refusal =>
     "This deploy token is not for this site: the site belongs to another account or to none, or the token does not list it.",
   );
 
-/** Of a site that is gone or disabled nothing is changed. */
+/** Throws for a site that is gone or disabled: nothing of it is changed. */
 export function refuseUnlessThere(site: Site, now: number): void {
   const state = siteState(site, now);
   if (state === "expired") throw unknownSite();
@@ -58,7 +58,7 @@ export function refuseUnlessWritable(site: Site, now: number): void {
   }
 }
 
-/** Of a site that somebody owns: a manage_token changes its content alone (BEYOND 0). */
+/** For a site that has an owner: a manage_token changes its content alone (BEYOND 0). */
 export const ownersAlone = (): Refusal =>
   new Refusal(
     "unauthorized",
@@ -103,7 +103,7 @@ export class DamagedBlob extends Error {
   }
 }
 
-/** A COMMIT whose outcome nobody knows: the process must restart into recovery before it writes again. */
+/** A COMMIT of unknown outcome: the process must restart into recovery before it writes again. */
 class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
@@ -157,7 +157,7 @@ function answerTo(error: unknown): Error | null {
   return FAILING.includes(code) ? unavailable("The server's disk did not take the write.") : null;
 }
 
-/** What a full or failing disk means for the caller (RELIABILITY 2): writing stops, serving never does. The answer
+/** The answer to a caller on a full or failing disk (RELIABILITY 2): writing stops, serving never does. The answer
  *  keeps what happened as its `cause`; what is no fault of the disk comes back as it is. */
 export function diskRefusal(error: unknown): unknown {
   if (error instanceof Refusal || error instanceof CommitUnknown) return error;

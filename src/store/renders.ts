@@ -1,4 +1,5 @@
-/** What a browser saw of a version (CONTRACT 9): rows, and pictures as blobs like any other; and what waits to be looked at. */
+/** Renders: what a browser saw of a version (CONTRACT 9), as rows and as pictures among the blobs; and the versions that wait
+ *  to be looked at. */
 import type { Bytes, ManifestFile } from "../base/types.ts";
 import { contentHash } from "../base/version-id.ts";
 import {
@@ -16,7 +17,7 @@ import type { Stored } from "./versions.ts";
 
 type RenderStatus = "pending" | "done" | "failed";
 
-/** What the lint could not see. Shaped like a receipt's warning. */
+/** A warning that the lint could not give, shaped like a receipt's. */
 export interface RenderWarning {
   code: "script_error" | "failed_request" | "blank_page";
   message: string;
@@ -24,7 +25,7 @@ export interface RenderWarning {
   fix_recipe: string;
 }
 
-/** What was seen of a page besides its warnings. */
+/** Facts of a page that was looked at, besides its warnings. */
 export interface RenderSeen {
   console: { level: string; text: string; url: string | null; line: number | null }[];
   failed_requests: { url: string; method: string; status: number | null; reason: string }[];
@@ -86,7 +87,7 @@ export function* askRender(site_id: string, version_id: string, now: number): Op
 
 const count = statement<{ n: number }>("select count(*) as n from renders where status = 'pending'");
 
-/** What waits, by the place that it comes from: an account, or the network of sites without an owner. */
+/** Versions that wait, by the place that they come from: an account, or the network of sites without an owner. */
 interface WaitingPlace {
   place: string;
   /** 1: of an owner, who is held to no more than the others but comes last to lose. */
@@ -300,7 +301,7 @@ export const RENDERS = {
     },
   ),
   waiting: read(() => countWaiting()),
-  /** Null if nobody asked for it. */
+  /** Null if no look was asked for. */
   of: read((_, site_id: string, version_id: string) => renderOf(site_id, version_id)),
   /** By version_id: of a thousand versions the warnings alone have megabytes, so of those that are shown. */
   ofVersions: read((_, site_id: string, version_ids: readonly string[]) => rendersOf(site_id, version_ids)),

@@ -16,7 +16,7 @@ export interface Blobs {
   /** The bytes, checked against their hash. Throws `DamagedBlob` if they are missing, short or not what they were. */
   read(file: Stored): Promise<Bytes>;
   /** The file of a blob that is too large to keep in memory: hashed off the thread before its first use in this
-   *  process, and again when its size, mtime or inode has changed; at once where it is known. Throws `DamagedBlob`. */
+   *  process, and again when its size, mtime or inode has changed; at once if it is known. Throws `DamagedBlob`. */
   open(file: Stored): Bun.BunFile | Promise<Bun.BunFile>;
 }
 

@@ -25,7 +25,7 @@ const tombstone = statement<Tombstone>("select * from tombstones where slug = ?"
 export const SITES = {
   bySlug: read((_, slug: string) => bySlug.get(slug)),
   byId: read((_, site_id: string) => siteById.get(site_id)),
-  /** What is left of a site that is gone, by its slug. */
+  /** The rest of a site that is gone, by its slug. */
   tombstone: read((_, slug: string) => tombstone.get(slug)),
 };
 export type Sites = Bound<typeof SITES>;

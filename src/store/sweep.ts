@@ -1,4 +1,4 @@
-/** What nobody needs any more: expired sites, old sessions and logins, and the rows of blobs that no version names. */
+/** The sweep's part of the database: expired sites, old sessions and logins, and the rows of blobs that no version names. */
 import { randomName } from "../base/random.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { every } from "../run/every.ts";
@@ -161,7 +161,7 @@ const putHold = statement(
 );
 const removeHold = statement("delete from holds where hold_id = ? or expires_at <= ?");
 
-/** Takes a hold for a backup and renews it until it is released; one that nobody renews lapses after an hour. If it cannot be
+/** Takes a hold for a backup and renews it until it is released; without renewals it lapses after an hour. If it cannot be
  *  renewed now it is renewed the next time, whatever the reason: a timer's error would end the process. */
 export async function takeHold({ db, now }: Pick<Backend, "db" | "now">): Promise<{ release(): Promise<void> }> {
   const hold_id = `hold_${randomName(20)}`;

@@ -1,4 +1,4 @@
-/** What a running server and its operator ask of the store besides pages and deploys. */
+/** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
 import { read, statement, steps } from "./operation.ts";
 
 export interface Swept {
@@ -28,7 +28,7 @@ export interface Checked {
   blobs: number;
   bytes: number;
   damages: Damage[];
-  /** What the database itself finds wrong with its files; empty if it is sound. */
+  /** Faults that the database itself finds in its files; empty if it is sound. */
   database: string[];
 }
 
@@ -54,13 +54,13 @@ export interface Figures {
   add(slot: number, amount: number): void;
   set(slot: number, value: number): void;
   get(slot: number): number;
-  /** What this process says of itself: at most fifteen whole numbers. */
+  /** The figures of this process: at most fifteen whole numbers. */
   putProcess(numbers: readonly number[]): void;
-  /** What each process that is alive said last. */
+  /** The last figures of each process that is alive. */
   processes(): number[][];
 }
 
-/** Where the server was reached when it last started, for programs that have its data and not its settings. */
+/** The addresses of the server when it last started, for programs that have its data and not its settings. */
 export interface ServerAddress {
   base_url: string;
   sites_domain: string;

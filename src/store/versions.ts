@@ -77,7 +77,7 @@ export interface LeftVersion {
   withhold: 0 | 1;
 }
 
-/** What finding a file's bytes takes. */
+/** The members by which a file's bytes are found. */
 export type Stored = Pick<StoredFile, "sha256" | "bytes" | "blob_no">;
 
 type PageSpan = Omit<ListPage<never>, "rows"> & { offset: number };

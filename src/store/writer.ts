@@ -12,7 +12,7 @@ const BUSY = 64;
 /** The data that the thread is started with. */
 export interface WriterData {
   data_dir: string;
-  /** What happens in comments goes into the outbox. */
+  /** Events in comments go into the outbox. */
   announces: boolean;
 }
 

@@ -47,7 +47,7 @@ export async function writeChecksums(folder: string, about: Omit<Checksums, "ent
 const incomplete = (folder: string): Error =>
   new Error(`The backup in ${folder} is incomplete: it was interrupted, or its ${CHECKSUMS} was changed. Use another.`);
 
-/** Throws a sentence where the folder holds no backup, or half of one. */
+/** Throws a sentence if the folder holds no backup, or half of one. */
 export async function readChecksums(folder: string): Promise<Checksums> {
   const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => null);
   if (text === null) {

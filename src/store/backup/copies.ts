@@ -13,7 +13,7 @@ export async function flushFile(path: string): Promise<void> {
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
 
-/** True where the file system shares the blocks and copies them on write: it takes neither time nor room. */
+/** True if the file system shares the blocks and copies them on write: it takes neither time nor room. */
 async function cloned(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
@@ -25,7 +25,7 @@ async function cloned(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** A second name for the same bytes: nobody writes into a blob, but whoever changes the owner or the mode of one of the two
+/** A second name for the same bytes: nobody writes into a blob, but to change the owner or the mode of one of the two
  *  names changes the other's. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
@@ -44,7 +44,7 @@ export async function copyFlushed(from: string, to: string): Promise<void> {
   await flushFile(to);
 }
 
-/** A file that never changes: shared blocks, else a second name where that is wanted, else its bytes. */
+/** A file that never changes: shared blocks, else a second name if that is wanted, else its bytes. */
 export async function copyImmutable(from: string, to: string, links: boolean): Promise<void> {
   if (await cloned(from, to)) return flushFile(to);
   if (links && (await linked(from, to))) return;

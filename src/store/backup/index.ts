@@ -16,7 +16,7 @@ import { sqliteDb } from "../sqlite/driver.ts";
 import type { BackedUp } from "../upkeep.ts";
 
 const COPIERS = 8;
-/** Beside the database and the blobs: every HMAC key, and the operator's own list. */
+/** Besides the database and the blobs: every HMAC key, and the operator's own list. */
 const SINGLE_FILES = ["secrets", "brands.txt"];
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
@@ -32,7 +32,7 @@ async function readyFolder(data_dir: string, folder: string): Promise<void> {
   }
 }
 
-/** What is not to come back: this backup's hold, and what sites that were deleted have left. */
+/** Rows that are not to come back: this backup's hold, and what deleted sites have left. */
 const LEAVE_OUT = [
   "delete from holds",
   "delete from files where version_no in (select version_no from versions join leftovers using (site_id))",
@@ -54,7 +54,7 @@ async function copyDatabase(db: Database, path: string): Promise<void> {
   await flushFile(path);
 }
 
-/** False where the blob is missing or not what its name says: such a copy is worth nothing. */
+/** False if the blob is missing or not what its name says: such a copy is worth nothing. */
 async function copyBlob({ data_dir, folder, links }: BackupJob, { sha256, bytes }: BlobRow): Promise<boolean> {
   const path = blobPath(folder, sha256);
   try {
@@ -71,7 +71,7 @@ async function copyBlob({ data_dir, folder, links }: BackupJob, { sha256, bytes 
 interface BackupJob {
   data_dir: string;
   folder: string;
-  /** Second names in the place of copies where blocks cannot be shared. */
+  /** Second names instead of copies, if blocks cannot be shared. */
   links: boolean;
 }
 

@@ -18,7 +18,7 @@ const SET_ASIDE = "quarantine";
 type Bad = { why: "missing" } | { why: "unreadable" } | { why: "damaged"; seen: string };
 type Condition = { why: "whole" } | Bad;
 
-/** Says `unreadable` only where disk, owner or mode are to blame: too many open files say nothing about a file. */
+/** `unreadable` only if disk, owner or mode are to blame: too many open files prove nothing about a file. */
 async function conditionOf(path: string, sha256: string): Promise<Condition> {
   try {
     const found = await stat(path);
@@ -47,9 +47,9 @@ function setAside(data_dir: string, sha256: string): void {
   flushFolderSync(blobFolder(data_dir, sha256));
 }
 
-/** Decides under the write lock, where no deploy can be about to name the file: one that puts the blob anew at this
+/** Decides under the write lock, while no deploy can be about to name the file: one that puts the blob anew at this
  *  very moment looks for it inside its own transaction, afterwards. What cannot be read may be whole all the same, and is
- *  left where it is. Null: it was healed or swept meanwhile. */
+ *  left where it is. Null if it was healed or swept meanwhile. */
 function* settle(data_dir: string, { blob_no, sha256 }: BlobRow, condition: Bad): Op<Damage | null> {
   const losses = (yield* lossesBy.all(blob_no)).map((loss) => ({ ...loss, live: loss.live === 1 }));
   const { why } = condition;
@@ -68,11 +68,11 @@ async function check({ db, data_dir }: DataDir, blob: BlobRow): Promise<Damage |
   return condition.why === "whole" ? null : db.write(() => settle(data_dir, blob, condition));
 }
 
-/** What no foreign key says: a version belongs to a site, or to what one that is gone has left. */
+/** A rule that is no foreign key: a version belongs to a site, or to what one that is gone has left. */
 const ASTRAY = `select version_id, site_id from versions where site_id not in (select site_id from sites)
   and site_id not in (select site_id from leftovers)`;
 
-/** Nor that a version is shown somewhere, and a preview is of its own site's. */
+/** Two more: a version is shown somewhere, and a preview shows its own site's version. */
 const UNSHOWN = `select version_id, site_id from versions join sites using (site_id) where case when listed_no is null
   then not exists (select 1 from previews where previews.version_no = versions.version_no) or live_version_id = version_id
   else live_since is null end`;
@@ -96,7 +96,7 @@ function databaseFaults(db: Database): string[] {
   ];
 }
 
-/** All of it, as fast as the disk can. */
+/** Verifies everything, as fast as the disk can. */
 export async function verifyAll(parts: DataDir): Promise<Checked> {
   const database = [...databaseFaults(parts.sqlite), ...(await wrongFigures(parts.db))];
   const checked: Checked = { blobs: 0, bytes: 0, damages: [], database };

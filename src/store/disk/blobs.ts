@@ -63,7 +63,7 @@ async function flushBlobFolders(data_dir: string, folders: readonly string[]): P
   for (const name of found) durable_folders.add(join(blobs, name));
 }
 
-/** Where somebody took a folder away, it is made again. */
+/** Runs `work`; if somebody removed a folder, it is made again, and `work` runs once more. */
 async function withFolders<T>(data_dir: string, sha256: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -77,7 +77,7 @@ async function withFolders<T>(data_dir: string, sha256: string, work: () => T | 
 
 type BlobContent = readonly [sha256: string, bytes: Bytes];
 
-/** Written beside the others, to be renamed. */
+/** Writes a blob under a temporary name. */
 const beginBlob = (data_dir: string, [sha256, bytes]: BlobContent): Begun =>
   beginWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
 
@@ -117,7 +117,7 @@ export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, B
   await flushBlobFolders(data_dir, folders);
 }
 
-/** Inside the deploy's transaction: false where a sweep took the blob since it was put. 200 of them: 0.35 ms. */
+/** Inside the deploy's transaction: false if a sweep took the blob since it was put. 200 of them: 0.35 ms. */
 export const blobIsThere = (data_dir: string, sha256: string, bytes: number): boolean =>
   statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false })?.size === bytes;
 
@@ -156,7 +156,7 @@ const unreadable =
   };
 const changed = (sha256: string): DamagedBlob => new DamagedBlob(sha256, "does not match its hash");
 
-/** Null where it cannot be told. */
+/** Null if the file cannot be looked at. */
 function seenAt(path: string): string | null {
   try {
     return fingerprint(statSync(path));
@@ -195,7 +195,7 @@ export function readBlobs(data_dir: string): Blobs {
     },
     open({ sha256 }) {
       const path = blobPath(data_dir, sha256);
-      // Bun opens the file in this thread, too: 2 us, where asking another thread takes a quarter of such a request.
+      // Bun opens the file in this thread, too: 2 us; asking another thread takes a quarter of such a request.
       const seen = seenAt(path);
       return seen !== null && checked.get(sha256) === seen ? Bun.file(path) : check(sha256, path);
     },

@@ -9,7 +9,7 @@ export function prepareBrands(data_dir: string): void {
   if (!existsSync(fileOf(data_dir))) writeFileSync(fileOf(data_dir), FIRST_BRANDS, { mode: 0o600 });
 }
 
-/** Empty where the operator has taken the file away: then there are none until the next start. */
+/** Empty if the operator has removed the file: then there are none until the next start. */
 export function readBrands(data_dir: string): string {
   try {
     return readFileSync(fileOf(data_dir), "utf8");

@@ -28,14 +28,14 @@ export function flushFolderSync(path: string): void {
   }
 }
 
-/** Makes folders that only this user may enter; flushed with their parent by the caller. */
+/** Makes folders that only this user may enter; the caller flushes them with their parent. */
 export const makeFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
 
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, at);
 }
 
-/** A file on its way: its bytes are with the kernel, under a temporary name. One of the two is called, once. */
+/** A file whose bytes are with the kernel, under a temporary name. One of the two functions is called, once. */
 export interface Begun {
   /** Flushes it and gives it its name; the folder is not flushed. On failure nothing is left behind and the error is thrown
    *  as it is. */
@@ -84,11 +84,7 @@ export function beginWhole(temporary: string, path: string, bytes: Uint8Array): 
   };
 }
 
-/** Has the kernel begin to write a file that is flushed a little later: of many files, the first flush then finds places on
- *  the disk for all and commits them in one go, where each would have waited for a commit of its own (bench/README.md, deploy).
- *  Whether it is on the disk the flush alone says. */
-
-/** Of <fcntl.h>: the same on every Linux. */
+/** From <fcntl.h>: the same on every Linux. */
 const SYNC_FILE_RANGE_WRITE = 2;
 
 type SyncFileRange = (descriptor: number, offset: number, bytes: number, flags: number) => number;
@@ -104,8 +100,10 @@ function openSyncFileRange(): SyncFileRange {
 
 let syncFileRange: SyncFileRange | undefined;
 
-/** False where the kernel could not: then the bytes must be written once more, for it may have dropped them, and the flush
- *  would know nothing of it. */
+/** Has the kernel begin to write a file that is flushed a little later: the first flush of many files then finds places on the
+ *  disk for all and commits them in one go, where each would have waited for a commit of its own (bench/README.md, deploy). Only
+ *  the flush makes sure that it is on the disk. False if the kernel failed: then the bytes must be written once more, for it may
+ *  have dropped them, and the flush would not notice. */
 function beginWriteBack(descriptor: number): boolean {
   syncFileRange ??= openSyncFileRange();
   return syncFileRange(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) === 0;

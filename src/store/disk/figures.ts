@@ -1,5 +1,5 @@
 /** Figures that all processes of a server add up in one shared page, so that any worker can answer `/metrics` for all.
- *  Losing them in a crash harms nobody. */
+ *  Losing them in a crash does no harm. */
 import type { Figures } from "../upkeep.ts";
 import { makePage, openPage } from "./shared-page.ts";
 
@@ -12,7 +12,7 @@ const LAST = PAGE / BYTES_PER_SLOT;
 
 const FILE = { name: "metrics", bytes: PAGE };
 
-/** Where files cannot be mapped, one process serves and has the page to itself. */
+/** For systems on which files cannot be mapped: one process serves and has the page to itself. */
 const unshared = new Map<string, BigInt64Array>();
 
 /** The cells, to be asked for anew each time. `lost` is called where what was in them is lost. */
@@ -48,7 +48,7 @@ function isAlive(pid: bigint): boolean {
   }
 }
 
-/** What could not be counted is 0: the drain asks once more, when /proc may be gone already. */
+/** A figure that could not be counted is 0: the drain asks once more, when /proc may be gone already. */
 const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0);
 
 export function openFigures(data_dir: string): Figures {

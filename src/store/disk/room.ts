@@ -29,7 +29,7 @@ interface UploadSize {
 }
 
 /** W0: whether an upload fits: its bytes in three times (blobs, write-ahead log, database), its files in twice (what is
- *  made of them may be as many), beside the reserves and the other uploads. */
+ *  made of them may be as many), besides the reserves and the other uploads. */
 export function roomIn({ bavail, bsize, files, ffree }: DiskFigures, upload: UploadSize): boolean {
   if (bavail * bsize < RESERVE_BYTES + 3 * upload.bytes + upload.beside) return false;
   return files === 0 || ffree >= RESERVE_FILES + 2 * upload.files;
@@ -118,7 +118,7 @@ export function keepBallast(data_dir: string): void {
   } catch {} // the next sweep tries again
 }
 
-/** btrfs writes every change to a new place. Where there is none left, a write to a mapped page ends the process by SIGBUS,
+/** btrfs writes every change to a new place. If there is none left, a write to a mapped page ends the process by SIGBUS,
  *  and SQLite maps `-shm` files, which it makes anew at each start. In a folder with the attribute C new files are
  *  written in place. */
 const BTRFS = 0x9123683e;

@@ -1,5 +1,5 @@
-/** `DATA/secrets`: the random keys that the service signs with, one for each purpose. Whoever loses them ends the
- *  forms that are open; whoever leaks them lets forged ones pass. */
+/** `DATA/secrets`: the random keys that the service signs with, one for each purpose. If they are lost, open forms
+ *  end; if they leak, forged ones pass. */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { randomKey } from "../../base/random.ts";
@@ -72,7 +72,7 @@ function ringOf(keys: Readonly<Record<string, string>>, ring: Ring): (RingKey & 
     .sort((a, b) => b.day - a.day);
 }
 
-/** The same keys, with a new one where the newest is old, and without those that sign nothing any more. */
+/** The same keys, with a new one for each ring whose newest is old, and without those that no longer count. */
 function turned(keys: Readonly<Record<string, string>>, today: number): Record<string, string> {
   const kept = { ...keys };
   for (const ring of RINGS) {
@@ -84,7 +84,7 @@ function turned(keys: Readonly<Record<string, string>>, today: number): Record<s
   return kept;
 }
 
-/** Makes a key where the newest of a ring is old. For the sweep of the one process that prepared the data directory; where the
+/** Makes a key if the newest of a ring is old. For the sweep of the one process that prepared the data directory; if the
  *  file is gone the keys in memory go on, and the next start makes others. */
 export function turnKeys(data_dir: string, now: number): void {
   const found = readAll(data_dir);
@@ -130,7 +130,7 @@ export function openKeyring(data_dir: string, ring: Ring, now: () => number): Ke
       const found = readRing(data_dir, ring);
       if (found.length > 0) keys = found;
     } catch {
-      // What was read before goes on to count; the sweep says that the file is damaged.
+      // The keys that were read before go on to count; the sweep says that the file is damaged.
     }
   }
   /** A clock that was set back counts as long past. */

@@ -1,4 +1,4 @@
-/** Pages that all processes and threads of a server share: a file each, mapped. They lie on tmpfs where there is one, for
+/** Pages that all processes and threads of a server share: a file each, mapped. They are on tmpfs if there is one, for
  *  a full copy-on-write disk answers a write to a mapped page with SIGBUS; else in the data directory. Who may write to
  *  such a file may shorten it too, and the next access ends the process: so it is for this user alone, and looked at. */
 import {
@@ -25,12 +25,12 @@ interface PageFile {
 interface SharedPage {
   /** Never kept across `mend`: another mapping may hold afterwards. */
   bytes(): Uint8Array;
-  /** False where no server has made the page, or it cannot be seen from here (another container's `/dev/shm`). */
+  /** False if no server has made the page, or it cannot be seen from here (another container's `/dev/shm`). */
   shared(): boolean;
   /** Call it before touching the bytes. Mends a page that was shortened; follows to another one, and with `make` makes it
-   *  where there is none any more. True where what was in it is lost. 3 µs. */
+   *  if there is none any more. True if its content is lost. 3 µs. */
   mend(make?: boolean): boolean;
-  /** Calls `look` at once where somebody touches the file; a call now and then is needed beside it. */
+  /** Calls `look` at once when somebody touches the file; a call now and then is needed as well. */
   watch(look: () => void): { stop(): void };
 }
 
@@ -84,7 +84,7 @@ function find(places: readonly string[]): FoundPage | null {
   return null;
 }
 
-/** Zeros are written, not left out: a hole gets its memory at the first access, and SIGBUS where there is none. */
+/** Zeros are written, not left out: a hole gets its memory at the first access, and SIGBUS if there is none. */
 function fill(path: string, flags: number, bytes: number): void {
   const file = openSync(path, flags, 0o600);
   try {
@@ -136,7 +136,7 @@ function mapWhole({ path, size }: FoundPage, bytes: number): Uint8Array {
 
 const isSame = (one: FoundPage, other: FoundPage | null): boolean => one.path === other?.path && one.ino === other.ino;
 
-/** Where there is no page, memory of this process alone. */
+/** If there is no page, it is memory of this process alone. */
 export function openPage(data_dir: string, { name, bytes }: PageFile): SharedPage {
   const places = placesOf(data_dir, name);
   const watched = watchOne();
@@ -152,7 +152,7 @@ export function openPage(data_dir: string, { name, bytes }: PageFile): SharedPag
   function mend(makes = false): boolean {
     try {
       const found = findOrMake(makes);
-      if (found === null) return false; // removed: whoever had it mapped goes on sharing it
+      if (found === null) return false; // removed: processes that had it mapped go on sharing it
       if (isSame(found, mapped) && found.size >= bytes) return false;
       page = mapWhole(found, bytes);
       mapped = found;

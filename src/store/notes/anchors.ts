@@ -51,6 +51,6 @@ function* carryAnchors(site_id: string, rows: readonly CarriedRow[]): Op<void> {
 export const ANCHORS = {
   /** All threads of the site that have a quote. Empty if it never had comments: nothing is read then but an index. */
   anchors: read((_, site_id: string) => anchorsOf(site_id)),
-  /** What a change of the live version made of them. */
+  /** Stores the places that passages have after a change of the live version. */
   carry: write((_, site_id: string, rows: readonly CarriedRow[]) => carryAnchors(site_id, rows)),
 };

@@ -25,7 +25,7 @@ interface FeedStatements {
   items: Statement<FeedRow>;
 }
 
-/** `from`: rows `c` of a feed, oldest first where nothing else is asked. They are counted and skipped by what indexes hold;
+/** `from`: rows `c` of a feed, oldest first. They are counted and skipped by indexes alone;
  *  a whole row is read only of items that are shown. */
 const feedOf = (from: string): FeedStatements => ({
   total: statement(`select count(*) as total from ${from}`),
@@ -96,10 +96,10 @@ export function* deliveredItem(
 }
 
 export const FEEDS = {
-  /** Of the whole site if `page` is null. `most`: of a feed with more comments no items are read. */
+  /** The feed of a page, or of the whole site if `page` is null. `most`: if a feed has more comments, no items are read. */
   feed: read((_, site_id: string, page: string | null, from: number, count: number, most?: number) =>
     feed(site_id, page, from, count, most),
   ),
-  /** All that a person wrote, oldest first, whoever sees it; what was rejected is shown to nobody (ruling 16). */
+  /** All that a person wrote, oldest first, whether others see it or not; but nothing that was rejected (ruling 16). */
   written: read((_, site_id: string, person_id: string) => written(site_id, person_id)),
 };

@@ -127,7 +127,7 @@ const setState = statement(
      public_no = case when ?4 = 1 or ?5 = 1 then ?6 else public_no end, own_no = ?6
    where comment_no = ?1`,
 );
-// What was answered while it waited is seen from now on.
+// Answers that were given while it waited are seen from now on.
 const showReplies = statement(
   "update comments set was_public = 1, public_no = ?2 where thread_no = ?1 and comment_no <> ?1 and state = 'public'",
 );
@@ -196,7 +196,7 @@ export const MODERATING = {
     queue(site_id, state, after, limit),
   ),
   counts: read((_, site_id: string) => counts(site_id)),
-  /** Of a comment that is there, hidden or not; else nothing happens. */
+  /** Reports a comment that is there, hidden or not; else nothing happens. */
   report: write((backend, site_id: string, id: string, said: { reason: ReportReason; text: string | null }) =>
     announcing(backend, report(site_id, id, said, backend.now()), (done) =>
       done ? { type: "comment.reported", site_id, comment_id: id } : null,

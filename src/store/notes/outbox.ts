@@ -79,9 +79,9 @@ function* contentOf(id: string, now: number): Op<DeliveryContent | null> {
   if (row === null) return null;
   const site = yield* siteById.get(row.site_id);
   const asked = yield* webhook(row.site_id);
-  const told = yield* deliveredItem(row.comment_no);
-  if (site === null || !isShown(siteState(site, now)) || told === null) return null;
-  return asked !== null && asked.events.includes(row.type) ? { site, webhook: asked, ...told } : null;
+  const item = yield* deliveredItem(row.comment_no);
+  if (site === null || !isShown(siteState(site, now)) || item === null) return null;
+  return asked !== null && asked.events.includes(row.type) ? { site, webhook: asked, ...item } : null;
 }
 
 /** A change that an owner may have asked to hear of, in one transaction with its delivery. */
@@ -108,7 +108,7 @@ export function decided({ action, site_id }: CommentDecision, { changed, thread 
 }
 
 export const OUTBOX = {
-  /** Of each site the delivery that has been due longest, of at most `limit` sites; what was never tried goes first. */
+  /** The delivery that has been due longest, for each of at most `limit` sites; deliveries that were never tried come first. */
   due: read((_, at: number, limit: number) => due.all(at, limit)),
   /** Null if there is nobody to deliver to any more, or nothing: then it is done. */
   content: read(({ now }, id: string) => contentOf(id, now())),

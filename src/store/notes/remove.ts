@@ -35,7 +35,7 @@ const forgetReports = statement("delete from comment_reports where comment_no = 
 const wasSeen = ({ state, was_public }: CommentStanding): boolean =>
   was_public === 1 && (state === "public" || state === "pending");
 
-/** A root that strangers saw and others answered stays as a gap. An answer that waits is not enough, for the gap would tell of
+/** A root that strangers saw and others answered stays as a gap. An answer that waits is not enough, for the gap would betray
  *  it: then the gap comes with the first answer that is approved. */
 function* gapOf(row: CommentStanding): Op<"deleted" | "erased"> {
   if (!isRoot(row) || !wasSeen(row)) return "deleted";

@@ -30,7 +30,7 @@ export interface Revised {
 
 const NAME_DIGITS = 8;
 
-/** A name that only some are shown is part of it for them: a number that grew for it would tell strangers of it. */
+/** The revision has a digest of a name that only some see, for them alone: a number that grew with it would betray it. */
 export function revisionOf({ rev, unshown_name }: Revised): string {
   if (unshown_name === null) return String(rev);
   return `${rev}.${createHash("sha256").update(unshown_name).digest("hex").slice(0, NAME_DIGITS)}`;
@@ -140,5 +140,5 @@ export const visibilityWhere = (row: "c" | "r"): string =>
 export const numberOf = (row: "c" | "r"): string =>
   `case when ${isViewersOwn(row)} then ${row}.own_no when ${row}.was_public = 1 then ${row}.public_no else 0 end`;
 
-/** What everybody visibilityWhere: a comment and the first of its thread. */
+/** A condition: everybody sees the comment `c` in the thread of `r`. */
 export const IS_PUBLIC = "c.state = 'public' and r.state in ('public', 'erased')";

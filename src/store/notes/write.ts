@@ -104,7 +104,7 @@ interface NewText {
 function* refuseFullText({ site_id, text }: NewText, page: string, instead_of = 0): Op<void> {
   const { n } = (yield* held.get(site_id, page, instead_of))!;
   if (n + [...text].length <= MOST_TEXT) return;
-  // How near it was would tell of words that wait.
+  // The number of characters left would betray words that wait.
   throw new Refusal(
     "page_full",
     `The comments of this page would hold more than ${MOST_TEXT} characters: say it shorter.`,
@@ -250,7 +250,7 @@ function* edit(wanted: Edit, now: number): Op<FoundComment> {
 }
 
 export const WRITING = {
-  /** What the visitor wrote under this key before. */
+  /** The comment that the visitor wrote under this key before. */
   byCanonical: read((_, site_id: string, by: Pick<Author, "id" | "kind">, canonical: string) =>
     writtenBefore(site_id, by, canonical),
   ),

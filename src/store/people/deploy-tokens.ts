@@ -67,7 +67,7 @@ function* live(hash: string, now: number): Op<DeployToken | null> {
   return row && tokenOf(row);
 }
 
-/** Throws where the token has ended since it was accepted, or is not for the site any more. */
+/** Throws if the token has ended since it was accepted, or is not for the site any more. */
 export function* refuseUnlessGranted({ deploy_hash, scope }: Granted, now: number, site?: Site): Op<void> {
   const token = yield* live(deploy_hash, now);
   if (token === null || !allows(token, scope)) throw grantEnded();
@@ -126,7 +126,7 @@ function* list(account_id: string, now: number): Op<DeployToken[]> {
 
 const used = note(({ now }, token_id: string) => touch.do(new Date(now()).toISOString(), token_id));
 
-/** Live ones alone: what has expired is as what never was. */
+/** Only live tokens are found: an expired one is as one that never was. */
 export const DEPLOY_TOKENS = {
   /** By the token's hash; null if it opens nothing, and while its account is disabled. Counts as a use. */
   find: steps("read", async (backend, hash: string): Promise<DeployToken | null> => {
@@ -137,7 +137,7 @@ export const DEPLOY_TOKENS = {
     if (found && stale) await (backend.noteUse?.deploy_token ?? used.on(backend))(found.token_id);
     return found;
   }),
-  /** Its bearer was here now. On a full or busy disk that is not written down, and nobody is refused for it. */
+  /** Notes a use of the token. On a full or busy disk that is left out, and nobody is refused for it. */
   used,
   /** Throws `invalid_input` for a site that is not the account's, and `quota_exceeded` for one token too many. */
   add: write(({ now }, by: SignedIn, token: NewDeployToken) => add(by, token, now())),

@@ -1,4 +1,4 @@
-/** What an operator does to accounts (CONTRACT 7), each act with its line in the audit log. */
+/** An operator's acts on accounts (CONTRACT 7), each with its line in the audit log. */
 import type { Site } from "../../base/types.ts";
 import { answering, type Bound, change, type Op, read, statement, write } from "../operation.ts";
 import { audit } from "../audit.ts";
@@ -83,7 +83,7 @@ type Slug = Pick<Site, "slug">;
 const disableAccount = statement(
   "update accounts set disabled_reason = ?2 where account_id = ?1 and disabled_reason is distinct from ?2",
 );
-// One that is disabled for a reason of its own keeps it.
+// A site that is disabled for a reason of its own keeps it.
 const disableSites = statement<Slug>(
   `update sites set disabled_reason = ?2, disabled_with_account = 1
    where owner_account_id = ?1 and (disabled_reason is null or disabled_with_account = 1) returning slug`,

@@ -76,7 +76,7 @@ export function* knowsNetwork(account_id: string, network_hash: string, now: num
 
 const held = statement("select 1 from sessions where session_id = ? and account_id = ?");
 
-/** Throws where the session has ended since it was accepted. */
+/** Throws if the session has ended since it was accepted. */
 export function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void> {
   if ((yield* held.get(session_id, account_id)) !== null) return;
   throw sessionEnded();
@@ -84,7 +84,7 @@ export function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void
 
 const forget = statement("delete from sessions where last_used_at <= ?");
 
-/** For the sweep: sessions that nobody used for 90 days, and networks of long ago. */
+/** For the sweep: forgets sessions that were not used for 90 days, and networks of long ago. */
 export function* forgetOldSessions(now: number): Op<void> {
   yield* forget.do(cutoff(now));
   yield* forgetNetworks.do(now - NETWORK_KEPT_MS);
@@ -99,7 +99,7 @@ const ofAccount = statement<Session>(
 );
 const remove = statement("delete from sessions where session_id = ? and account_id = ?");
 const removeOthers = statement("delete from sessions where account_id = ? and session_id <> ?");
-// One that was approved and not yet fetched would become a session afterwards.
+// A login that was approved and not yet fetched would become a session afterwards.
 const removeLogins = statement("delete from device_logins where account_id = ?");
 
 const removeAll = statement("delete from sessions where account_id = ?");
@@ -152,7 +152,7 @@ export const SESSIONS = {
     if (stale) await (backend.noteUse?.session ?? used.on(backend))(found.session_id);
     return found;
   }),
-  /** Its bearer was here now. On a full or busy disk that is not written down, and nobody is refused for it. */
+  /** Notes a use of the session. On a full or busy disk that is left out, and nobody is refused for it. */
   used,
   /** False if the account's password is no longer the one that was checked, or opens it no more. */
   start: write(({ now }, session: NewSession, account: { account_id: string; password_hash: string }) =>

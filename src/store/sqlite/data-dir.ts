@@ -1,4 +1,4 @@
-/** A data directory that is ready, opened: its database, its blobs, and the counter that tells of changes. */
+/** A prepared data directory, opened: its database, its blobs, and the counter of changes. */
 import type { Database } from "bun:sqlite";
 import { dropBallast } from "../disk/room.ts";
 import { blobIsThere, putBlobs } from "../disk/blobs.ts";

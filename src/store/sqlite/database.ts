@@ -45,8 +45,8 @@ const PRAGMAS = [
   ...(process.platform === "darwin" ? ["fullfsync = ON", "checkpoint_fullfsync = ON"] : []),
 ];
 
-/** A file of a data directory, opened with these settings in their order. Where the disk is full the ballast goes, and it
- *  is tried once more: SQLite needs room for two files beside the first. */
+/** A file of a data directory, opened with these settings in their order. On a full disk the ballast goes, and it is tried
+ *  once more: SQLite needs room for two more files. */
 export function openFile(data_dir: string, name: string, pragmas: readonly string[]): Database {
   return withRoom(data_dir, () => {
     const db = new Database(join(data_dir, name), { strict: true, create: true });
@@ -60,8 +60,9 @@ export function openFile(data_dir: string, name: string, pragmas: readonly strin
   });
 }
 
-/** SQLite removes the log before the page beside it, when the last connection ends: that alone is left where somebody else
- *  removed the log. Who opened the database then would begin another, and each would overwrite the other's. */
+/** Whether somebody removed the log. SQLite itself removes the log before `-shm`, when the last connection ends, so `-shm`
+ *  alone is never left by it. A connection that opened the database then would begin another log, and each would overwrite the
+ *  other's. */
 const logIsGone = (path: string): boolean => !existsSync(`${path}-wal`) && existsSync(`${path}-shm`);
 const restartForLog = (path: string): string =>
   `The log ${path}-wal was deleted under the server that uses it: restart it by SIGTERM (systemctl restart), which writes what the log held into the database.`;
@@ -85,7 +86,7 @@ export function databaseWatch(data_dir: string): () => string | null {
   };
 }
 
-/** For the process that prepares the data directory: it makes the file where there is none. */
+/** For the process that prepares the data directory: it makes the file if there is none. */
 export const openDatabase = (data_dir: string): Database => openFile(data_dir, "db", PRAGMAS);
 
 /** For all others: SQLite would make an empty database in the place of one that is lost. */

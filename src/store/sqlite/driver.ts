@@ -34,8 +34,8 @@ const AGAIN_MS = 2;
 
 const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
 
-/** Whoever writes without a pause keeps every other process from the lock, for they ask for it only now and then: after so
- *  long it is left alone for a fifth of the time. */
+/** A connection that writes without a pause keeps every other process from the lock, for they ask for it only now and then:
+ *  after so long the lock is left alone for a fifth of the time. */
 const HELD_MS = 8;
 const PAUSE_MS = AGAIN_MS + 1;
 
@@ -124,7 +124,7 @@ interface Writing {
   patience_ms?: number | undefined;
 }
 
-/** `heard` tells whoever serves that sites have changed. */
+/** `heard` is called when sites have changed, for the processes that serve. */
 export function sqliteDb(db: Database, heard: () => void, { lost = () => null, patience_ms }: Writing = {}): Db {
   const run = runner(db);
   const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));

@@ -1,4 +1,4 @@
-/** One number tells every process and thread that a site changed (ARCHITECTURE, idea 2). */
+/** The generation: one number by which every process and thread sees that a site changed (ARCHITECTURE, idea 2). */
 import type { Database } from "bun:sqlite";
 import { every } from "../../run/every.ts";
 import { randomBlock } from "../../base/random.ts";
@@ -14,7 +14,7 @@ export interface Counter extends Generation {
 const FILE = { name: "generation", bytes: 4096 };
 const WATCH_MS = 100;
 
-/** What it returns removes the page. */
+/** Returns a function that removes the page. */
 export const prepareGeneration = (data_dir: string): (() => void) =>
   process.platform === "win32" ? () => {} : makePage(data_dir, FILE);
 
@@ -25,7 +25,7 @@ function dataVersion(db: Database): () => number {
   return () => query.get()!.data_version;
 }
 
-/** A page that was lost began anew, so its next values may have been seen before: no row may pass for one of those. */
+/** A random beginning for a page that was lost: its next values may have been seen before, and an old row would pass for new. */
 function anywhere(): number {
   const [a, b, c, d] = randomBlock(4);
   return (a! << 24) | (b! << 16) | (c! << 8) | d! | 1;
@@ -51,13 +51,13 @@ function mappedCounter(data_dir: string) {
       Atomics.add(counter, 0, 1);
       unheard ||= !page.shared();
     },
-    /** Whether a server that runs may have seen none of it. */
+    /** Whether a running server may have missed an advance. */
     unheard: () => unheard,
   };
 }
 
-/** Makes a page anew that is gone, and sees what others committed. A failing disk must not end the process: whoever asks
- *  the database next is told. */
+/** Makes a page anew that is gone, and sees what others committed. A failing disk must not end the process: the
+ *  next question to the database throws. */
 function keepWatch(counter: ReturnType<typeof mappedCounter>, committed: () => number): { stop(): void } {
   let seen = committed();
   const look = (): void => {

@@ -1,20 +1,20 @@
-/** What a data directory says of itself, without a byte of it changed: also while its server runs. */
+/** Facts of a data directory, read without changing a byte of it: also while its server runs. */
 import { constants, Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerAddress } from "../upkeep.ts";
 
 export interface Peeked {
-  /** Null where no server ever started. */
+  /** Null if no server ever started. */
   address: ServerAddress | null;
-  /** Of its last versions (ISO 8601), newest first. */
+  /** The times of its last versions (ISO 8601), newest first. */
   deployed_at: string[];
 }
 
 const LAST = 10;
 
-/** Beside a server its log is read, too; where there is none, SQLite would make files to read by: it is told that nobody
- *  writes. */
+/** Opens the database read-only. With a running server its log is read, too; without one SQLite would make files of its own,
+ *  so it is opened as one that nobody writes. */
 function openUnchanged(path: string): Database {
   const beside_server = existsSync(`${path}-wal`) && existsSync(`${path}-shm`);
   const mode = beside_server ? "mode=ro" : "immutable=1";
@@ -22,7 +22,7 @@ function openUnchanged(path: string): Database {
   return new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
 }
 
-/** Null where there is no database that can be read. */
+/** Null if there is no database that can be read. */
 export function peekDataDir(data_dir: string): Peeked | null {
   const path = join(data_dir, "db");
   if (!existsSync(path)) return null;

@@ -1,4 +1,4 @@
-/** What the first process does once before anybody opens the store: folders, lock, schema, recovery (RELIABILITY 2). */
+/** The first process prepares a data directory once, before anybody opens the store: folders, lock, schema, recovery (RELIABILITY 2). */
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const RELEASE_MS = 1000;
 function lock(data_dir: string): Database {
   const path = join(data_dir, "lock.db");
   withRoom(data_dir, () => closeSync(openSync(path, "a", 0o600)));
-  chmodSync(path, 0o600); // before SQLite makes a journal beside it, as open to others as this is
+  chmodSync(path, 0o600); // before SQLite makes a journal with the same mode
   const holder = openFile(data_dir, "lock.db", [`busy_timeout = ${RELEASE_MS}`]);
   try {
     holder.run("BEGIN EXCLUSIVE");
@@ -85,7 +85,7 @@ function ready(data_dir: string, { now = 0, drops_deliveries = false }: Preparin
   return () => pages.forEach((remove) => remove());
 }
 
-/** What an older version or a hand from outside left open, and what SQLite made before its database was closed. */
+/** Closes to other users what an older version or an operator left open, and what SQLite has made. */
 function closeToOthers(data_dir: string): void {
   for (const { name } of readdirSync(data_dir, { withFileTypes: true }).filter((entry) => entry.isFile())) {
     chmodSync(join(data_dir, name), 0o600);

@@ -1,5 +1,5 @@
-/** `DATA/rates.db`: who did what how often, for all workers alike. A file of its own without fsync: what a power
- *  cut takes from it harms nobody. A call that is refused writes nothing. */
+/** `DATA/rates.db`: how often each caller did what, for all workers alike. It is a file of its own without fsync: losing its
+ *  last rows in a power cut does no harm. A call that is refused writes nothing. */
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ create table if not exists hits (hit_no integer primary key, key text not null, 
 create index if not exists hits_by_key on hits (key, at);
 create index if not exists hits_by_end on hits (ends_at);`;
 
-/** Clocks of one machine agree; what lies further ahead was counted before the clock was set back. */
+/** Clocks of one machine agree: a hit that is further ahead was counted before the clock was set back. */
 const AHEAD_MS = 1000;
 const PRUNE_EVERY_MS = UNIT_MS.m;
 
@@ -75,7 +75,7 @@ function* standings(key: string, windows: readonly RateWindow[], now: number, ta
 
 interface Counted {
   standing: Stands[];
-  /** Null where there was no room. */
+  /** Null if there was no room. */
   hit_no: number | null;
 }
 
@@ -88,10 +88,10 @@ function* countHit(key: string, windows: readonly RateWindow[], at: number, prun
   return { standing, hit_no };
 }
 
-/** What writes: in the thread of writes, or wherever else somebody counts. */
+/** The part that writes: in the thread of writes, or in a process that may wait. */
 export interface RateCounts {
   count(key: string, windows: readonly RateWindow[], at: number): Promise<Counted>;
-  /** As if the call had never been. Where the disk takes no write it stays counted: that harms less than an error
+  /** Takes a call back, as if it had never been. If the disk takes no write it stays counted: that harms less than an error
    *  after the answer is known. */
   forget(hit_no: number): Promise<void>;
 }

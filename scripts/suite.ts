@@ -14,7 +14,7 @@ import { ROOT, say, StepFailed } from "./run.ts";
 import { makeScratch } from "./scratch.ts";
 
 /** Of a test, long, because browsers, servers and compiled binaries use the same cores as the tests. */
-const TEST_MS = 30_000;
+export const TEST_MS = 30_000;
 /** Of a file: what hangs in spite of that is ended and has failed. */
 const FILE_MS = 600_000;
 /** Files wait for clocks, disks and browsers: so many more of them run at once than there are cores. */

@@ -1,4 +1,4 @@
-/** From a path to its answer, worked out once for each path of a version that somebody asks for. */
+/** Finds the answer of a path, once for each path of a version that a visitor asks for. */
 import { answer as answerTo, type Answered, type HangsOn, type Tried } from "../rules/answer.ts";
 import { isHtml } from "../base/media-types.ts";
 import { decodePath } from "../base/percent.ts";
@@ -7,28 +7,35 @@ import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../base/pages.t
 import { fallbackPath } from "../base/site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Budget, Kept } from "./budget.ts";
+import type {
+  ByteBudgetCache,
+  CacheEntry,
+  FileAnswer,
+  FoundBy,
+  HeaderEdits,
+  LoadedVersion,
+  PathAnswer,
+} from "./cache.ts";
 import type { HeaderTable } from "../rules/header-table.ts";
-import type { Answer, FileAnswer, FoundBy, HeaderEdits, LoadedVersion } from "./kept.ts";
 import { unknownVersion } from "./refusals.ts";
-import type { Manifests } from "./manifests.ts";
-import { NOT_MADE } from "./prebuilt.ts";
+import type { Manifests } from "./versions.ts";
+import { NOT_MADE } from "./headers.ts";
 import type { Shortcuts } from "./shortcuts.ts";
 
 /** With the shortcut that leads to it: as 30,000 of them were measured (bench/README.md). */
 const ANSWER_COST = 1000;
-/** The path stands in the key, the entity tag and its headers. */
+/** The path is in the key, in the entity tag and in the headers. */
 const COST_PER_CHARACTER = 8;
 
-/** What an answer may depend on beside the path, where the version's rules look at it. */
-export interface Asked {
-  /** `slug.sites_domain`, and with the version in front. */
+/** Conditions that the version's rules may look at in addition to the path. */
+export interface RequestConditions {
+  /** `slug.sites_domain`, and the same with the version before it. */
   hosts: { live: string; version: string };
   owned: boolean;
   navigates: boolean;
 }
 
-/** Each stands in the answer, and in the headers that are made of it for a 200, a 304 and another policy. */
+/** Each edit is kept four times: in the answer, and in its headers for a 200, for a 304 and under another policy. */
 const COST_OF_EDITS = 4;
 const bytesOf = (edits: HeaderEdits | null): number =>
   edits === null
@@ -38,45 +45,60 @@ const bytesOf = (edits: HeaderEdits | null): number =>
         0,
       );
 
-/** `path` is percent-encoded. `asked` is asked where the version has rules. At once where the answer or the manifest is
- *  here. Throws `invalid_path`. */
-type AnswerFor = (version: LoadedVersion, path: string, asked: () => Asked) => Answer | Promise<Answer>;
+/** `path` is percent-encoded. `asked` is called only if the version has rules. The answer comes at once if it or the
+ *  manifest is in the cache. Throws `invalid_path`. */
+type AnswerFor = (
+  version: LoadedVersion,
+  path: string,
+  asked: () => RequestConditions,
+) => PathAnswer | Promise<PathAnswer>;
 
 export interface Answers {
   to: AnswerFor;
   /** The same answer, with the steps that led to it (BEYOND 5). */
-  explained(version: LoadedVersion, path: string, asked: () => Asked): Promise<ExplainedAnswer>;
+  explained(version: LoadedVersion, path: string, asked: () => RequestConditions): Promise<ExplainedAnswer>;
 }
 
 interface ExplainedAnswer {
-  answer: Answer;
+  answer: PathAnswer;
   tried: Tried[];
-  /** Of the version: what stands there. */
+  /** The files of the version. */
   manifest: StoredManifest;
 }
 
-/** What of the service an answer comes from, and goes with. */
-interface Parts {
+/** Parts of the service that answers are made with. */
+interface AnswersParts {
   bodies: Bodies;
-  budget: Budget;
+  budget: ByteBudgetCache;
   manifests: Manifests;
   shortcuts: Pick<Shortcuts, "forget">;
 }
 
-export function createAnswers({ bodies, budget, manifests, shortcuts }: Parts): Answers {
+export function createAnswers({ bodies, budget, manifests, shortcuts }: AnswersParts): Answers {
   const drop = dropWith(shortcuts);
-  function keep(version: LoadedVersion, path: string, asked: () => Asked, found: Found, manifest: StoredManifest) {
+  function keep(
+    version: LoadedVersion,
+    path: string,
+    asked: () => RequestConditions,
+    found: FoundAnswer,
+    manifest: StoredManifest,
+  ) {
     const kept = { of: version, key: found.key, cost: costOf(found), used: false, drop };
     const answer = answerOf(bodies, kept, path, asked, found, manifest);
     version.answers.set(found.key, answer);
     budget.keep(answer);
     return answer;
   }
-  function answered(version: LoadedVersion, path: string, asked: () => Asked, manifest: StoredManifest | null): Answer {
+  function answered(
+    version: LoadedVersion,
+    path: string,
+    asked: () => RequestConditions,
+    manifest: StoredManifest | null,
+  ): PathAnswer {
     if (manifest === null) throw unknownVersion();
     return keep(version, path, asked, find(version, path, asked, manifest), manifest);
   }
-  function known(version: LoadedVersion, path: string, asked: () => Asked): Answer | undefined {
+  function known(version: LoadedVersion, path: string, asked: () => RequestConditions): PathAnswer | undefined {
     const answer = version.answers.get(path);
     return answer === undefined && looksFurther(version) ? version.answers.get(keyOf(path, asked())) : answer;
   }
@@ -92,7 +114,11 @@ export function createAnswers({ bodies, budget, manifests, shortcuts }: Parts): 
     return manifest.then((read) => known(version, path, asked) ?? answered(version, path, asked, read));
   };
 
-  async function explained(version: LoadedVersion, path: string, asked: () => Asked): Promise<ExplainedAnswer> {
+  async function explained(
+    version: LoadedVersion,
+    path: string,
+    asked: () => RequestConditions,
+  ): Promise<ExplainedAnswer> {
     const manifest = await manifests.of(version);
     if (manifest === null) throw unknownVersion();
     const tried: Tried[] = [];
@@ -104,28 +130,28 @@ export function createAnswers({ bodies, budget, manifests, shortcuts }: Parts): 
   return { to, explained };
 }
 
-const dropWith = (shortcuts: Parts["shortcuts"]) =>
-  function (this: Placed): void {
+const dropWith = (shortcuts: AnswersParts["shortcuts"]) =>
+  function (this: KeptAtPath): void {
     const dropped = this.of.answers.get(this.key);
     this.of.answers.delete(this.key);
     if (dropped !== undefined && dropped.kind !== "redirect") shortcuts.forget(dropped);
   };
 
-/** Whether its rules look at more than the path. */
+/** True if its rules look at more than the path. */
 const looksFurther = ({ rules: { redirects } }: LoadedVersion): boolean =>
   redirects !== null && (redirects.by_owner || redirects.by_use);
-const keyOf = (path: string, { owned, navigates }: Pick<Asked, "owned" | "navigates">): string =>
+const keyOf = (path: string, { owned, navigates }: Pick<RequestConditions, "owned" | "navigates">): string =>
   `${path}\0${owned ? "o" : ""}${navigates ? "n" : ""}`;
 
 const NOTHING_FURTHER = { owned: false, navigates: false };
 
-/** Where an answer is kept. */
-interface Placed extends Kept {
+/** The place where an answer is kept. */
+interface KeptAtPath extends CacheEntry {
   of: LoadedVersion;
   key: string;
 }
 
-interface Found {
+interface FoundAnswer {
   answered: Answered<StoredFile>;
   hangs_on: HangsOn;
   key: string;
@@ -135,10 +161,10 @@ interface Found {
 function find(
   version: LoadedVersion,
   path: string,
-  asked: () => Asked,
+  asked: () => RequestConditions,
   manifest: StoredManifest,
   tried?: Tried[],
-): Found {
+): FoundAnswer {
   const { redirects: rules, headers } = version.rules;
   const { owned, navigates } = rules === null ? NOTHING_FURTHER : asked();
   const { answered, hangs_on } = answerTo(manifest, path, { rules, owned, navigates }, tried);
@@ -149,12 +175,12 @@ function find(
 
 function answerOf(
   bodies: Bodies,
-  kept: Placed,
+  kept: KeptAtPath,
   path: string,
-  asked: () => Asked,
-  { answered, hangs_on, edits }: Found,
+  asked: () => RequestConditions,
+  { answered, hangs_on, edits }: FoundAnswer,
   manifest: StoredManifest,
-): Answer {
+): PathAnswer {
   const { of: version } = kept;
   const { rule = null } = answered;
   const fileAnswer = (file: StoredFile, by: FoundBy): FileAnswer => {
@@ -167,11 +193,11 @@ function answerOf(
     const vary = varyOf(body.coded, shell || hangs_on.use);
     return { kind: "file", by, rule, skew: null, body, etag, link, vary, edits, ...NOT_MADE, ...kept };
   };
-  const missing = (file: StoredFile | null, shell: FileAnswer | null): Answer => {
+  const missing = (file: StoredFile | null, shell: FileAnswer | null): PathAnswer => {
     const page = file && bodies.of(version, file, "missing");
-    return { kind: "unmatched", rule, page, shell, edits, bare_at: null, shortcut: null, ...kept };
+    return { kind: "unmatched", rule, page, shell, edits, no_former_file_at_generation: null, shortcut: null, ...kept };
   };
-  const moved = (status: number, location: string): Answer => {
+  const moved = (status: number, location: string): PathAnswer => {
     return { kind: "redirect", rule, status, location, by_use: hangs_on.use, ...kept };
   };
   if (answered.kind === "file") return fileAnswer(answered.file, answered.by);
@@ -182,28 +208,28 @@ function answerOf(
   return missing(answered.page, shell ? fileAnswer(shell, "spa_fallback") : null);
 }
 
-const costOf = ({ key, edits }: Found): number =>
+const costOf = ({ key, edits }: FoundAnswer): number =>
   ANSWER_COST + COST_PER_CHARACTER * key.length + COST_OF_EDITS * bytesOf(edits);
 
-function editsFor(table: HeaderTable, path: string, { hosts }: Asked): HeaderEdits | null {
+function editsFor(table: HeaderTable, path: string, { hosts }: RequestConditions): HeaderEdits | null {
   const decoded = decodePath(path)!;
   const [live, version] = [table.edits(decoded, hosts.live), table.edits(decoded, hosts.version)];
   return live.length === 0 && version.length === 0 ? null : { live, version };
 }
 
-/** Relative addresses of a page there lead elsewhere than at the root. */
+/** True if relative addresses of a page at `path` lead elsewhere than those of a page at the root. */
 const isBelowRoot = (path: string): boolean => decodePath(path)!.includes("/", 1);
 
-/** `other`: where a page goes to navigations alone, what everything else gets there. */
-function etagOf({ version: { version_id }, dress }: LoadedVersion, path: string, other: boolean): string {
-  const marks = `${dress === "" ? "" : `+${dress}`}${other ? "+u" : ""}`;
+/** `other` marks the answer to requests that are no navigations, at a path where navigations get a page. */
+function etagOf({ version: { version_id }, comments_variant }: LoadedVersion, path: string, other: boolean): string {
+  const marks = `${comments_variant === "" ? "" : `+${comments_variant}`}${other ? "+u" : ""}`;
   return `"${version_id}${marks}:${path}"`;
 }
 
-/** What a page says of its comments (COMMENTS 1): the companion, and where to write. A shell goes out only where the site is
- *  a single-page app, so that its routes are pages. */
-function linkOf({ dress, version, rules }: LoadedVersion, files: StoredManifest, page: Page): string | null {
-  if (dress === "") return null;
+/** The Link header of a page with comments (COMMENTS 1): the address of its feed, and where to write. A shell is sent only
+ *  if the site is a single-page app, so its routes count as pages. */
+function linkOf({ comments_variant, version, rules }: LoadedVersion, files: StoredManifest, page: Page): string | null {
+  if (comments_variant === "") return null;
   const ruled = shownByRule(files, rules.redirects);
   const companion = feedAddress({ files, spa: { enabled: true }, version, ruled }, page);
   return `<${companion}>; rel="replies alternate"; type="application/ld+json"; title="Comments", </_svc/comments/>; rel="http://www.w3.org/ns/oa#annotationService"`;

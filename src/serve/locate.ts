@@ -1,58 +1,59 @@
-/** From a site's host to what is shown there: the row of the slug, whether visitors may see the site at all, the version.
- *  Pages and the paths that the service keeps on a site's host ask here alike. */
+/** Finds what a site's host shows: the row of the slug, whether visitors may see the site, and the version. Pages ask here,
+ *  and so do the service's own paths on a site's host. */
+
 import { isShown, siteState } from "../base/site-state.ts";
-import type { Previews, ShownPreview } from "../store/previews.ts";
 import type { Site } from "../base/types.ts";
-import type { LoadedVersion, Row } from "./kept.ts";
+import type { Previews, ShownPreview } from "../store/previews.ts";
+import type { ServingStore } from "../store/serving.ts";
+import type { ByteBudgetCache, LoadedVersion, SiteRow } from "./cache.ts";
 import { type Policy, policyOf } from "./policy.ts";
 import { disabled, expired, unknownHost, unknownVersion } from "./refusals.ts";
-import type { Rows } from "./rows.ts";
-import { type Beside, dressOf, type LoadedVersions } from "./versions.ts";
+import { type BesideLive, commentsVariantOf, type LoadedVersions } from "./versions.ts";
 
-/** Of `<slug>.<sites_domain>`, `<version_id>--<slug>.<sites_domain>` or `<preview>--<slug>.<sites_domain>`. */
+/** A host of the form `<slug>.<sites_domain>`, `<version_id>--<slug>.<sites_domain>` or `<preview>--<slug>.<sites_domain>`. */
 export interface SiteHost {
   slug: string;
   version_id: string | null;
   preview?: string;
 }
 
-/** Not a version's own, and no preview's. */
+/** True for the host of the live version: it names no version and no preview. */
 export const isLiveHost = ({ version_id, preview }: SiteHost): boolean => version_id === null && preview === undefined;
 
-/** What stands behind a site's host. */
+/** The site and the version that a host shows. */
 export interface Hosted {
-  row: Row;
+  row: SiteRow;
   site: Site;
   version: LoadedVersion;
   policy: Policy;
-  /** What the host of a version or a preview has before the two hyphens; of the live one, its version's. */
+  /** The part of the host before the two hyphens. For the live host it is the id of the live version. */
   label: string;
 }
 
-/** Throws the refusal that visitors get: 404, 410, 451. Never awaits where all is kept. */
+/** Throws the refusal that visitors get: 404, 410 or 451. Does not await if everything is in the cache. */
 export type Locate = (host: SiteHost) => Hosted | Promise<Hosted>;
 
 /** A version's own host has no comments (CONTRACT 2). */
-const NO_DRESS = "";
+const NO_COMMENTS_VARIANT = "";
 
-interface Parts {
+interface LocateParts {
   store: { previews: Pick<Previews, "shown"> };
   now: () => number;
   base_url: string;
   contact: string | null;
 }
 
-/** `named`: the row says that it is there; any other id may be a stranger's guess. */
+/** `named` is true if the row says that the version exists. Any other id may be a stranger's guess. */
 interface Reading extends Omit<Hosted, "version"> {
   read: Promise<LoadedVersion | null>;
   named: boolean;
 }
 
-/** What a row names may be removed before it is read, as what is shown moves on: then the row is read again, so often. */
+/** A version may be removed after its row was read, because the site moved on. Then the row is read again, at most so often. */
 const ATTEMPTS = 5;
 
-export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts): Locate {
-  /** `left`: how often the row may still be read. */
+export function createLocate(rows: Rows, versions: LoadedVersions, parts: LocateParts): Locate {
+  /** Reads the row. `left` is how often that may still happen. */
   async function fresh(host: SiteHost, left: number): Promise<Hosted> {
     if (left === 0) throw unknownVersion();
     return hostedBy(await rows.read(host.slug), host, left - 1);
@@ -64,7 +65,7 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
     return read.then((version) => (version === null ? fresh(host, named ? left : 0) : { ...hosted, version }));
   }
 
-  function hostedBy(row: Row, host: SiteHost, left: number): Hosted | Promise<Hosted> {
+  function hostedBy(row: SiteRow, host: SiteHost, left: number): Hosted | Promise<Hosted> {
     const site = shownSite(row, parts);
     if (isLiveHost(host)) return whole(live(row, site, versions, rows), host, left);
     const at = (previews: readonly ShownPreview[]) =>
@@ -81,32 +82,32 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Parts)
   };
 }
 
-function live(row: Row, site: Site, versions: LoadedVersions, rows: Rows): Hosted | Reading {
+function live(row: SiteRow, site: Site, versions: LoadedVersions, rows: Rows): Hosted | Reading {
   const policy = policyOf(site, "live");
   const label = site.live_version_id;
   if (row.live) return { row, site, version: row.live, policy, label };
-  const read = versions.read(site, label, dressOf(site)).then((version) => {
+  const read = versions.read(site, label, commentsVariantOf(site)).then((version) => {
     if (version !== null) rows.setLive(row, version);
     return version;
   });
   return { row, site, policy, label, read, named: true };
 }
 
-function beside(row: Row, site: Site, shown: ShownAt, versions: LoadedVersions): Hosted | Reading {
+function beside(row: SiteRow, site: Site, shown: ShownAt, versions: LoadedVersions): Hosted | Reading {
   const { version_id, named, ...which } = shown;
   const policy = policyOf(site, which.name === null ? "version" : "preview");
   const label = which.name ?? version_id;
-  const version = versions.ready(site, version_id, NO_DRESS, which);
+  const version = versions.ready(site, version_id, NO_COMMENTS_VARIANT, which);
   if (version) return { row, site, version, policy, label };
-  return { row, site, policy, label, read: versions.read(site, version_id, NO_DRESS, which), named };
+  return { row, site, policy, label, read: versions.read(site, version_id, NO_COMMENTS_VARIANT, which), named };
 }
 
-interface ShownAt extends Beside {
+interface ShownAt extends BesideLive {
   version_id: string;
   named: boolean;
 }
 
-/** Asked of the clock each time, as the site's own end is. */
+/** Compares each preview's end with the clock on every request, as with the site's own end. */
 function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number): ShownAt {
   const named = previews.find(({ name, expires_at }) => name === host.preview && expires_at > now);
   const version_id = host.version_id ?? named?.version_id;
@@ -117,10 +118,77 @@ function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number)
   return { version_id, only, name: host.preview ?? null, named: of_version.length > 0 };
 }
 
-/** The site, if visitors may see it: asked of the clock each time, not of the sweep. */
-function shownSite({ site, tombstone }: Row, parts: Parts): Site {
+/** The site, if visitors may see it. It is compared with the clock on every request and does not wait for the sweep. */
+function shownSite({ site, tombstone }: SiteRow, parts: LocateParts): Site {
   if (site === null) throw tombstone?.reason === "expired" ? expired() : unknownHost();
   const state = siteState(site, parts.now());
   if (isShown(state)) return site;
   throw state === "expired" ? expired() : disabled(site.disabled_reason, parts);
+}
+
+/** Site rows by slug. A request needs the row before it can look for a version. */
+interface Rows {
+  /** The row if it is in the cache and still true. Never awaits. */
+  ready(slug: string): SiteRow | undefined;
+  read(slug: string): Promise<SiteRow>;
+  /** Sets the live version of a row, also if the version was pushed out and read again. */
+  setLive(row: SiteRow, version: LoadedVersion): void;
+}
+
+const ROW_COST = 800;
+
+export function createRows(store: ServingStore, budget: ByteBudgetCache, versions: LoadedVersions): Rows {
+  const { keep, setLive, known } = createKept(budget);
+
+  async function read(slug: string): Promise<SiteRow> {
+    // The counter is read first: if it were read after the row, an old row would pass for a new one.
+    const generation = store.generation.current(slug);
+    const site = await store.sites.bySlug(slug);
+    const tombstone = site === null ? await store.sites.tombstone(slug) : null;
+    const live = site === null ? null : await versions.read(site, site.live_version_id, commentsVariantOf(site));
+    if (site !== null && live === null) return readAgain(site, generation);
+    return keep({ slug, generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false });
+  }
+
+  /** A site may be removed between the two reads. A site that still exists and has no live version is broken. */
+  function readAgain(site: Site, generation: number): Promise<SiteRow> {
+    if (store.generation.current(site.slug) !== generation) return read(site.slug);
+    throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
+  }
+
+  function ready(slug: string): SiteRow | undefined {
+    const kept = known(slug);
+    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
+  }
+
+  return { ready, read, setLive };
+}
+
+/** Keeps one row for each slug. */
+function createKept(budget: ByteBudgetCache) {
+  const rows = new Map<string, SiteRow>();
+
+  /** The version stays in the cache, so it must not refer to the row any more. */
+  function drop(this: SiteRow): void {
+    rows.delete(this.slug);
+    if (this.live?.row === this) this.live.row = null;
+  }
+  function setLive(row: SiteRow, version: LoadedVersion): void {
+    row.live = version;
+    if (rows.get(row.slug) === row) version.row = row; // it may have been pushed out meanwhile
+  }
+  function keep(read: Omit<SiteRow, "drop">): SiteRow {
+    const row = { ...read, drop };
+    const before = rows.get(row.slug);
+    if (before !== undefined) {
+      budget.release(before);
+      before.drop();
+    }
+    rows.set(row.slug, row);
+    if (row.live !== null) setLive(row, row.live);
+    budget.keep(row);
+    return row;
+  }
+
+  return { keep, setLive, known: (slug: string) => rows.get(slug) };
 }

@@ -3,21 +3,21 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Site } from "../base/types.ts";
 
 export interface Policy {
-  /** Prebuilt headers are kept by it. */
+  /** The number under which prebuilt headers are kept. */
   readonly index: number;
-  /** A version's own host or a preview's, not the live one. */
+  /** True for the host of a version or a preview, false for the live one. */
   readonly version_host: boolean;
-  /** Whether the site's `_headers` may say how long its answers are kept: longer than a minute would outlive a takedown, so
-   *  somebody has to answer for it. */
+  /** True if the site's `_headers` may say how long answers are cached. More than a minute outlives a takedown, so the site
+   *  must have an owner who answers for it. */
   readonly caching_is_theirs: boolean;
   readonly cache_control: string;
   readonly robots: string | null;
   /** A 304 cannot take a header away: a page cached as `noindex` before the claim needs to be told otherwise. */
   readonly robots_unchanged: string;
-  /** In quarantine: nothing that a page loads or sends leaves the site. On every answer, for what a frame or a worker makes
-   *  of a text has the policy of that text alone. */
+  /** In quarantine: nothing that a page loads or sends leaves the site. It is on every answer, because a text that becomes
+   *  a frame or a worker has only the policy of that text. */
   readonly csp: string | null;
-  /** For a 304: once the site is cleared, an empty one takes the place of the one that the browser keeps. */
+  /** For a 304: after a quarantine, an empty policy replaces the one that the browser keeps. */
   readonly csp_unchanged: string | null;
 }
 
@@ -42,11 +42,11 @@ const STORED_VERSION: Base = {
   robots: NOINDEX,
   robots_unchanged: NOINDEX,
 };
-/** What its name shows moves with the next deploy. */
+/** The next deploy may change what a preview's name shows. */
 const PREVIEW: Base = { ...STORED_VERSION, cache_control: "no-cache" };
 const BASES = [ANONYMOUS, OWNED, STORED_VERSION, PREVIEW];
 
-/** With the form alone stopped, fetch, beacon, picture, script, style, font and prefetch deliver what was typed. */
+/** If only forms were stopped, fetch, beacon, picture, script, style, font and prefetch would still deliver typed text. */
 const QUARANTINE = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'";
 const policies = (from: number, csp: string | null, csp_unchanged: string | null): Policy[] =>
   BASES.map((base, i) => ({ ...base, index: from + i, csp, csp_unchanged }));
@@ -55,16 +55,16 @@ const ORDINARY = policies(0, null, null);
 const QUARANTINED = policies(BASES.length, QUARANTINE, QUARANTINE);
 const CLEARED = policies(2 * BASES.length, null, "");
 
-type Kind = "live" | "version" | "preview";
+type HostKind = "live" | "version" | "preview";
 
-function baseOf({ owner_account_id }: Site, kind: Kind): number {
+function baseOf({ owner_account_id }: Site, kind: HostKind): number {
   if (kind === "live") return owner_account_id === null ? 0 : 1;
   return kind === "version" ? 2 : 3;
 }
 
-export const policyOf = (site: Site, kind: Kind): Policy => policyAt(site, baseOf(site, kind));
+export const policyOf = (site: Site, kind: HostKind): Policy => policyAt(site, baseOf(site, kind));
 
-/** Of a former version's file at the live address: nobody shall find it there who does not ask for it. */
+/** The policy of a former version's file at the live address: search engines must not find it there. */
 export const skewPolicyOf = (site: Site): Policy => policyAt(site, 0);
 
 function policyAt(site: Site, base: number): Policy {
@@ -73,34 +73,35 @@ function policyAt(site: Site, base: number): Policy {
 }
 
 const CSP = "content-security-policy";
-/** What no CSP stops, steps elsewhere and WebRTC among it: browsers that know it connect to the site alone (WICG Connection
- *  Allowlists; Chromium from 152 on). */
+/** Stops what no CSP stops, such as navigation to other hosts and WebRTC: browsers that know this header connect to the site
+ *  alone (WICG Connection Allowlists; Chromium from 152 on). */
 const CONNECTIONS = "connection-allowlist";
 const NOWHERE_ELSE = "(response-origin)";
 
-/** An error, too, is a document that a page of the site may open and run code in. */
+/** Adds the connection header to an error: an error is a document too, and a page of the site may run code in it. */
 export function confineError(response: Response, { held }: Pick<Exchange, "held">): Response {
   if (held) response.headers.set(CONNECTIONS, NOWHERE_ELSE);
   return response;
 }
 
-/** The headers of a quarantine. `csp` is empty once it is over: so is the other then. */
+/** The headers of a quarantine. After it `csp` is empty, and so is the other header. */
 const headersOf = (csp: string | null): Record<string, string> =>
   csp === null ? {} : { [CSP]: csp, [CONNECTIONS]: csp === "" ? "" : NOWHERE_ELSE };
 
-/** For the headers of answers that are made one by one. */
+/** The policy's headers for an answer that is made anew. */
 export const policyHeaders = ({ robots, csp }: Policy): Record<string, string> => ({
   ...(robots !== null && { "x-robots-tag": robots }),
   ...headersOf(csp),
 });
 
-/** The same for a 304, which changes what the browser keeps. */
+/** The same for a 304, which changes the headers that the browser keeps. */
 export const unchangedPolicyHeaders = ({ robots_unchanged, csp_unchanged }: Policy): Record<string, string> => ({
   "x-robots-tag": robots_unchanged,
   ...headersOf(csp_unchanged),
 });
 
-/** What the service itself answers on a site's host: a page that frames it may run code there. */
+/** Adds the headers of a quarantine to an answer of the service itself on a site's host: a page of the site may frame it and
+ *  run code there. */
 export function confine({ quarantine }: Site, response: Response): Response {
   if (quarantine === null) return response;
   if (!response.headers.has(CSP)) response.headers.set(CSP, QUARANTINE);
@@ -108,6 +109,6 @@ export function confine({ quarantine }: Site, response: Response): Response {
   return response;
 }
 
-/** A service worker makes pages that have no header, and stays: a site in quarantine gets none. */
+/** True if a site in quarantine is asked for a service worker: it would make pages without these headers, and it stays. */
 export const isForbiddenWorker = (request: Request, { csp }: Policy): boolean =>
   csp !== null && request.headers.get("service-worker") === "script";

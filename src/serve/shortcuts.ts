@@ -1,16 +1,16 @@
-/** The answer to a request, found by its URL in one search: those for host, row, path and answer cost more than all
- *  other work together. What is found counts only while it still holds: the row by the store's counter, the site's end
- *  by the clock, the host by the header as it was sent. Else the request is answered as if nothing had been found.
- *  Of ten thousand sites nothing is in the processor's cache, and each object that a request touches costs as much as a
- *  search: so all that is asked of the site stands here. */
-import type { FileAnswer, UnmatchedAnswer } from "./kept.ts";
+/** Shortcuts find the answer to a request by its URL in one search: separate searches for host, row, path and answer cost
+ *  more than all other work together. A shortcut counts only while it is still true: the store's counter checks the row, the
+ *  clock checks the site's end, the Host header checks the host. Otherwise the request takes the long way.
+ *  With ten thousand sites nothing is in the processor's cache, and each object that a request touches costs as much as a
+ *  search. So a shortcut has everything in itself that a request needs to know of the site. */
+import type { FileAnswer, UnmatchedAnswer } from "./cache.ts";
 import type { Policy } from "./policy.ts";
 
 export interface Shortcut {
   readonly slug: string;
-  /** Of the row. */
+  /** The counter under which the row was read. */
   readonly generation: number;
-  /** When the site expires. */
+  /** The time when the site expires. */
   readonly end: number;
   readonly answer: FileAnswer | UnmatchedAnswer;
   readonly policy: Policy;
@@ -18,15 +18,15 @@ export interface Shortcut {
 
 export interface Shortcuts {
   find(url: string, host: string | null): Shortcut | undefined;
-  /** An answer has one shortcut at most, and takes it along when it goes. */
+  /** An answer has one shortcut at most, which leaves the cache with it. */
   add(url: string, shortcut: Shortcut): void;
-  /** The one that leads to an answer which goes. */
+  /** Removes the shortcut to an answer that leaves the cache. */
   forget(answer: Shortcut["answer"]): void;
 }
 
 const SLASH = 47;
 
-/** Whether the Host header is what the URL begins with: of `a, b` the URL has `a` alone. */
+/** True if the URL begins with the Host header. Of a header `a, b` the URL has only `a`. */
 function isHostOf(url: string, host: string): boolean {
   const at = url.indexOf("://") + 3;
   return url.startsWith(host, at) && url.charCodeAt(at + host.length) === SLASH;

@@ -1,40 +1,43 @@
-/** A request on a site's host, top to bottom: 1 what is shown there, if anything (locate), 2 the path's answer (by-path,
- *  resolve), 3 the response (respond). With everything in the cache nothing awaits. */
+/** Answers a request on a site's host in three steps: 1 finds the site and the version that the host shows (locate),
+ *  2 finds the answer of the path (by-path, answer), 3 makes the response (respond). With everything in the cache it
+ *  never awaits. */
+
+import { effectiveSpa } from "../base/site-state.ts";
+import type { Site, Spa, Version } from "../base/types.ts";
+import type { Code } from "../http/codings.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { shownByRule } from "../rules/shown.ts";
-import { effectiveSpa } from "../base/site-state.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
-import type { Site, Spa, Version } from "../base/types.ts";
-import { answerFrom, type Serving } from "./answering.ts";
-import { createBodies } from "./bodies.ts";
-import { type Budget, createBudget } from "./budget.ts";
+import { answerFrom, type AnswerParts } from "./answer.ts";
+import { type Bodies, createBodies, createBodyMaker } from "./bodies.ts";
 import { createAnswers } from "./by-path.ts";
-import type { Code } from "../http/codings.ts";
-import { createEncoder } from "./encode.ts";
-import { createExplain, type Explain } from "./explain/index.ts";
-import { createForms } from "./forms.ts";
-import { createManifests, type Manifests } from "./manifests.ts";
-import { createLocate, type Locate, type SiteHost } from "./locate.ts";
-import { ownNotFound } from "./not-found.ts";
+import { createEncoder, isCoded } from "./encode.ts";
+import { createExplain, type Explain } from "./explain.ts";
+import { type ByteBudgetCache, createByteBudgetCache } from "./cache.ts";
+import { createLocate, createRows, type Locate, type SiteHost } from "./locate.ts";
+import { createRespond, ownNotFound } from "./respond.ts";
 import { isForbiddenWorker } from "./policy.ts";
 import { unknownVersion } from "./refusals.ts";
-import { createRespond } from "./respond.ts";
-import { createRows } from "./rows.ts";
 import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
-import { asksForPart } from "./skew/asked.ts";
-import { createSkew } from "./skew/index.ts";
-import { createVersions } from "./versions.ts";
-import { createWarm, type Warm } from "./warm.ts";
+import { asksForPart, createSkew } from "./skew.ts";
+import {
+  commentsVariantOf,
+  createManifests,
+  createVersions,
+  type LoadedVersions,
+  type Manifests,
+  type SiteKey,
+} from "./versions.ts";
 
 export interface SiteServer {
   /** Throws a Refusal for every answer that is not the site's own. */
   handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response>;
-  /** The answer to a request whose way is known already, by its URL and Host; null: ask `handle`. */
-  again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
-  /** The site of a host, as far as visitors may see it: throws the refusal that a page of it would get. */
+  /** The answer to a request whose URL and Host were answered before. Null: call `handle`. */
+  answerFromShortcut(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
+  /** The site of a host. Throws the refusal that a page of it would get if visitors may not see the site. */
   shown(host: SiteHost): Promise<Site>;
-  /** What its addresses mean now. */
+  /** The live version of a site, with its files and its rule for unknown paths. */
   live(slug: string): Promise<Live>;
   warm: Warm;
   explain: Explain;
@@ -54,46 +57,46 @@ interface SiteServerParts {
   now: () => number;
   base_url: string;
   sites_domain: string;
-  /** Where to appeal against a takedown. */
+  /** The operator's address for an appeal against a takedown. */
   contact: string | null;
-  /** True from when the server is to stop: nothing is made ahead any more. */
+  /** True once the server is to stop. Then nothing is made ahead any more. */
   ending(): boolean;
   code: Code;
-  /** What rows, manifests and bodies may take together. */
+  /** The bytes that rows, manifests and bodies may take together. */
   cache_bytes: number;
-  /** How long former versions give their files; null: not at all. */
+  /** How many milliseconds a former version still gives its files. Null: it gives none. */
   skew: number | null;
-  /** One gave a file. */
+  /** Counts a file that came from a former version. */
   skewed(): void;
 }
 
-/** Their shares of the cache: what has one pushes out its like, and never what else is answered. */
+/** Shares of the cache. Manifests push out only other manifests, and files of former versions only each other. */
 const MANIFESTS = 1 / 8;
 const SKEW = 1 / 32;
 
 interface Caches {
-  budget: Budget;
+  budget: ByteBudgetCache;
   manifests: Manifests;
   shortcuts: Shortcuts;
 }
 
 const createCaches = ({ store, cache_bytes }: SiteServerParts): Caches => ({
-  budget: createBudget(cache_bytes * (1 - MANIFESTS - SKEW)),
-  manifests: createManifests(store, createBudget(cache_bytes * MANIFESTS)),
+  budget: createByteBudgetCache(cache_bytes * (1 - MANIFESTS - SKEW)),
+  manifests: createManifests(store, createByteBudgetCache(cache_bytes * MANIFESTS)),
   shortcuts: createShortcuts(),
 });
 
-function servingOver(parts: SiteServerParts, { budget, manifests, shortcuts }: Caches): Serving {
+function servingOver(parts: SiteServerParts, { budget, manifests, shortcuts }: Caches): AnswerParts {
   const { store, cache_bytes, now, skew: lasts_ms } = parts;
   const { blobs } = store;
-  const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder(parts.code) }));
+  const bodies = createBodies(createBodyMaker({ blobs, budget, encoder: createEncoder(parts.code) }));
   return {
     bodies,
     blobs,
     answers: createAnswers({ bodies, budget, manifests, shortcuts }),
     respond: createRespond(bodies, { blobs, budget }),
     shortcuts,
-    skew: createSkew({ store, bodies, budget: createBudget(cache_bytes * SKEW), now, lasts_ms }),
+    skew: createSkew({ store, bodies, budget: createByteBudgetCache(cache_bytes * SKEW), now, lasts_ms }),
     sites_domain: parts.sites_domain,
     skewed: parts.skewed,
   };
@@ -108,13 +111,18 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const { bodies, respond } = serving;
   const locate = createLocate(createRows(store, budget, versions), versions, parts);
 
-  function again(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null {
+  function answerFromShortcut(
+    request: Request,
+    host: string | null,
+    exchange: Exchange,
+  ): Response | Promise<Response> | null {
     const found = shortcuts.find(request.url, host);
     if (found === undefined || !holds(found, request, parts)) return null;
     const { answer, policy } = found;
     if (isForbiddenWorker(request, policy)) return null;
-    // A former version may have it.
-    if (answer.kind !== "file" && answer.bare_at !== found.generation && asksForPart(request)) return null;
+    // A former version may have the file.
+    if (answer.kind !== "file" && answer.no_former_file_at_generation !== found.generation && asksForPart(request))
+      return null;
     answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
     return ownNotFound(serving, request, answer, policy, exchange);
@@ -128,7 +136,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
 
   return {
     handle,
-    again,
+    answerFromShortcut,
     shown: async (host) => (await locate(host)).site,
     live: (slug) => readLive(locate, manifests, slug),
     warm: createWarm(versions, manifests, bodies, parts.ending),
@@ -144,7 +152,45 @@ async function readLive(locate: Locate, manifests: Manifests, slug: string): Pro
   return { site, version: version.version, files, spa: effectiveSpa(site, version.version), ruled };
 }
 
-/** Whether a shortcut still leads to what the long way would find. */
+/** True if a shortcut still leads to the answer that `handle` would find. */
 function holds({ slug, generation, end }: Shortcut, { method }: Request, { store, now }: SiteServerParts): boolean {
   return generation === store.generation.current(slug) && now() < end && (method === "GET" || method === "HEAD");
 }
+
+type Warmed = SiteKey & Pick<Site, "comments_mode" | "comments_changes">;
+
+/** Compresses the files of a new version before anybody asks for them, one after the other, so that no request waits. */
+type Warm = (site: Warmed, version_id: string) => Promise<void>;
+
+/** If more versions than this wait, a new one is not compressed ahead: the first reader of a file waits for it. */
+const LONGEST_LINE = 20;
+
+/** Makes Brotli only, which every browser takes. Other codings are made when a client asks for them. */
+function createWarm(versions: LoadedVersions, manifests: Manifests, bodies: Bodies, ending: () => boolean): Warm {
+  let last = Promise.resolve();
+  let in_line = 0;
+
+  async function warmVersion(site: Warmed, version_id: string): Promise<void> {
+    const version = ending() ? null : await versions.read(site, version_id, commentsVariantOf(site));
+    const manifest = version && (await manifests.of(version));
+    if (version === null || manifest === null) return;
+    for (const file of indexFirst([...manifest.values()])) {
+      if (ending()) return;
+      if (!isCoded(file.media_type)) continue;
+      await bodies.warm(bodies.of(version, file), "br");
+    }
+  }
+
+  return async (site, version_id) => {
+    if (in_line >= LONGEST_LINE) return;
+    in_line++;
+    const before = last;
+    const turn = before.then(() => warmVersion(site, version_id)).finally(() => in_line--);
+    // A version that cannot be read must not stop those after it.
+    last = turn.catch(() => {});
+    await turn;
+  };
+}
+
+const indexFirst = (files: StoredFile[]): StoredFile[] =>
+  files.sort((a, b) => Number(b.path === "index.html") - Number(a.path === "index.html"));

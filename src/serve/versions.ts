@@ -1,75 +1,90 @@
-/** Versions with their manifests, and all that is kept for them. */
+/** The versions in the cache: their manifests, and all entries that belong to a version and leave with it. */
+
+import type { Site, Version } from "../base/types.ts";
 import { HEADERS } from "../rules/headers.ts";
 import { MOST_RULE_BYTES, NO_RULES, rulesOf, type VersionRules } from "../rules/index.ts";
 import { REDIRECTS } from "../rules/redirects.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { StoredManifest } from "../store/versions.ts";
-import type { Site, Version } from "../base/types.ts";
-import type { Budget } from "./budget.ts";
-import type { Entries, LoadedVersion } from "./kept.ts";
-import type { Manifests } from "./manifests.ts";
+import type { ByteBudgetCache, Entries, KeptManifest, LoadedVersion } from "./cache.ts";
 import type { Shortcuts } from "./shortcuts.ts";
 
-/** Versions that were removed are not looked for under the count that came with it: they grow old and go. */
+/** `removals` counts removed versions. It is part of a version's key, so a removed version is not found any more and grows
+ *  old in the cache. */
 export type SiteKey = Pick<Site, "site_id" | "removals">;
 
-/** Of a version that is not asked for as one of the site's. What differs by it is kept apart. */
-export interface Beside {
-  /** Of one that only previews show: what tells its row from any other. */
+/** How a version is shown that is not the live one. Versions that differ by it have entries of their own. */
+export interface BesideLive {
+  /** For a version that only previews show: the mark that distinguishes its row from any other. */
   only: string | null;
-  /** The preview's name where that is the host: the site's `_headers` may speak of it. */
+  /** The preview's name if the host has it: the site's `_headers` may name it. */
   name: string | null;
 }
 
-/** In what a version is shown: where comments are on, `c<n>`, n counting each change of their settings (CONTRACT 6), so that
- *  whatever is kept of it under another one is never taken for it; empty where they are off, and on a version's own host. */
-export const dressOf = ({
+/** The variant of a version's pages: `c<n>` if comments are on, where n counts the changes of their settings (CONTRACT 6).
+ *  It is part of the key, so pages under other settings are never mixed up. Empty if comments are off, and on a version's
+ *  own host. */
+export const commentsVariantOf = ({
   comments_mode,
   comments_changes,
 }: Pick<Site, "comments_mode" | "comments_changes">): string => (comments_mode === "off" ? "" : `c${comments_changes}`);
 
 export interface LoadedVersions {
-  /** The version if it is here. Never awaits. */
-  ready(site: SiteKey, version_id: string, dress: string, beside?: Beside): LoadedVersion | undefined;
-  /** Null where the site has no such version. */
-  read(site: SiteKey, version_id: string, dress: string, beside?: Beside): Promise<LoadedVersion | null>;
+  /** The version if it is in the cache. Never awaits. */
+  ready(site: SiteKey, version_id: string, comments_variant: string, beside?: BesideLive): LoadedVersion | undefined;
+  /** Null if the site has no such version. */
+  read(site: SiteKey, version_id: string, comments_variant: string, beside?: BesideLive): Promise<LoadedVersion | null>;
 }
 
-const LISTED: Beside = { only: null, name: null };
+const LISTED: BesideLive = { only: null, name: null };
 
 const VERSION_COST = 800;
 
-interface Parts {
+interface VersionsParts {
   store: Pick<ServingStore, "versions" | "blobs">;
-  budget: Budget;
+  budget: ByteBudgetCache;
   manifests: Manifests;
   shortcuts: Pick<Shortcuts, "forget">;
 }
 
-export function createVersions(parts: Parts): LoadedVersions {
+export function createVersions(parts: VersionsParts): LoadedVersions {
   const { store, budget, manifests } = parts;
   const versions = new Map<string, LoadedVersion>();
   const reading = new Map<string, Promise<LoadedVersion | null>>();
-  const keyOf = ({ site_id, removals }: SiteKey, version_id: string, dress: string, { only, name } = LISTED) =>
-    `${site_id}/${only ?? removals}/${version_id}/${name === null ? dress : `${name}--`}`;
+  const keyOf = (
+    { site_id, removals }: SiteKey,
+    version_id: string,
+    comments_variant: string,
+    { only, name } = LISTED,
+  ) => `${site_id}/${only ?? removals}/${version_id}/${name === null ? comments_variant : `${name}--`}`;
 
-  function read(site: SiteKey, version_id: string, dress: string, beside?: Beside): Promise<LoadedVersion | null> {
-    const key = keyOf(site, version_id, dress, beside);
+  function read(
+    site: SiteKey,
+    version_id: string,
+    comments_variant: string,
+    beside?: BesideLive,
+  ): Promise<LoadedVersion | null> {
+    const key = keyOf(site, version_id, comments_variant, beside);
     const kept = versions.get(key);
     if (kept !== undefined) return Promise.resolve(kept);
     const find = beside?.only ? store.versions.stored : store.versions.get;
-    const load_it = () => load(key, () => find(site.site_id, version_id), dress).finally(() => reading.delete(key));
+    const load_it = () =>
+      load(key, () => find(site.site_id, version_id), comments_variant).finally(() => reading.delete(key));
     const under_way = reading.get(key) ?? load_it();
     reading.set(key, under_way);
     return under_way;
   }
 
-  async function load(key: string, find: () => Promise<Version | null>, dress: string): Promise<LoadedVersion | null> {
+  async function load(
+    key: string,
+    find: () => Promise<Version | null>,
+    comments_variant: string,
+  ): Promise<LoadedVersion | null> {
     const version = await find();
     const manifest = version && (await store.versions.manifest(version.site_id, version.version_id));
     if (version === null || manifest === null) return null;
     const rules = await readRules(store.blobs, manifest);
-    const loaded = new KeptVersion(key, version, dress, rules, drop);
+    const loaded = new KeptVersion(key, version, comments_variant, rules, drop);
     versions.set(key, loaded);
     budget.keep(loaded);
     manifests.keep(loaded, manifest);
@@ -84,8 +99,8 @@ export function createVersions(parts: Parts): LoadedVersions {
   return { ready: (site, ...which) => versions.get(keyOf(site, ...which)), read };
 }
 
-/** Read anew with each version that comes into the cache: a copy of them in the database would be a second truth, and take
- *  as long to be read. */
+/** Reads the rules anew with each version that comes into the cache. A copy in the database would be a second truth and
+ *  take as long to read. */
 async function readRules(blobs: Pick<ServingStore["blobs"], "read">, files: StoredManifest): Promise<VersionRules> {
   const [redirects, headers] = [files.get(REDIRECTS), files.get(HEADERS)];
   if (redirects === undefined && headers === undefined) return NO_RULES;
@@ -94,14 +109,14 @@ async function readRules(blobs: Pick<ServingStore["blobs"], "read">, files: Stor
   return rulesOf(await read(redirects), await read(headers));
 }
 
-/** Gives back the room of all that is kept for the version. */
-function discard(loaded: LoadedVersion, { budget, manifests, shortcuts }: Parts): void {
+/** Releases all entries of the version. */
+function discard(loaded: LoadedVersion, { budget, manifests, shortcuts }: VersionsParts): void {
   if (loaded.row !== null) loaded.row.live = null;
   loaded.row = null;
   manifests.release(loaded);
   for (const { content } of loaded.bodies.values()) {
-    // What is no page belongs to the blob, and goes by itself.
-    if (content.page_of !== null) for (const form of Object.values(content.forms)) if (form) budget.release(form);
+    // Content that is no page belongs to the blob and leaves by itself.
+    if (content.page_of !== null) for (const form of Object.values(content.encoded)) if (form) budget.release(form);
   }
   for (const answer of loaded.answers.values()) {
     budget.release(answer);
@@ -111,8 +126,8 @@ function discard(loaded: LoadedVersion, { budget, manifests, shortcuts }: Parts)
   loaded.answers.clear();
 }
 
-/** A map that needs no table for its first entry: most sites are asked for one page, and two tables take as much of their
- *  room as all else that is kept of a version. */
+/** A map that needs no table for its first entry. Most sites are asked for one page, and two tables take as much memory as
+ *  everything else that is kept for a version. */
 class Few<Value> implements Entries<Value> {
   #key: string | null = null;
   #value: Value | undefined = undefined;
@@ -140,7 +155,7 @@ class Few<Value> implements Entries<Value> {
   }
 }
 
-/** A class, for each has its `used` without two functions of its own. */
+/** A class, so that `used` needs no two functions for each version. */
 class KeptVersion implements LoadedVersion {
   manifest: LoadedVersion["manifest"] = null;
   readonly bodies: LoadedVersion["bodies"] = new Few();
@@ -151,17 +166,60 @@ class KeptVersion implements LoadedVersion {
   constructor(
     readonly key: string,
     readonly version: Version,
-    readonly dress: string,
+    readonly comments_variant: string,
     readonly rules: VersionRules,
     readonly drop: () => void,
   ) {
     this.cost = VERSION_COST + (rules.redirects?.bytes ?? 0) + (rules.headers?.bytes ?? 0);
   }
-  /** It takes all its bodies along, so it stays until they have gone one by one. */
+  /** A version takes all its bodies along when it leaves, so it stays until they have left one by one. */
   get used(): boolean {
     return this.#used || this.answers.size > 0;
   }
   set used(now: boolean) {
     this.#used = now;
   }
+}
+
+const FILE_COST = 400;
+
+/** Manifests have a share of the cache of their own: the manifest of a site with many files takes more than all answers
+ *  that were made from it, and those do not need it any more. */
+export interface Manifests {
+  /** At once if it is in the cache. Null if the site was removed meanwhile. */
+  of(loaded: LoadedVersion): StoredManifest | Promise<StoredManifest | null>;
+  keep(loaded: LoadedVersion, files: StoredManifest): StoredManifest;
+  release(loaded: LoadedVersion): void;
+}
+
+function drop(this: KeptManifest): void {
+  this.of.manifest = null;
+}
+
+export function createManifests(store: Pick<ServingStore, "versions">, budget: ByteBudgetCache): Manifests {
+  function keep(loaded: LoadedVersion, files: StoredManifest): StoredManifest {
+    loaded.manifest = { of: loaded, files, cost: FILE_COST * files.size, used: false, drop };
+    budget.keep(loaded.manifest);
+    return files;
+  }
+
+  async function read(loaded: LoadedVersion): Promise<StoredManifest | null> {
+    const { site_id, version_id } = loaded.version;
+    const files = await store.versions.manifest(site_id, version_id);
+    return files && (loaded.manifest?.files ?? keep(loaded, files));
+  }
+
+  return {
+    keep,
+    of(loaded) {
+      if (loaded.manifest === null) return read(loaded);
+      loaded.manifest.used = true;
+      return loaded.manifest.files;
+    },
+    release(loaded) {
+      if (loaded.manifest === null) return;
+      budget.release(loaded.manifest);
+      loaded.manifest.drop(); // a body that others share may hold the version
+    },
+  };
 }

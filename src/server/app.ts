@@ -9,7 +9,7 @@ import type { Metrics } from "../run/metrics.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";
 import { METRICS_PATH } from "../routes/metrics.ts";
 import { logDeploy } from "./deploy-line.ts";
-import { errorPage } from "../serve/error-page.ts";
+import { errorPage } from "../serve/refusals.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
@@ -21,7 +21,7 @@ interface AppParts {
   api(context: RequestContext, path: string): Promise<Response>;
   /** A refusal on the API's host, for a browser. */
   apiErrorPage(context: RequestContext, refusal: Refusal): Promise<Response>;
-  sites: Pick<SiteServer, "handle" | "again">;
+  sites: Pick<SiteServer, "handle" | "answerFromShortcut">;
   /** What the service keeps for itself on a site's host; null where the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
   /** Null where whoever asks may not know that there is anything. */
@@ -92,7 +92,7 @@ export function createApp(parts: AppParts): App {
 function route(request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
   const { sites, api, ownPaths } = steps;
   const header = request.headers.get("host");
-  const again = sites.again(request, header, exchange);
+  const again = sites.answerFromShortcut(request, header, exchange);
   if (again !== null) return again;
   const host = steps.hostOf(header);
   exchange.on_api = host.kind === "api";

@@ -71,11 +71,11 @@ export function commentParts(joined: Joined): CommentParts {
 }
 
 /** On a site's host. */
-export type OnSite = (context: RequestContext, site: Site) => Promise<Response>;
+export type SiteRouteHandler = (context: RequestContext, site: Site) => Promise<Response>;
 
 export interface CommentPaths {
   /** Of a path below `/_svc/comments/`. Throws 404 `comments_off` wherever they are off, 404 where there is nothing, 405. */
-  below: OnSite;
+  below: SiteRouteHandler;
   /** Of a feed beside pages. Null where a file of the site has that name: it is the site's to answer. */
   companion(context: RequestContext, site: Site): Promise<Response | null>;
 }

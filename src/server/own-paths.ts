@@ -7,18 +7,18 @@ import type { RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService } from "../base/reserved-paths.ts";
-import type { OwnAnswer } from "../serve/explain/index.ts";
+import type { ServiceAnswer } from "../serve/explain.ts";
 import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
-import { type CommentPaths, isCompanionPath, type OnSite } from "./comments.ts";
+import { type CommentPaths, isCompanionPath, type SiteRouteHandler } from "./comments.ts";
 
-type OwnPath = readonly [method: Method, path: string, handler: OnSite];
+type OwnPath = readonly [method: Method, path: string, handler: SiteRouteHandler];
 
 interface Handlers {
   requests: Pick<RequestReader, "contextOf">;
-  takeReport: OnSite;
+  takeReport: SiteRouteHandler;
   code: Code;
   comments: CommentPaths;
   sites: Pick<SiteServer, "shown" | "handle">;
@@ -32,33 +32,33 @@ const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): r
 
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
-type Asked = [request: Request, host: SiteHost, exchange: Exchange];
+type ServicePathRequest = [request: Request, host: SiteHost, exchange: Exchange];
 
 export function createOwnPaths(handlers: Handlers) {
   const find = createFind(handlers);
   return {
     /** Null where the path is the site's to answer. */
     find,
-    answer(...asked: Asked): Promise<Response> | null {
+    answer(...asked: ServicePathRequest): Promise<Response> | null {
       const own = find(...asked);
       return own && own.answer().then((answer) => answer ?? handlers.sites.handle(...asked));
     },
   };
 }
 
-function createFind(handlers: Handlers): (...asked: Asked) => OwnAnswer | null {
+function createFind(handlers: Handlers): (...asked: ServicePathRequest) => ServiceAnswer | null {
   const { comments, sites, requests } = handlers;
   const match = matcher(tableOf(handlers));
 
   /** Comments are the live version's, not those of a version's own host or a preview's. */
-  function handlerFor(path: string, request: Request, host: SiteHost): (() => OnSite) | null {
+  function handlerFor(path: string, request: Request, host: SiteHost): (() => SiteRouteHandler) | null {
     const atPath = match(path);
     if (atPath !== null) return () => atPath(request.method).row[2];
     if (!isLiveHost(host) || !path.startsWith("/_svc/comments/")) return null;
     return () => comments.below;
   }
 
-  async function companion(...[request, host, exchange]: Asked): Promise<Response | null> {
+  async function companion(...[request, host, exchange]: ServicePathRequest): Promise<Response | null> {
     const site = await sites.shown(host);
     exchange.held = site.quarantine !== null;
     const answer = await comments.companion(requests.contextOf(request, exchange), site);
@@ -72,15 +72,15 @@ function createFind(handlers: Handlers): (...asked: Asked) => OwnAnswer | null {
     }
     if (!isService(path.slice(1))) return null;
     const handler = handlerFor(path, request, host);
-    return handler && { by: "reserved", answer: () => ours(handlers, handler, [request, host, exchange]) };
+    return handler && { by: "reserved", answer: () => answerServicePath(handlers, handler, [request, host, exchange]) };
   };
 }
 
 /** A page in quarantine may send what was typed into it nowhere: its owner would read it in a comment, too. */
-async function ours(
+async function answerServicePath(
   { sites, requests }: Handlers,
-  find: () => OnSite,
-  [request, host, exchange]: Asked,
+  find: () => SiteRouteHandler,
+  [request, host, exchange]: ServicePathRequest,
 ): Promise<Response> {
   const site = await sites.shown(host);
   exchange.held = site.quarantine !== null;

@@ -1,7 +1,7 @@
 /** BEYOND 7, CONTRACT 2: what a host shows moves on while somebody asks for it. Between two reads of the store what was
  *  shown may be gone, with its version; whoever asks gets what is shown then, and no 404. */
 import { describe, expect, test } from "bun:test";
-import type { LoadedVersion, Row } from "../../src/serve/kept.ts";
+import type { LoadedVersion, SiteRow } from "../../src/serve/cache.ts";
 import { createLocate, type SiteHost } from "../../src/serve/locate.ts";
 import type { Site } from "../../src/base/types.ts";
 
@@ -14,7 +14,7 @@ function moving(gone: number) {
   const asked = { rows: 0, versions: 0 };
   const rowOf = (n: number) => {
     const site = { ...SITE, live_version_id: idOf(n) } as Site;
-    return { site, tombstone: null, live: null, previews: null, used: false } as unknown as Row;
+    return { site, tombstone: null, live: null, previews: null, used: false } as unknown as SiteRow;
   };
   const rows = { ready: () => undefined, read: async () => rowOf(++asked.rows), setLive: () => {} };
   const read = async (_: unknown, version_id: string) => {

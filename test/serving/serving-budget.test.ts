@@ -1,17 +1,15 @@
 /** What the caches of a serving process may hold. */
 import { describe, expect, test } from "bun:test";
-import { createBodies } from "../../src/serve/bodies.ts";
-import { createBudget, type Kept } from "../../src/serve/budget.ts";
-import { newForm } from "../../src/serve/contents.ts";
+import { createBodies, createBodyMaker } from "../../src/serve/bodies.ts";
+import { type CacheEntry, createByteBudgetCache, type FileAnswer, type FileContent } from "../../src/serve/cache.ts";
+import { newEncodedBody } from "../../src/serve/contents.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
-import { createForms } from "../../src/serve/forms.ts";
-import type { Content, FileAnswer } from "../../src/serve/kept.ts";
 import { policyOf } from "../../src/serve/policy.ts";
-import { unchanged, whole, wholeInit } from "../../src/serve/prebuilt.ts";
+import { unchanged, whole, wholeInit } from "../../src/serve/headers.ts";
 import type { StoredFile } from "../../src/store/versions.ts";
 import type { Bytes, Site } from "../../src/base/types.ts";
 
-const item = (name: string, cost: number, dropped: string[]): Kept => ({
+const item = (name: string, cost: number, dropped: string[]): CacheEntry => ({
   cost,
   used: false,
   drop: () => void dropped.push(name),
@@ -20,8 +18,13 @@ const item = (name: string, cost: number, dropped: string[]): Kept => ({
 describe("the budget", () => {
   test("lets the oldest unused go, and passes over what was used since", () => {
     const dropped: string[] = [];
-    const budget = createBudget(30);
-    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => item(name, 10, dropped)) as [Kept, Kept, Kept, Kept];
+    const budget = createByteBudgetCache(30);
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => item(name, 10, dropped)) as [
+      CacheEntry,
+      CacheEntry,
+      CacheEntry,
+      CacheEntry,
+    ];
     for (const kept of [a, b, c]) budget.keep(kept);
     a.used = true;
     budget.keep(d);
@@ -32,7 +35,7 @@ describe("the budget", () => {
   });
   test("holds its bound when everything is in use, and when one item is larger than all of it", () => {
     const dropped: string[] = [];
-    const budget = createBudget(30);
+    const budget = createByteBudgetCache(30);
     for (let n = 0; n < 100; n++) budget.keep({ ...item(`${n}`, 10, dropped), used: true });
     expect([budget.total(), dropped.length]).toEqual([30, 97]);
     budget.keep(item("giant", 1_000, dropped));
@@ -41,14 +44,14 @@ describe("the budget", () => {
   });
   test("has memory collected for each 16 MB that were made, kept or not: bytes that are dropped are not seen to be free", () => {
     let collections = 0;
-    const budget = createBudget(1_000, () => void collections++);
+    const budget = createByteBudgetCache(1_000, () => void collections++);
     for (let n = 0; n < 100; n++) budget.made(1024 * 1024);
     expect(collections).toBe(6);
     for (let n = 0; n < 100; n++) budget.made(100);
     expect(collections).toBe(6);
   });
   test("forgets what is released, once", () => {
-    const budget = createBudget(30);
+    const budget = createByteBudgetCache(30);
     const kept = item("a", 10, []);
     budget.keep(kept);
     budget.release(kept);
@@ -64,9 +67,9 @@ describe("coding", () => {
     let collections = 0;
     const given = (size: number) => (handled.push(new Uint8Array(size).fill(97)), handled.at(-1)!);
     const blobs = { read: async () => given(MB), open: () => Promise.reject(new Error("nothing is large")) };
-    const budget = createBudget(100 * MB, () => void collections++);
-    const bodies = createBodies(createForms({ blobs, budget, encoder: createEncoder(async () => given(1000)) }));
-    const version = { version: { site_id: "site_x", slug: "lab" }, dress: "c3", bodies: new Map() } as never;
+    const budget = createByteBudgetCache(100 * MB, () => void collections++);
+    const bodies = createBodies(createBodyMaker({ blobs, budget, encoder: createEncoder(async () => given(1000)) }));
+    const version = { version: { site_id: "site_x", slug: "lab" }, comments_variant: "c3", bodies: new Map() } as never;
     const bodyOf = (path: string, media_type: string) =>
       bodies.of(version, { path, sha256: path, bytes: MB, media_type, made: false, blob_no: 1 } as StoredFile);
     return { bodies, bodyOf, handled, collections: () => collections };
@@ -83,7 +86,7 @@ describe("coding", () => {
       expect(handled.filter(({ byteLength }) => byteLength > 0)).toEqual([]);
       expect(collections()).toBe(0);
       const { content } = bodyOf("asked-7", media_type);
-      expect((await content.forms.br!.blob!.bytes()).byteLength).toBe(1000);
+      expect((await content.encoded.br!.blob!.bytes()).byteLength).toBe(1000);
     },
   );
 });
@@ -92,9 +95,12 @@ test("a body that is kept as it is stays whole when it is coded", async () => {
   const stored = new TextEncoder().encode("stored ".repeat(1000));
   const blobs = { read: async () => stored.slice(), open: () => Promise.reject(new Error("nothing is large")) };
   const encoder = createEncoder(async (bytes) => Bun.gzipSync(bytes));
-  const bodies = createBodies(createForms({ blobs, budget: createBudget(1_000_000), encoder }));
+  const bodies = createBodies(createBodyMaker({ blobs, budget: createByteBudgetCache(1_000_000), encoder }));
   const file = { path: "a.css", sha256: "a", bytes: stored.length, media_type: "text/css", made: false, blob_no: 1 };
-  const body = bodies.of({ version: { site_id: "site_x" }, dress: "", bodies: new Map() } as never, file as StoredFile);
+  const body = bodies.of(
+    { version: { site_id: "site_x" }, comments_variant: "", bodies: new Map() } as never,
+    file as StoredFile,
+  );
   const { signal } = new AbortController();
   const kept = (await bodies.best(body, ["identity"], signal))!.blob!;
   const coded = (await bodies.best(body, ["gzip"], signal))!.blob!;
@@ -110,10 +116,10 @@ describe("responses that are kept for one body", () => {
   /** What the budget is asked to keep. */
   const ask = (
     answers: readonly FileAnswer[],
-    keep = (kept: Kept[], item: Kept): void => void kept.push(item),
-  ): Kept[] => {
-    const kept: Kept[] = [];
-    const form = newForm({} as Content, "identity", new Blob(["x"]), 1);
+    keep = (kept: CacheEntry[], item: CacheEntry): void => void kept.push(item),
+  ): CacheEntry[] => {
+    const kept: CacheEntry[] = [];
+    const form = newEncodedBody({} as FileContent, "identity", new Blob(["x"]), 1);
     for (const one of answers) {
       const { headers } = whole({ keep: (item) => keep(kept, item) }, one, policy, form);
       expect(headers.get("etag")).toBe(one.etag);
@@ -127,8 +133,8 @@ describe("responses that are kept for one body", () => {
     expect(Math.min(...kept.map(({ cost }) => cost))).toBeGreaterThan(2000);
   });
   test("headers that a 304 or a file from the disk has count, too, from when they are made", () => {
-    const kept: Kept[] = [];
-    const room = { keep: (item: Kept) => void kept.push(item) };
+    const kept: CacheEntry[] = [];
+    const room = { keep: (item: CacheEntry) => void kept.push(item) };
     const one = answer("/a");
     for (let n = 0; n < 3; n++) {
       expect(unchanged(room, one, policy).headers.get("etag")).toBe(one.etag);
@@ -141,8 +147,8 @@ describe("responses that are kept for one body", () => {
     expect(kept).toHaveLength(3);
   });
   test("headers of another kind of host stay when one kind's have to go", () => {
-    const kept: Kept[] = [];
-    const room = { keep: (item: Kept) => void kept.push(item) };
+    const kept: CacheEntry[] = [];
+    const room = { keep: (item: CacheEntry) => void kept.push(item) };
     const one = answer("/a");
     const of_version = policyOf(SITE, "version");
     unchanged(room, one, policy);
@@ -153,7 +159,7 @@ describe("responses that are kept for one body", () => {
   });
   test("headers that find no room are not kept: nobody would count them", () => {
     const full = () => {
-      const room = createBudget(2_000);
+      const room = createByteBudgetCache(2_000);
       room.keep({ ...item("in use", 1_500, []), used: true });
       return room;
     };
@@ -164,11 +170,11 @@ describe("responses that are kept for one body", () => {
     expect(rooms.map((room) => room.total())).toEqual([1_500, 1_500]);
   });
   test("what counts them holds neither their answers nor the body", async () => {
-    const kept: Kept[] = [];
-    const room = { keep: (item: Kept) => void kept.push(item) };
+    const kept: CacheEntry[] = [];
+    const room = { keep: (item: CacheEntry) => void kept.push(item) };
     const held: WeakRef<object>[] = [];
     const make = (n: number): void => {
-      const form = newForm({} as Content, "identity", new Blob(["x"]), 1);
+      const form = newEncodedBody({} as FileContent, "identity", new Blob(["x"]), 1);
       const answers = [answer(`/${n}`), answer(`/${n}%20`)] as const;
       for (const one of answers) whole(room, one, policy, form);
       unchanged(room, answers[0], policy);
@@ -185,7 +191,7 @@ describe("responses that are kept for one body", () => {
   test("are made once for each that asks, and again once their room was wanted", () => {
     const [a, b] = [answer("/a"), answer("/b")];
     expect(ask([a, b, a, b])).toHaveLength(1);
-    const dropping = (kept: Kept[], item: Kept) => {
+    const dropping = (kept: CacheEntry[], item: CacheEntry) => {
       kept.push(item);
       item.drop();
     };

@@ -1,13 +1,12 @@
 /** ARCHITECTURE, idea 2: what serving keeps, how much of it, and when it asks again. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { createBudget } from "../../src/serve/budget.ts";
+import { createByteBudgetCache } from "../../src/serve/cache.ts";
 import { createCoders } from "../../src/coding/coders.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
-import { createManifests } from "../../src/serve/manifests.ts";
+import { createManifests, createVersions } from "../../src/serve/versions.ts";
 import { createShortcuts } from "../../src/serve/shortcuts.ts";
 import { cacheBytes } from "../../src/config/machine.ts";
-import { createRows } from "../../src/serve/rows.ts";
-import { createVersions } from "../../src/serve/versions.ts";
+import { createRows } from "../../src/serve/locate.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ServingStore } from "../../src/store/serving.ts";
 import type { Stored, StoredFile } from "../../src/store/versions.ts";
@@ -263,7 +262,7 @@ test("what found no room is not found again by a shortcut", async () => {
   ] as const) {
     const sites = sitesOver(store, cache_bytes, () => 1_000);
     await sites.handle(request, { slug: "lab", version_id: null }, newExchange());
-    expect(sites.again(request, "lab.localhost", newExchange()) !== null).toBe(found);
+    expect(sites.answerFromShortcut(request, "lab.localhost", newExchange()) !== null).toBe(found);
   }
 });
 
@@ -294,7 +293,7 @@ test("ten thousand small sites are kept, each with its page of 5 KB: none of the
 
 test("a row that is pushed out is not held by its version, nor is one whose place another has taken", async () => {
   const { store, changed } = memoryStore(["a.bin"]);
-  const rooms = [createBudget(1_000), createBudget(30_000), createBudget(30_000)] as const;
+  const rooms = [createByteBudgetCache(1_000), createByteBudgetCache(30_000), createByteBudgetCache(30_000)] as const;
   const manifests = createManifests(store, rooms[2]);
   const versions = createVersions({ store, budget: rooms[1], manifests, shortcuts: createShortcuts() });
   const rows = createRows(store, rooms[0], versions);
@@ -312,9 +311,14 @@ test("a row that is pushed out is not held by its version, nor is one whose plac
 
 test("a manifest is pushed out by others alone: what was answered from it stays, what was not reads it again", async () => {
   const { store, asked } = memoryStore(Array.from({ length: 60 }, (_, i) => `${"x".repeat(i + 1)}.bin`));
-  const room = createBudget(30_000); // it takes 24,000
+  const room = createByteBudgetCache(30_000); // it takes 24,000
   const manifests = createManifests(store, room);
-  const versions = createVersions({ store, budget: createBudget(30_000), manifests, shortcuts: createShortcuts() });
+  const versions = createVersions({
+    store,
+    budget: createByteBudgetCache(30_000),
+    manifests,
+    shortcuts: createShortcuts(),
+  });
   const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID, ""))!;
   manifests.release(loaded);
   expect([loaded.manifest, room.total()]).toEqual([null, 0]);

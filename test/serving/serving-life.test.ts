@@ -17,7 +17,7 @@ const noise = (length: number, seed: number): Uint8Array =>
 
 const server = await sharedServer();
 
-const blobOf = (bytes: Uint8Array): string => {
+const takeAsBlob = (bytes: Uint8Array): string => {
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return join(server.data_dir, "blobs", sha256.slice(0, 2), sha256);
 };
@@ -49,7 +49,7 @@ describe.each([
     async (_name, harm) => {
       const bytes = noise(size, (seed += 999));
       const site = await server.deploy({ "index.html": "<p>fine</p>", "photo.png": bytes });
-      harm(blobOf(bytes), bytes);
+      harm(takeAsBlob(bytes), bytes);
       for (const [method, headers] of [
         ["GET", []],
         ["HEAD", []],
@@ -68,7 +68,7 @@ test("H54: a large file that is harmed after it was served is noticed", async ()
   const bytes = noise(LARGE, (seed += 999));
   const site = await server.deploy({ "index.html": "x", "photo.png": bytes });
   expect((await get(site, "/photo.png")).status).toBe(200);
-  writeFileSync(blobOf(bytes), noise(LARGE, (seed += 999)));
+  writeFileSync(takeAsBlob(bytes), noise(LARGE, (seed += 999)));
   expect((await get(site, "/photo.png")).status).toBe(500);
 });
 
@@ -76,7 +76,7 @@ test("H54: a page whose file is damaged is a 500 in every coding, and the same b
   const page = "<title>Page</title>" + "text ".repeat(1_000);
   const site = await server.deploy({ "index.html": "x", "page.html": page, "404.html": page });
   await server.stop();
-  rmSync(blobOf(Buffer.from(page)));
+  rmSync(takeAsBlob(Buffer.from(page)));
   await server.start([]);
   for (const coding of ["identity", "br", "gzip"]) {
     expect((await get(site, "/page.html", [`Accept-Encoding: ${coding}`])).status).toBe(500);
@@ -190,7 +190,7 @@ test("P6: what is in memory is served though the file is gone", async () => {
   const bytes = noise(5_000, (seed += 999));
   const site = await server.deploy({ "index.html": "x", "photo.png": bytes });
   expect((await get(site, "/photo.png")).status).toBe(200);
-  rmSync(blobOf(bytes));
+  rmSync(takeAsBlob(bytes));
   expect(Buffer.compare((await get(site, "/photo.png")).body, bytes)).toBe(0);
-  expect(() => readFileSync(blobOf(bytes))).toThrow();
+  expect(() => readFileSync(takeAsBlob(bytes))).toThrow();
 });

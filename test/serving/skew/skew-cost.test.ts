@@ -1,10 +1,9 @@
 /** BEYOND 4: what the skew shield asks of the store, and how much it keeps, whoever asks for what. */
 import { describe, expect, test } from "bun:test";
-import { createBodies } from "../../../src/serve/bodies.ts";
-import { createBudget } from "../../../src/serve/budget.ts";
+import { createBodies, createBodyMaker } from "../../../src/serve/bodies.ts";
+import { createByteBudgetCache } from "../../../src/serve/cache.ts";
 import { createEncoder } from "../../../src/serve/encode.ts";
-import { createForms } from "../../../src/serve/forms.ts";
-import { createSkew } from "../../../src/serve/skew/index.ts";
+import { createSkew } from "../../../src/serve/skew.ts";
 import type { Blobs } from "../../../src/store/serving.ts";
 import type { LeftVersion, StoredFile } from "../../../src/store/versions.ts";
 import type { Site } from "../../../src/base/types.ts";
@@ -39,9 +38,9 @@ function shielded(room: number) {
       ),
     },
   };
-  const budget = createBudget(room);
+  const budget = createByteBudgetCache(room);
   const encoder = createEncoder(async () => undefined);
-  const bodies = createBodies(createForms({ blobs, budget, encoder }));
+  const bodies = createBodies(createBodyMaker({ blobs, budget, encoder }));
   const skew = createSkew({ store, bodies, budget, now: () => 1_000, lasts_ms: 10_000 });
   const site = { site_id: "site_x", slug: "lab", skew: 1 } as Site;
   const ask = (path: string, headers: Record<string, string> = AS_SCRIPT) =>

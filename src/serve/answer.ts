@@ -1,24 +1,22 @@
-/** From what stands behind a host to the answer: what the path leads to (by-path), and of a path that leads to no file the
- *  rest of BEYOND 1, from 8 on. Whoever asks why is told by the same lines. */
+/** Answers a request for a site that was found: the answer of the path (by-path), and if the path leads to no file, steps 8
+ *  to 10 of BEYOND 1. An explanation (explain.ts) goes through the same functions. */
 import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { withQuery } from "../rules/target.ts";
 import { effectiveSpa, endOf } from "../base/site-state.ts";
 import type { Blobs } from "../store/serving.ts";
 import type { Site } from "../base/types.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Answers, Asked } from "./by-path.ts";
-import type { Answer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./kept.ts";
+import type { Answers, RequestConditions } from "./by-path.ts";
+import type { PathAnswer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAnswer } from "./cache.ts";
 import type { Hosted } from "./locate.ts";
-import { ownNotFound } from "./not-found.ts";
+import { ownNotFound, type Respond } from "./respond.ts";
 import { isForbiddenWorker, type Policy, policyHeaders, skewPolicyOf } from "./policy.ts";
 import { methodNotAllowed, notFound, noWorker } from "./refusals.ts";
-import type { Respond } from "./respond.ts";
 import type { Shortcut, Shortcuts } from "./shortcuts.ts";
-import { asksForPart } from "./skew/asked.ts";
-import type { Skew } from "./skew/index.ts";
+import { asksForPart, type Skew } from "./skew.ts";
 
-/** What a request goes through once it is known what stands behind the host. */
-export interface Serving {
+/** Parts that answer a request once the site is found. */
+export interface AnswerParts {
   bodies: Bodies;
   blobs: Pick<Blobs, "open">;
   answers: Answers;
@@ -26,13 +24,13 @@ export interface Serving {
   shortcuts: Shortcuts;
   skew: Skew;
   sites_domain: string;
-  /** A former version gave a file. */
+  /** Counts a file that came from a former version. */
   skewed(): void;
 }
 
-type Sent = Response | Promise<Response>;
+type SiteResponse = Response | Promise<Response>;
 
-export function answerFrom(hosted: Hosted, request: Request, exchange: Exchange, serving: Serving): Sent {
+export function answerFrom(hosted: Hosted, request: Request, exchange: Exchange, serving: AnswerParts): SiteResponse {
   refuseUnlessServed(hosted, request, exchange);
   const answer = serving.answers.to(hosted.version, pathOf(request.url), () => askedOf(hosted, request, serving));
   if (!(answer instanceof Promise)) return send(hosted, answer, request, exchange, serving);
@@ -45,7 +43,13 @@ export function refuseUnlessServed({ site, policy }: Hosted, request: Request, e
   if (isForbiddenWorker(request, policy)) throw noWorker(policy);
 }
 
-function send(hosted: Hosted, answer: Answer, request: Request, exchange: Exchange, serving: Serving): Sent {
+function send(
+  hosted: Hosted,
+  answer: PathAnswer,
+  request: Request,
+  exchange: Exchange,
+  serving: AnswerParts,
+): SiteResponse {
   const { shortcuts } = serving;
   if (answer.kind === "file") remember(request, hosted, answer, shortcuts);
   if (answer.kind !== "unmatched") return out(hosted, answer, request, exchange, serving);
@@ -57,13 +61,25 @@ function send(hosted: Hosted, answer: Answer, request: Request, exchange: Exchan
   return chosen.then((found) => given(hosted, found, request, exchange, serving));
 }
 
-function given(hosted: Hosted, answer: Answer, request: Request, exchange: Exchange, serving: Serving): Sent {
+function given(
+  hosted: Hosted,
+  answer: PathAnswer,
+  request: Request,
+  exchange: Exchange,
+  serving: AnswerParts,
+): SiteResponse {
   if (answer.kind === "file" && answer.skew !== null) serving.skewed();
   return out(hosted, answer, request, exchange, serving);
 }
 
-/** The response. Throws the refusal of a path that leads nowhere and has no page for that. */
-export function out(hosted: Hosted, answer: Answer, request: Request, exchange: Exchange, serving: Serving): Sent {
+/** Makes the response. Throws the refusal if the path leads to nothing and the site has no 404 page. */
+export function out(
+  hosted: Hosted,
+  answer: PathAnswer,
+  request: Request,
+  exchange: Exchange,
+  serving: AnswerParts,
+): SiteResponse {
   const policy = policyFor(hosted, answer);
   if (answer.kind === "file") return serving.respond(request, answer, policy, exchange);
   if (answer.kind === "redirect") return redirect(request, answer, policy);
@@ -71,37 +87,37 @@ export function out(hosted: Hosted, answer: Answer, request: Request, exchange: 
   return ownNotFound(serving, request, answer, policy, exchange);
 }
 
-export const policyFor = ({ site, policy }: Hosted, answer: Answer): Policy =>
+export const policyFor = ({ site, policy }: Hosted, answer: PathAnswer): Policy =>
   answer.kind === "file" && answer.skew !== null ? skewPolicyOf(site) : policy;
 
-/** The steps of a path that leads to no file and meets no rule, each with why it does or does not answer. */
+/** A step of a path that leads to no file and meets no rule, with the reason why it answers or does not. */
 export interface TriedBelow {
   step: "spa_fallback" | "skew" | "not_found";
   matched: boolean;
   why: string;
 }
 
-/** Steps 8 to 10: the shell of an app, a file of a former version, or what was there. */
+/** Steps 8 to 10: the shell of an app, a file of a former version, or the answer without a file. */
 export function below(
   hosted: Hosted,
   answer: UnmatchedAnswer,
   request: Request,
-  { skew }: Pick<Serving, "skew">,
+  { skew }: Pick<AnswerParts, "skew">,
   tried?: TriedBelow[],
-): Answer | Promise<Answer> {
+): PathAnswer | Promise<PathAnswer> {
   const shell = shellFor(request, hosted, answer, tried);
   if (shell !== null) return shell;
-  // What is forced was met ahead of all files, of former versions too.
+  // A forced rule comes before all files, those of former versions too.
   if (hosted.policy.version_host || answer.rule?.forced === true) return missing(answer, tried);
   const found = skew.answer(request, hosted.site, pathOf(request.url));
-  const settle = (one: FileAnswer | string): Answer => {
-    if (typeof one === "string" && asksForPart(request)) answer.bare_at = hosted.row.generation;
+  const settle = (one: FileAnswer | string): PathAnswer => {
+    if (typeof one === "string" && asksForPart(request)) answer.no_former_file_at_generation = hosted.row.generation;
     return skewed(one, answer, tried);
   };
   return found instanceof Promise ? found.then(settle) : settle(found);
 }
 
-function skewed(found: FileAnswer | string, answer: UnmatchedAnswer, tried: TriedBelow[] | undefined): Answer {
+function skewed(found: FileAnswer | string, answer: UnmatchedAnswer, tried: TriedBelow[] | undefined): PathAnswer {
   const matched = typeof found !== "string";
   tried?.push({ step: "skew", matched, why: matched ? `Version ${found.skew} was live and has the file.` : found });
   return matched ? found : missing(answer, tried);
@@ -116,7 +132,7 @@ function missing(answer: UnmatchedAnswer, tried: TriedBelow[] | undefined): Unma
   return answer;
 }
 
-/** The shell of a single-page app answers navigations; clients that do not say what they ask for get it too. */
+/** The shell of a single-page app. Navigations get it, and clients that do not say what they ask for. */
 function shellFor(
   request: Request,
   { site, version }: Hosted,
@@ -140,12 +156,12 @@ function whyShell(request: Request, site: Site, { version }: LoadedVersion, { sh
   return `${shell.body.file.path} answers unknown addresses of a single-page app.`;
 }
 
-/** What the version's rules may look at beside the path. */
+/** The conditions of a request that the version's rules may look at. */
 export function askedOf(
   { site, label }: Hosted,
   request: Request,
-  { sites_domain }: Pick<Serving, "sites_domain">,
-): Asked {
+  { sites_domain }: Pick<AnswerParts, "sites_domain">,
+): RequestConditions {
   const live = `${site.slug}.${sites_domain.replace(/:\d+$/, "")}`;
   return {
     hosts: { live, version: `${label}--${live}` },
@@ -154,7 +170,7 @@ export function askedOf(
   };
 }
 
-/** Only what people ask for again: the live version, without a query, which is seldom the same twice. */
+/** Adds a shortcut for answers that are likely to be asked for again: of the live version, without a query. */
 function remember(
   request: Request,
   { row, site, version, policy }: Hosted,
@@ -162,7 +178,7 @@ function remember(
   shortcuts: Shortcuts,
 ): void {
   if (row.live !== version) return;
-  // What hangs on more than the path is found the long way, and so is what had no room.
+  // An answer that depends on more than the path has no shortcut, and neither has one that was not kept.
   if (version.answers.get(pathOf(request.url)) !== answer) return;
   const { url } = request;
   const { slug } = site;
@@ -174,11 +190,11 @@ function navigates(request: Request): boolean {
   return destination === null || destination === "document" || destination === "iframe";
 }
 
-/** Whether navigations get the shell there. */
+/** True if navigations get the shell at this path. */
 const mayShow = ({ shell }: UnmatchedAnswer, site: Site, { version }: LoadedVersion): boolean =>
   shell !== null && effectiveSpa(site, version).enabled;
 
-/** Temporary ones are asked for each time. */
+/** True for permanent redirects. Temporary ones must be asked for each time. */
 const isLasting = (status: number): boolean => status === 301 || status === 308;
 
 function redirect(request: Request, { status, location, by_use }: RedirectAnswer, policy: Policy): Response {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bun
 /** svc: arguments in, exit code out. 0 done, 1 failed, 2 wrong arguments, 130 stopped by Ctrl-C. */
+import { commandsBelow } from "./src/command/index.ts";
 import { readCall } from "./src/cli/call.ts";
 import { COMMANDS } from "./src/cli/commands/index.ts";
 import { projectsFile } from "./src/cli/saved/config-dir.ts";
@@ -14,17 +15,23 @@ import { sayWithMark } from "./src/cli/terminal/with-mark.ts";
 import { VERSION } from "./src/cli/version.ts";
 import { knowLocalhost } from "./src/cli/service/localhost.ts";
 
-async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<void> {
+/** Resolves to the exit code. */
+async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<number> {
   const { command, given } = readCall(args, COMMANDS);
   if (given.has("help")) {
-    const lines = command === COMMANDS[0] ? overview(COMMANDS) : commandHelp(command);
-    return lines.forEach((line) => terminal.result(line));
+    const lines =
+      command === COMMANDS[0] ? overview(COMMANDS) : commandHelp(command, commandsBelow(COMMANDS, command.name));
+    lines.forEach((line) => terminal.result(line));
+    return 0;
   }
-  if (given.has("version")) return terminal.result(`svc ${VERSION}`);
+  if (given.has("version")) {
+    terminal.result(`svc ${VERSION}`);
+    return 0;
+  }
   const [cwd, now] = [process.cwd(), () => Date.now()];
   refuseForeignSettings(cwd, env);
   const links = openLinks(projectsFile(env), now);
-  await command.run({ env, cwd, now, server: serverFrom(env), links, terminal }, given);
+  return (await command.run({ env, cwd, now, server: serverFrom(env), links, terminal }, given)) ?? 0;
 }
 
 /** Ends the process at once; what it was writing is whole or untouched (src/cli/saved/shared-file.ts). */
@@ -46,8 +53,7 @@ async function main(args: readonly string[], env: Env): Promise<number> {
   leaveOn("SIGINT", 130, terminal);
   leaveOn("SIGTERM", 143, terminal);
   try {
-    await run(args, env, terminal);
-    return 0;
+    return await run(args, env, terminal);
   } catch (error) {
     terminal.restore();
     const failure = asFailure(error);

@@ -1,113 +1,214 @@
-/** From the words on the command line to a command and what it is given. */
-import { COMMON_FLAGS, type Command, type Given } from "./command.ts";
-import { usage } from "./failure.ts";
-import { parseArguments, type Flag, type Parsed } from "./flags.ts";
+/** From the words on the command line to a command and what it is given; and what to type instead of a word that was meant
+ *  as a command and is none (CONTRACT 8). */
+import { existsSync, readdirSync } from "node:fs";
+import { quoted } from "../client/build-dir.ts";
+import { scanArguments, type WrittenFlag } from "../command/arguments.ts";
+import { commandNamed, commandsBelow, type Given, Words } from "../command/index.ts";
+import { nearest } from "../command/nearest.ts";
+import { COMMON_FLAGS, type Command, type Flag } from "./command.ts";
+import { Failure, usage } from "./failure.ts";
 import { svc } from "./invocation.ts";
-import { noHelpOn, refuseMistaken } from "./mistaken.ts";
-import { nearest } from "../base/nearest.ts";
 
 interface CommandCall {
   command: Command;
   given: Given;
 }
 
-const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
-
-/** With those of all commands below it. */
-const allFlagsOf = (command: Command): Flag[] => [...flagsOf(command), ...(command.under ?? []).flatMap(allFlagsOf)];
-
-const callOf = ({ name }: Command): string => svc(name);
-
-function unknownFlag(written: string, command: Command, commands: readonly Command[]): Error {
-  const table = flagsOf(command);
-  const known = table.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
-  const guess = nearest(written, known);
-  const owners = commands.filter((other) => allFlagsOf(other).some(({ name }) => `--${name}` === written)).map(callOf);
-  const elsewhere = owners.length > 0 ? `It belongs to ${owners.join(", ")}.` : `See ${callOf(command)} --help.`;
-  return usage(`Unknown flag ${written}. ${guess === null ? elsewhere : `Did you mean ${guess}?`}`);
+/** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
+export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
+  const line = readLine(args, commands.flatMap(flagsOf));
+  const { positionals } = line.words;
+  const word = line.beforeDashes > 0 ? positionals[0] : undefined;
+  if (word === "help") return helpCall(line, commands);
+  const isNamed = word !== undefined && namesOf(commands).includes(word);
+  if (word !== undefined && !isNamed) refuseMistaken(typedFrom(args, word), commands);
+  const command = isNamed ? takeCommand(line, commands) : commands[0]!;
+  return { command, given: givenTo(command, line, commands) };
 }
 
-const valued = (value: string | true | undefined): string | undefined => (value === true ? undefined : value);
-
-function givenTo(
-  command: Command,
-  { positionals, flags, values, unknown }: Parsed,
-  commands: readonly Command[],
-): Given {
-  const foreign = [...flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
-  const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
-  if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
-  const call = callOf(command);
-  if (positionals.length > 0 && command.argument === null) {
-    throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
-  }
-  if (positionals.length > 1 && !command.takesMany) {
-    throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
-  }
-  return {
-    argument: positionals[0],
-    all: positionals,
-    json: flags.has("json"),
-    quiet: flags.has("quiet"),
-    has: (flag) => flags.has(flag),
-    value: (flag) => valued(flags.get(flag)),
-    values: (flag) => values.get(flag) ?? [],
-  };
+/** `svc help <command>` is `svc <command> --help`. */
+function helpCall(line: Line, commands: readonly Command[]): CommandCall {
+  const { words } = line;
+  words.positionals.shift();
+  words.addFlag("help", true);
+  const [word] = words.positionals;
+  if (word !== undefined && !namesOf(commands).includes(word)) throw noHelpOn(word, commands);
+  const command = word === undefined ? commands[0]! : takeCommand(line, commands);
+  words.positionals.length = 0;
+  return { command, given: givenTo(command, line, commands) };
 }
 
-const lastWord = ({ name }: Command): string => name.split(" ").at(-1)!;
+/** The rows whose names are one word: those of `svc help`. The first of them has no name. */
+export const topCommands = (commands: readonly Command[]): Command[] =>
+  commands.filter(({ name }) => !name.includes(" "));
 
-function noSuchCommand(above: Command, word: string | undefined): Error {
-  const known = above.under!.map(lastWord);
+const namesOf = (commands: readonly Command[]): string[] =>
+  topCommands(commands)
+    .slice(1)
+    .map(({ name }) => name);
+
+/** Takes the words of the command's name away. */
+function takeCommand({ words: { positionals, flags } }: Line, commands: readonly Command[]): Command {
+  const command = commandNamed(commands, positionals)!;
+  positionals.splice(0, command.name.split(" ").length);
+  const below = commandsBelow(commands, command.name);
+  const [word] = positionals;
+  if (below.length === 0 || (word === undefined && flags.has("help"))) return command;
+  throw noSuchCommand(command, below, word);
+}
+
+function noSuchCommand(above: Command, below: readonly Command[], word: string | undefined): Error {
+  const known = below.map(({ name }) => name.split(" ").at(-1)!);
   if (word === undefined) return usage(`${callOf(above)} wants to know what to do: ${known.join(", ")}.`);
   const guess = nearest(word, known);
   const way = guess === null ? `See ${callOf(above)} --help.` : `Did you mean ${callOf(above)} ${guess}?`;
   return usage(`There is no ${callOf(above)} ${word}. ${way}`);
 }
 
-/** The command that the next words name, below one that leads to it. Takes the words away. */
-function below(above: Command, { positionals, flags }: Parsed): Command {
-  for (let command = above; ;) {
-    if (command.under === undefined) return command;
-    const [word] = positionals;
-    const next = command.under.find((one) => lastWord(one) === word);
-    if (next === undefined) {
-      if (word === undefined && flags.has("help")) return command;
-      throw noSuchCommand(command, word);
-    }
-    positionals.shift();
-    command = next;
-  }
+interface Line {
+  words: Words;
+  /** How many positionals come before a `--`: only those can name a command. */
+  beforeDashes: number;
+  /** Flags that the table does not have, as they were written. */
+  unknown: string[];
 }
 
-/** These change how an answer looks, not what was asked. */
-const OF_OUTPUT = /^(--json|--quiet|-q)$/;
+/** Reads all words of a call by a table of flags. */
+export function readLine(args: readonly string[], table: readonly Flag[]): Line {
+  const line: Line = { words: new Words(), beforeDashes: 0, unknown: [] };
+  for (const word of scanArguments(args, table)) {
+    if (word.kind === "argument") {
+      line.words.positionals.push(word.argument);
+      if (!word.behindDashes) line.beforeDashes++;
+    } else if (word.kind === "flag") {
+      if (word.known === undefined) line.unknown.push(word.written);
+      else line.words.addFlag(word.known.name, valueOf(word.known, word));
+    }
+  }
+  return line;
+}
+
+/** The value of a flag; true for a flag that takes none. A value that begins with a dash must follow `=`: else the flag
+ *  before it was left without one. */
+function valueOf({ name, value: wanted }: Flag, { written, value, inline }: WrittenFlag<Flag>): string | true {
+  if (wanted === undefined) {
+    if (value !== undefined) throw usage(`${written} takes no value.`);
+    return true;
+  }
+  if (value === undefined || (!inline && value.startsWith("-"))) {
+    throw usage(`--${name} needs a value: --${name} <${wanted}>`);
+  }
+  if (value === "") throw usage(`--${name} was given an empty value.`);
+  return value;
+}
+
+const callOf = ({ name }: Pick<Command, "name">): string => svc(name);
+
+const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
+
+function givenTo(command: Command, { words, unknown }: Line, commands: readonly Command[]): Given {
+  const foreign = [...words.flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
+  const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
+  if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
+  const call = callOf(command);
+  const { positionals } = words;
+  const [argument] = command.arguments;
+  if (positionals.length > 0 && argument === undefined) {
+    throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
+  }
+  if (positionals.length > 1 && !argument?.includes("…]")) {
+    throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
+  }
+  return words.given();
+}
+
+function unknownFlag(written: string, command: Command, commands: readonly Command[]): Error {
+  const known = flagsOf(command).flatMap(({ name, short }) => [
+    `--${name}`,
+    ...(short === undefined ? [] : [`-${short}`]),
+  ]);
+  const guess = nearest(written, known);
+  const owners = topCommands(commands).filter((top) =>
+    commands.some((one) => isWithin(one, top) && flagsOf(one).some(({ name }) => `--${name}` === written)),
+  );
+  const elsewhere =
+    owners.length > 0 ? `It belongs to ${owners.map(callOf).join(", ")}.` : `See ${callOf(command)} --help.`;
+  return usage(`Unknown flag ${written}. ${guess === null ? elsewhere : `Did you mean ${guess}?`}`);
+}
+
+const isWithin = ({ name }: Command, top: Command): boolean => name === top.name || name.startsWith(`${top.name} `);
+
+/** These flags change how an answer looks, not what was asked. */
+const OUTPUT_FLAG = /^(--json|--quiet|-q)$/;
 
 /** What was typed from the first argument that is no flag on. */
 function typedFrom(args: readonly string[], first: string): string[] {
   const [word, ...rest] = args.slice(args.indexOf(first));
-  return rest.every((other) => OF_OUTPUT.test(other)) ? [word!] : [word!, ...rest];
+  return rest.every((other) => OUTPUT_FLAG.test(other)) ? [word!] : [word!, ...rest];
 }
 
-/** `svc help <command>` is `svc <command> --help`. */
-function helpCall(parsed: Parsed, commands: readonly Command[]): CommandCall {
-  const [, word] = parsed.positionals.splice(0, 2);
-  const command = word === undefined ? commands[0]! : commands.slice(1).find(({ name }) => name === word);
-  if (command === undefined) throw noHelpOn(word!, commands);
-  parsed.flags.set("help", true);
-  const shown = below(command, parsed);
-  return { command: shown, given: givenTo(shown, { ...parsed, positionals: [] }, commands) };
+/** Words of other tools, and what they are here. The deploy has no word, so it is an empty one. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  deploy: "",
+  publish: "",
+  init: "",
+  ls: "list",
+  sites: "list",
+  status: "versions",
+  rm: "delete",
+  remove: "delete",
+  teardown: "delete",
+};
+
+/** A short foreign word would be near to any short word. */
+const LONG_FOREIGN = Object.keys(FOREIGN).filter((word) => word.length > 4);
+
+const typed = (command: string, rest: readonly string[]): string =>
+  svc([command, ...rest.map(quoted)].filter(Boolean).join(" "));
+
+const isForeign = (word: string): boolean => Object.hasOwn(FOREIGN, word);
+
+/** Names the command that a foreign word means, and says what it does. */
+function foreignSentence(word: string, rest: readonly string[]): string {
+  const command = FOREIGN[word]!;
+  const deploys = command === "" ? `: ${svc("<path>")} deploys` : "";
+  return `There is no svc command ${word}${deploys}. Run: ${typed(command, rest)}`;
 }
 
-/** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
-export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
-  const parsed = parseArguments(args, commands.flatMap(allFlagsOf));
-  const [unnamed, ...others] = commands as readonly [Command, ...Command[]];
-  const word = parsed.beforeDashes > 0 ? parsed.positionals[0] : undefined;
-  if (word === "help") return helpCall(parsed, commands);
-  const named = others.find(({ name }) => name === word);
-  if (named !== undefined) parsed.positionals.shift();
-  else if (word !== undefined) refuseMistaken(typedFrom(args, word), commands);
-  const command = named === undefined ? unnamed : below(named, parsed);
-  return { command, given: givenTo(command, parsed, commands) };
+/** The first names are enough in a folder with very many. */
+const MOST_NAMES = 1000;
+
+function namesHere(): string[] {
+  try {
+    return readdirSync(".").slice(0, MOST_NAMES);
+  } catch {
+    return [];
+  }
+}
+
+/** The call of a command, or of a file or folder here, that is near to `word`; null if none is. */
+function meantBy(word: string, rest: readonly string[], commands: readonly Command[]): string | null {
+  const names = ["help", ...namesOf(commands)];
+  const guess = nearest(word, [...names, ...LONG_FOREIGN, ...namesHere()]);
+  if (guess === null) return null;
+  if (names.includes(guess)) return typed(guess, rest);
+  return LONG_FOREIGN.includes(guess) ? typed(FOREIGN[guess]!, rest) : typed(quoted(guess), rest);
+}
+
+/** Refuses a first word that is neither a command nor a file. `words` are all that was typed from it on, flags too. */
+function refuseMistaken(words: readonly string[], commands: readonly Command[]): void {
+  const [word = "", ...rest] = words;
+  if (!/^[\w-]+$/.test(word) || existsSync(word)) return;
+  if (isForeign(word)) throw usage(foreignSentence(word, rest));
+  const meant = meantBy(word, rest, commands);
+  const hint = meant === null ? `${svc("help")} lists the commands.` : `Did you mean ${meant}?`;
+  if (rest.length === 0) throw new Failure("not_found", `There is no file or folder ${word}. ${hint}`);
+  if (meant !== null) throw usage(`There is no svc command ${word}. ${hint}`);
+}
+
+function noHelpOn(word: string, commands: readonly Command[]): Error {
+  if (isForeign(word)) return usage(foreignSentence(word, []));
+  const guess = nearest(word, namesOf(commands));
+  const way = guess === null ? `See ${svc("--help")}.` : `Did you mean ${svc(`help ${guess}`)}?`;
+  return usage(`There is no svc command ${word}. ${way}`);
 }

@@ -1,10 +1,12 @@
-/** What a command is made of, and what it is given. */
-import type { Flag } from "./flags.ts";
+/** What a command of svc works with, and the flags that many of them take. */
+import type { Command as AnyCommand, Flag as AnyFlag } from "../command/index.ts";
 import type { Links } from "./saved/links.ts";
 import type { Server } from "./saved/server.ts";
 import type { Env, Terminal } from "./terminal/index.ts";
 
-/** What a command works with beside its own arguments. */
+export type { Given } from "../command/index.ts";
+
+/** The machine that a command runs on, and the server that it asks. */
 export interface Context {
   env: Env;
   cwd: string;
@@ -14,46 +16,24 @@ export interface Context {
   terminal: Terminal;
 }
 
-export interface Given {
-  /** The one argument that a command may take. */
-  argument: string | undefined;
-  /** All of them, of a command that takes several. */
-  all: readonly string[];
-  json: boolean;
-  quiet: boolean;
-  has(flag: string): boolean;
-  value(flag: string): string | undefined;
-  /** Of a flag that may be given more than once, in order. */
-  values(flag: string): readonly string[];
+export interface Flag extends AnyFlag {
+  help: string;
 }
 
-export interface Command {
-  /** All its words: `comments token create`. The empty string is the command that runs when none is named. */
-  name: string;
-  /** `[path]` or `[version]`; null where it takes none. */
-  argument: string | null;
-  /** It takes any number of arguments. */
-  takesMany?: true;
-  summary: string;
-  /** Further lines of its help. */
-  details: string[];
-  flags: Flag[];
-  /** What its next word names; such a row only leads to them, and never runs. */
-  under?: readonly Command[];
-  run(context: Context, given: Given): Promise<void>;
-}
+/** The command with an empty name runs when none is named. */
+export type Command = AnyCommand<Context, Flag>;
 
-/** A row that leads to others. */
-export const group = (row: Pick<Command, "name" | "summary" | "details"> & { under: readonly Command[] }): Command => ({
+/** A row that leads to the commands below it, and never runs. */
+export const group = (row: Pick<Command, "name" | "summary" | "details">): Command => ({
   ...row,
-  argument: "<command>",
+  arguments: ["<command>"],
   flags: [],
   run: () => Promise.reject(new Error(`${row.name} leads to commands and is none`)),
 });
 
 export const JSON_FLAG: Flag = { name: "json", help: "print one JSON object on stdout" };
 export const QUIET_FLAG: Flag = { name: "quiet", short: "q", help: "print the result alone" };
-/** What every command takes. */
+/** Every command takes these. */
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "show this help" },
   { name: "version", short: "v", help: "show the version" },

@@ -1,7 +1,7 @@
 /** The configuration: read once from flags and environment by the rows of settings.ts. `--help`, `--print-config` and the
  *  error for a bad value come from the same rows (CONTRACT 1). */
-import { hasFlag, type KnownFlag, scanArguments } from "../base/arguments.ts";
-import { flagMeant } from "../base/nearest.ts";
+import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
+import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 

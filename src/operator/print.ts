@@ -1,10 +1,10 @@
 /** Rows for a terminal and JSON for programs. What came from outside cannot move the cursor or add a line. */
 import { visible, visibleJson } from "../base/visible.ts";
-import type { Call } from "./command.ts";
+import type { Given, OperatorContext } from "./command.ts";
 
 type Cell = string | number | null;
 
-/** Columns of equal width under a headline, `-` where there is nothing. */
+/** Columns of equal width under a headline; an empty cell is shown as `-`. */
 function table(headline: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headline, ...rows.map((row) => row.map((cell) => (cell === null ? "-" : visible(String(cell)))))];
   const widths = headline.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
@@ -15,15 +15,14 @@ function table(headline: readonly string[], rows: readonly (readonly Cell[])[]):
 
 export const json = (value: unknown): string => `${visibleJson(value, 2)}\n`;
 
-export const JSON_OPTION = { "--json": null };
-
-/** A table for people, and with `JSON_OPTION` all fields of each row for programs. */
+/** Prints a table for people, or with `--json` all fields of each row for programs. */
 export function list<Row>(
-  { switches, print }: Pick<Call, "switches" | "print">,
+  { print }: OperatorContext,
+  given: Given,
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => Cell>>,
 ): void {
-  if (switches.has("--json")) return print(json(rows));
+  if (given.json) return print(json(rows));
   const cells = Object.values(columns);
   print(
     table(

@@ -1,12 +1,12 @@
-/** `reports` and `reports close`: what visitors reported, and what the abuse scan found. */
+/** `reports`, `reports close` and `audit`: what visitors reported and the abuse scan found, and what operators did. */
 import { siteState } from "../base/site-state.ts";
 import type { ListedReport } from "../store/reports.ts";
 import type { Quarantined } from "../store/moderation.ts";
 import { visible } from "../base/visible.ts";
-import type { Command } from "./command.ts";
-import { counted, json } from "./print.ts";
+import { JSON_FLAG, type OperatorCommand } from "./command.ts";
+import { counted, json, list } from "./print.ts";
 
-/** A report is prose: a block of lines, each of them safe to print. */
+/** A report as a block of lines, each of them safe to print. */
 function reportText(report: ListedReport, state: string): string {
   const { report_id, created_at, slug, site_id, reason, text, email, closed_at } = report;
   const lines = [
@@ -19,7 +19,7 @@ function reportText(report: ListedReport, state: string): string {
   return `${lines.join("\n")}\n\n`;
 }
 
-/** What the abuse scan found: the sentences name file and signal. */
+/** The findings of the abuse scan; their sentences name file and signal. */
 const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, state: string): string =>
   [
     `in quarantine  ${created_at}  ${slug} (${site_id}, ${state})`,
@@ -27,21 +27,23 @@ const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, sta
     `  svc-server clear ${slug} ends it.\n\n`,
   ].join("\n");
 
-const reports: Command = {
+const reports: OperatorCommand = {
   name: "reports",
   arguments: [],
-  options: { "--all": null, "--json": null },
+  flags: [{ name: "all" }, JSON_FLAG],
   summary: "list the open reports of visitors, and the sites in quarantine, newest last",
-  more: "A site answers reports at POST /_svc/report. `state` is what the site is now. `reports close` takes one off the list, and --all lists the closed ones too; those of a site that is deleted or swept drop out. A site is in quarantine while its pages look suspicious: they load from and send to nothing but the site until `clear`.",
-  async run({ switches, open, print, note }) {
+  details: [
+    "A site answers reports at POST /_svc/report. `state` is what the site is now. `reports close` takes one off the list, and --all lists the closed ones too; those of a site that is deleted or swept drop out. A site is in quarantine while its pages look suspicious: they load from and send to nothing but the site until `clear`.",
+  ],
+  async run({ open, print, note }, given) {
     const operations = open();
-    const all = switches.has("--all");
+    const all = given.has("all");
     const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
     const reported = (await operations.reports()).filter(({ site_id }) => states.has(site_id));
     const rows = reported.filter(({ closed_at }) => all || closed_at === null);
     const held = await operations.quarantined();
     const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id)!;
-    if (switches.has("--json")) {
+    if (given.json) {
       const shown = rows.map(({ closed_at, ...row }) => ({
         kind: "report",
         ...row,
@@ -56,21 +58,36 @@ const reports: Command = {
       const way = open === 0 ? "" : "; svc-server reports close <report_id> takes a report off the list";
       note(`${counted(rows.length, "report")}, ${counted(held.length, "site")} in quarantine${way}`);
     }
-    return 0;
   },
 };
 
-const close: Command = {
+const close: OperatorCommand = {
   name: "reports close",
-  arguments: ["report_id"],
-  options: {},
+  arguments: ["<report_id>"],
+  flags: [],
   summary: "take a report off the list: you are done with it",
-  more: "The site is left as it is. `reports --all` lists what was closed.",
-  async run({ arguments: [report_id], open, note }) {
+  details: ["The site is left as it is. `reports --all` lists what was closed."],
+  async run({ open, note }, { argument: report_id }) {
     const closed = await open().closeReport(report_id!);
     note(`${report_id} ${closed ? "is closed." : "was closed already."}`);
-    return 0;
   },
 };
 
-export const REPORTS: readonly Command[] = [reports, close];
+export const REPORTS: readonly OperatorCommand[] = [reports, close];
+
+export const audit: OperatorCommand = {
+  name: "audit",
+  arguments: [],
+  flags: [JSON_FLAG],
+  summary: "list what operators did and what was deleted, newest last",
+  details: ["The actor is `operator`, `expiry` or the account_id of the owner."],
+  async run(context, given) {
+    list(context, given, await context.open().audit(), {
+      TIME: (row) => row.at,
+      ACTOR: (row) => row.actor,
+      ACTION: (row) => row.action,
+      "SITE OR ACCOUNT": (row) => row.site_id ?? row.account_id,
+      REASON: (row) => row.reason,
+    });
+  },
+};

@@ -3,11 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasFlag, type KnownFlag, scanArguments } from "../../src/base/arguments.ts";
-import { parseArguments } from "../../src/cli/flags.ts";
+import { hasFlag, type KnownFlag, scanArguments } from "../../src/command/arguments.ts";
+import { readLine } from "../../src/cli/call.ts";
 import { askedFor, readConfig } from "../../src/config/index.ts";
-import { readWords, wantsHelp } from "../../src/operator/arguments.ts";
-import type { Command } from "../../src/operator/command.ts";
+import type { OperatorCommand } from "../../src/operator/command.ts";
+import { readWords, wantsHelp } from "../../src/operator/commands.ts";
 
 const TABLE: KnownFlag[] = [
   { name: "site", value: "id" },
@@ -105,7 +105,7 @@ test.each<[string[], boolean]>([
 test("on Node every word is the same", async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-arguments-"));
   const built = await Bun.build({
-    entrypoints: [join(import.meta.dir, "..", "..", "src", "base", "arguments.ts")],
+    entrypoints: [join(import.meta.dir, "..", "..", "src", "command", "arguments.ts")],
     target: "node",
     outdir: folder,
   });
@@ -133,14 +133,14 @@ describe("what the programs say", () => {
     [["--site", ""], "--site was given an empty value."],
     [["--json="], "--json takes no value."],
   ])("svc %j: %s", (args, sentence) => {
-    expect(() => parseArguments(args, flags)).toThrow(sentence);
+    expect(() => readLine(args, flags)).toThrow(sentence);
   });
 
   test("svc takes the last of a repeated flag, and a value that begins with a dash behind =", () => {
-    expect([...parseArguments(["--site=a", "--site=-b", "--json", "--json"], flags).flags]).toEqual([
-      ["site", "-b"],
-      ["json", true],
-    ]);
+    const { words } = readLine(["--site=a", "--site=-b", "--json", "--json"], flags);
+    expect([...words.flags.keys()]).toEqual(["site", "json"]);
+    expect(words.given().value("site")).toBe("-b");
+    expect(words.given().value("json")).toBeUndefined();
   });
 
   test.each<[string[], string]>([
@@ -187,11 +187,12 @@ describe("what the programs say", () => {
     expect(readConfig(["--port=1", "--port", "2"], {})).toMatchObject({ port: 2 });
   });
 
-  const command: Command = {
+  const command: OperatorCommand = {
     name: "disable",
-    arguments: ["site"],
-    options: { "--reason": "text", "--force": null },
+    arguments: ["<site>"],
+    flags: [{ name: "reason", value: "text", required: true }, { name: "force" }],
     summary: "",
+    details: [],
     run: async () => 0,
   };
   test.each<[string[], string]>([
@@ -224,16 +225,16 @@ describe("what the programs say", () => {
     [["a", "--", "--help"], false],
     [["a"], false],
   ])("svc-server disable %j: whether it asks for help", (args, asked) => {
-    expect(wantsHelp(args, command.options)).toBe(asked);
+    expect(wantsHelp(args, command.flags)).toBe(asked);
   });
 
   test("a subcommand takes the last of a repeated option, any value of it, and leaves settings to the server", () => {
     const args = ["--reason=x", "--force", "--data-dir", "-d", "a", "--reason", "--force", "--log=off", "--port"];
-    expect(readWords(command, args)).toEqual({
-      arguments: ["a"],
-      options: new Map([["--reason", "--force"]]),
-      switches: new Set(["--force"]),
-      settings: ["--data-dir", "-d", "--log=off", "--port"],
-    });
+    const { words, settings } = readWords(command, args);
+    const given = words.given();
+    expect(given.all).toEqual(["a"]);
+    expect([...words.flags.keys()].toSorted()).toEqual(["force", "reason"]);
+    expect([given.value("reason"), given.value("force")]).toEqual(["--force", undefined]);
+    expect(settings).toEqual(["--data-dir", "-d", "--log=off", "--port"]);
   });
 });

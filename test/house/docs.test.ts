@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Command } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
+import { commandsBelow } from "../../src/command/index.ts";
 import { API } from "../../src/api/index.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { startServer } from "../kit/server.ts";
@@ -122,9 +122,8 @@ test.each(PAGES)("every program of `bun run torture` that %s names is there", as
 describe("docs/cli.md", () => {
   test("names every command and every flag", async () => {
     const text = await read("docs/cli.md");
-    const all = (rows: readonly Command[]): Command[] => rows.flatMap((row) => (row.under ? all(row.under) : [row]));
-    const commands = all(COMMANDS);
-    const calls = commands.map(({ name, argument }) => ["svc", name, argument].filter(Boolean).join(" "));
+    const commands = COMMANDS.filter(({ name }) => name === "" || commandsBelow(COMMANDS, name).length === 0);
+    const calls = commands.map((command) => ["svc", command.name, ...command.arguments].filter(Boolean).join(" "));
     expect(calls.filter((call) => !text.includes(`\`${call}\``))).toEqual([]);
     const flags = commands.flatMap((command) => command.flags.map(({ name }) => `--${name}`));
     expect([...new Set(flags)].filter((flag) => !new RegExp(`\`${flag}[\` ]`).test(text))).toEqual([]);

@@ -80,7 +80,8 @@ function tell(context: Context, given: Given, { content, result, receipt, elapse
   }
   terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);
   terminal.url(result.url);
-  if (given.quiet) return result.manage_token === null ? undefined : terminal.insist(text`${result.manage_token}`);
+  if (given.has("quiet"))
+    return result.manage_token === null ? undefined : terminal.insist(text`${result.manage_token}`);
   tellContent(context, content);
   if (result.owner_account_id !== undefined) terminal.say(text`  Yours: it does not expire.`);
   tellExpiry(context, result);

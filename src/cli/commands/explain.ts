@@ -100,7 +100,7 @@ export async function explain(context: Context, given: Given): Promise<void> {
   if (given.json) return terminal.json({ ok: true, ...told });
   terminal.result(`${told.status} ${told.url}`);
   for (const row of rowsOf(told)) terminal.result(row);
-  if (given.quiet) return;
+  if (given.has("quiet")) return;
   if (told.steps.length > 0) terminal.say(text`\n  ${bold("What was tried")}`);
   for (const { step, matched, why } of told.steps) {
     sayWithMark(terminal, matched ? green("✓") : dim("·"), `${step}: ${why}`);

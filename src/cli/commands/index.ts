@@ -1,10 +1,7 @@
-/** What svc can do. A command is a row here and a file, which is loaded when it is asked for: starting takes as long as
- *  what is loaded. The first one runs when none is named. */
-import type { Flag } from "../flags.ts";
-import { JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../command.ts";
-import { PREVIEW_COMMANDS } from "./preview/index.ts";
+/** The commands of svc. Each is a row here and a function in a file that is loaded when the command is asked for: a start
+ *  takes as long as what is loaded. The first row runs when no command is named. */
+import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Flag } from "../command.ts";
 import { COMMENTS } from "./comments/index.ts";
-import { TOKEN } from "./token/index.ts";
 import { TARGETS, type SkillTarget } from "../skill/targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
@@ -19,7 +16,7 @@ const targetFlag = ({ name, file, sign }: SkillTarget): Flag => ({
 export const COMMANDS: readonly Command[] = [
   {
     name: "",
-    argument: "[path]",
+    arguments: ["[path]"],
     summary: "Deploy a folder or a file as a new site",
     details: [
       "Without a path the first of dist/, build/, out/, .output/public, .vercel/output/static,",
@@ -36,7 +33,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "update",
-    argument: "[path]",
+    arguments: ["[path]"],
     summary: "Publish a new version of the linked site",
     details: ["Sends nothing when the content is what is live already."],
     flags: [
@@ -51,10 +48,44 @@ export const COMMANDS: readonly Command[] = [
     ],
     run: (...call) => import("./update.ts").then(({ update }) => update(...call)),
   },
-  ...PREVIEW_COMMANDS,
+  {
+    name: "preview",
+    arguments: ["[path]"],
+    summary: "Show content at an address of its own, beside what is live",
+    details: [
+      "The same name again moves the address. Without --name: pr-<n> in the build of a pull request",
+      "(GITHUB_REF), else GitLab's branch (CI_COMMIT_REF_SLUG), else the version's own address. A",
+      "preview ends by itself; svc promote makes it live.",
+    ],
+    flags: [
+      { name: "name", value: "name", help: "any text, a branch's name too: made into part of a host's name" },
+      SITE_FLAG,
+      TOKEN_FLAG,
+      JSON_FLAG,
+      { name: "markdown", help: "print a comment for a pull request on stdout" },
+      { ...QUIET_FLAG, help: "the URL alone on stdout" },
+    ],
+    run: (...call) => import("./preview/preview.ts").then(({ preview }) => preview(...call)),
+  },
+  {
+    name: "promote",
+    arguments: ["<name>"],
+    summary: "Make a preview live, byte for byte",
+    details: ["The preview is named as for svc preview, or by its version. It ends."],
+    flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./preview/promote.ts").then(({ promote }) => promote(...call)),
+  },
+  {
+    name: "previews",
+    arguments: ["[path]"],
+    summary: "List the previews of the linked site, newest first",
+    details: [],
+    flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./preview/previews.ts").then(({ previews }) => previews(...call)),
+  },
   {
     name: "open",
-    argument: "[path]",
+    arguments: ["[path]"],
     summary: "Open the linked site in a browser",
     details: ["Prints its URL, and opens it where a person sits in front of this machine."],
     flags: [
@@ -68,7 +99,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "versions",
-    argument: "[path]",
+    arguments: ["[path]"],
     summary: "List the versions of the linked site, newest first",
     details: [],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
@@ -76,7 +107,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "rollback",
-    argument: "[version]",
+    arguments: ["[version]"],
     summary: "Make an earlier version live again",
     details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
@@ -84,7 +115,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "explain",
-    argument: "<url>",
+    arguments: ["<url>"],
     summary: "Tell why an address of a site answers as it does",
     details: [
       "A URL of the site, of one of its versions too, or a path of the site deployed from here. Tells",
@@ -95,7 +126,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "forget",
-    argument: "[path]",
+    arguments: ["[path]"],
     summary: "Forget the link between a folder and its site",
     details: ["The site stays as it is. The saved manage_token is lost: keep it if the site is to be updated."],
     flags: [{ ...SITE_FLAG, help: "forget all folders linked to this site" }, JSON_FLAG, QUIET_FLAG],
@@ -103,7 +134,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "login",
-    argument: "[url]",
+    arguments: ["[url]"],
     summary: "Sign in: deploys are then yours and never expire",
     details: [
       "The server of the last login is the one that svc asks from then on: svc login <url> names it.",
@@ -123,7 +154,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "logout",
-    argument: null,
+    arguments: [],
     summary: "Delete the saved session",
     details: [
       "Its server is forgotten too. Sites and links stay as they are. On the server the session ends",
@@ -134,7 +165,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "whoami",
-    argument: null,
+    arguments: [],
     summary: "Show which account is signed in, and to which server",
     details: [],
     flags: [JSON_FLAG, QUIET_FLAG],
@@ -142,7 +173,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "list",
-    argument: null,
+    arguments: [],
     summary: "List the sites of your account",
     details: [
       "On a terminal a table, else and with --json an array of {site_id, slug, label, url,",
@@ -153,7 +184,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "usage",
-    argument: null,
+    arguments: [],
     summary: "Show how much your account's sites hold",
     details: ["Equal files of one site count once, over all its versions."],
     flags: [JSON_FLAG, QUIET_FLAG],
@@ -161,7 +192,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "claim",
-    argument: "<site_id>",
+    arguments: ["<site_id>"],
     summary: "Make an anonymous site yours",
     details: [
       "Takes a claim link, with all that is needed, in place of the site_id. Needs a login or",
@@ -177,8 +208,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "delete",
-    argument: "[<site>…]",
-    takesMany: true,
+    arguments: ["[<site>…]"],
     summary: "Delete sites of yours, for good",
     details: [
       "A site is a site_id, a slug or a URL; without one the site deployed from here is meant.",
@@ -190,7 +220,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "tokens",
-    argument: "revoke",
+    arguments: ["revoke"],
     summary: "End every manage_token of a site of yours",
     details: [
       "Whoever was given one, an earlier owner or a machine that was lost, changes the site no longer.",
@@ -198,13 +228,54 @@ export const COMMANDS: readonly Command[] = [
       "Deploy tokens, for CI, are another kind: svc token list shows those, svc token revoke ends one.",
     ],
     flags: [SITE_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account/tokens.ts").then(({ tokens }) => tokens(...call)),
+    run: (...call) => import("./tokens.ts").then(({ tokens }) => tokens(...call)),
   },
-  TOKEN,
-  COMMENTS,
+  group({
+    name: "token",
+    summary: "Make, list and end deploy tokens, for CI",
+    details: ["The manage_tokens of one site are another kind: svc tokens revoke ends those."],
+  }),
+  {
+    name: "token create",
+    arguments: [],
+    summary: "Make a deploy token, and print it once",
+    details: [
+      "read      reads a site and its versions",
+      "preview   what read does, and makes and ends previews",
+      "deploy    what preview does, and publishes versions, promotes and rolls back",
+      "create    makes new sites of your account; goes with no --site",
+      "Needs a login. CI has it as SVC_TOKEN: docs/ci.md has recipes.",
+    ],
+    flags: [
+      { name: "name", value: "name", help: "what you know it by, such as the repository" },
+      { name: "scope", value: "scope", help: "what it may; give it again, or use commas, for more" },
+      { name: "site", value: "id", help: "for this site; again for more; without it for all that you have and get" },
+      { name: "expires", value: "duration", help: "when it ends: 1s to 366d; without it 90d" },
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
+    run: (...call) => import("./tokens.ts").then(({ createToken }) => createToken(...call)),
+  },
+  {
+    name: "token list",
+    arguments: [],
+    summary: "List your deploy tokens: id, name, scopes, sites, end, last use",
+    details: ["Newest first. The tokens themselves are never shown again."],
+    flags: [JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./tokens.ts").then(({ listTokens }) => listTokens(...call)),
+  },
+  {
+    name: "token revoke",
+    arguments: ["<tok_…>"],
+    summary: "End a deploy token",
+    details: ["A deploy that is on its way with it publishes nothing."],
+    flags: [JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./tokens.ts").then(({ revokeToken }) => revokeToken(...call)),
+  },
+  ...COMMENTS,
   {
     name: "install",
-    argument: "skill",
+    arguments: ["skill"],
     summary: "Teach the coding agents of a project to use svc",
     details: [
       "Writes below the current folder: what is always written, and what is detected. On a terminal",

@@ -123,7 +123,7 @@ function tell(context: Context, given: Given, opened: OpenedSite, content: Conte
     return tellReceipt(terminal, receipt);
   }
   terminal.url(result.url);
-  if (given.quiet) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
+  if (given.has("quiet")) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
   if (!changed) return tellReceipt(terminal, receipt);
   tellContent(context, content);
   tellExpiry(context, { expires_at: result.expires_at });

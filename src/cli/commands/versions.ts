@@ -54,7 +54,7 @@ export async function versions(context: Context, given: Given): Promise<void> {
     const rows = rowsFor(context, page, live_version_id);
     for (const [i, row] of page.entries()) {
       context.terminal.result(rows[i]!);
-      if (!given.quiet) tellSeen(context.terminal, row);
+      if (!given.has("quiet")) tellSeen(context.terminal, row);
     }
   }
 }

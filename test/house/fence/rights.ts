@@ -9,20 +9,13 @@ const STORE_DOORS = ["index", "operations", "groups", "writer", "writer-thread"]
 /** What others may name of the store: its doors, and the types of the rest but for its backends. */
 const STORE = ["store", "store/people", "store/notes"];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
-const CLIENT = [
-  "client",
-  "src/base/version-id.ts",
-  "src/base/visible.ts",
-  "src/base/arguments.ts",
-  "src/base/nearest.ts",
-  "src/base/units.ts",
-  "src/base/random.ts",
-];
+const CLIENT = ["client", "src/base/version-id.ts", "src/base/visible.ts", "src/base/units.ts", "src/base/random.ts"];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
   [VOCABULARY]: [],
   run: [VOCABULARY],
-  config: [VOCABULARY],
+  command: [],
+  config: [VOCABULARY, "command"],
   html: [VOCABULARY],
   rules: [VOCABULARY],
   http: [VOCABULARY, "config", "run"],
@@ -60,15 +53,15 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   ],
-  operator: [VOCABULARY, "config", "run", "http", ...STORE],
+  operator: [VOCABULARY, "command", "config", "run", "http", ...STORE],
   client: CLIENT,
-  cli: [...CLIENT, "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
-  "cli/commands": [...CLIENT, "cli", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  cli: [...CLIENT, "command", "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  "cli/commands": [...CLIENT, "command", "cli", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
   "cli/service": [...CLIENT, "cli", "cli/saved", "cli/terminal"],
   "cli/saved": [...CLIENT, "cli", "cli/terminal"],
   "cli/terminal": [...CLIENT, "cli"],
   "cli/skill": [...CLIENT, "cli"],
-  "cli.ts": [...CLIENT, "cli", "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  "cli.ts": [...CLIENT, "command", "cli", "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
   "lib.ts": CLIENT,
 };
 
@@ -244,7 +237,7 @@ export const startBreaches = (path: string, text: string): string[] =>
 
 /** Where `Bun` itself may stand: everywhere but in what runs on Node. */
 const mayCall = (path: string, name: string, where: Where): boolean =>
-  name === "Bun" ? !within(path, [...PORTABLE, ...BROWSER]) : within(path, where);
+  name === "Bun" ? !within(path, [...PORTABLE, ...BROWSER, "command"]) : within(path, where);
 
 export function globalBreaches(path: string, text: string): string[] {
   const code = codeOf(text);

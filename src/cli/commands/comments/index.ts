@@ -1,6 +1,5 @@
 /** `svc comments …`, row by row. */
-import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command } from "../../command.ts";
-import type { Flag } from "../../flags.ts";
+import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Flag } from "../../command.ts";
 
 const COMMON = [JSON_FLAG, QUIET_FLAG];
 const FLAGS = [SITE_FLAG, TOKEN_FLAG, ...COMMON];
@@ -19,7 +18,7 @@ const MODE_DETAILS = [
 const SETTINGS: Command[] = [
   {
     name: "comments status",
-    argument: null,
+    arguments: [],
     summary: "Show the mode of the comments, or off",
     details: [],
     flags: FLAGS,
@@ -27,7 +26,7 @@ const SETTINGS: Command[] = [
   },
   {
     name: "comments enable",
-    argument: null,
+    arguments: [],
     summary: "Let visitors comment on the site's pages",
     details: [...MODE_DETAILS, "Without --mode: the mode that the site last had, else anonymous."],
     flags: [{ name: "mode", value: "mode", help: "anonymous, passcode or approved" }, ...PASSCODE_FLAGS, ...FLAGS],
@@ -35,7 +34,7 @@ const SETTINGS: Command[] = [
   },
   {
     name: "comments mode",
-    argument: "<mode>",
+    arguments: ["<mode>"],
     summary: "Say who reads and writes comments",
     details: [...MODE_DETAILS, "What shows already goes on to show, and what waits goes on to wait."],
     flags: [...PASSCODE_FLAGS, ...FLAGS],
@@ -43,7 +42,7 @@ const SETTINGS: Command[] = [
   },
   {
     name: "comments off",
-    argument: null,
+    arguments: [],
     summary: "Turn comments off; threads are kept",
     details: [],
     flags: FLAGS,
@@ -53,7 +52,7 @@ const SETTINGS: Command[] = [
 
 const decision = (action: "approve" | "reject" | "resolve" | "reopen", summary: string): Command => ({
   name: `comments ${action}`,
-  argument: "<c_…>",
+  arguments: ["<c_…>"],
   summary,
   details: [],
   flags: [NOTE_FLAG, ...FLAGS],
@@ -63,7 +62,7 @@ const decision = (action: "approve" | "reject" | "resolve" | "reopen", summary: 
 const MODERATION: Command[] = [
   {
     name: "comments list",
-    argument: null,
+    arguments: [],
     summary: "List comments: id, status, page, name, text",
     details: ["Newest threads first, each with its replies. The status is open, resolved, pending or rejected."],
     flags: [
@@ -80,7 +79,7 @@ const MODERATION: Command[] = [
   decision("reopen", "Mark a thread as open again"),
   {
     name: "comments delete",
-    argument: "<c_…>",
+    arguments: ["<c_…>"],
     summary: "Delete a comment; the first one of a thread with its replies",
     details: ["Needs a login or SVC_TOKEN: a manage_token never deletes."],
     flags: [SITE_FLAG, ...COMMON],
@@ -88,7 +87,7 @@ const MODERATION: Command[] = [
   },
   {
     name: "comments owner",
-    argument: null,
+    arguments: [],
     summary: "Print an address that makes your browser the owner there",
     details: [
       "It works once, within five minutes. You then answer as Owner and moderate beside the text, on the site itself.",
@@ -101,7 +100,7 @@ const MODERATION: Command[] = [
 const TOKENS: Command[] = [
   {
     name: "comments token create",
-    argument: null,
+    arguments: [],
     summary: "Make a token for an agent, and print it once",
     details: [
       "read         lists and reads threads that everybody sees",
@@ -119,7 +118,7 @@ const TOKENS: Command[] = [
   },
   {
     name: "comments token list",
-    argument: null,
+    arguments: [],
     summary: "List the tokens of the site's agents",
     details: [],
     flags: FLAGS,
@@ -127,7 +126,7 @@ const TOKENS: Command[] = [
   },
   {
     name: "comments token revoke",
-    argument: "<token_id>",
+    arguments: ["<token_id>"],
     summary: "End a token",
     details: [],
     flags: FLAGS,
@@ -137,7 +136,7 @@ const TOKENS: Command[] = [
 
 const WEBHOOK: Command = {
   name: "comments webhook",
-  argument: "<url>|off",
+  arguments: ["<url>|off"],
   summary: "Send what happens in the comments to an address, or stop",
   details: ["Delivered by servers whose operator turned webhooks on. The signing secret is printed once."],
   flags: [
@@ -147,16 +146,15 @@ const WEBHOOK: Command = {
   run: (...call) => import("./webhook.ts").then(({ webhook }) => webhook(...call)),
 };
 
-const TOKEN = group({
-  name: "comments token",
-  summary: "Make, list and end tokens of agents that read comments",
-  details: [],
-  under: TOKENS,
-});
-
-export const COMMENTS = group({
-  name: "comments",
-  summary: "Threads that visitors pin to passages: turn on, moderate, answer",
-  details: ["Without --site the site that was deployed from here is meant."],
-  under: [...SETTINGS, ...MODERATION, TOKEN, WEBHOOK],
-});
+export const COMMENTS: readonly Command[] = [
+  group({
+    name: "comments",
+    summary: "Threads that visitors pin to passages: turn on, moderate, answer",
+    details: ["Without --site the site that was deployed from here is meant."],
+  }),
+  ...SETTINGS,
+  ...MODERATION,
+  group({ name: "comments token", summary: "Make, list and end tokens of agents that read comments", details: [] }),
+  ...TOKENS,
+  WEBHOOK,
+];

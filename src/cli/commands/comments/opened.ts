@@ -3,7 +3,7 @@ import { ask, type ApiCall } from "../../service/api.ts";
 import type { Shape } from "../../service/shape.ts";
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { nearest } from "../../../base/nearest.ts";
+import { nearest } from "../../../command/nearest.ts";
 import { chooseSite, openSite, touchLink, type OpenedSite } from "../chosen-site.ts";
 
 type Call = Pick<ApiCall, "method" | "json"> & { repeatable?: boolean };

@@ -1,20 +1,23 @@
 /** `svc token create`, `list` and `revoke`: what CI deploys with. */
-import type { Context, Given } from "../../command.ts";
-import { Failure, usage } from "../../failure.ts";
-import { svc } from "../../invocation.ts";
-import { ask } from "../../service/api.ts";
-import { ApiFailure } from "../../service/refusal.ts";
-import { ANY } from "../../service/shape.ts";
-import type { Server } from "../../saved/server.ts";
-import type { Credential } from "../../saved/state.ts";
-import { requireSession } from "../../service/which-server.ts";
-import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken } from "../../service/wire-account.ts";
-import { columns, cut } from "../../terminal/table.ts";
-import { dim, green, text } from "../../terminal/text.ts";
-import { count, moment } from "../../terminal/units.ts";
-import { milliseconds, UNIT_MS } from "../../../base/units.ts";
-import { visible } from "../../../base/visible.ts";
-import { isoTime } from "../deploy-json.ts";
+
+import { milliseconds, UNIT_MS } from "../../base/units.ts";
+import { visible } from "../../base/visible.ts";
+import type { Context, Given } from "../command.ts";
+import { Failure, usage } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import type { Server } from "../saved/server.ts";
+import type { Credential } from "../saved/state.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
+import { ANY } from "../service/shape.ts";
+import { requireSession } from "../service/which-server.ts";
+import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken, REVOKED } from "../service/wire-account.ts";
+import { columns, cut } from "../terminal/table.ts";
+import { dim, green, text } from "../terminal/text.ts";
+import { count, moment } from "../terminal/units.ts";
+import { chooseSite, siteGone } from "./chosen-site.ts";
+import { isoTime } from "./deploy-json.ts";
+import { isLinkOf } from "./find-link.ts";
 
 const SCOPES = ["read", "preview", "deploy", "create"];
 const PATH = "/account/tokens";
@@ -134,4 +137,33 @@ export async function revokeToken({ server, env, terminal }: Context, given: Giv
   });
   if (given.json) return terminal.json({ ok: true });
   terminal.say(text`\n  ${green("✓")} The deploy token has ended\n`);
+}
+
+/** `svc tokens revoke`: whoever has a manage_token of the site writes to it no longer; its owner's session still does. */
+
+/** This machine's own is ended with the others: the next update is given a fresh one by the session. */
+function forgetTokens({ links }: Context, isOurs: ReturnType<typeof isLinkOf>): void {
+  try {
+    links.edit((link) => (isOurs(link) ? { ...link, manage_token: null } : link));
+  } catch {
+    // The tokens have ended: that a link could not be saved is no failure of it.
+  }
+}
+
+export async function tokens(context: Context, given: Given): Promise<void> {
+  if (given.argument !== "revoke") {
+    throw usage(`What can be done with tokens is: ${svc("tokens revoke")}. For deploy tokens: ${svc("token create")}`);
+  }
+  const site = chooseSite(context, given, undefined);
+  const { site_id, server } = site;
+  const credential = requireSession(context.env, server, "tokens revoke");
+  const call = { method: "DELETE", path: `/sites/${site_id}/manage-tokens`, credential, repeatable: true } as const;
+  const body = await ask(server, call, REVOKED).catch((error: unknown) => {
+    throw error instanceof ApiFailure && error.code === "unknown_site" ? siteGone(context, site) : error;
+  });
+  forgetTokens(context, isLinkOf(site_id, server));
+  if (given.json) return context.terminal.json(body);
+  context.terminal.say(
+    text`\n  ${green("✓")} ${count(body.revoked, "manage_token")} ended: only your account changes the site`,
+  );
 }

@@ -1,0 +1,157 @@
+/** `sites`, and `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: the sites, and what an operator does to one. */
+import { hostParser, siteUrl } from "../http/hosts.ts";
+import type { Config } from "../config/index.ts";
+import type { Operations } from "../store/operations.ts";
+import type { ListedSite, SiteAct } from "../store/moderation.ts";
+import type { ServerAddress } from "../store/upkeep.ts";
+import { siteState } from "../base/site-state.ts";
+import { isSiteId } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
+import { JSON_FLAG, type OperatorCommand } from "./command.ts";
+import { instant, list } from "./print.ts";
+
+const siteRow = (config: Config, site: ListedSite) => ({
+  site_id: site.site_id,
+  slug: site.slug,
+  url: siteUrl(config, site.slug),
+  label: site.label,
+  state: siteState(site, Date.now()),
+  disabled_reason: site.disabled_reason,
+  owner_account_id: site.owner_account_id,
+  owner_email: site.owner_email,
+  created_at: site.created_at,
+  expires_at: site.expires_at,
+  live_version_id: site.live_version_id,
+  versions: site.versions,
+  bytes: site.bytes,
+});
+
+const sites: OperatorCommand = {
+  name: "sites",
+  arguments: [],
+  flags: [JSON_FLAG],
+  summary: "list all sites, newest last",
+  details: ["OWNER is the address of its account."],
+  async run(context, given) {
+    const settings = await context.config();
+    const rows = (await context.open().listing()).map((site) => siteRow(settings, site));
+    list(context, given, rows, {
+      SITE: (row) => row.site_id,
+      URL: (row) => row.url,
+      STATE: (row) => row.state,
+      OWNER: (row) => row.owner_email ?? row.owner_account_id,
+      VERSIONS: (row) => row.versions,
+      BYTES: (row) => row.bytes,
+      CREATED: (row) => row.created_at,
+      EXPIRES: (row) => instant(row.expires_at),
+    });
+  },
+};
+
+interface ActWording {
+  summary: string;
+  more: string;
+  done: string;
+  /** For a site that needed no change. */
+  already: string;
+}
+
+const WITH_ACCOUNT =
+  "stays disabled with its account: svc-server account enable <email> ends that (sites lists the addresses).";
+
+function actOnSite(
+  action: SiteAct["action"],
+  { summary, more, done, already }: ActWording,
+  flags: OperatorCommand["flags"] = [],
+): OperatorCommand {
+  return {
+    name: action,
+    arguments: ["<site>"],
+    flags,
+    summary,
+    details: [`<site> is a site_id, a slug or a URL. ${more}`],
+    async run({ open, note }, given) {
+      const operations = open();
+      const { site_id, slug } = await siteNamed(given.argument!, operations);
+      const act: SiteAct =
+        action === "disable" ? { action, site_id, reason: given.value("reason")! } : { action, site_id };
+      const changed = await operations.actOnSite(act);
+      const site = action === "enable" ? await operations.sites.byId(site_id) : null;
+      const now = site?.disabled_with_account ? WITH_ACCOUNT : changed ? done : already;
+      note(`${slug} (${site_id}) ${now}`);
+    },
+  };
+}
+
+export const SITES: readonly OperatorCommand[] = [
+  sites,
+  actOnSite(
+    "disable",
+    {
+      summary: "answer 451 with a public reason instead of the site's pages",
+      more: "The reason is shown to visitors. Deploys, rollbacks and comments are refused meanwhile.",
+      done: "is disabled: its next visitor sees the reason.",
+      already: "was disabled for this reason already.",
+    },
+    [{ name: "reason", value: "text", required: true }],
+  ),
+  actOnSite("enable", {
+    summary: "end that: the site has the state it had before",
+    more: "A site that was frozen before is frozen again.",
+    done: "is enabled again.",
+    already: "was not disabled.",
+  }),
+  actOnSite("freeze", {
+    summary: "keep a site as it is: served, but no deploys, rollbacks, comments",
+    more: "Claim, label, deletion and expiry go on.",
+    done: "is frozen.",
+    already: "was frozen already.",
+  }),
+  actOnSite("unfreeze", {
+    summary: "end that",
+    more: "",
+    done: "takes changes again.",
+    already: "was not frozen.",
+  }),
+  actOnSite("clear", {
+    summary: "end a site's quarantine: its pages may load and send again",
+    more: "What it has now does not bring the quarantine back; other suspicious content does. `reports` lists the sites in quarantine.",
+    done: "is cleared: its pages are served like any other's.",
+    already: "was not in quarantine.",
+  }),
+  actOnSite("delete", {
+    summary: "remove a site with all its versions, for good",
+    more: "It cannot be undone. The slug is never given out again; the files go with the next sweeps.",
+    done: "is deleted.",
+    already: "was gone already.",
+  }),
+];
+
+/** Refuses a host of another server: its first label could be the slug of another site here. */
+function slugOfHost(host: string, address: ServerAddress | null): string {
+  if (address === null) return host.split(".", 1)[0]!.split("--").at(-1)!;
+  const found = hostParser(address)(host);
+  if (found.kind === "site") return found.slug;
+  throw new Error(`${host} is no site of this server: its sites are at *.${address.sites_domain}.`);
+}
+
+function slugOf(text: string, address: ServerAddress | null): string {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url) return slugOfHost(url.host, address);
+  const host = text.toLowerCase().split("/", 1)[0]!;
+  return host.includes(".") ? slugOfHost(host, address) : host.split("--").at(-1)!;
+}
+
+/** The site that `<site>` names: a site_id, a slug, or the URL of a page. Throws a sentence if it is gone or never was. */
+async function siteNamed(text: string, operations: Operations): Promise<Site> {
+  const { sites } = operations;
+  const slug = isSiteId(text) ? null : slugOf(text, await operations.serverAddress());
+  const site = slug === null ? await sites.byId(text) : await sites.bySlug(slug);
+  if (site) return site;
+  const gone = slug === null ? null : await sites.tombstone(slug);
+  throw new Error(
+    gone
+      ? `The site ${gone.slug} is gone: ${gone.reason} at ${gone.gone_at}.`
+      : `There is no site ${JSON.stringify(text)}: give its site_id, slug or URL (svc-server sites lists them).`,
+  );
+}

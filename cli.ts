@@ -3,17 +3,16 @@
 import { commandsBelow } from "./src/command/index.ts";
 import { readCall } from "./src/cli/call.ts";
 import { COMMANDS } from "./src/cli/commands/index.ts";
-import { projectsFile } from "./src/cli/saved/config-dir.ts";
+import { projectsFile } from "./src/cli/saved/shared-file.ts";
 import { asFailure } from "./src/cli/failure.ts";
 import { commandHelp, overview } from "./src/cli/help.ts";
-import { refuseForeignSettings } from "./src/cli/foreign-settings.ts";
+import { refuseForeignSettings } from "./src/cli/invocation.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
 import { serverFrom } from "./src/cli/saved/server.ts";
 import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
-import { red } from "./src/cli/terminal/text.ts";
-import { sayWithMark } from "./src/cli/terminal/with-mark.ts";
+import { red, sayWithMark } from "./src/cli/terminal/text.ts";
 import { VERSION } from "./src/cli/version.ts";
-import { knowLocalhost } from "./src/cli/service/localhost.ts";
+import { knowLocalhost } from "./src/client/loopback.ts";
 
 /** Resolves to the exit code. */
 async function run(args: readonly string[], env: Env, terminal: Terminal): Promise<number> {

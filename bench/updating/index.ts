@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { deltaEntries, hashFiles, planBody } from "../../src/cli/service/delta.ts";
+import { deltaEntries, hashFiles, planBody } from "../../src/cli/commands/send-content.ts";
 import { zipFiles } from "../../src/client/zip.ts";
 import { DELTA } from "../../test/kit/delta.ts";
 import { ZIP } from "../../test/kit/server.ts";

@@ -2,7 +2,7 @@
 import { readTextAtMost, TooLongAnswer } from "./bounded-body.ts";
 import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { defaultServer } from "./default-server.ts";
-import { localFetch } from "./local-fetch.ts";
+import { localFetch } from "./loopback.ts";
 import { zipFiles } from "./zip.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;

@@ -1,6 +1,5 @@
 /** `.svcignore`: the syntax and the meaning of gitignore, for one file in the root of what is deployed.
  *  test/cli/ignore.test.ts holds the table that was compared with `git check-ignore`. */
-import { globMatcher } from "./glob.ts";
 
 export const IGNORE_FILE = ".svcignore";
 
@@ -57,4 +56,165 @@ export function parseIgnore(text: string): Ignored {
     }
     return decide(path, isFolder);
   };
+}
+
+/** One gitignore pattern as a matcher. It walks the text once with the set of places in the pattern that it may be at,
+ *  so that no pattern takes longer than pattern times text; a regular expression would. */
+
+/** One step through the pattern. */
+type Step =
+  /** One character. */
+  | { kind: "one"; accepts(char: string): boolean }
+  /** Any number of characters; those of `*` stay in their folder. */
+  | { kind: "many"; deep: boolean }
+  /** The `**` and its slash: any number of folders, also none: characters up to a slash. */
+  | { kind: "folders" };
+
+const one = (accepts: (char: string) => boolean): Step => ({ kind: "one", accepts });
+const exactly = (wanted: string): Step => one((char) => char === wanted);
+const notSlash = one((char) => char !== "/");
+
+/** `**` between slashes stands for any number of folders; every other run of stars stays in its folder. */
+function stars(pattern: readonly string[], start: number): { step: Step; next: number } {
+  let end = start;
+  while (pattern[end] === "*") end++;
+  const alone = (start === 0 || pattern[start - 1] === "/") && (end === pattern.length || pattern[end] === "/");
+  if (end - start < 2 || !alone) return { step: { kind: "many", deep: false }, next: end };
+  if (end === pattern.length) return { step: { kind: "many", deep: true }, next: end };
+  return { step: { kind: "folders" }, next: end + 1 };
+}
+
+/** Null where Git ignores the pattern: an unclosed class, a backslash at the end. */
+function stepAt(pattern: readonly string[], at: number): { step: Step; next: number } | null {
+  const char = pattern[at]!;
+  if (char === "*") return stars(pattern, at);
+  if (char === "?") return { step: notSlash, next: at + 1 };
+  if (char === "[") {
+    const found = characterClass(pattern, at);
+    return found === null ? null : { step: one(found.accepts), next: found.next };
+  }
+  if (char !== "\\") return { step: exactly(char), next: at + 1 };
+  return at + 1 < pattern.length ? { step: exactly(pattern[at + 1]!), next: at + 2 } : null;
+}
+
+function stepsOf(pattern: readonly string[]): Step[] | null {
+  const steps: Step[] = [];
+  for (let at = 0; at < pattern.length;) {
+    const found = stepAt(pattern, at);
+    if (found === null) return null;
+    steps.push(found.step);
+    at = found.next;
+  }
+  return steps;
+}
+
+/** The places in the pattern that the text has reached. A run of folders can end only behind a slash, so being inside
+ *  one is a place of its own. */
+class Places {
+  readonly at = new Set<number>();
+  readonly inside = new Set<number>();
+  constructor(private readonly steps: readonly Step[]) {}
+
+  /** A step that may match nothing is skipped at once too. */
+  reach(place: number): void {
+    this.at.add(place);
+    const step = this.steps[place];
+    if (step !== undefined && step.kind !== "one") this.reach(place + 1);
+  }
+}
+
+function advance(steps: readonly Step[], places: Places, char: string): Places {
+  const next = new Places(steps);
+  for (const place of places.at) {
+    const step = steps[place];
+    if (step?.kind === "one" && step.accepts(char)) next.reach(place + 1);
+    if (step?.kind === "many" && (step.deep || char !== "/")) next.reach(place);
+    if (step?.kind === "folders") next.inside.add(place);
+  }
+  for (const place of places.inside) next.inside.add(place);
+  if (char === "/") for (const place of next.inside) next.reach(place + 1);
+  return next;
+}
+
+function globMatcher(pattern: string): (text: string) => boolean {
+  const steps = stepsOf([...pattern]);
+  if (steps === null) return () => false;
+  return (text) => {
+    let places = new Places(steps);
+    places.reach(0);
+    for (const char of text) places = advance(steps, places, char);
+    return places.at.has(steps.length);
+  };
+}
+
+/** `[…]` in a gitignore pattern. */
+
+type Accepts = (char: string) => boolean;
+
+const NAMED: Readonly<Record<string, RegExp>> = {
+  alnum: /[a-zA-Z0-9]/,
+  alpha: /[a-zA-Z]/,
+  blank: /[ \t]/,
+  cntrl: /[\x00-\x1f\x7f]/,
+  digit: /[0-9]/,
+  graph: /[\x21-\x7e]/,
+  lower: /[a-z]/,
+  print: /[\x20-\x7e]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /[ \t\n\v\f\r]/,
+  upper: /[A-Z]/,
+  xdigit: /[0-9a-fA-F]/,
+};
+
+interface Member {
+  accepts: Accepts;
+  next: number;
+}
+
+/** One character of a class, behind a backslash or not. */
+function charAt(pattern: readonly string[], at: number): { char: string; next: number } | null {
+  const escaped = pattern[at] === "\\";
+  const char = pattern[escaped ? at + 1 : at];
+  return char === undefined ? null : { char, next: at + (escaped ? 2 : 1) };
+}
+
+const codeOf = (char: string): number => char.codePointAt(0)!;
+
+/** `[:name:]`; undefined where it only begins like one, null where there is no such name. */
+function namedMember(pattern: readonly string[], at: number): Member | null | undefined {
+  if (pattern[at] !== "[" || pattern[at + 1] !== ":") return undefined;
+  const close = pattern.indexOf("]", at + 2);
+  if (close === -1) return null;
+  if (close < at + 3 || pattern[close - 1] !== ":") return undefined;
+  const name = NAMED[pattern.slice(at + 2, close - 1).join("")];
+  return name === undefined ? null : { accepts: (char) => name.test(char), next: close + 1 };
+}
+
+/** A character or a range. Of a range whose end comes before its start Git matches the start alone. */
+function plainMember(pattern: readonly string[], at: number): Member | null {
+  const first = charAt(pattern, at);
+  if (first === null) return null;
+  const { char: low, next } = first;
+  const isRange = pattern[next] === "-" && pattern[next + 1] !== undefined && pattern[next + 1] !== "]";
+  if (!isRange) return { accepts: (char) => char === low, next };
+  const last = charAt(pattern, next + 1);
+  if (last === null) return null;
+  const { char: high } = last;
+  const accepts: Accepts = (char) => char === low || (codeOf(char) >= codeOf(low) && codeOf(char) <= codeOf(high));
+  return { accepts, next: last.next };
+}
+
+/** A `]` that comes first is an ordinary character, and a slash is never matched. Null: the class does not end. */
+function characterClass(pattern: readonly string[], start: number): Member | null {
+  const negated = pattern[start + 1] === "!" || pattern[start + 1] === "^";
+  const members: Accepts[] = [];
+  let at = start + (negated ? 2 : 1);
+  do {
+    const named = namedMember(pattern, at);
+    const member = named === undefined ? plainMember(pattern, at) : named;
+    if (member === null) return null;
+    members.push(member.accepts);
+    at = member.next;
+  } while (pattern[at] !== "]");
+  return { accepts: (char) => char !== "/" && members.some((accepts) => accepts(char)) !== negated, next: at + 1 };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { link, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { lineEndOf, withBlock } from "../../src/cli/skill/block.ts";
+import { lineEndOf, withBlock } from "../../src/cli/commands/skill-block.ts";
 import { Home, json } from "../kit/cli.ts";
 import { FILES, listing, projectsIn, rows, SKILL, text } from "./skill-files.ts";
 

@@ -1,7 +1,7 @@
 /** How the CLI reads its arguments, and what it says of itself: exit codes, help, version, folders. */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { dirname, join } from "node:path";
-import { configDir } from "../../src/cli/saved/config-dir.ts";
+import { configDir } from "../../src/cli/saved/shared-file.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Home, Ran } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
 
-export const SKILL = await Bun.file(join(ROOT, "src", "cli", "skill", "skill.md")).text();
+export const SKILL = await Bun.file(join(ROOT, "src", "cli", "commands", "skill.md")).text();
 
 export const FILES = {
   agents: "AGENTS.md",

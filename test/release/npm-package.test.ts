@@ -95,7 +95,7 @@ describe("what is in it", () => {
   test("the command begins with one line for Node, and has every module once", async () => {
     const text = await inTarball("dist/cli.js");
     expect(text.match(/^#!.*$/gm)).toEqual(["#!/usr/bin/env node"]);
-    // Of src/cli/failure.ts and src/cli/saved/config-dir.ts, which a bundle of cli.ts with its own first line has twice.
+    // A bundle of cli.ts with its own first line has src/cli/failure.ts and src/cli/saved/shared-file.ts twice.
     for (const once of ["has a name that is too long", "Application Support"])
       expect([once, text.split(once).length - 1]).toEqual([once, 1]);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { listFiles } from "../../src/client/list-files.ts";
+import { listFiles } from "../../src/client/collect.ts";
 import { collect, type Given, MOST_FOUND, within } from "../../src/web/browser/zone/collect.ts";
 import { localSitesIn } from "../../src/web/browser/zone/local-sites.ts";
 import { firstLines, pastedName } from "../../src/web/browser/zone/pasted.ts";

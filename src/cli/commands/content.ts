@@ -2,8 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findBuildDir } from "../../client/build-dir.ts";
-import { readFiles, type Files } from "../../client/collect.ts";
-import { listFiles, type Listed } from "../../client/list-files.ts";
+import { type Files, type Listed, listFiles, readFiles } from "../../client/collect.ts";
 import { zipFiles } from "../../client/zip.ts";
 import { ask } from "../service/api.ts";
 import type { Context } from "../command.ts";

@@ -1,26 +1,31 @@
 /** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. It runs on the machine of
  *  the person who deploys; src/routes/deploys/deploy.ts answers it. */
+
 import { resolve } from "node:path";
 import { randomKey } from "../../base/random.ts";
 import type { Context, Given } from "../command.ts";
-import { contentAt, contentOfProject, requireExisting, zipContent, type Content } from "./content.ts";
-import { deployJson } from "./deploy-json.ts";
-import { isDryRun, stoppedLate, tellDryRun, withQuery } from "./dry-run.ts";
-import { commandFor, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
-import { linkTo } from "./link-site.ts";
-import { tellExpiry, tellReceipt } from "./receipt.ts";
-import { localReceipt } from "./recipes.ts";
-import { thenWait } from "./wait.ts";
-import type { Link } from "../saved/links.ts";
-import { askWithProof } from "../service/proof.ts";
-import type { Shape } from "../service/shape.ts";
-import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
+import { isSamePlace, type Link } from "../saved/links.ts";
 import { session, withoutDeployToken } from "../saved/state.ts";
-import { cyan, dim, green, text } from "../terminal/text.ts";
+import type { Shape } from "../service/shape.ts";
+import { askWithProof, STOPPED, zipBody } from "../service/upload.ts";
+import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
+import { type Spinner, whileSpinning } from "../terminal/spinner.ts";
+import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
 import { count, duration, moment, seconds, size } from "../terminal/units.ts";
-import { STOPPED, zipBody } from "../service/upload.ts";
-import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
+import { type Content, contentAt, contentOfProject, requireExisting, zipContent } from "./content.ts";
+import {
+  deployJson,
+  isDryRun,
+  localReceipt,
+  stoppedLate,
+  tellDryRun,
+  tellExpiry,
+  tellReceipt,
+  withQuery,
+} from "./receipt.ts";
+import { commandFor, isBuiltAt, linkKey, shownFrom } from "./find-link.ts";
+import { thenWait } from "./wait.ts";
 
 async function contentOf(context: Context, path: string | undefined): Promise<Content> {
   const { server, cwd } = context;
@@ -131,4 +136,36 @@ export async function deploy(context: Context, given: Given): Promise<void> {
   const deployed = { server: context.server, credential: { token: token!, from: "this deploy" }, site_id, version_id };
   await thenWait(context, given, deployed, (more) => tell(context, given, outcome, more));
   if (before !== undefined) tellBefore(context, before);
+}
+
+/** After a deploy the place knows its site. */
+
+/** The link that this place had: its own, else that of the project whose build folder it is. */
+function linkBefore({ links, cwd, server }: Context, path: string | undefined): Link | undefined {
+  const place = { folder: linkKey(cwd, path), origin: server.origin };
+  const live = links.read().live.filter(({ origin }) => origin === server.origin);
+  return live.find((other) => isSamePlace(place, other)) ?? live.find((other) => isBuiltAt(other, cwd, path));
+}
+
+/** Where the link cannot be saved, the token is told now, or it would be lost. Returns what was linked before. */
+function linkTo(
+  context: Context,
+  path: string | undefined,
+  { location }: Content,
+  result: DeployResult,
+): Link | undefined {
+  const { url, site_id, manage_token, claim_token = null, expires_at } = result;
+  const before = linkBefore(context, path);
+  const looked_up = path === undefined;
+  const place = { folder: linkKey(context.cwd, path), origin: context.server.origin };
+  const how = { looked_up, built: looked_up ? location : null, used_at: context.now() };
+  try {
+    context.links.save({ ...place, ...how, url, site_id, manage_token, claim_token, expires_at });
+    return before;
+  } catch (error) {
+    const { terminal } = context;
+    terminal.say(text`  ${yellow("!")} This folder could not be linked to the site: ${(error as Error).message}`);
+    if (manage_token !== null) terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
+    return undefined;
+  }
 }

@@ -7,9 +7,7 @@ import { ApiFailure } from "../service/refusal.ts";
 import { ANY } from "../service/shape.ts";
 import { EXPLAINED, type Explained } from "../service/wire-explained.ts";
 import { session } from "../saved/state.ts";
-import { columns } from "../terminal/table.ts";
-import { bold, dim, green, text } from "../terminal/text.ts";
-import { sayWithMark } from "../terminal/with-mark.ts";
+import { bold, columns, dim, green, text, sayWithMark } from "../terminal/text.ts";
 import { type ChosenSite, chooseSite, openSite } from "./chosen-site.ts";
 import { allSites } from "./pages.ts";
 

@@ -2,7 +2,7 @@
  *  takes as long as what is loaded. The first row runs when no command is named. */
 import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Flag } from "../command.ts";
 import { COMMENTS } from "./comments/index.ts";
-import { TARGETS, type SkillTarget } from "../skill/targets.ts";
+import { TARGETS, type SkillTarget } from "./skill-targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
 
@@ -65,7 +65,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "markdown", help: "print a comment for a pull request on stdout" },
       { ...QUIET_FLAG, help: "the URL alone on stdout" },
     ],
-    run: (...call) => import("./preview/preview.ts").then(({ preview }) => preview(...call)),
+    run: (...call) => import("./preview.ts").then(({ preview }) => preview(...call)),
   },
   {
     name: "promote",
@@ -73,7 +73,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Make a preview live, byte for byte",
     details: ["The preview is named as for svc preview, or by its version. It ends."],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./preview/promote.ts").then(({ promote }) => promote(...call)),
+    run: (...call) => import("./previews.ts").then(({ promote }) => promote(...call)),
   },
   {
     name: "previews",
@@ -81,7 +81,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "List the previews of the linked site, newest first",
     details: [],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./preview/previews.ts").then(({ previews }) => previews(...call)),
+    run: (...call) => import("./previews.ts").then(({ previews }) => previews(...call)),
   },
   {
     name: "open",
@@ -111,7 +111,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Make an earlier version live again",
     details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./rollback.ts").then(({ rollback }) => rollback(...call)),
+    run: (...call) => import("./versions.ts").then(({ rollback }) => rollback(...call)),
   },
   {
     name: "explain",
@@ -150,7 +150,7 @@ export const COMMANDS: readonly Command[] = [
       JSON_FLAG,
       QUIET_FLAG,
     ],
-    run: (...call) => import("./account/login.ts").then(({ login }) => login(...call)),
+    run: (...call) => import("./login.ts").then(({ login }) => login(...call)),
   },
   {
     name: "logout",
@@ -161,7 +161,7 @@ export const COMMANDS: readonly Command[] = [
       "90 days after its last use.",
     ],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account/logout.ts").then(({ logout }) => logout(...call)),
+    run: (...call) => import("./account.ts").then(({ logout }) => logout(...call)),
   },
   {
     name: "whoami",
@@ -169,7 +169,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Show which account is signed in, and to which server",
     details: [],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account/whoami.ts").then(({ whoami }) => whoami(...call)),
+    run: (...call) => import("./account.ts").then(({ whoami }) => whoami(...call)),
   },
   {
     name: "list",
@@ -180,7 +180,7 @@ export const COMMANDS: readonly Command[] = [
       "created_at, live_version_id}, newest first.",
     ],
     flags: [{ ...JSON_FLAG, help: "print the array on a terminal too" }, QUIET_FLAG],
-    run: (...call) => import("./account/list.ts").then(({ list }) => list(...call)),
+    run: (...call) => import("./account.ts").then(({ list }) => list(...call)),
   },
   {
     name: "usage",
@@ -188,7 +188,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Show how much your account's sites hold",
     details: ["Equal files of one site count once, over all its versions."],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account/usage.ts").then(({ usage }) => usage(...call)),
+    run: (...call) => import("./account.ts").then(({ usage }) => usage(...call)),
   },
   {
     name: "claim",
@@ -204,7 +204,7 @@ export const COMMANDS: readonly Command[] = [
       JSON_FLAG,
       QUIET_FLAG,
     ],
-    run: (...call) => import("./account/claim.ts").then(({ claim }) => claim(...call)),
+    run: (...call) => import("./claim.ts").then(({ claim }) => claim(...call)),
   },
   {
     name: "delete",
@@ -216,7 +216,7 @@ export const COMMANDS: readonly Command[] = [
       "again. On a terminal you type the slug of each; an anonymous site ends by itself.",
     ],
     flags: [{ name: "yes", help: "do not ask: for programs" }, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account/delete.ts").then(({ remove }) => remove(...call)),
+    run: (...call) => import("./delete.ts").then(({ remove }) => remove(...call)),
   },
   {
     name: "tokens",

@@ -1,11 +1,18 @@
 /** What a person is told after a deploy: that it is live and for how long, what was fixed, what is still wrong. */
-import type { Context } from "../command.ts";
+
+import { join } from "node:path";
+import { BUILD_DIR_CANDIDATES } from "../../client/build-dir-candidates.ts";
+import { quoted } from "../../client/build-dir.ts";
+import { packageManagerOf, runScript } from "../../client/package-manager.ts";
+import type { Context, Given } from "../command.ts";
 import { svc } from "../invocation.ts";
+import { STOPPED } from "../service/upload.ts";
+import type { DeployResult, DryRun, Receipt } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
-import { bold, cyan, dim, green, text, yellow } from "../terminal/text.ts";
+import { bold, cyan, dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
 import { count, duration, moment } from "../terminal/units.ts";
-import { sayWithMark } from "../terminal/with-mark.ts";
-import type { DeployResult, Receipt } from "../service/wire.ts";
+import type { Content } from "./content.ts";
+import { shownFrom } from "./find-link.ts";
 
 type Warning = DeployResult["warnings"][number];
 type Healed = DeployResult["healed"][number];
@@ -84,3 +91,108 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
   terminal.say(text`${until}. To keep it, ${svc("login")}, or open this in a browser:`);
   terminal.say(text`  ${dim(claim_url)}`);
 }
+
+/** The recipes of a receipt as they read on this machine: the server knows neither its package manager nor its shell. */
+
+/** As the server writes it: it cannot know better. */
+const NPM_BUILD = /\bnpm run build\b/g;
+
+/** Where sources were sent with their build beside them, the recipe ends with the command for the build. */
+function withBuild({ cwd }: Context, { files, location }: Content, command: (path: string) => string) {
+  const built = BUILD_DIR_CANDIDATES.find((folder) => files.has(`${folder}/index.html`));
+  return (warning: DeployResult["warnings"][number]): DeployResult["warnings"][number] => {
+    if (built === undefined || warning.code !== "unbuilt_source") return warning;
+    const path = shownFrom(cwd, join(location, built));
+    return { ...warning, fix_recipe: `${warning.fix_recipe} A build is there already: ${command(quoted(path))}` };
+  };
+}
+
+/** `command`: the one that sends a path to where this content went. */
+export async function localReceipt(
+  context: Context,
+  receipt: Receipt,
+  content: Content,
+  command: (path: string) => string,
+): Promise<Receipt> {
+  const warnings = receipt.warnings.map(withBuild(context, content, command));
+  if (!warnings.some(({ fix_recipe }) => fix_recipe.search(NPM_BUILD) >= 0)) return { ...receipt, warnings };
+  const build = runScript(await packageManagerOf(content.location), "build");
+  return {
+    ...receipt,
+    warnings: warnings.map((warning) => ({ ...warning, fix_recipe: warning.fix_recipe.replace(NPM_BUILD, build) })),
+  };
+}
+
+/** `--dry-run`: what a deploy would do, with nothing stored. */
+
+export const isDryRun = (given: Given): boolean => given.has("dry-run");
+
+/** What a person is told who stops it once the whole upload is handed over. */
+export const stoppedLate = (given: Given): string => (isDryRun(given) ? STOPPED.early : STOPPED.late);
+
+/** A query for `path`, of the parameters that are there. */
+export function withQuery(path: string, ...parameters: readonly (string | null)[]): string {
+  const query = parameters.filter((parameter) => parameter !== null).join("&");
+  return query === "" ? path : `${path}?${query}`;
+}
+
+/** The paths go to stdout, marked as `diff` marks them; everything else to stderr. */
+export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, receipt: Receipt): void {
+  if (given.json) {
+    terminal.json({ ok: true, ...result });
+    return tellReceipt(terminal, receipt, "nothing");
+  }
+  const { added, changed, removed } = result.files;
+  for (const [mark, paths] of [
+    ["+", added],
+    ["~", changed],
+    ["-", removed],
+  ] as const) {
+    for (const path of paths) terminal.result(`${mark} ${path}`);
+  }
+  const none = added.length + changed.length + removed.length === 0;
+  const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
+  terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
+  terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
+  tellReceipt(terminal, receipt, "nothing");
+}
+
+/** The object that `--json` prints after a deploy (SPEC). */
+
+interface Published extends Receipt {
+  url: string;
+  site_id: string;
+  version_id: string;
+  /** Epoch milliseconds, as the API has it. */
+  expires_at: number | null;
+  manage_token?: string | null;
+  claim_token?: string | null;
+  owner_account_id?: string;
+}
+
+export const isoTime = (epoch_ms: number | null): string | null =>
+  epoch_ms === null ? null : new Date(epoch_ms).toISOString();
+
+/** The host that serves this version for good (CONTRACT 2). */
+export function versionUrl(url: string, version_id: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${version_id}--${host}`;
+}
+
+export const deployJson = (published: Published, { source, files, bytes }: Content, elapsed_ms: number) => ({
+  ok: true,
+  url: published.url,
+  site_id: published.site_id,
+  version_id: published.version_id,
+  expires_at: isoTime(published.expires_at),
+  manage_token: published.manage_token ?? null,
+  claim_token: published.claim_token ?? null,
+  owner_account_id: published.owner_account_id ?? null,
+  source,
+  files: files.size,
+  bytes,
+  elapsed_ms,
+  healed: published.healed,
+  warnings: published.warnings,
+  version_url: versionUrl(published.url, published.version_id),
+});

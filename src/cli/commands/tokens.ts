@@ -12,11 +12,10 @@ import { ApiFailure } from "../service/refusal.ts";
 import { ANY } from "../service/shape.ts";
 import { requireSession } from "../service/which-server.ts";
 import { DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken, REVOKED } from "../service/wire-account.ts";
-import { columns, cut } from "../terminal/table.ts";
-import { dim, green, text } from "../terminal/text.ts";
+import { columns, cut, dim, green, text } from "../terminal/text.ts";
 import { count, moment } from "../terminal/units.ts";
 import { chooseSite, siteGone } from "./chosen-site.ts";
-import { isoTime } from "./deploy-json.ts";
+import { isoTime } from "./receipt.ts";
 import { isLinkOf } from "./find-link.ts";
 
 const SCOPES = ["read", "preview", "deploy", "create"];

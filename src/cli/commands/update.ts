@@ -1,18 +1,24 @@
 /** `svc update`: the next version of a site that was deployed before. */
 import { resolve } from "node:path";
-import { uploadIdentity } from "../../client/upload-identity.ts";
+import { uploadIdentity } from "../../client/collect.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import type { Context, Given } from "../command.ts";
 import { contentAt, contentOfProject, requireExisting, type Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
-import { deployJson } from "./deploy-json.ts";
-import { isDryRun, stoppedLate, tellDryRun, withQuery } from "./dry-run.ts";
+import {
+  deployJson,
+  isDryRun,
+  localReceipt,
+  stoppedLate,
+  tellDryRun,
+  tellExpiry,
+  tellReceipt,
+  withQuery,
+} from "./receipt.ts";
 import { usage } from "../failure.ts";
 import { isBuiltAt, liesAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { sendContent } from "./send-content.ts";
-import { tellExpiry, tellReceipt } from "./receipt.ts";
-import { localReceipt } from "./recipes.ts";
 import { thenWait } from "./wait.ts";
 import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
 import {

@@ -7,8 +7,7 @@ import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { SEEN, type Render } from "../service/wire.ts";
 import { whileSpinning } from "../terminal/spinner.ts";
-import { dim, green, text, yellow } from "../terminal/text.ts";
-import { sayWithMark } from "../terminal/with-mark.ts";
+import { dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
 import { tellReceipt } from "./receipt.ts";
 
 interface Deployed {

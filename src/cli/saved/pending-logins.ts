@@ -1,7 +1,6 @@
 /** Logins that a program began and will ask for later. Their device codes are as good as a session once approved, so
  *  they stay in the config folder and are never printed. */
-import { pendingLoginsFile } from "./config-dir.ts";
-import { changeShared, readShared } from "./shared-file.ts";
+import { changeShared, pendingLoginsFile, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
 
 interface PendingLogin {

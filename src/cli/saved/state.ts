@@ -1,7 +1,6 @@
 /** The credentials that the CLI may send, and where the last login was. */
-import { sessionFile } from "./config-dir.ts";
+import { changeShared, readShared, sessionFile } from "./shared-file.ts";
 import { usage } from "../failure.ts";
-import { changeShared, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
 
 export interface Credential {

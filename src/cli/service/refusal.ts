@@ -4,8 +4,7 @@ import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
 import { isDeployToken, SAVED_SESSION, type Credential } from "../saved/state.ts";
 import { waiting } from "../terminal/units.ts";
-import { throughProxy } from "./proxy.ts";
-import { otherWays } from "./which-server.ts";
+import { otherWays, throughProxy } from "./which-server.ts";
 
 /** With the status and the code of the answer, and what else it said. */
 export class ApiFailure extends Failure {

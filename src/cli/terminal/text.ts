@@ -1,5 +1,6 @@
 /** What the terminal shows. Every value that enters a text is made harmless first: a server's sentence or a file's name
  *  must not move the cursor, change the title or look like something else. */
+
 import { visibleLine } from "../../base/visible.ts";
 
 export class Text {
@@ -32,7 +33,7 @@ export const yellow = style("33", 39);
 export const cyan = style("36", 39);
 
 /** Parts words into lines of at most `width` characters. A longer word (a URL) gets a line of its own, uncut. */
-export function wrapped(words: string, width: number): string[] {
+function wrapped(words: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of visibleLine(words).split(" ")) {
     const last = lines.at(-1);
@@ -40,4 +41,40 @@ export function wrapped(words: string, width: number): string[] {
     else lines.push(word);
   }
   return lines;
+}
+
+/** Columns for a person; what a program reads is JSON. */
+
+/** Characters of one width are assumed: a name in wide letters moves its row, and loses nothing. */
+const lengthOf = (cell: string): number => [...cell].length;
+
+/** Made harmless, and at most so long. */
+export function cut(words: string, width: number): string {
+  const letters = [...visibleLine(words)];
+  return letters.length <= width
+    ? letters.join("")
+    : `${letters
+        .slice(0, width - 1)
+        .join("")
+        .trimEnd()}…`;
+}
+
+/** Two spaces part the columns. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))));
+  const padded = (cell: string, column: number) => cell + " ".repeat(widths[column]! - lengthOf(cell));
+  return rows.map((row) => row.map(padded).join("  ").trimEnd());
+}
+
+interface Lines {
+  readonly columns: number | null;
+  insist(line: Text): void;
+}
+
+const plain = (line: string): Text => text`${line}`;
+
+/** Prints a sentence behind a mark. On a terminal it is wrapped so that its further lines begin below its first word. */
+export function sayWithMark(terminal: Lines, mark: Text, words: string, tone = plain, indent = "  "): void {
+  const lines = terminal.columns === null ? [words] : wrapped(words, terminal.columns - indent.length - 4);
+  lines.forEach((line, i) => terminal.insist(text`${indent}${i === 0 ? mark : " "} ${tone(line)}`));
 }

@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { collectDist } from "../../../src/client/collect.ts";
-import { uploadIdentity } from "../../../src/client/upload-identity.ts";
+import { collectDist, uploadIdentity } from "../../../src/client/collect.ts";
 import { until } from "../../kit/until.ts";
 import { zipOf } from "../../kit/zip.ts";
 import { byRole, focused, named, press } from "../by-role.ts";

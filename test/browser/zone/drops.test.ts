@@ -1,8 +1,7 @@
 /** WEB 4.1 to 4.3 in Chromium: drops by real drag events, pickers, pastes; what is left out, refused, asked. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { collectDist } from "../../../src/client/collect.ts";
-import { uploadIdentity } from "../../../src/client/upload-identity.ts";
+import { collectDist, uploadIdentity } from "../../../src/client/collect.ts";
 import { zipOf } from "../../kit/zip.ts";
 import { byRole, focused, named, press } from "../by-role.ts";
 import { lastSite, openZone, type ZoneWorld } from "./world.ts";

@@ -1,6 +1,6 @@
 /** BEYOND 6: what the client sends as a delta gives the very result of the zip of all: version, receipt, pages. */
 import { describe, expect, test } from "bun:test";
-import { bytesLeftOut, deltaEntries, hashFiles, planBody } from "../../../src/cli/service/delta.ts";
+import { bytesLeftOut, deltaEntries, hashFiles, planBody } from "../../../src/cli/commands/send-content.ts";
 import { zipFiles } from "../../../src/client/zip.ts";
 import { askPlan, type Plan, sendDelta } from "../../kit/delta.ts";
 import { type DeployResult, ZIP } from "../../kit/server.ts";

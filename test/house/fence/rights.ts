@@ -55,13 +55,12 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   operator: [VOCABULARY, "command", "config", "run", "http", ...STORE],
   client: CLIENT,
-  cli: [...CLIENT, "command", "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
-  "cli/commands": [...CLIENT, "command", "cli", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  cli: [...CLIENT, "command", "cli/commands", "cli/service", "cli/saved", "cli/terminal"],
+  "cli/commands": [...CLIENT, "command", "cli", "cli/service", "cli/saved", "cli/terminal"],
   "cli/service": [...CLIENT, "cli", "cli/saved", "cli/terminal"],
   "cli/saved": [...CLIENT, "cli", "cli/terminal"],
   "cli/terminal": [...CLIENT, "cli"],
-  "cli/skill": [...CLIENT, "cli"],
-  "cli.ts": [...CLIENT, "command", "cli", "cli/commands", "cli/service", "cli/saved", "cli/terminal", "cli/skill"],
+  "cli.ts": [...CLIENT, "command", "cli", "cli/commands", "cli/service", "cli/saved", "cli/terminal"],
   "lib.ts": CLIENT,
 };
 
@@ -96,7 +95,7 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 const BROWSER: Where = [
   "web/browser",
   "web/wording",
-  ...["zip", "challenge", "sha256", "ignore", "glob", "glob-class", "build-dir-candidates"].map(
+  ...["zip", "challenge", "ignore", "build-dir-candidates"].map(
     (name) => `src/client/${name}.ts`,
   ),
   ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),

@@ -1,12 +1,13 @@
 /** `svc comments approve`, `reject`, `resolve`, `reopen` and `delete`: what an owner decides of a comment. */
-import { ask } from "../../service/api.ts";
-import { ApiFailure } from "../../service/refusal.ts";
+
 import type { Context, Given } from "../../command.ts";
 import { svc } from "../../invocation.ts";
-import { requireSession } from "../../service/which-server.ts";
+import { ask } from "../../service/api.ts";
+import { ApiFailure } from "../../service/refusal.ts";
 import { ANY } from "../../service/shape.ts";
-import { THREAD } from "../../service/wire-comments.ts";
-import { green, text } from "../../terminal/text.ts";
+import { requireSession } from "../../service/which-server.ts";
+import { OWNER_CODE, THREAD } from "../../service/wire-comments.ts";
+import { dim, green, text } from "../../terminal/text.ts";
 import { chooseSite, siteGone } from "../chosen-site.ts";
 import { askComments, commentId, commentsPath, openComments } from "./opened.ts";
 
@@ -41,4 +42,15 @@ export async function remove(context: Context, given: Given): Promise<void> {
   });
   if (given.json) return context.terminal.json({ ok: true });
   context.terminal.say(text`\n  ${green("✓")} Deleted, with the replies where it began a thread\n`);
+}
+
+/** `svc comments owner`: the address that makes a browser the owner on the site itself, once. */
+
+export async function owner(context: Context, given: Given): Promise<void> {
+  const opened = await openComments(context, given);
+  const made = await askComments(opened, "owner-code", OWNER_CODE, { method: "POST", json: {}, repeatable: false });
+  if (given.json) return context.terminal.json({ ok: true, ...made });
+  context.terminal.say(text`\n  Open this in your browser to answer and moderate on the site itself:`);
+  context.terminal.url(made.url);
+  context.terminal.say(dim(text`  It works once, within five minutes, for whoever opens it: keep it to yourself.\n`));
 }

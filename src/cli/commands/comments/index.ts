@@ -93,7 +93,7 @@ const MODERATION: Command[] = [
       "It works once, within five minutes. You then answer as Owner and moderate beside the text, on the site itself.",
     ],
     flags: FLAGS,
-    run: (...call) => import("./owner.ts").then(({ owner }) => owner(...call)),
+    run: (...call) => import("./decide.ts").then(({ owner }) => owner(...call)),
   },
 ];
 
@@ -143,7 +143,7 @@ const WEBHOOK: Command = {
     { name: "events", value: "events", help: "these alone, with commas, such as thread.created,reply.created" },
     ...FLAGS,
   ],
-  run: (...call) => import("./webhook.ts").then(({ webhook }) => webhook(...call)),
+  run: (...call) => import("./settings.ts").then(({ webhook }) => webhook(...call)),
 };
 
 export const COMMENTS: readonly Command[] = [

@@ -1,13 +1,14 @@
 /** `svc comments status`, `enable`, `mode` and `off`: whether visitors may comment, and who reads it. */
+
+import { randomBlock } from "../../../base/random.ts";
 import type { Context, Given } from "../../command.ts";
-import { usage } from "../../failure.ts";
+import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
-import { MODES, SETTINGS, type CommentSettings, type Mode } from "../../service/wire-comments.ts";
-import { green, text, yellow } from "../../terminal/text.ts";
-import { sayWithMark } from "../../terminal/with-mark.ts";
+import { type CommentSettings, type Mode, MODES, SETTINGS } from "../../service/wire-comments.ts";
+import { pipedLine, readTyped } from "../../terminal/input.ts";
+import { dim, green, text, yellow, sayWithMark } from "../../terminal/text.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
-import { askedPasscode, givenPasscode } from "./passcode.ts";
 
 const MEANING: Readonly<Record<CommentSettings["mode"], string>> = {
   off: "Comments are off: threads are kept, and nobody sees them",
@@ -87,4 +88,77 @@ export async function mode(context: Context, given: Given): Promise<void> {
 export async function off(context: Context, given: Given): Promise<void> {
   const opened = await openComments(context, given);
   changed(context, given, opened, await changeSettings(opened, { mode: "off" }));
+}
+
+/** The passcode of comments, from a flag, a pipe or a person. Other users of a machine see what a program is started with,
+ *  so the flag is the last of the ways. */
+
+const WAYS =
+  "Give it as a line on stdin with --passcode-stdin, or by --passcode <passcode>, which other users of this machine may see.";
+
+async function typedTwice({ terminal }: Context): Promise<string> {
+  const first = await readTyped(terminal, "  Passcode for comments, at least 8 characters (not shown): ", "hidden");
+  if (first === "") throw new Failure("no_passcode", "No passcode was given: nothing was changed.");
+  const second = await readTyped(terminal, "  Once more: ", "hidden");
+  if (first !== second) throw new Failure("no_passcode", "The two passcodes differ: nothing was changed.");
+  return first;
+}
+
+async function lineOfStdin(): Promise<string> {
+  const line = await pipedLine();
+  if (line === "") throw new Failure("no_passcode", "stdin had no passcode: nothing was changed.");
+  return line;
+}
+
+/** Undefined where none was given, and none is asked for. */
+async function givenPasscode(context: Context, given: Given): Promise<string | undefined> {
+  const flag = given.value("passcode");
+  const by_stdin = given.has("passcode-stdin");
+  if (flag !== undefined && by_stdin) throw usage("--passcode and --passcode-stdin both give a passcode: give one.");
+  if (!by_stdin) return flag;
+  return context.terminal.interactive ? typedTwice(context) : lineOfStdin();
+}
+
+/** For comments that need one and have none. */
+function askedPasscode(context: Context): Promise<string> {
+  if (context.terminal.interactive) return typedTwice(context);
+  return Promise.reject(new Failure("no_passcode", `The comments of this site have no passcode yet. ${WAYS}`));
+}
+
+/** `svc comments webhook`: where a server that delivers webhooks sends what happens in the comments. */
+
+const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.reopened", "comment.reported"] as const;
+
+const changeWebhook = (opened: OpenedSite, webhook: object | null): Promise<CommentSettings> =>
+  askComments(opened, "settings", SETTINGS, { method: "PATCH", json: { webhook } });
+
+const eventsOf = (given: Given): readonly string[] =>
+  given
+    .value("events")
+    ?.split(",")
+    .map((event) => known(event.trim(), EVENTS, "event")) ?? EVENTS;
+
+async function end(context: Context, given: Given): Promise<void> {
+  const settings = await changeWebhook(await openComments(context, given), null);
+  if (given.json) return context.terminal.json({ ok: true, ...settings });
+  context.terminal.say(text`\n  ${green("✓")} Nothing is sent any more\n`);
+}
+
+/** In the form that the libraries of Standard Webhooks take. */
+const newSecret = (): string => `whsec_${Buffer.from(randomBlock(32)).toString("base64")}`;
+
+export async function webhook(context: Context, given: Given): Promise<void> {
+  const { argument } = given;
+  const call = svc("comments webhook");
+  if (argument === undefined) throw usage(`${call} wants an address or off: ${call} <url>|off`);
+  if (argument === "off") return end(context, given);
+  if (!/^https?:\/\//.test(argument) || !URL.canParse(argument)) {
+    throw usage(`${call} wants an address such as https://example.org/hook, or off, not ${argument}.`);
+  }
+  const [events, secret] = [eventsOf(given), newSecret()];
+  const settings = await changeWebhook(await openComments(context, given), { url: argument, events, secret });
+  if (given.json) return context.terminal.json({ ok: true, ...settings, secret });
+  context.terminal.say(text`\n  ${green("✓")} ${argument} is sent: ${events.join(", ")}`);
+  context.terminal.say(dim(text`  Each is signed with this secret. It is shown this once:\n`));
+  context.terminal.result(secret);
 }

@@ -1,20 +1,20 @@
 /** `svc login`: a person approves this machine in their browser. A program that cannot wait asks for a code, and later
  *  whether it was approved. */
 import { setTimeout as wait } from "node:timers/promises";
-import { serverAt, serverTyped, type Server } from "../../saved/server.ts";
-import { ask } from "../../service/api.ts";
-import type { Context, Given } from "../../command.ts";
-import { isoTime } from "../deploy-json.ts";
-import { askForApproval, askForCode, expiredLogin, waitForApproval } from "../../service/device.ts";
-import { Failure, usage } from "../../failure.ts";
-import { openBrowser } from "../../terminal/open-browser.ts";
-import { pendingLogins } from "../../saved/pending-logins.ts";
-import { signIn, type Session } from "../../service/sign-in.ts";
-import { randomKey } from "../../../base/random.ts";
-import { whileSpinning } from "../../terminal/spinner.ts";
-import { requireToken } from "../../saved/state.ts";
-import { bold, cyan, dim, text, yellow } from "../../terminal/text.ts";
-import { ACCOUNT, type DeviceCode } from "../../service/wire-account.ts";
+import { serverAt, serverTyped, type Server } from "../saved/server.ts";
+import { ask } from "../service/api.ts";
+import type { Context, Given } from "../command.ts";
+import { isoTime } from "./receipt.ts";
+import { askForApproval, askForCode, expiredLogin, waitForApproval } from "../service/device.ts";
+import { Failure, usage } from "../failure.ts";
+import { openBrowser } from "../terminal/open-browser.ts";
+import { pendingLogins } from "../saved/pending-logins.ts";
+import { signIn, type Session } from "../service/sign-in.ts";
+import { randomKey } from "../../base/random.ts";
+import { whileSpinning } from "../terminal/spinner.ts";
+import { requireToken } from "../saved/state.ts";
+import { bold, cyan, dim, text, yellow } from "../terminal/text.ts";
+import { ACCOUNT, type DeviceCode } from "../service/wire-account.ts";
 
 /** Shown with `-q` too: nobody can approve without the code. */
 async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {

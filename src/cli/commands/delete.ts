@@ -1,19 +1,19 @@
 /** `svc delete`: sites of the account go for good, with their versions and comments. */
-import type { Context, Given } from "../../command.ts";
-import { Failure, usage } from "../../failure.ts";
-import { svc } from "../../invocation.ts";
-import type { Link } from "../../saved/links.ts";
-import type { Server } from "../../saved/server.ts";
-import { ask } from "../../service/api.ts";
-import type { Credential } from "../../saved/state.ts";
-import { requireSession } from "../../service/which-server.ts";
-import { DELETED, type OwnedSite } from "../../service/wire-account.ts";
-import { bold, green, text } from "../../terminal/text.ts";
-import { readTyped } from "../../terminal/typed.ts";
-import { duration, moment } from "../../terminal/units.ts";
-import { serverOf } from "../chosen-site.ts";
-import { findLink, isLinkOf } from "../find-link.ts";
-import { allSites } from "../pages.ts";
+import type { Context, Given } from "../command.ts";
+import { Failure, usage } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import type { Link } from "../saved/links.ts";
+import type { Server } from "../saved/server.ts";
+import { ask } from "../service/api.ts";
+import type { Credential } from "../saved/state.ts";
+import { requireSession } from "../service/which-server.ts";
+import { DELETED, type OwnedSite } from "../service/wire-account.ts";
+import { bold, green, text } from "../terminal/text.ts";
+import { readTyped } from "../terminal/input.ts";
+import { duration, moment } from "../terminal/units.ts";
+import { serverOf } from "./chosen-site.ts";
+import { findLink, isLinkOf } from "./find-link.ts";
+import { allSites } from "./pages.ts";
 
 /** A site_id, a slug, or a URL with or without its scheme; the page of a URL does not count. */
 function isNamed(written: string, { site_id, url }: { site_id: string; url: string }): boolean {

@@ -1,18 +1,18 @@
 /** `svc claim`: an anonymous site becomes the account's by its claim_token, also one that was deployed elsewhere. */
-import { ask } from "../../service/api.ts";
-import { ApiFailure } from "../../service/refusal.ts";
-import type { Context, Given } from "../../command.ts";
-import { Failure, usage } from "../../failure.ts";
-import { readTyped } from "../../terminal/typed.ts";
-import { svc } from "../../invocation.ts";
-import type { Link } from "../../saved/links.ts";
-import type { Server } from "../../saved/server.ts";
-import { requireToken, type Credential } from "../../saved/state.ts";
-import { requireSession } from "../../service/which-server.ts";
-import { namedSite, siteGone } from "../chosen-site.ts";
-import { isLinkOf } from "../find-link.ts";
-import { green, text } from "../../terminal/text.ts";
-import { CLAIMED } from "../../service/wire-account.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
+import type { Context, Given } from "../command.ts";
+import { Failure, usage } from "../failure.ts";
+import { readTyped } from "../terminal/input.ts";
+import { svc } from "../invocation.ts";
+import type { Link } from "../saved/links.ts";
+import type { Server } from "../saved/server.ts";
+import { requireToken, type Credential } from "../saved/state.ts";
+import { requireSession } from "../service/which-server.ts";
+import { namedSite, siteGone } from "./chosen-site.ts";
+import { isLinkOf } from "./find-link.ts";
+import { green, text } from "../terminal/text.ts";
+import { CLAIMED } from "../service/wire-account.ts";
 
 /** What was named: a site_id, or a claim link with all of it. */
 interface Named {

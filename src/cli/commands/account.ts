@@ -1,0 +1,63 @@
+/** `svc list`: the account's sites, newest first. */
+
+import { existsSync, rmSync } from "node:fs";
+import { humanSize as size } from "../../base/units.ts";
+import type { Context, Given } from "../command.ts";
+import { svc } from "../invocation.ts";
+import { sessionFile } from "../saved/shared-file.ts";
+import { ask } from "../service/api.ts";
+import { requireSession } from "../service/which-server.ts";
+import { ACCOUNT, USAGE } from "../service/wire-account.ts";
+import { columns, cut, text } from "../terminal/text.ts";
+import { age, count } from "../terminal/units.ts";
+import { allSites } from "./pages.ts";
+
+/** A person's name for a site; the whole of it is in the JSON. */
+const NAME_WIDTH = 32;
+
+export async function list({ server, env, terminal, now }: Context, given: Given): Promise<void> {
+  const credential = requireSession(env, server, "list");
+  const sites = await allSites(server, credential);
+  if (given.json || !terminal.resultIsRead) return terminal.json(sites);
+  if (sites.length === 0) return terminal.say(text`No sites yet on ${server.origin}: ${svc()} makes one.`);
+  const rows = sites.map(({ label, slug, url, created_at }) => [
+    cut(label ?? slug, NAME_WIDTH),
+    url,
+    age(now() - Date.parse(created_at)),
+  ]);
+  for (const row of columns([["NAME", "URL", "CREATED"], ...rows])) terminal.result(row);
+}
+
+/** `svc usage`: what the account's sites hold, and how much they may. */
+
+export async function usage({ server, env, terminal }: Context, given: Given): Promise<void> {
+  const credential = requireSession(env, server, "usage");
+  const call = { method: "GET", path: "/account/usage", credential, repeatable: true } as const;
+  const body = await ask(server, call, USAGE);
+  if (given.json) return terminal.json({ ok: true, ...body });
+  const { bytes, quota_bytes, sites, versions } = body;
+  const of = quota_bytes === null ? "" : ` of ${size(quota_bytes)}`;
+  terminal.result(`${size(bytes)}${of} in ${count(sites, "site")} with ${count(versions, "version")}`);
+}
+
+/** `svc whoami`: whose sites a deploy would be, and where. */
+
+export async function whoami({ server, env, terminal }: Context, given: Given): Promise<void> {
+  const credential = requireSession(env, server, "whoami");
+  const call = { method: "GET", path: "/account", credential, repeatable: true } as const;
+  const { account_id, email } = await ask(server, call, ACCOUNT);
+  if (given.json) return terminal.json({ ok: true, account_id, email, server: server.origin });
+  terminal.result(`${email} ${server.origin}`);
+}
+
+/** `svc logout`: the saved session is deleted. Nothing is asked of the server, so it works without one. */
+
+export async function logout({ env, terminal }: Context, given: Given): Promise<void> {
+  const file = sessionFile(env);
+  const was = existsSync(file);
+  rmSync(file, { force: true });
+  if (given.json) return terminal.json({ ok: true });
+  terminal.say(was ? text`Signed out: the saved session is deleted.` : text`There was no saved session.`);
+  const variable = ["SVC_TOKEN", "SVC_API_KEY"].find((name) => env[name]);
+  if (variable !== undefined) terminal.say(text`${variable} is set and still counts.`);
+}

@@ -1,0 +1,122 @@
+/** `svc previews`: what is shown beside the live version, newest first. */
+
+import { createHash } from "node:crypto";
+import type { Context, Given } from "../command.ts";
+import { Failure, usage } from "../failure.ts";
+import { svc } from "../invocation.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
+import { type PreviewRow, PREVIEWS } from "../service/wire-preview.ts";
+import { ROLLED_BACK } from "../service/wire.ts";
+import type { Env } from "../terminal/index.ts";
+import { columns, dim, green, text } from "../terminal/text.ts";
+import { age, duration } from "../terminal/units.ts";
+import { chooseSite, type OpenedSite, openSite, rollbackCommand, siteGone, touchLink } from "./chosen-site.ts";
+
+/** A person reads how long ago and for how long, a program when. */
+function rowsFor({ terminal, now }: Context, site: OpenedSite, previews: readonly PreviewRow[]): string[] {
+  if (!terminal.resultIsRead) {
+    return previews.map(({ name, url, version_id, expires_at }) =>
+      [name ?? "-", url, version_id, new Date(endOf(expires_at, site)).toISOString()].join(" "),
+    );
+  }
+  const rows = previews.map(({ name, url, created_at, expires_at }) => [
+    name ?? "-",
+    url,
+    age(now() - Date.parse(created_at)),
+    duration(endOf(expires_at, site) - now()),
+  ]);
+  return columns([["NAME", "URL", "DEPLOYED", "ENDS IN"], ...rows]);
+}
+
+export async function previews(context: Context, given: Given): Promise<void> {
+  const opened = await openSite(context, chooseSite(context, given, given.argument), 1);
+  const { server, credential, site_id, record } = opened;
+  const call = { method: "GET", path: `/sites/${site_id}/previews`, credential, repeatable: true } as const;
+  const body = await ask(server, call, PREVIEWS).catch(forSite(context, opened));
+  touchLink(context, opened, record);
+  if (given.json) return context.terminal.json({ ok: true, ...body });
+  if (body.previews.length === 0)
+    return context.terminal.say(text`No previews of ${record.url}: ${svc("preview")} makes one.`);
+  for (const row of rowsFor(context, opened, body.previews)) context.terminal.result(row);
+}
+
+/** `svc promote`: what a preview shows is live, byte for byte. */
+
+export async function promote(context: Context, given: Given): Promise<void> {
+  if (given.argument === undefined) throw usage(`Which preview? ${svc("previews")} lists them.`);
+  const opened = await openSite(context, chooseSite(context, given, undefined), 1);
+  const { record, server, credential, site_id } = opened;
+  const name = namedPreview(given.argument, slugIn(record.url));
+  const call = { method: "POST", path: `/sites/${site_id}/previews/${name}/promote`, credential } as const;
+  const body = await ask(server, { ...call, repeatable: false }, ROLLED_BACK).catch((error: unknown) => {
+    const isUnknown = error instanceof ApiFailure && error.code === "unknown_version";
+    if (!isUnknown) return forSite(context, opened)(error);
+    throw new Failure("unknown_version", `The site has no preview ${name}. ${svc("previews")} lists them.`);
+  });
+  touchLink(context, opened, record);
+  if (given.json) return context.terminal.json(body);
+  const changed = body.version_id !== body.previous_version_id;
+  context.terminal.say(
+    text`\n  ${green("✓")} ${changed ? `Version ${body.version_id} is live` : "No changes (already live)"}`,
+  );
+  context.terminal.url(body.url);
+  if (!changed) return;
+  context.terminal.say(dim(text`  Back again: ${rollbackCommand(context, opened, body.previous_version_id)}\n`));
+}
+
+/** A call about a site's previews. */
+
+/** With its site, where that has an end. */
+export const endOf = (expires_at: number, { record }: Pick<OpenedSite, "record">): number =>
+  Math.min(expires_at, record.expires_at ?? Infinity);
+
+/** What the server says of the site, and not of what was asked. */
+export const forSite =
+  (context: Context, site: OpenedSite) =>
+  (error: unknown): never => {
+    if (!(error instanceof ApiFailure)) throw error;
+    if (error.code === "unknown_site") throw siteGone(context, site);
+    if (error.code !== "not_found" && error.code !== "method_not_allowed") throw error;
+    const { origin } = site.server;
+    throw new Failure(
+      "not_found",
+      `The server ${origin} knows no previews: it is older than this svc. Upgrade it first.`,
+    );
+  };
+
+/** The name of a preview, made of any text: of a branch, of a merge request (BEYOND 7). */
+
+/** Of a label of a host name; the name stands in it before two hyphens and the slug. */
+const LONGEST_LABEL = 63;
+const longestFor = (slug: string): number => LONGEST_LABEL - "--".length - slug.length;
+
+const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);
+/** What no preview may be called: a version's id, and what browsers take for another writing system's mark. */
+const isTaken = (name: string): boolean => isVersionId(name) || name === "xn";
+
+const withoutEnds = (text: string): string => text.replace(/^-+|-+$/g, "");
+
+/** `slug`: of the site. */
+export function nameOf(text: string, slug: string): string {
+  const name = withoutEnds(text.toLowerCase().replace(/[^a-z0-9]+/g, "-"));
+  const longest = longestFor(slug);
+  if (name !== "" && name.length <= longest && !isTaken(name)) return name;
+  const mark = createHash("sha256").update(text).digest("hex").slice(0, 4);
+  // Of a text without a letter that a host name has, nothing is left.
+  return `${withoutEnds(name.slice(0, longest - mark.length - 1)) || "preview"}-${mark}`;
+}
+
+/** As a command takes it: a version_id is one already. */
+const namedPreview = (text: string, slug: string): string =>
+  isVersionId(text.toLowerCase()) ? text.toLowerCase() : nameOf(text, slug);
+
+/** What the build runs for: the pull request that GitHub or Forgejo names, else GitLab's branch; null where neither is
+ *  known. */
+export function textFrom(env: Env): string | null {
+  const pull = /^refs\/pull\/(\d+)\//.exec(env["GITHUB_REF"] ?? "")?.[1];
+  return pull === undefined ? env["CI_COMMIT_REF_SLUG"] || null : `pr-${pull}`;
+}
+
+/** The slug in a site's address. */
+export const slugIn = (url: string): string => new URL(url).hostname.split(".")[0]!;

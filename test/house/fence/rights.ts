@@ -95,9 +95,7 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 const BROWSER: Where = [
   "web/browser",
   "web/wording",
-  ...["zip", "challenge", "ignore", "build-dir-candidates"].map(
-    (name) => `src/client/${name}.ts`,
-  ),
+  ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
   ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   "comments/anchoring",
   "comments/widget",

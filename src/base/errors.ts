@@ -72,7 +72,7 @@ export type ErrorCode = keyof typeof STATUS;
 export const ERROR_CODES = Object.keys(STATUS) as ErrorCode[];
 export const statusOf = (code: ErrorCode): number => STATUS[code];
 
-/** A way out, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
+/** A way out of a refusal, for a person (`description`, `command`) and for a program (`action`, `method`, `url`). */
 export interface NextAction {
   action: string;
   description: string;
@@ -80,11 +80,11 @@ export interface NextAction {
   method?: string;
   url?: string;
   when?: string;
-  /** Of `review_comments`. */
+  /** Only with the action `review_comments`. */
   threads?: { id: string; page: string; carried: string; url: string }[];
 }
 
-/** Members of the error body beside `error`, `code` and `request_id`. */
+/** Members of the error body besides `error`, `code` and `request_id`. */
 interface Details {
   next_actions?: NextAction[];
   [member: string]: unknown;
@@ -108,8 +108,8 @@ export class Refusal extends Error {
 
 type PlainError = Pick<Error, "name" | "message" | "stack">;
 
-/** Any error on its way to another thread or process: `structuredClone` keeps neither class nor getters. `cause`: what the
- *  operator should read of a refusal that is no fault of the caller. */
+/** Any error on its way to another thread or process: `structuredClone` keeps neither class nor getters. `cause` is what the
+ *  operator should read of a refusal that is not the caller's fault. */
 export type PlainFailure =
   { refusal: Pick<Refusal, "code" | "message" | "details" | "headers">; cause?: PlainError } | { error: PlainError };
 
@@ -126,7 +126,7 @@ export function plainFailure(thrown: unknown): PlainFailure {
 
 const thrownAgain = ({ name, message, stack }: PlainError): Error => Object.assign(new Error(message), { name, stack });
 
-/** As if it had been thrown here: the log shows its own stack. */
+/** The error as if it had been thrown here; the log shows its own stack. */
 export function fromFailure(failure: PlainFailure): Error {
   if ("error" in failure) return thrownAgain(failure.error);
   const { code, message, details, headers } = failure.refusal;
@@ -134,7 +134,7 @@ export function fromFailure(failure: PlainFailure): Error {
   return failure.cause ? Object.assign(refusal, { cause: thrownAgain(failure.cause) }) : refusal;
 }
 
-/** What the caller may know of an error: a Refusal as it is, anything else as `internal`. */
+/** Makes of an error what the caller may know: a Refusal stays as it is, anything else is `internal`. */
 export const asRefusal = (error: unknown): Refusal =>
   error instanceof Refusal
     ? error
@@ -151,12 +151,12 @@ export const errorBody = (refusal: Refusal, request_id: string) => ({
 /** Refusals that are the operator's doing. */
 const BY_OPERATOR: ReadonlySet<ErrorCode> = new Set(["site_disabled", "site_frozen", "signup_closed"]);
 
-/** Whom to ask about those (`SVC_CONTACT`, CONTRACT 1): in the sentence, for a person at a command line, and as
- *  `appeal`, for a program. */
+/** Says in a refusal of the operator's whom to ask about it (`SVC_CONTACT`, CONTRACT 1): in the sentence for a person at a
+ *  command line, and as `appeal` for a program. */
 export const withAppeal = (refusal: Refusal, contact: string | null): Refusal =>
   BY_OPERATOR.has(refusal.code) ? appealing(refusal, contact) : refusal;
 
-/** For one that is the operator's doing, whatever its code says. */
+/** Does the same for a refusal that is the operator's doing whatever its code says. */
 export function appealing(refusal: Refusal, contact: string | null): Refusal {
   const { code, message, details, headers } = refusal;
   if (contact === null) return refusal;

@@ -1,4 +1,4 @@
-/** JSON of a stranger: whatever it holds, reading it or asking for a member of it fails on nothing. */
+/** A stranger's JSON: reading it, or asking for a member of it, is safe whatever it holds. */
 import { Refusal } from "./errors.ts";
 
 export type Json = { [member: string]: Json } | Json[] | string | number | boolean | null | undefined;
@@ -8,13 +8,13 @@ export const member = (value: Json, name: string): Json =>
 
 const DEPTH = 32;
 
-/** Its message goes into the middle of a sentence. */
+/** The message goes into the middle of a sentence. */
 export class NotJson extends Error {}
 
 export const invalidJson = (why: string): Refusal =>
   new Refusal("invalid_json", `The body must be a JSON object (${why}).`);
 
-/** A string without its closing quote ends with the text: else the search would begin again at each quote inside it. */
+/** A string without a closing quote is taken to the end of the text: else the search would begin again at each quote in it. */
 const TOKEN = /"(?:[^"\\]|\\.)*\\?(?:"|$)|[[{\]}]/gs;
 
 /** Whether `[` and `{` outside strings nest deeper than `most`: asked before parsing, which would take the stack. */
@@ -28,7 +28,7 @@ function nestsDeeper(text: string, most: number): boolean {
   return false;
 }
 
-/** At most 32 levels. Throws `NotJson`. */
+/** Parses JSON of at most 32 levels. Throws `NotJson`. */
 export function parseJson(text: string): unknown {
   if (nestsDeeper(text, DEPTH)) throw new NotJson(`nested deeper than ${DEPTH} levels`);
   try {
@@ -38,7 +38,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Throws `NotJson` where the bytes are no UTF-8. */
+/** Decodes UTF-8. Throws `NotJson` if the bytes are something else. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -2,7 +2,7 @@
 import { Refusal } from "./errors.ts";
 
 interface Sized {
-  /** Fit to be shown. */
+  /** A path that is fit to be shown. */
   path: string;
   bytes: number;
 }
@@ -13,7 +13,8 @@ const SETTINGS = {
   zip_too_large: "max-zip-bytes",
 } as const;
 
-/** `actual` is not known of a body that was not read to its end. `largest` is null for a zip that was not read. */
+/** A 413 refusal. `actual` is unknown for a body that was not read to its end; `largest` is null for a zip that was not
+ *  read. */
 export function overLimit(
   code: keyof typeof SETTINGS,
   sentence: string,
@@ -44,7 +45,7 @@ export const zipTooLarge = (limit: number, actual: number | undefined): Refusal 
     null,
   );
 
-/** The three of the greatest size, greatest first. Linear, as there may be very many. */
+/** The three largest, largest first. Takes linear time, as there may be very many. */
 export function largestThree<T>(all: Iterable<T>, size: (one: T) => number): T[] {
   const top: T[] = [];
   for (const one of all) {

@@ -1,6 +1,6 @@
-/** What a page is to comments: an HTML file, however its address is written and whatever rule shows it, or each path that
- *  gets the shell of a single-page app (COMMENTS, ruling 19); and where its feed lies. Serving asks it, and comments, which
- *  may not think otherwise. */
+/** The pages of a site as comments see them, and the addresses of their feeds. A page is an HTML file, however its address
+ *  is written and whatever rule shows it, or each path that gets the shell of a single-page app (COMMENTS, ruling 19).
+ *  Serving and comments ask the same functions, so that they agree. */
 import { isHtml } from "./media-types.ts";
 import { decodePath, encodePath } from "./percent.ts";
 import { resolve } from "./resolve.ts";
@@ -9,30 +9,30 @@ import type { ManifestFile, Spa, Version } from "./types.ts";
 
 type Files = ReadonlyMap<string, ManifestFile>;
 
-/** A version of a site, as far as its addresses go. `spa`: as the site has it. */
+/** A version of a site, as far as its addresses go. `spa` is the site's setting. */
 export interface Pages {
   files: Files;
   spa: Pick<Spa, "enabled">;
   version: Pick<Version, "spa_rule">;
-  /** The file that a rule of the site shows at a path, percent-encoded; null where none does. Without it no rule is asked. */
+  /** The file that a rule of the site shows at a percent-encoded path; null if no rule does. Left out if no rule is asked. */
   ruled?(path: string): ManifestFile | null;
 }
 
 export interface Page {
-  /** Its address on the site's host, percent-encoded: `/guide.html`; of a route of an app `/app/users`. */
+  /** Its address on the site's host, percent-encoded: `/guide.html`, or `/app/users` for a route of an app. */
   page: string;
-  /** What is shown there. */
+  /** The file that is shown there. */
   file: ManifestFile;
 }
 
-/** The page that a file is. */
+/** The page of a file. */
 export const pageOfFile = (file: ManifestFile): Page => ({ page: `/${encodePath(file.path)}`, file });
-/** The page that a path is which gets the shell. */
+/** The page of a path that gets the shell. */
 export const pageOfRoute = (path: string, file: ManifestFile): Page => ({ page: encodePath(decodePath(path)!), file });
 
 const ifPage = (file: ManifestFile): Page | null => (isHtml(file.media_type) ? pageOfFile(file) : null);
 
-/** `path` is percent-encoded, as a request has it. Null where it is no page; throws `invalid_path`. */
+/** The page at a path, percent-encoded as a request has it; null if there is none. Throws `invalid_path`. */
 export function pageAt(pages: Pages, path: string): Page | null {
   const { files, spa, version } = pages;
   const ruled = pages.ruled?.(path) ?? null;
@@ -47,14 +47,14 @@ export function pageAt(pages: Pages, path: string): Page | null {
 
 const FEED_END = ".comments.json";
 
-/** The page whose feed is asked for at this path: `X.comments.json` is that of X, as serving resolves it; null where X is
- *  no page. `/comments.json` is the site's, which is no page's. */
+/** The page whose feed is at this path: `X.comments.json` is the feed of X, as serving resolves it. Null if X is no page;
+ *  `/comments.json` is the feed of the site. */
 export function pageOfFeed(pages: Pages, path: string): Page | null {
   if (!path.endsWith(FEED_END)) return null;
   return pageAt(pages, path.slice(0, -FEED_END.length));
 }
 
-/** Where the page's feed is told: beside the page, unless that address is a file's, or another page's feed. */
+/** The address of the page's feed: next to the page, unless a file or the feed of another page is there. */
 export function feedAddress(pages: Pages, { page }: Page): string {
   const beside = page.replace(/\.html$/, "") + FEED_END;
   const taken = pages.files.has(decodePath(beside)!.slice(1)) || page.endsWith("/");
@@ -62,6 +62,6 @@ export function feedAddress(pages: Pages, { page }: Page): string {
   return `/_svc/comments/feed.json?source=${encodeURIComponent(page)}`;
 }
 
-/** The site's. */
+/** The address of the site's feed. */
 export const siteFeedAddress = ({ files }: Pick<Pages, "files">): string =>
   files.has("comments.json") ? "/_svc/comments/feed.json" : "/comments.json";

@@ -1,6 +1,6 @@
 /** Percent-encoding of paths. Names of files in a site are NFC. */
 
-/** Null: no valid encoding of UTF-8. */
+/** Null if the text is no valid encoding of UTF-8. */
 export function decodePercent(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -16,7 +16,7 @@ export function decodePath(path: string): string | null {
   return name !== null && /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
 }
 
-/** Most names need none. */
+/** Most names need no encoding. */
 const PLAIN = /^[\w./-]*$/;
 
 export const encodePath = (name: string): string =>

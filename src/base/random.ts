@@ -1,12 +1,12 @@
-/** Randomness, drawn here alone: what nobody may guess and what nobody may get twice. Runs on Node 18 and Bun alike. */
+/** The one source of randomness, for what no one may guess and what may never come twice. Runs on Node 18 and Bun. */
 import { randomBytes, webcrypto } from "node:crypto";
 
 const drawBytes = (count: number): Uint8Array => webcrypto.getRandomValues(new Uint8Array(count));
 
-/** Bytes from here on would make the first of `bound` values (at most 256) likelier than the others. */
+/** How many byte values are used to choose among `bound` (at most 256): the rest would make the first ones likelier. */
 const usableBytes = (bound: number): number => 256 - (256 % bound);
 
-/** For what shall not be compressed or stored as a hole. */
+/** Bytes that cannot be compressed, or stored as a hole. */
 export const randomBlock = (bytes: number): Uint8Array => randomBytes(bytes);
 
 export function randomText(characters: string, length: number): string {
@@ -25,13 +25,13 @@ export const randomName = (length: number): string => randomText("0123456789abcd
 
 const eight = new Uint8Array(8);
 
-/** 64 bits as 16 characters, for the id of a request. On Bun alone. */
+/** 64 bits as 16 characters, for the id of a request. Runs on Bun only. */
 export const randomHex = (): string => webcrypto.getRandomValues(eight).toHex();
 
-/** So many random bytes as base64url. */
+/** Random bytes as base64url. */
 export const randomKey = (bytes: number): string => randomBytes(bytes).toString("base64url");
 
-/** Of at most 256 words. */
+/** One of at most 256 words. */
 export function randomWord(words: readonly string[]): string {
   let [byte] = drawBytes(1);
   while (byte! >= usableBytes(words.length)) [byte] = drawBytes(1);

@@ -1,4 +1,4 @@
-/** What a limit on calls is, for the settings, the counter and the headers alike (CONTRACT 4.4). */
+/** Limits on calls, for the settings, the counter and the headers alike (CONTRACT 4.4). */
 import { milliseconds, UNIT_MS } from "./units.ts";
 
 export interface RateWindow {
@@ -6,28 +6,28 @@ export interface RateWindow {
   window_ms: number;
 }
 
-/** How a window stands: for a call that was counted, after it. */
+/** The state of a window; after the call, if the call was counted. */
 export interface Standing extends RateWindow {
   remaining: number;
-  /** Until one more call fits (refused), or until the oldest one counted leaves the window. */
+  /** The time until one more call fits, if this one was refused, or else until the oldest counted call leaves the window. */
   reset_ms: number;
 }
 
 export interface Taken {
   allowed: boolean;
   windows: Standing[];
-  /** As if the call had never been: for one that another rule refuses. */
+  /** Takes the call back, if another rule refuses it. */
   undo(): Promise<void>;
 }
 
 export interface Rates {
-  /** Counts a call of `subject` under `rule` where every window has room; where one is full, nothing is counted. */
+  /** Counts a call of `subject` under `rule` if every window has room; if one is full, nothing is counted. */
   take(rule: string, subject: string, windows: readonly RateWindow[]): Promise<Taken>;
   close(): void;
 }
 
 const WINDOW = /^([1-9]\d{0,3})\/([1-9]\d{0,4})([smhd])$/;
-/** No window is longer than the counts are kept. */
+/** Counts are kept this long, so no window is longer. */
 const LONGEST_MS = 31 * UNIT_MS.d;
 
 function readWindow(text: string): RateWindow | undefined {
@@ -37,7 +37,7 @@ function readWindow(text: string): RateWindow | undefined {
   return window_ms <= LONGEST_MS ? { count: Number(parts[1]), window_ms } : undefined;
 }
 
-/** `10/1m,60/1h` → its windows; `off` → none. Undefined where it is neither. */
+/** Reads `10/1m,60/1h` as its windows and `off` as none; anything else is undefined. */
 export function rateWindows(text: string): RateWindow[] | undefined {
   if (text === "off") return [];
   const windows = text.split(",").map((part) => readWindow(part.trim()));
@@ -46,8 +46,8 @@ export function rateWindows(text: string): RateWindow[] | undefined {
 
 const DOUBLINGS = 7;
 
-/** So that the wait is twice as long each time that somebody has used up all there is: of 5 in 10 minutes 10 in 30, 15 in
- *  70, and so on. */
+/** Windows that double the wait each time that a subject has used up all its calls: 5 in 10 minutes become also 10 in 30, 15
+ *  in 70, and so on. */
 export const doubling = (windows: readonly RateWindow[]): RateWindow[] =>
   windows.flatMap(({ count, window_ms }) =>
     Array.from({ length: DOUBLINGS }, (_, n) => ({

@@ -1,17 +1,17 @@
-/** The paths that are no site's: those on its host that belong to the service, whatever the site holds (CONTRACT 4.2,
- *  COMMENTS 1), and those that are dropped from every upload (CONTRACT 4.1). They are asked by name: decoded, without the
- *  slash at the beginning, as a site's files are called. Letter case counts. Runs in browsers: it imports nothing. */
+/** Paths that a site cannot have: those of its host that belong to the service, whatever the site holds (CONTRACT 4.2,
+ *  COMMENTS 1), and those that are dropped from every upload (CONTRACT 4.1). Names are decoded and have no slash at the
+ *  beginning, as names of a site's files. Letter case counts. Runs in browsers: it imports nothing. */
 
-/** Its own pages and calls. */
+/** The service's own pages and calls. */
 const SERVICE = /^_svc(?:\/|$)/;
-/** A file here would get the site's author a certificate for the host. */
+/** With a file here the site's author could get a certificate for the host. */
 const CERTIFICATES = /^\.well-known\/acme-challenge(?:\/|$)/;
 /** The feed of the site's comments, or of one page's. A file of the site there is served, and wins over the feed. */
 const COMMENTS = /^comments\.json$|[^/]\.comments\.json$/;
 
 export type Reserved = "service" | "certificates" | "comments";
 
-/** What a path is kept for; null: it is the site's alone. */
+/** What a path is reserved for; null if it is free for the site. */
 export function reservedFor(name: string): Reserved | null {
   if (SERVICE.test(name)) return "service";
   if (CERTIFICATES.test(name)) return "certificates";
@@ -29,8 +29,8 @@ const JUNK_FOLDERS = new Set(["__MACOSX"]);
 const SECRET_FOLDERS = new Set([".git", ".svn", ".hg", "node_modules"]);
 
 /**
- * Whether a path never becomes part of a site (CONTRACT 4.1): `junk` goes without a word, `secret` with a warning,
- * null stays. The names count at any depth, and a folder's name takes all below it along.
+ * Whether a path never becomes part of a site (CONTRACT 4.1): `junk` is dropped silently, `secret` with a warning,
+ * null is kept. The names count at any depth, and a folder's name takes all below it along.
  */
 export function droppedAs(path: string): "junk" | "secret" | null {
   const segments = path.split("/");

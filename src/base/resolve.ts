@@ -1,22 +1,22 @@
-/** Which file answers a path (CONTRACT 6, PIPELINE 2). Pure: it sees names and a path, no request, no site. Serving
- *  asks it, and the lint, which may not think otherwise. */
+/** Finds the file that answers a path (CONTRACT 6, PIPELINE 2). Pure: it sees names and a path, no request and no site.
+ *  Serving and the lint both ask it, so that they agree. */
 import { Refusal } from "./errors.ts";
 import { decodePath } from "./percent.ts";
 import { isNeverServed } from "./reserved-paths.ts";
 
-/** Path → whatever stands for the file: its row in the manifest, its bytes. */
-type Named<File> = ReadonlyMap<string, File>;
+/** Path → the file, as its row in the manifest or its bytes. */
+type FilesByName<File> = ReadonlyMap<string, File>;
 
 export type Resolution<File> =
-  /** `by`: its own name, a folder's index, a name without `.html`. */
+  /** Found `by` its own name, as a folder's index, or by a name without `.html`. */
   | { kind: "file"; file: File; by: "file" | "index" | "clean_url" }
-  /** A folder asked without its slash. `location` is a path on the same host, never `//…`. */
+  /** A folder, asked for without its slash. `location` is a path on the same host, never `//…`. */
   | { kind: "redirect"; location: string }
   | {
       kind: "unmatched";
       /** Whether the version's fallback document may answer here, if the site is a single-page app. */
       fallback: boolean;
-      /** The site's own 404.html, the nearest up the path. */
+      /** The nearest 404.html of the site, up the path. */
       page: File | null;
     };
 
@@ -26,7 +26,7 @@ const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_e
 const LONGEST_NAME = 512;
 
 /** `path` is percent-encoded, as the request has it. A run of slashes is one. Throws `invalid_path`. */
-export function resolve<File>(files: Named<File>, path: string): Resolution<File> {
+export function resolve<File>(files: FilesByName<File>, path: string): Resolution<File> {
   const name = nameOf(path);
   if (isNeverServed(name)) return { kind: "unmatched", fallback: false, page: null };
   if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`, "index") ?? unmatched(files, name);
@@ -59,26 +59,26 @@ export function nameOf(path: string): string {
 
 type FoundBy = Extract<Resolution<never>, { kind: "file" }>["by"];
 
-function found<File>(files: Named<File>, name: string, by: FoundBy): Resolution<File> | null {
+function found<File>(files: FilesByName<File>, name: string, by: FoundBy): Resolution<File> | null {
   const file = files.get(name);
   return file === undefined ? null : { kind: "file", file, by };
 }
 
-/** With one slash at its beginning: `//evil.example` would be another host. */
-const folder = <File>(files: Named<File>, name: string, path: string): Resolution<File> | null =>
+/** The location begins with one slash: `//evil.example` would be another host. */
+const folder = <File>(files: FilesByName<File>, name: string, path: string): Resolution<File> | null =>
   files.has(`${name}/index.html`) ? { kind: "redirect", location: `${path.replace(/(?:\/|%2f){2,}/gi, "/")}/` } : null;
 
-const unmatched = <File>(files: Named<File>, name: string): Resolution<File> => ({
+const unmatched = <File>(files: FilesByName<File>, name: string): Resolution<File> => ({
   kind: "unmatched",
-  // Whoever has no page for routes never asks: it may cost a look at every name.
+  // A getter, as it may cost a look at every name: a site that is no app never asks.
   get fallback() {
     return mayBeRoute(files, name);
   },
   page: nearestPage(files, name),
 });
 
-/** Whether a missing path may be a route of an app in the browser (PIPELINE 2): never a file's. */
-export function mayBeRoute(files: Named<unknown>, name: string): boolean {
+/** Whether a missing path may be a route of an app in the browser (PIPELINE 2), and not a missing file. */
+export function mayBeRoute(files: FilesByName<unknown>, name: string): boolean {
   const segments = name.split("/");
   const top = segments[0]!;
   const last = segments.findLast((segment) => segment !== "") ?? "";
@@ -86,7 +86,7 @@ export function mayBeRoute(files: Named<unknown>, name: string): boolean {
   return !(ASSET_FOLDERS.has(top) && files.keys().some((file) => file.startsWith(`${top}/`)));
 }
 
-function nearestPage<File>(files: Named<File>, name: string): File | null {
+function nearestPage<File>(files: FilesByName<File>, name: string): File | null {
   for (let slash = name.lastIndexOf("/", LONGEST_NAME); slash > 0; slash = name.lastIndexOf("/", slash - 1)) {
     const page = files.get(`${name.slice(0, slash)}/404.html`);
     if (page !== undefined) return page;

@@ -1,7 +1,7 @@
-/** Random identifiers and bearer tokens (CONTRACT 2), and what those of CI are good for (BEYOND 7). Only a token's SHA-256
- *  is ever stored. */
+/** Random identifiers, slugs and bearer tokens (CONTRACT 2), and what deploy tokens, for CI, may do (BEYOND 7). Only a
+ *  token's SHA-256 is ever stored. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { randomHex, randomKey, randomName } from "./random.ts";
+import { randomHex, randomKey, randomName, randomWord } from "./random.ts";
 
 type TokenPrefix =
   "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_deploy_" | "svc_device_" | "svc_invite_" | "svc_owner_" | "fau_";
@@ -26,22 +26,22 @@ export const newDeliveryId = (): string => `msg_${randomName(24)}`;
 export const newAgentTokenId = (): string => `agent_${randomName(20)}`;
 export const newReportId = (): string => `rep_${randomName(20)}`;
 
-/** Every 404 of a site shows one, so it must cost next to nothing: in hexadecimal it takes a third of other names. */
+/** Every 404 of a site shows one, so it must cost next to nothing: hexadecimal takes a third of the time of other names. */
 export const newRequestId = (): string => `req_${randomHex()}`;
 
 export const isSiteId = (text: string): boolean => /^site_[0-9a-z]{20}$/.test(text);
 export const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);
 
-/** What a deploy token is good for. */
+/** What a deploy token may do. */
 export const SCOPES = ["read", "preview", "deploy", "create"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What its owner made it for. */
+/** What the owner of a deploy token made it for. */
 export interface DeployGrant {
   account_id: string;
   token_id: string;
   scopes: readonly Scope[];
-  /** Null: all sites that the account has, and those that it gets. */
+  /** Null means all sites that the account has or will have. */
   site_ids: readonly string[] | null;
 }
 
@@ -55,8 +55,28 @@ const INCLUDED: Readonly<Record<Scope, readonly Scope[]>> = {
 export const allows = ({ scopes }: Pick<DeployGrant, "scopes">, needed: Scope): boolean =>
   scopes.some((scope) => INCLUDED[scope].includes(needed));
 
-/** Whether it is for this site, whatever for. */
+/** Whether the token is for this site, whatever it may do there. */
 export const reaches = (
   { account_id, site_ids }: Pick<DeployGrant, "account_id" | "site_ids">,
   { site_id, owner_account_id }: { site_id: string; owner_account_id: string | null },
 ): boolean => owner_account_id === account_id && (site_ids === null || site_ids.includes(site_id));
+
+/** `<adjective>-<noun>-<4 of 0-9a-z>`: easy to read aloud, guessable by design (no secrecy is promised, RELIABILITY A22).
+ *  None of the reserved names of CONTRACT 2 has this form. */
+
+const ADJECTIVES =
+  "amber ample azure bold brave bright brisk calm civil clean clear clever cosy crisp dapper deft eager early easy fair fancy fleet fond fresh gentle glad golden grand green happy hardy honest humble jolly keen kind lively lucid lucky mellow merry mild modest neat noble novel plain polite prime proud quick quiet rapid ready rosy royal rustic sharp shiny silent silver simple sleek smart smooth snug solid spry steady still sunny sure swift tidy tiny true vivid warm wise witty young zesty";
+const NOUNS =
+  "acorn alder anchor arbor arch aspen badger basil bay beacon birch bison branch breeze bridge brook cabin canyon cedar cliff cloud clover coast comet coral cove crane creek dawn delta dune eagle ember falcon fern field finch fjord forest fox garden glacier glade grove harbor hare hawk hazel heron hill island ivy jay lagoon lake lark laurel ledge lily linden lotus lynx maple marsh meadow mesa mint moon moss oak oasis ocean olive orchid otter owl pebble pine plum pond poppy prairie quail quartz raven reef ridge river robin sage shore sparrow spring spruce star stone stream summit swan thistle tide trail tulip valley violet walnut wave willow wren";
+
+const adjectives = ADJECTIVES.split(" ");
+const nouns = NOUNS.split(" ");
+
+/** A few, to be tried in turn: a slug is never given out twice. */
+export const newSlugs = (): string[] =>
+  Array.from({ length: 8 }, () => `${randomWord(adjectives)}-${randomWord(nouns)}-${randomName(4)}`);
+
+const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
+
+/** What a visitor is called who has not said how. */
+export const newPseudonym = (): string => `${capital(randomWord(adjectives))} ${capital(randomWord(nouns))}`;

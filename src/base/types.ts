@@ -6,7 +6,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 /** `docs/a.html` → bytes. Never a leading slash, `/` separators, NFC. */
 export type Files = ReadonlyMap<string, Bytes>;
 
-/** What one deploy may hold. Bytes are uncompressed unless said otherwise. */
+/** The limits of one deploy. Bytes are uncompressed unless said otherwise. */
 export interface Limits {
   max_files: number;
   max_bytes: number;
@@ -14,7 +14,7 @@ export interface Limits {
   max_zip_bytes: number;
 }
 
-/** What judging an upload takes beside its files: the service, and the site that it is for. */
+/** What an upload is judged by besides its files: the service, and the site that it is for. */
 export interface SiteContext {
   sites_domain: string;
   /** Where to appeal. */
@@ -27,7 +27,7 @@ export interface SiteContext {
    *  in ten million deploys). */
   name?: string;
   anonymous: boolean;
-  /** What its owner says of unknown paths; null or left out: as is detected. */
+  /** The owner's setting for unknown paths; null or left out means as detected. */
   spa_override?: 0 | 1 | null | undefined;
 }
 
@@ -93,9 +93,9 @@ export interface Warning {
 export interface Finding extends Warning {
   /** The file to change. */
   path: string;
-  /** What it names, as written. */
+  /** What the file names, as written. */
   target: string;
-  /** What is wrong there, where files may name it in different ways: the file that is missing. */
+  /** What is wrong, if files may name it in different ways: the file that is missing. */
   cause?: string;
 }
 
@@ -103,7 +103,7 @@ export interface Finding extends Warning {
  *  same, so the process of this deploy must not be given another one. */
 export const GIVING_UP_ON_MARKDOWN = "giving up on Markdown";
 
-/** Where a deploy is, in words for a person. */
+/** The step that a deploy is at, in words for a person. */
 type DeployStage =
   | "unpacking"
   | "joining"
@@ -132,29 +132,29 @@ export interface Draft {
   readonly stripped_folder: string | null;
   readonly healed: readonly Healed[];
   readonly warnings: readonly Warning[];
-  /** Of links, told with the lint's. */
+  /** Warnings about links, which are reported with those of the lint. */
   readonly findings?: readonly Finding[];
-  /** Of a file that the service made: what of it somebody wrote. The service's own frame is not judged. */
+  /** For a file that the service made: the part of it that somebody wrote. The service's own frame is not judged. */
   readonly written?: ReadonlyMap<string, Bytes>;
 }
 
 export type SpaRule =
   "config" | "copied_404" | "own_404" | "fallback_200" | "history_router" | "shell" | "prerendered_shell" | "none";
 
-/** Whether unknown paths get the index, and the rule of PIPELINE 2 that decided. `setting`: the owner said so. */
+/** Whether unknown paths get the index, and the rule of PIPELINE 2 that decided. `setting` means that the owner decided. */
 export interface Spa {
   enabled: boolean;
   rule: SpaRule | "setting";
 }
 
-/** One file of a stored version. `media_type` is the whole Content-Type, charset included where there is one. */
+/** One file of a stored version. `media_type` is the whole Content-Type, with the charset if there is one. */
 export interface ManifestFile {
   path: string;
   /** Lower-case hex SHA-256 of the stored bytes: the blob's key. */
   sha256: string;
   bytes: number;
   media_type: string;
-  /** The service made it (a generated index, a rendered page): no part of the upload. */
+  /** Whether the service made it (a generated index, a rendered page); it is no part of the upload. */
   made: boolean;
 }
 
@@ -166,7 +166,7 @@ export interface BuiltVersion {
   digest: string;
   title: string | null;
   spa: { enabled: boolean; rule: SpaRule };
-  /** Uploaded files and bytes alone: what is made is not counted. */
+  /** Counts what was uploaded, not what the service made. */
   files: number;
   bytes: number;
   manifest: ManifestFile[];
@@ -174,7 +174,7 @@ export interface BuiltVersion {
   blobs: ReadonlyMap<string, Bytes>;
   healed: readonly Healed[];
   warnings: readonly Warning[];
-  /** What makes an anonymous site start a quarantine: the messages of `suspicious_content`. */
+  /** The messages of `suspicious_content`: with any of them an anonymous site is put in quarantine. */
   suspicions: readonly string[];
 }
 
@@ -207,38 +207,38 @@ export interface Site {
   live_version_id: string;
   /** When the live version was made (ISO 8601): the order of the dashboard's list. */
   deployed_at: string;
-  /** The owner's word over the detection; null: as detected. */
+  /** The owner's setting, which beats the detection; null means as detected. */
   spa_override: 0 | 1 | null;
   frozen: 0 | 1;
   /** The public reason while an operator has disabled the site; null otherwise. */
   disabled_reason: string | null;
-  /** Whether that is the reason of its account, and ends with it. */
+  /** Whether it was disabled with its account, and is enabled with it again. */
   disabled_with_account: 0 | 1;
   comments_mode: CommentsMode;
   /** Counts each change of the settings of its comments. */
   comments_changes: number;
-  /** JSON list of what looks suspicious, while no operator has cleared the site; null: not in quarantine. */
+  /** JSON list of what looks suspicious, until an operator clears the site; null if it is not in quarantine. */
   quarantine: string | null;
-  /** Null unless an operator ever cleared it. */
+  /** The newest version when an operator last cleared it; null for never. */
   cleared_version_no: number | null;
-  /** Names it in its rows of `files`: the number of its first version; 0 until that is stored. */
+  /** Identifies the site in its rows of `files`: the number of its first version; 0 until that is stored. */
   site_no: number;
-  /** Of the distinct uploaded blobs of all its versions: what it takes of a quota. */
+  /** Bytes of the distinct uploaded blobs of all its versions: what it takes of a quota. */
   stored_bytes: number;
-  /** What it takes on the disk: with what was made of uploads, in whole blocks, and with its rows. */
+  /** Bytes that it takes on the disk: with what was made of uploads, in whole blocks, and with its rows. */
   stored_disk: number;
   stored_versions: number;
-  /** How often versions of it were removed: what is kept of one under an older count may be another's. */
+  /** How often versions of it were removed: a cache entry made under an older count may be of another version. */
   removals: number;
-  /** Keyed hash of the network that deployed it; null where it is owned. */
+  /** Keyed hash of the network that deployed it; null if it is owned. */
   network: string | null;
-  /** Whether addresses that a deploy left go on giving their files (BEYOND 4). */
+  /** Whether addresses that a deploy dropped still give their former files (BEYOND 4). */
   skew: 0 | 1;
   /** Whether visits are counted. */
   stats: 0 | 1;
 }
 
-/** What is left of a site that is gone: its slug is never given out again. */
+/** The rest of a site that is gone: its slug is never given out again. */
 export interface Tombstone {
   site_id: string;
   slug: string;

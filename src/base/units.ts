@@ -1,13 +1,13 @@
 /** Units, as server and command line write and read them. Imports nothing. */
 
-/** Of time, in milliseconds: those of settings and limits. */
+/** The units of time of settings and limits, in milliseconds. */
 export const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The amount and the unit of `15m`. */
+/** Milliseconds of an amount and its unit, as in `15m`. */
 export const milliseconds = (amount: string, unit: string): number =>
   Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
 
-/** In the largest unit that divides it: `14d`, `90s`. Whole seconds. */
+/** Writes whole seconds in the largest unit that divides them: `14d`, `90s`. */
 export function durationText(ms: number): string {
   const unit = (["d", "h", "m"] as const).find((one) => ms % UNIT_MS[one] === 0) ?? "s";
   return `${ms / UNIT_MS[unit]}${unit}`;
@@ -15,14 +15,14 @@ export function durationText(ms: number): string {
 
 const SIZES = ["B", "KB", "MB", "GB"] as const;
 
-/** In the largest unit that divides it: `10MB`, `1500B`. Powers of 1,024. */
+/** Writes bytes in the largest unit that divides them: `10MB`, `1500B`. A KB is 1,024 bytes. */
 export function sizeText(bytes: number): string {
   let [size, unit] = [bytes, 0];
   for (; size % 1024 === 0 && unit < SIZES.length - 1; unit++) size /= 1024;
   return `${size}${SIZES[unit]}`;
 }
 
-/** `0 B`, `1.5 KB`, `50 GB`: one decimal below ten. */
+/** Writes bytes for people: `0 B`, `1.5 KB`, `50 GB`, with one decimal below ten. */
 export function humanSize(bytes: number): string {
   let [size, unit] = [bytes, 0];
   for (; Math.round(size) >= 1024 && unit < SIZES.length - 1; unit++) size /= 1024;

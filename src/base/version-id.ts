@@ -1,7 +1,5 @@
-/** What a deploy's identity depends on, shared by server and clients: it imports `node:` alone and runs on Node 18. */
+/** The identity of a deploy's content, shared by server and clients: it imports `node:` alone and runs on Node 18. */
 import { createHash } from "node:crypto";
-
-export { droppedAs } from "./reserved-paths.ts";
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
@@ -23,8 +21,8 @@ export function deployDigest(hashes: Iterable<readonly [path: string, sha256: st
 /** The first 16 hex digits of the digest name a version. */
 export const versionIdOf = (digest: string): string => digest.slice(0, 16);
 
-/** The one folder that all paths lie in, if it is only wrapping: people zip the folder, not what is in it, and a site
- *  starts inside. `.well-known` is an address in its own right. */
+/** The one folder that holds all paths, or null: people zip the folder, not what is in it, and the site begins inside.
+ *  `.well-known` is an address in its own right. */
 export function wrappingFolder(paths: readonly string[]): string | null {
   const folder = paths[0]?.slice(0, paths[0].indexOf("/") + 1) ?? "";
   if (folder === "" || folder === ".well-known/") return null;

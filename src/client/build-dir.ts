@@ -1,7 +1,7 @@
 /** Finds the folder to deploy where none is named. */
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { droppedAs } from "../base/version-id.ts";
+import { droppedAs } from "../base/reserved-paths.ts";
 import { BUILD_DIR_CANDIDATES } from "./build-dir-candidates.ts";
 import { manifestOf, packageManagerOf, runScript } from "./package-manager.ts";
 

@@ -2,7 +2,8 @@
 
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
-import { contentHash, deployDigest, droppedAs, versionIdOf, wrappingFolder } from "../base/version-id.ts";
+import { droppedAs } from "../base/reserved-paths.ts";
+import { contentHash, deployDigest, versionIdOf, wrappingFolder } from "../base/version-id.ts";
 import { IGNORE_FILE, type Ignored, parseIgnore } from "./ignore.ts";
 
 export type Files = Map<string, Uint8Array<ArrayBuffer>>;

@@ -1,7 +1,6 @@
 /** `POST /_svc/comments/`: a thread on a page, or a reply (COMMENTS 2 and rulings 11 to 19). */
 import { Refusal } from "../../base/errors.ts";
-import { newCommentId } from "../../base/tokens.ts";
-import { newPseudonym } from "../../base/slugs.ts";
+import { newCommentId, newPseudonym } from "../../base/tokens.ts";
 import type { Author, Written } from "../../store/notes.ts";
 import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
 import { readComment, type SentComment } from "../annotation.ts";

@@ -1,7 +1,6 @@
 /** Paths that are served, or dropped, otherwise than their author may expect. */
-import { type Reserved, reservedFor } from "../../base/reserved-paths.ts";
+import { droppedAs, type Reserved, reservedFor } from "../../base/reserved-paths.ts";
 import type { Warning } from "../../base/types.ts";
-import { droppedAs } from "../../base/version-id.ts";
 
 const WINDOWS_UNSAFE = /[<>:"|?*]|[. ]$/;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\.|$)/i;

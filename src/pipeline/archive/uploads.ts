@@ -1,9 +1,9 @@
 /** Which entries become files of the site: names are judged one by one, then what never counts is dropped, then the kind
  *  of the rest is judged, then their number and size, then all paths together. */
+import { droppedAs } from "../../base/reserved-paths.ts";
 import { Refusal } from "../../base/errors.ts";
 import { largestThree, overLimit } from "../../base/over-limit.ts";
 import type { Limits } from "../../base/types.ts";
-import { droppedAs } from "../../base/version-id.ts";
 import { cleanPath } from "./clean-paths.ts";
 import { decodeName } from "./entry-names.ts";
 import { refuseClashes } from "./path-clashes.ts";

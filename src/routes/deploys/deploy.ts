@@ -2,8 +2,7 @@
  *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
 import type { Deployed, UploadBody } from "../../deploy/job.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
-import { hashToken, newSiteId, newToken } from "../../base/tokens.ts";
-import { newSlugs } from "../../base/slugs.ts";
+import { hashToken, newSiteId, newSlugs, newToken } from "../../base/tokens.ts";
 import type { NewToken } from "../../store/sites.ts";
 import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
 import { customerOf, networkOf } from "../../http/context.ts";

@@ -9,7 +9,10 @@ const STORE_DOORS = ["index", "operations", "groups", "writer", "writer-thread"]
 /** What others may name of the store: its doors, and the types of the rest but for its backends. */
 const STORE = ["store", "store/people", "store/notes"];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
-const CLIENT = ["client", "src/base/version-id.ts", "src/base/visible.ts", "src/base/units.ts", "src/base/random.ts"];
+const CLIENT = [
+  "client",
+  ...["version-id", "reserved-paths", "visible", "units", "random"].map((name) => `src/base/${name}.ts`),
+];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
   [VOCABULARY]: [],

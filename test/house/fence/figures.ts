@@ -22,11 +22,15 @@ export interface Figures {
   /** Files that one other file imports, which is in the same folder: paragraphs with a file name. */
   files_whose_only_importer_is_beside_them: number;
   type_names_in_three_files: number;
+  /** Comments whose first word hides the subject (STYLE 11). */
+  comments_that_begin_like_riddles: number;
 }
 
 const NAMED =
   /^(?:export )?(?:default )?(?:(?:async )?function\*? \w+|const \w+(?:: [^=]+)? = (?:async )?(?:<[^>]*>)?(?:\([^)]*\)?.*=>|\($|\w+ =>))/gm;
 const TYPE = /^(?:export )?(?:interface|type) (\w+)/gm;
+
+const RIDDLE = /^ *(?:\/\*\*|\/\/) (?:Of|What|Who|Whoever|Whom|Whose|Where|None|Nobody) .*/gm;
 
 const linesOf = (text: string): number => text.split("\n").length - 1;
 
@@ -70,6 +74,10 @@ export function sharedTypeNames(all: Sources): string[] {
   return [...declared].filter(([, paths]) => paths.size >= 3).map(([name, paths]) => `${name}: ${paths.size} files`);
 }
 
+/** Comments that begin with Of, What, Who, Whoever, Where, None or Nobody (STYLE 11), each with its file. */
+export const riddles = (all: Sources): string[] =>
+  [...all].flatMap(([path, text]) => [...text.matchAll(RIDDLE)].map(([comment]) => `${path}: ${comment.trim()}`));
+
 /** `paths` are all files of the product, pictures and stylesheets too. */
 export function figuresOf(all: Sources, paths: Iterable<string>): Figures {
   const lengths = [...all.values()].map(linesOf);
@@ -96,5 +104,6 @@ export function figuresOf(all: Sources, paths: Iterable<string>): Figures {
     exports_used_by_one_file: [...importersOf(all).names.values()].filter((files) => files.size === 1).length,
     files_whose_only_importer_is_beside_them: loneFiles(all).length,
     type_names_in_three_files: sharedTypeNames(all).length,
+    comments_that_begin_like_riddles: riddles(all).length,
   };
 }

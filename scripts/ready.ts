@@ -4,12 +4,14 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, sta
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { chromiumPath, foundChromium } from "./chromium.ts";
-import { install, ROOT, step, StepFailed, TOOLS } from "./run.ts";
+import { install, ROOT, say, step, StepFailed, TOOLS } from "./run.ts";
 
 /** What runs of the tests leave for the next one. */
 export const CACHE = join(ROOT, "node_modules", ".cache", "svc");
 const LOCK = `${CACHE}.lock`;
 const LOOK_MS = 100;
+/** Looks at the lock before a person is told why nothing happens. */
+const TELLS_AFTER = 20;
 
 /** What svc-server is compiled from. Its manual is made of docs/*.md. */
 const SOURCES = [
@@ -95,7 +97,11 @@ const holderOf = (lock: string): number => (existsSync(lock) ? Number(readFileSy
 /** Test processes that begin together make things ready one after the other: the second finds all of it there. */
 async function alone(work: () => Promise<void>): Promise<void> {
   mkdirSync(dirname(LOCK), { recursive: true });
-  while (!takes(LOCK)) await Bun.sleep(LOOK_MS);
+  for (let looks = 1; !takes(LOCK); looks++) {
+    if (looks === TELLS_AFTER)
+      say(`Waiting for process ${holderOf(LOCK)}, which makes ready what tests need (${LOCK}).`);
+    await Bun.sleep(LOOK_MS);
+  }
   try {
     await work();
   } finally {

@@ -1,10 +1,8 @@
-/** The whole store on a data directory: its groups of operations, as callers name them, and what is no operation of a database.
- *  The rows say which of them the writer thread runs; there is no other list. */
-import { openDataDir, type DataDir } from "./sqlite/data-dir.ts";
-import { EMBEDDED } from "./sqlite/sweep.ts";
-import { diskUse, freeBytes, hasRoomFor } from "./disk/room.ts";
+/** The whole store on a data directory: its groups of operations, by the names that callers use, its blobs and its figures. Each
+ *  row says whether the writer thread runs it; there is no other list. */
 import { readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
+import { diskUse, freeBytes, hasRoomFor } from "./disk/room.ts";
 import { NOTES } from "./notes/index.ts";
 import { OUTBOX } from "./notes/outbox.ts";
 import { type Backend, bind, type Bound } from "./operation.ts";
@@ -19,6 +17,8 @@ import { RENDERS } from "./renders.ts";
 import { REPORTS } from "./reports.ts";
 import type { Blobs, Generation } from "./serving.ts";
 import { SITES, TOKENS } from "./sites.ts";
+import { type DataDir, openDataDir } from "./sqlite/data-dir.ts";
+import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type Figures, UPKEEP } from "./upkeep.ts";
 import { VERSIONS } from "./versions.ts";
 
@@ -60,7 +60,7 @@ export interface Store extends Groups, Bound<typeof OWN> {
 /** Runs an operation that writes in another thread: `group` is one of `NAMED`, or `store`. */
 export type Elsewhere = (group: string, name: string, args: readonly unknown[]) => Promise<unknown>;
 
-/** `elsewhere`: for a connection that only reads. */
+/** Binds every group to an open data directory; with `elsewhere` to a connection that only reads. */
 export function storeOn(
   data: DataDir,
   more: Pick<Backend, "noteUse" | "announces"> = {},
@@ -69,10 +69,7 @@ export function storeOn(
   const { data_dir } = data;
   const backend: DataDir = { ...data, ...more };
   const via = (group: string) =>
-    elsewhere &&
-    ((name: string) =>
-      (...args: readonly unknown[]) =>
-        elsewhere(group, name, args));
+    elsewhere && ((name: string, args: readonly unknown[]) => elsewhere(group, name, args));
   const named = Object.entries(NAMED).map(([group, rows]) => [group, bind(rows, backend, via(group))]);
   return {
     ...(Object.fromEntries(named) as Groups),

@@ -172,15 +172,17 @@ export type Bound<R> = {
     : never;
 };
 
-/** Each row bound to the connection; `elsewhere` gives, by its name, what does a row that writes in another thread. */
+/** Each row bound to the connection, once; `elsewhere` runs a row that writes, by its name, in another thread. */
 export function bind<Needs, R extends Rows<Needs>>(
   rows: R,
   backend: Needs,
-  elsewhere?: (name: string) => (...args: readonly unknown[]) => Promise<unknown>,
+  elsewhere?: (name: string, args: readonly unknown[]) => Promise<unknown>,
 ): Bound<R> {
   const bound = Object.entries(rows).map(([name, row]) => [
     name,
-    elsewhere === undefined || row.kind === "read" ? row.on(backend) : elsewhere(name),
+    elsewhere === undefined || row.kind === "read"
+      ? row.on(backend)
+      : (...args: readonly unknown[]) => elsewhere(name, args),
   ]);
   return Object.fromEntries(bound) as Bound<R>;
 }

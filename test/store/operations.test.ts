@@ -82,13 +82,7 @@ test("a connection that only reads runs its reads, and asks another thread for a
     },
     now: () => 0,
   };
-  const bound = bind(
-    rows,
-    backend,
-    (name) =>
-      async (...args) =>
-        void asked.push([name, ...args].join(" ")),
-  );
+  const bound = bind(rows, backend, async (name, args) => void asked.push([name, ...args].join(" ")));
   expect(await bound.asks()).toBe("read here" as never);
   expect(await bound.asksOften()).toBe("here");
   await bound.writes();

@@ -32,14 +32,14 @@ async function* pages(db: Db, rows: Statement<BlobRow>): AsyncGenerator<BlobRow[
   }
 }
 
-/** All of them, ascending by `blob_no`. */
+/** All blobs that versions name, ascending by `blob_no`. */
 export const blobPages = (db: Db): AsyncGenerator<BlobRow[]> => pages(db, named);
 
-/** The next `count` of them past `blob_no`. */
+/** The next `count` of these blobs past `blob_no`. */
 export const blobsAfter = (db: Db, blob_no: number, count: number): Promise<BlobRow[]> =>
   db.read(named.all(blob_no, count));
 
-/** Start-up check S6: is every blob there that a live version names? Serving goes on meanwhile. */
+/** Start-up check S6: blobs that live versions name and that are not there. Serving goes on meanwhile. */
 export async function missingBlobs(db: Db, isThere: (blob: BlobRow) => Promise<boolean>): Promise<string[]> {
   const missing: string[] = [];
   for await (const page of pages(db, namedByLive)) {

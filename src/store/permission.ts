@@ -37,7 +37,7 @@ function* heldSite({ site_id, by }: WrittenSite, now: number, refuse: (site: Sit
 /** The site, or the refusal that the caller would get if they asked only now. */
 export const writableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessWritable);
 
-/** The same for what a frozen site takes too. */
+/** The same for changes that a frozen site takes too. */
 export const settableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessThere);
 
 /** Notes the use of a manage_token; a session's use and a deploy token's are noted as they are found. */

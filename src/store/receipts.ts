@@ -10,7 +10,7 @@ const MOST_BYTES = 64 * 1024;
 export interface Receipt {
   healed: readonly Healed[];
   warnings: readonly Warning[];
-  /** How many entries were too much to be kept. */
+  /** How many entries did not fit. */
   left_out: number;
 }
 
@@ -48,7 +48,7 @@ export function receiptBytes(said: ToReceipt): number {
   return Buffer.byteLength(healed) + Buffer.byteLength(warnings);
 }
 
-/** The same of a row. */
+/** The same for a stored row. */
 export const RECEIPT_SQL = "octet_length(healed) + octet_length(warnings)";
 
 const insert = statement(

@@ -16,18 +16,18 @@ export const unknownSite = (): Refusal =>
     ],
   });
 
-/** No `not_found`: that is what a server says that knows no previews. */
+/** Its code is not `not_found`, for that is the answer of a server without previews. */
 export const unknownPreview = (): Refusal =>
   new Refusal("unknown_version", "This site has no such preview: it has ended, or never was.");
 export const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unknown version");
 
 const SESSION_ENDED = "Your session has ended. Sign in again.";
-/** It was accepted, and was over before the change was made. */
+/** For a session that was accepted, and ended before the change was made. */
 export const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_ENDED);
 /** By its words, for another thread or process brings no more than those. */
 export const isSessionEnded = (error: unknown): boolean => error instanceof Refusal && error.message === SESSION_ENDED;
 
-/** A deploy token was accepted, and was over before the change was made. */
+/** For a deploy token that was accepted, and ended before the change was made. */
 export const grantEnded = (): Refusal =>
   new Refusal("unauthorized", "This deploy token has expired or was revoked. Its account makes another one.");
 
@@ -47,7 +47,7 @@ export function refuseUnlessThere(site: Site, now: number): void {
   }
 }
 
-/** A site that is not live takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
+/** Throws for a site that is not live: it takes no deploy and no rollback (CONTRACT 7). Shared by routes and the transaction. */
 export function refuseUnlessWritable(site: Site, now: number): void {
   refuseUnlessThere(site, now);
   if (siteState(site, now) === "frozen") {
@@ -70,14 +70,14 @@ export const commentsFrozen = (): Refusal => new Refusal("site_frozen", "Comment
 export const unknownComment = (): Refusal => new Refusal("not_found", "There is no such comment here.");
 export const commentDeleted = (): Refusal => new Refusal("deleted", "This comment was deleted.");
 
-/** A site of which nothing is said in comments (COMMENTS, ruling 12). Shared by routes and the transaction. */
+/** Throws for a site that takes no comments (COMMENTS, ruling 12). Shared by routes and the transaction. */
 export function refuseUnlessCommentable(site: Site, now: number): void {
   refuseUnlessThere(site, now);
   if (site.comments_mode === "off") throw commentsOff();
   if (site.frozen) throw commentsFrozen();
 }
 
-/** `stored`: the digest of the site's version of that id, if it has one. */
+/** Throws if the site has another content under this version id. `stored`: the digest of its version of that id, if it has one. */
 export function refuseCollision(
   stored: string | undefined,
   { version_id, digest }: { version_id: string; digest: string },
@@ -110,7 +110,7 @@ class CommitUnknown extends Error {
 
 export const commitUnknown = (why: string): Error => new CommitUnknown(why);
 
-/** By its name: it may have crossed a thread. */
+/** By its name, for it may come from another thread. */
 export const isCommitUnknown = (error: unknown): boolean => error instanceof Error && error.name === "CommitUnknown";
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
@@ -132,10 +132,10 @@ const storageFull = (): Refusal =>
 const unavailable = (why: string): Refusal =>
   new Refusal("unavailable", `${why} Nothing was stored; try again in a moment.`, {}, { "retry-after": "1" });
 
-/** For a write that others keep from its turn. */
+/** For a write that gets no turn because of others. */
 export const busy = (): Refusal => unavailable("The server is busy.");
 
-/** `why` is for the operator, and no business of who asked. */
+/** `why` is for the operator alone. */
 export const databaseLost = (why: string): Refusal =>
   Object.assign(
     new Refusal(
@@ -158,7 +158,7 @@ function answerTo(error: unknown): Error | null {
 }
 
 /** The answer to a caller on a full or failing disk (RELIABILITY 2): writing stops, serving never does. The answer
- *  keeps what happened as its `cause`; what is no fault of the disk comes back as it is. */
+ *  has the error as its `cause`; an error that is no fault of the disk comes back as it is. */
 export function diskRefusal(error: unknown): unknown {
   if (error instanceof Refusal || error instanceof CommitUnknown) return error;
   const answer = answerTo(error);

@@ -11,7 +11,7 @@ export interface NewToken {
 interface KnownToken {
   site_id: string;
   kind: TokenKind;
-  /** The site it was for is gone: the token learns that, and opens nothing. */
+  /** Its site is gone: the token opens nothing, and its bearer learns why. */
   gone: boolean;
 }
 
@@ -72,9 +72,9 @@ const bury = statement(
 const leaveRest = statement("insert into leftovers (site_id) values (?)");
 const deleteSite = statement("delete from sites where site_id = ?");
 
-/** The site is gone for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). Of its versions the
- *  sweep removes a slice at a time: however many there are, this takes no longer. The comments of one that is deleted go
- *  at once, for nobody has a reason to keep them. */
+/** Removes a site for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). The sweep removes its versions,
+ *  a slice at a time, so many versions take no longer here. The comments of a deleted site go at once, for there is no reason to
+ *  keep them. */
 export function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
   if (reason === "deleted") yield* removeComments(site_id);
   yield* bury.do(reason, at, site_id);

@@ -20,7 +20,8 @@ const due = statement<{ site_id: string; slug: string }>(
    order by expires_at limit ?`,
 );
 
-/** A claim at the last millisecond wins or loses whole: the condition is asked inside the transaction. */
+/** Removes a batch of expired sites. The condition is asked inside the transaction, so a claim at the last millisecond wins or
+ *  loses as a whole. */
 function* expireBatch(now: number): Op<string[]> {
   const sites = yield* due.all(now, BATCH);
   const at = new Date(now).toISOString();
@@ -50,7 +51,7 @@ const nextVersion = statement<{ version_no: number }>("select version_no from ve
 const removeFiles = statement(
   `delete from files where version_no = ?1 and path in (select path from files where version_no = ?1 limit ?2)`,
 );
-// Before its version, which would take it along uncounted.
+// A receipt goes before its version, which would take it along uncounted.
 const removeReceipt = statement("delete from receipts where version_no = ?");
 const removeRender = statement("delete from renders where version_no = ?");
 const removeVersion = statement("delete from versions where version_no = ?");

@@ -25,8 +25,8 @@ async function cloned(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** A second name for the same bytes: nobody writes into a blob, but to change the owner or the mode of one of the two
- *  names changes the other's. */
+/** A second name for the same bytes. Blobs are never written into, but a change of the owner or mode of one name changes the
+ *  other's too. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -37,14 +37,14 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** A file of its own: what happens to one never happens to the other. Throws as the file system does. */
+/** Copies a file into one of its own: a change of one never changes the other. Throws as the file system does. */
 export async function copyFlushed(from: string, to: string): Promise<void> {
   if (!(await cloned(from, to))) await copyFile(from, to, constants.COPYFILE_EXCL);
   await chmod(to, 0o600);
   await flushFile(to);
 }
 
-/** A file that never changes: shared blocks, else a second name if that is wanted, else its bytes. */
+/** Copies a file that never changes: shared blocks, else a second name if that is wanted, else its bytes. */
 export async function copyImmutable(from: string, to: string, links: boolean): Promise<void> {
   if (await cloned(from, to)) return flushFile(to);
   if (links && (await linked(from, to))) return;

@@ -124,7 +124,7 @@ async function copyAll({ sqlite, now }: DataDir, job: BackupJob): Promise<Backed
   return done;
 }
 
-/** Throws a sentence, or what the disk says; what was copied until then stays, and no restore takes it. */
+/** Throws a sentence, or the error of the disk; files that were copied until then stay, and no restore takes them. */
 export async function backUp(parts: DataDir, folder: string, links: boolean): Promise<BackedUp> {
   await readyFolder(parts.data_dir, folder);
   const hold = await takeHold(parts);

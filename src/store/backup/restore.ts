@@ -27,7 +27,7 @@ async function refuseUnlessEmpty(data_dir: string): Promise<void> {
   );
 }
 
-/** Everything that the list names is there, and what is not checked by its own name has the right hash. */
+/** Throws unless every file of the list is there; files other than blobs must have the right hash. */
 async function refuseUnlessWhole(folder: string, { schema, entries }: Checksums): Promise<void> {
   refuseNewer(schema);
   await inParallel(entries, COPIERS, async (entry) => {
@@ -56,7 +56,7 @@ async function copyAll(folder: string, data_dir: string, entries: readonly Copie
   for (const path of [...folders, data_dir]) await flushFolder(path);
 }
 
-/** Throws a sentence, or what the disk says. When it resolves, a server can start on `data_dir`. */
+/** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
 export async function restoreFrom(folder: string, data_dir: string): Promise<Checksums> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
   await refuseUnlessEmpty(data_dir);

@@ -1,4 +1,4 @@
-/** Re-hashing what is stored: bit rot is found before a visitor finds it (RELIABILITY 2, Verify). */
+/** Verify: stored files are hashed again, so that bit rot is found before a visitor finds it (RELIABILITY 2). */
 import type { Database } from "bun:sqlite";
 import { renameSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";

@@ -11,7 +11,7 @@ import { type Begun, beginWhole, flushFolder, makeFolder } from "./durable.ts";
 import { DamagedBlob } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";
 
-/** One by one 200 flushes take up to five times as long. */
+/** Flushes at once: one by one 200 of them take up to five times as long. */
 const FLUSHED_AT_ONCE = 8;
 
 export const blobFolder = (data_dir: string, sha256: string): string => join(data_dir, "blobs", sha256.slice(0, 2));
@@ -32,7 +32,7 @@ export async function inParallel<T>(
   if (failed) throw failed.reason;
 }
 
-/** Whether the file is there with these very bytes: a damaged one is written anew, which heals it. */
+/** Whether the file is there with these very bytes; a damaged file is written anew, which heals it. */
 function isWhole(path: string, bytes: Bytes): boolean {
   try {
     return statSync(path).size === bytes.length && Buffer.compare(readFileSync(path), bytes) === 0;
@@ -53,8 +53,8 @@ function makeBlobFolders(folders: Iterable<string>): void {
   }
 }
 
-/** When it resolves, the names in these folders survive a power cut, and so do the folders: one that another process has
- *  just made is perhaps not flushed yet. */
+/** Flushes folders of blobs: when it resolves, the names in them survive a power cut, and so do the folders themselves. A folder
+ *  that another process has just made is perhaps not flushed yet. */
 async function flushBlobFolders(data_dir: string, folders: readonly string[]): Promise<void> {
   const blobs = join(data_dir, "blobs");
   if (folders.every((folder) => durable_folders.has(folder))) return inParallel(folders, FLUSHED_AT_ONCE, flushFolder);
@@ -81,7 +81,7 @@ type BlobContent = readonly [sha256: string, bytes: Bytes];
 const beginBlob = (data_dir: string, [sha256, bytes]: BlobContent): Begun =>
   beginWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
 
-/** All are written before the first is flushed: then the kernel flushes them together. */
+/** Writes all blobs before it flushes the first: then the kernel flushes them together. */
 async function putTogether(data_dir: string, contents: readonly BlobContent[]): Promise<void> {
   const begun = new Map<BlobContent, Begun>();
   try {
@@ -92,7 +92,7 @@ async function putTogether(data_dir: string, contents: readonly BlobContent[]): 
     }
     await inParallel([...begun], FLUSHED_AT_ONCE, async ([content, first]) => {
       begun.delete(content);
-      let next: Begun | undefined = first; // one that was not kept is gone: the second time it is written anew
+      let next: Begun | undefined = first; // a file that was not kept is gone: the second time it is written anew
       await withFolders(data_dir, content[0], async () => {
         const one = next ?? beginBlob(data_dir, content);
         next = undefined;
@@ -104,7 +104,7 @@ async function putTogether(data_dir: string, contents: readonly BlobContent[]): 
   }
 }
 
-/** Each is a descriptor until it is flushed. */
+/** Blobs in one go: each holds a descriptor until it is flushed. */
 const TOGETHER = 64;
 
 /** W3 to W5: when this resolves, every blob is on disk under its name and survives a power cut. */
@@ -127,7 +127,7 @@ export async function blobIsFound(data_dir: string, { sha256, bytes }: { sha256:
   return found?.size === bytes;
 }
 
-/** Inside the sweep's transaction, under the write lock. */
+/** Removes a blob's file, inside the sweep's transaction, under the write lock. */
 export function removeBlob(data_dir: string, sha256: string): void {
   try {
     unlinkSync(blobPath(data_dir, sha256));
@@ -136,7 +136,7 @@ export function removeBlob(data_dir: string, sha256: string): void {
   }
 }
 
-/** Checked large files that a process remembers: 2 MB at most; past it they are checked anew. */
+/** Checked large files that a process remembers, 2 MB at most; past that all are checked anew. */
 const REMEMBERED = 10_000;
 
 export const fingerprint = (found: { size: number; mtimeMs: number; ino: number }): string =>
@@ -165,12 +165,12 @@ function seenAt(path: string): string | null {
   }
 }
 
-/** Each holds the thread for a tenth of a millisecond a time: with a hundred, pages would wait for all of them. */
+/** Files at once: each holds the thread for a tenth of a millisecond a time, and pages would wait for a hundred of them. */
 const HASHED_AT_ONCE = 2;
 
 /** Opens the stored blobs alone, for reading: without a database. */
 export function readBlobs(data_dir: string): Blobs {
-  const checked = new Map<string, string>(); // sha256 → what the file looked like when its hash was right
+  const checked = new Map<string, string>(); // sha256 → the file's fingerprint when its hash was right
   const checking = new Map<string, Promise<void>>();
   const hashing = createGate({ width: HASHED_AT_ONCE });
 

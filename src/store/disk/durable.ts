@@ -44,8 +44,8 @@ export interface Begun {
 }
 
 /** `bytes` at `path` whole or not at all: written and flushed under `temporary` (same file system), then renamed. On
- *  failure as `keep`. Holds the thread but for the flush: what only goes to the kernel takes less than another thread to be
- *  asked for it (bench/README.md, deploy). */
+ *  failure as `keep`. Holds the thread except for the flush: to hand bytes to the kernel takes less time than to ask another
+ *  thread for it (bench/README.md, deploy). */
 export function beginWhole(temporary: string, path: string, bytes: Uint8Array): Begun {
   const fd = openSync(temporary, "wx", 0o600);
   let open = true;

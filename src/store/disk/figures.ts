@@ -5,7 +5,7 @@ import { makePage, openPage } from "./shared-page.ts";
 
 const PAGE = 65_536;
 const BYTES_PER_SLOT = 8;
-/** From here on a place for each process that serves: its id, then the numbers that it says of itself. */
+/** The first slot of the processes that serve: each has a place for its id and its own numbers. */
 const FIRST_PROCESS = 512;
 const PLACE = 16;
 const LAST = PAGE / BYTES_PER_SLOT;
@@ -15,7 +15,7 @@ const FILE = { name: "metrics", bytes: PAGE };
 /** For systems on which files cannot be mapped: one process serves and has the page to itself. */
 const unshared = new Map<string, BigInt64Array>();
 
-/** The cells, to be asked for anew each time. `lost` is called where what was in them is lost. */
+/** Returns a function that gives the cells, to be called anew each time. `lost` is called if their content is lost. */
 function cellsOf(data_dir: string, lost: () => void): (makes?: boolean) => BigInt64Array {
   if (process.platform === "win32") {
     const cells = unshared.get(data_dir) ?? new BigInt64Array(LAST);
@@ -32,7 +32,7 @@ function cellsOf(data_dir: string, lost: () => void): (makes?: boolean) => BigIn
   };
 }
 
-/** Every count begins at zero when a server starts; a scraper expects that. What it returns ends the page. */
+/** Every count begins at zero when a server starts; a scraper expects that. Returns a function that ends the page. */
 export function prepareFigures(data_dir: string): () => void {
   if (process.platform !== "win32") return makePage(data_dir, FILE);
   unshared.get(data_dir)?.fill(0n);
@@ -69,7 +69,7 @@ export function openFigures(data_dir: string): Figures {
     set: (slot, value) => void Atomics.store(cells(), slot, BigInt(Math.round(value))),
     get: (slot) => Number(Atomics.load(cells(), slot)),
     putProcess(numbers) {
-      const page = cells(true); // once a second, and by those that serve: they make a page anew that is gone
+      const page = cells(true); // once a second in each process that serves, so that a page that is gone is made anew
       place ??= takePlace(page);
       if (place === undefined) return;
       for (const [n, value] of numbers.entries()) Atomics.store(page, place + 1 + n, BigInt(whole(value)));

@@ -96,7 +96,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 const MB = 1 << 20;
 
-/** For a start that gave up all of the ballast. */
+/** The error of a start that has given up all of the ballast. */
 function noRoom(data_dir: string): Error {
   const megabytes = Math.ceil((seen(join(data_dir, "db"))?.size ?? 0) / MB);
   return new Error(

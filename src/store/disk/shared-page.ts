@@ -115,8 +115,8 @@ function remove(path: string): void {
   } catch {} // somebody else's: the next place is taken
 }
 
-/** For the one process that holds the data directory: a page with nothing of an earlier server in it. What it returns
- *  removes the page when the server ends; after kill -9 the next start does. */
+/** Makes a page with nothing of an earlier server in it, for the one process that holds the data directory. Returns a function
+ *  that removes the page when the server ends; after kill -9 the next start removes it. */
 export function makePage(data_dir: string, { name, bytes }: PageFile): () => void {
   const places = placesOf(data_dir, name);
   places.forEach(remove);
@@ -128,7 +128,7 @@ export function makePage(data_dir: string, { name, bytes }: PageFile): () => voi
   };
 }
 
-/** Maps what is found; a page that was shortened is first made whole, for all who have it mapped. */
+/** Maps a page; if it was shortened, it is first made whole, for all processes that have it mapped. */
 function mapWhole({ path, size }: FoundPage, bytes: number): Uint8Array {
   if (size < bytes) fill(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0), bytes);
   return Bun.mmap(path, { shared: true });
@@ -160,7 +160,7 @@ export function openPage(data_dir: string, { name, bytes }: PageFile): SharedPag
       return true;
     } catch {
       if (mapped === null || (look(mapped.path)?.size ?? bytes) >= bytes) return false;
-      [mapped, page] = [null, new Uint8Array(bytes)]; // shortened, and not to be mended now: never touched again
+      [mapped, page] = [null, new Uint8Array(bytes)]; // shortened, and it cannot be mended now: it is never touched again
       return true;
     }
   }
@@ -176,7 +176,7 @@ export function openPage(data_dir: string, { name, bytes }: PageFile): SharedPag
   };
 }
 
-/** The kernel says at once what a look now and then would find too late. */
+/** Watches one file by the kernel: a look now and then would be too late. */
 function watchOne() {
   let touched: (() => void) | null = null;
   let watcher: FSWatcher | undefined;
@@ -186,7 +186,7 @@ function watchOne() {
     if (touched === null || path === undefined) return;
     try {
       watcher = watch(path, { persistent: false }, touched).on("error", () => {});
-    } catch {} // no watch to be had: the look now and then is left
+    } catch {} // the file cannot be watched: a look now and then must do
   }
   return {
     start(call: () => void, path: string | undefined): void {

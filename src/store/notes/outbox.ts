@@ -110,7 +110,7 @@ export function decided({ action, site_id }: CommentDecision, { changed, thread 
 export const OUTBOX = {
   /** The delivery that has been due longest, for each of at most `limit` sites; deliveries that were never tried come first. */
   due: read((_, at: number, limit: number) => due.all(at, limit)),
-  /** Null if there is nobody to deliver to any more, or nothing: then it is done. */
+  /** The content of a delivery; null if it has no receiver or no content any more: then it is done. */
   content: read(({ now }, id: string) => contentOf(id, now())),
   done: write((_, id: string) => remove.do(id), { frees: true }),
   /** After a try that failed. `next_at`: epoch milliseconds. */

@@ -80,7 +80,7 @@ const deleteAccount = statement("delete from accounts where account_id = ?");
 
 type RemovedSites = Pick<Site, "site_id" | "slug">[];
 
-/** `actor`: who does it. Answers the sites that went with it. */
+/** `actor`: the account_id or `operator` that does it. Answers the sites that went with the account. */
 export function* removeAccount(account_id: string, actor: string, at: string): Op<RemovedSites> {
   yield* auditDeletions(account_id, actor, at);
   const sites = yield* removeSitesOf(account_id, at);
@@ -108,7 +108,7 @@ export const ACCOUNTS = {
   /** Ends all other sessions, and device logins that are about to become one. False if the password is no longer the one
    *  that was checked. */
   changePassword: write(({ now }, wanted: PasswordChange) => changePassword(wanted, iso(now))),
-  /** The account, its sessions and all its sites, whose ids it answers. */
+  /** Removes the account, its sessions and all its sites; answers the ids of the sites. */
   remove: answering(
     change(
       ({ now }, by: SignedIn) => remove(by, iso(now)),

@@ -74,12 +74,12 @@ export function* refuseUnlessGranted({ deploy_hash, scope }: Granted, now: numbe
   if (site !== undefined && !reaches(token, site)) throw notGranted();
 }
 
-/** Answers how many. */
+/** Ends all deploy tokens of an account; answers how many there were. */
 export function* endDeployTokens(account_id: string): Op<number> {
   return (yield* removeAll.run(account_id)).changes;
 }
 
-/** For the sweep. */
+/** For the sweep: forgets expired tokens. */
 export const forgetOldDeployTokens = (now: number): Op<void> => forget.do(now);
 
 function* refuseForeign(site_ids: readonly string[], account_id: string): Op<void> {

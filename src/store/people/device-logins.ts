@@ -35,7 +35,7 @@ interface LoginRow {
 
 const forget = statement("delete from device_logins where expires_at <= ?");
 
-/** For the sweep. */
+/** For the sweep: forgets expired logins. */
 export const forgetOldLogins = (now: number): Op<void> => forget.do(now);
 
 const insert = statement(

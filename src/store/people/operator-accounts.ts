@@ -164,7 +164,7 @@ export const OPERATOR_ACCOUNTS = {
   list: read(list),
   /** Throws a sentence if the address is taken. */
   create: write(({ now }, account: NewOperatorAccount) => create(account, iso(now))),
-  /** A new password; every session of the account ends, every manage_token that a deploy gave to one, and every deploy
+  /** Sets a new password; every session of the account ends, every manage_token that a deploy gave to one, and every deploy
    *  token. Throws a sentence if there is no such account. */
   reset: write(({ now }, email: string, password_hash: string) => reset(email, password_hash, iso(now))),
   /** Its sessions end, and with them device logins; its sites are disabled with it, its deploy tokens open nothing. Answers
@@ -179,7 +179,7 @@ export const OPERATOR_ACCOUNTS = {
     change(({ now }, email: string) => enable(email, iso(now)), slugsOf, { frees: true }),
     countOf,
   ),
-  /** The account, its sessions and all its sites, whose ids it answers. Throws as `disable`. */
+  /** Removes the account, its sessions and all its sites; answers the ids of the sites. Throws as `disable`. */
   remove: answering(
     change(({ now }, email: string) => remove(email, iso(now)), slugsOf, { frees: true }),
     (sites) => sites.map(({ site_id }) => site_id),

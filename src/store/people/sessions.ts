@@ -1,4 +1,4 @@
-/** Sessions: who is signed in. A session lives 90 days from its last use. */
+/** Sessions of people who are signed in. A session lives 90 days from its last use. */
 import { UNIT_MS } from "../../base/units.ts";
 import { note, type Op, read, statement, steps, write } from "../operation.ts";
 import { sessionEnded } from "../refusals.ts";
@@ -158,7 +158,7 @@ export const SESSIONS = {
   start: write(({ now }, session: NewSession, account: { account_id: string; password_hash: string }) =>
     start(session, account.account_id, account.password_hash, now()),
   ),
-  /** The password was given once more. */
+  /** Notes that the password was given once more. */
   confirm: write(({ now }, session_id: string) => sign.do(new Date(now()).toISOString(), session_id)),
   /** Newest first, at most `limit`. */
   list: read(({ now }, account_id: string, limit: number) => ofAccount.all(account_id, cutoff(now()), limit)),

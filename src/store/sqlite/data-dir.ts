@@ -10,7 +10,7 @@ import { type Counter, openGeneration } from "./generation.ts";
 
 export interface DataDir extends Backend {
   data_dir: string;
-  /** For what only SQLite has. */
+  /** For statements that only SQLite has. */
   sqlite: Database;
   generation: Counter;
   close(): void;

@@ -1,4 +1,4 @@
-/** bun:sqlite runs an operation's statements at once; each text is prepared when it is first asked. */
+/** The driver of bun:sqlite: it runs an operation's statements at once, and prepares each text at its first use. */
 import type { Database, Statement } from "bun:sqlite";
 import { databaseLost, diskRefusal } from "../refusals.ts";
 import type { Ask, Db, Op } from "../operation.ts";
@@ -29,7 +29,7 @@ function runner(db: Database): <T>(op: Op<T>, writes: boolean) => T {
   };
 }
 
-/** How often a write that waits for another's transaction asks again. SQLite's own waiting would stop the thread. */
+/** The pause after which a write that waits for another's transaction asks again. SQLite's own waiting would stop the thread. */
 const AGAIN_MS = 2;
 
 const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
@@ -61,8 +61,8 @@ function leavingRoom() {
   };
 }
 
-/** Runs one after the other what may find the database busy, each until it is `patience_ms` old: then it is tried once
- *  more and throws. */
+/** Runs functions that may find the database busy, one after the other. Each is tried again until it is `patience_ms` old; then
+ *  it is tried once more and throws. */
 function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
   const { pause, hold } = leavingRoom();
   let last: Promise<unknown> = Promise.resolve();
@@ -94,8 +94,8 @@ function takingTurns(patience_ms: number): <T>(run: () => T) => Promise<T> {
 
 const atOnce = async <T>(run: () => T): Promise<T> => run();
 
-/** SQLite's own patience is for reads: one may meet the moment in which another process mends what a third one left that
- *  was killed. */
+/** Switches SQLite's own waiting off for a write. Reads need it: one may come at the moment in which another process mends what
+ *  a killed process has left. */
 function withoutWaiting(db: Database): <T>(run: () => T) => T {
   const { timeout } = db.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()!;
   return (run) => {
@@ -117,7 +117,7 @@ function waiting(db: Database, patience_ms: number | undefined): <T>(run: () => 
 }
 
 interface Writing {
-  /** Why nothing may be written any more, if so. */
+  /** The reason why nothing may be written any more; null if there is none. */
   lost?: () => string | null;
   /** For a thread with more to do, which goes on while its writes wait for the lock; without it the connection's own
    *  busy_timeout holds the thread. */

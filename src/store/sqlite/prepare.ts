@@ -29,7 +29,7 @@ function makeFolders(data_dir: string): void {
   writeInPlace(data_dir);
 }
 
-/** A process that was killed lets go of what it held a moment later. */
+/** A killed process lets go of its lock a moment later. */
 const RELEASE_MS = 1000;
 
 /** Held until the process ends, however it ends: kill -9 frees it. The caller keeps the Database reachable. */
@@ -63,13 +63,13 @@ function dropPendingDeliveries(db: Database): void {
 }
 
 interface Preparing {
-  /** Epoch milliseconds: a key that is old by then is followed by a new one. */
+  /** Epoch milliseconds: the time by which a key may be old and need a new one. */
   now?: number;
   /** Webhooks are off: what waits to be delivered never is. */
   drops_deliveries?: boolean;
 }
 
-/** Returns what removes the shared pages. */
+/** Returns a function that removes the shared pages. */
 function ready(data_dir: string, { now = 0, drops_deliveries = false }: Preparing): () => void {
   using db = openDatabase(data_dir);
   refuseEmptied(data_dir, schemaOf(db));

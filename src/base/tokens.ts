@@ -61,9 +61,6 @@ export const reaches = (
   { site_id, owner_account_id }: { site_id: string; owner_account_id: string | null },
 ): boolean => owner_account_id === account_id && (site_ids === null || site_ids.includes(site_id));
 
-/** `<adjective>-<noun>-<4 of 0-9a-z>`: easy to read aloud, guessable by design (no secrecy is promised, RELIABILITY A22).
- *  None of the reserved names of CONTRACT 2 has this form. */
-
 const ADJECTIVES =
   "amber ample azure bold brave bright brisk calm civil clean clear clever cosy crisp dapper deft eager early easy fair fancy fleet fond fresh gentle glad golden grand green happy hardy honest humble jolly keen kind lively lucid lucky mellow merry mild modest neat noble novel plain polite prime proud quick quiet rapid ready rosy royal rustic sharp shiny silent silver simple sleek smart smooth snug solid spry steady still sunny sure swift tidy tiny true vivid warm wise witty young zesty";
 const NOUNS =
@@ -72,11 +69,12 @@ const NOUNS =
 const adjectives = ADJECTIVES.split(" ");
 const nouns = NOUNS.split(" ");
 
-/** A few, to be tried in turn: a slug is never given out twice. */
+/** A few slugs, to be tried in turn, for one is never given out twice: `<adjective>-<noun>-<4 of 0-9a-z>`, easy to read
+ *  aloud, guessable by design (no secrecy is promised, RELIABILITY A22). No reserved name of CONTRACT 2 has this form. */
 export const newSlugs = (): string[] =>
   Array.from({ length: 8 }, () => `${randomWord(adjectives)}-${randomWord(nouns)}-${randomName(4)}`);
 
 const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
 
-/** What a visitor is called who has not said how. */
+/** A name for a visitor who has not chosen one. */
 export const newPseudonym = (): string => `${capital(randomWord(adjectives))} ${capital(randomWord(nouns))}`;

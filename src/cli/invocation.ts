@@ -1,5 +1,5 @@
-/** How this program is called from here: for the commands that it tells people to type. */
-
+/** How this program is called from here, for the commands that it tells people to type; and what must not have been read
+ *  before it starts. */
 import { accessSync, constants, existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join, relative, resolve, sep } from "node:path";
 import { quoted } from "../client/build-dir.ts";
@@ -9,7 +9,7 @@ import type { Env } from "./terminal/index.ts";
 interface Invocation {
   /** Absolute: the binary, or the script. */
   file: string;
-  /** What the script is given to; null for a binary. */
+  /** The program that runs the script; null for a binary. */
   runner: string | null;
   cwd: string;
   env: Env;
@@ -27,7 +27,7 @@ function isBinary(): boolean {
   return Bun?.isStandaloneExecutable === true;
 }
 
-/** The script that Bun runs; null for the binary, and under Node. */
+/** The script that Bun runs; null in the binary, and under Node. */
 const scriptOfBun = (): string | null => (process.versions.bun === undefined || isBinary() ? null : process.argv[1]!);
 
 function invocation(): Invocation {
@@ -69,17 +69,15 @@ function called({ file, runner, cwd, env }: Invocation): string {
   return path.includes(sep) ? path : `.${sep}${path}`;
 }
 
-/** The command line tool itself, with what is to follow. */
+/** The command that calls svc, with the words that follow. */
 export const svc = (words = "", how = invocation()): string => [called(how), words].filter(Boolean).join(" ");
 
-/** The server that was installed beside it. */
+/** The command that calls the server that was installed with svc. */
 export function svcServer(how = invocation()): string {
   const name = how.runner === null ? basename(how.file).replace(/^svc/, "svc-server") : "server.ts";
   const file = join(dirname(existsSync(how.file) ? realpathSync(how.file) : how.file), name);
   return existsSync(file) ? called({ ...how, file }) : "svc-server";
 }
-
-/** How the command of an npm package is typed where only a package manager's call put its folder on PATH. */
 
 const BIN = join("node_modules", ".bin");
 const RUNNERS: Record<string, string> = { pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" };
@@ -104,7 +102,7 @@ function typedPath(file: string, cwd: string): string {
   return quoted(near.startsWith("..") ? near : `.${sep}${near}`);
 }
 
-/** What npx was asked for; null in a project's own folder. */
+/** The package that npx was asked for; null in a project's own folder. */
 function askedOfNpx(folder: string, cwd: string): string | null {
   const { dependencies = {}, _npx } = noteIn(folder);
   const from = Object.values(dependencies)[0];
@@ -113,7 +111,8 @@ function askedOfNpx(folder: string, cwd: string): string | null {
   return _npx.packages?.[0] ?? null;
 }
 
-/** `command`: as it was found on PATH. `npx svc`, `npx ./svc-0.3.0.tgz` …; null where any shell finds it. */
+/** The call of a package's command that only a package manager put on PATH: `npx svc`, `npx ./svc-0.3.0.tgz` … Null if any
+ *  shell finds `command`, the path that PATH led to. */
 function packageCall(command: string, cwd: string, env: Env): string | null {
   if (!dirname(command).endsWith(BIN)) return null;
   const asked = askedOfNpx(command.slice(0, command.lastIndexOf(BIN)), cwd);
@@ -122,12 +121,10 @@ function packageCall(command: string, cwd: string, env: Env): string | null {
   return `${RUNNERS[manager] ?? "npx"} svc`;
 }
 
-/** Bun reads settings from the folder in which it runs a script: what a stranger's project puts there has had its say
- *  before the first line of svc. The binary and the package's command under Node read none of it (CONTRACT 8). */
-
 const filesOf = (mode: string): string[] => ["bunfig.toml", ".env", ".env.local", `.env.${mode}`, `.env.${mode}.local`];
 
-/** Throws where svc runs from source, by Bun, in a folder of somebody else's with such a file. */
+/** Refuses to run from source by Bun in a foreign folder with settings for Bun: they have taken effect before the first line
+ *  of svc. The binary and the package's command under Node do not read them (CONTRACT 8). */
 export function refuseForeignSettings(cwd: string, env: Env): void {
   const script = scriptOfBun();
   if (script === null || (existsSync(script) && dirname(realpathSync(script)) === cwd)) return;

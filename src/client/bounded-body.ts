@@ -1,9 +1,9 @@
-/** An answer's body, read as far as an answer can go. */
+/** Reads an answer's body, up to a limit that no honest answer reaches. */
 
-/** A thousand sites in one list are a tenth of this. */
+/** A list of a thousand sites is a tenth of this. */
 const MOST_ANSWER_BYTES = 8 << 20;
 
-/** The body went on; the rest of it was not read. */
+/** The body is longer than the limit; the rest of it was not read. */
 export class TooLongAnswer extends Error {
   override readonly name = "TooLongAnswer";
 }
@@ -18,8 +18,8 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   return whole;
 }
 
-/** Throws `TooLongAnswer` past `most` bytes, counted as they come out of their coding: a small body can unfold to any
- *  size. */
+/** Reads at most `most` bytes, or throws `TooLongAnswer`. They are counted as they are decoded: a small body can unfold to
+ *  any size. */
 export async function readAtMost(response: Response, most = MOST_ANSWER_BYTES): Promise<Uint8Array> {
   const reader = response.body?.getReader();
   const parts: Uint8Array[] = [];
@@ -27,7 +27,7 @@ export async function readAtMost(response: Response, most = MOST_ANSWER_BYTES): 
   for (let next = await reader?.read(); next?.value !== undefined; next = await reader!.read()) {
     length += next.value.length;
     if (length > most) {
-      // Nobody waits for the end of it: the other side may never come to it.
+      // Not awaited: the other side may never end.
       reader!.cancel().catch(() => {});
       throw new TooLongAnswer(`more than ${most / (1 << 20)} MB`);
     }

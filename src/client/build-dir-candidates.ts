@@ -1,4 +1,4 @@
-/** Where build tools leave a site. It imports nothing, for browsers load it. */
+/** The folders in which build tools leave a site. It imports nothing, for browsers load it. */
 
 /** Tried in this order. */
 export const BUILD_DIR_CANDIDATES = [

@@ -1,20 +1,20 @@
-/** Finds the folder to deploy where none is named. */
+/** Finds the folder to deploy if none is named. */
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { droppedAs } from "../base/reserved-paths.ts";
 import { BUILD_DIR_CANDIDATES } from "./build-dir-candidates.ts";
 import { manifestOf, packageManagerOf, runScript } from "./package-manager.ts";
 
-/** Where build tools put a site beside the candidates: Angular, React Router, Flutter, MkDocs, Sphinx. */
+/** Other places of a built site: Angular, React Router, Flutter, MkDocs, Sphinx. */
 const KNOWN_PLACES = [/^dist\/[^/]+\/browser$/, /^build\/(client|web)$/, /^site$/, /^_build\/html$/];
 
-/** A build folder somewhere below, as in a monorepo: more likely the site than the source beside it. */
+/** A build folder somewhere below, as in a monorepo: more likely the site than the source next to it. */
 const BUILT = /\/(dist|build|out|_site)$/;
 
-/** Test reports and fixtures have an index.html, and are no site. */
+/** Test reports and fixtures have an index.html and are no site. */
 const NEVER_A_SITE = new Set(["coverage", "playwright-report", "test", "tests", "fixtures"]);
 
-/** Deep enough for the known places. Any project has fewer folders; in a home folder the search ends soon. */
+/** Deep enough for the known places. No project has as many folders; in a home folder the search ends soon. */
 const DEEPEST = 3;
 const MOST_FOLDERS = 2_000;
 
@@ -45,13 +45,13 @@ async function foldersWithIndex(cwd: string): Promise<string[]> {
 
 const isBuilt = (folder: string): boolean => KNOWN_PLACES.some((place) => place.test(folder)) || BUILT.test(folder);
 
-/** A word as a shell takes it. */
+/** A word in quotes if a shell needs them. */
 export const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 const hasBuildScript = async (cwd: string): Promise<boolean> =>
   typeof (await manifestOf(cwd))?.scripts?.build === "string";
 
-/** What to run instead, as one sentence with the exact command; `svc` is the command as far as the path. */
+/** A sentence with the exact command to run instead; `svc` is the command without the path. */
 async function wayOut(cwd: string, svc: string): Promise<string> {
   const folders = await foldersWithIndex(cwd);
   const built = folders.find(isBuilt);
@@ -65,7 +65,7 @@ async function wayOut(cwd: string, svc: string): Promise<string> {
   return `Name the folder or file to deploy. Run: ${svc} <path>`;
 }
 
-/** The first candidate below `cwd` with an index. */
+/** The first candidate below `cwd` that has an index. */
 export async function findBuildDir(cwd: string, svc = "svc"): Promise<string> {
   for (const candidate of BUILD_DIR_CANDIDATES) {
     const folder = join(cwd, candidate);
@@ -77,7 +77,7 @@ export async function findBuildDir(cwd: string, svc = "svc"): Promise<string> {
 
 /**
  * The folder to deploy: `explicit` as it is when set, else the first of `BUILD_DIR_CANDIDATES` below `cwd` (default:
- * the current directory) that contains an `index.html`. Throws where there is none, with the command to run instead.
+ * the current directory) that contains an `index.html`. Throws if there is none, with the command to run instead.
  */
 export const resolveDeployDir = async (options: { cwd?: string; explicit?: string } = {}): Promise<string> =>
   options.explicit ?? findBuildDir(options.cwd ?? process.cwd());

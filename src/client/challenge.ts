@@ -1,4 +1,4 @@
-/** The proof of work that a service may ask of anonymous deploys (CONTRACT 10). Runs in browsers too. */
+/** The proof of work that a service may demand of anonymous deploys (CONTRACT 10). Runs in browsers too. */
 
 export interface Challenge {
   challenge: string;
@@ -16,7 +16,7 @@ const MOST_BITS = 28;
 const BATCH = 2048;
 const TURN_MS = 25;
 
-/** A function that hashes the challenge with a nonce. What is the same for every nonce is computed once. */
+/** Makes a function that hashes the challenge with a nonce. The part that is the same for every nonce is computed once. */
 function trial(challenge: string) {
   const prefix = new TextEncoder().encode(`${challenge}:`);
   const whole = prefix.length - (prefix.length % 64);
@@ -40,7 +40,7 @@ function trial(challenge: string) {
   };
 }
 
-/** The value of the header `Svc-Challenge`. */
+/** Solves a challenge: the value of the header `Svc-Challenge`. */
 export async function solve({ challenge, bits }: Challenge, progress: WorkProgress = () => {}): Promise<string> {
   if (!Number.isInteger(bits) || bits < 1 || bits > MOST_BITS)
     throw new Error(`a proof of ${bits} bits is too much work`);
@@ -57,13 +57,14 @@ export async function solve({ challenge, bits }: Challenge, progress: WorkProgre
   throw new Error("no proof was found");
 }
 
-/** The code of a refusal that a proof can lift. */
+/** Whether the body is a refusal that a proof can lift. */
 export const asksForProof = (body: unknown): boolean =>
   (Object(body) as { code?: unknown }).code === "challenge_failed";
-/** A proof can arrive too late, or a request whose answer was lost can have used it. */
+/** How many proofs are tried: one can arrive too late, or a request whose answer was lost can have used it. */
 export const MOST_PROOFS = 3;
 
-/** SHA-256, block by block: WebCrypto answers by promises, and a million nonces would wait for them half a minute. */
+// SHA-256 is computed here, block by block: WebCrypto answers by promises, and a million nonces would wait for them half a
+// minute.
 
 const primes = (count: number): number[] => {
   const found: number[] = [];
@@ -78,7 +79,7 @@ const initialState = (): Int32Array => Int32Array.from(primes(8), (prime) => fra
 const schedule = new Int32Array(64);
 const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-/** Takes in the 64 bytes of `data` from `at` on. */
+/** The compression step of SHA-256: takes the 64 bytes of `data` from `at` on into the state. */
 function hashBlock(state: Int32Array, data: DataView, at: number): void {
   for (let i = 0; i < 16; i++) schedule[i] = data.getInt32(at + 4 * i);
   for (let i = 16; i < 64; i++) {

@@ -1,5 +1,5 @@
-/** A folder or a file as what `deploySite` takes. */
-
+/** A folder or a file as the files of a deploy: listed first, with names and sizes, so that a folder of 100 GB is refused
+ *  before a byte is read; then read. */
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { droppedAs } from "../base/reserved-paths.ts";
@@ -25,24 +25,21 @@ export async function readFiles(listed: readonly Listed[]): Promise<Files> {
 export const collectDist = async (path: string): Promise<Map<string, Uint8Array>> =>
   readFiles((await listFiles(path)).files);
 
-/** What a folder or a file would deploy: names and sizes, before a byte is read. A folder of 100 GB is refused by its
- *  sizes alone. */
-
 export interface Listed {
   /** Relative to the root, `/` separators, NFC. */
   path: string;
-  /** Where the bytes are on this machine. */
+  /** The path of the bytes on this machine. */
   location: string;
   bytes: number;
 }
 
 interface Listing {
   files: Listed[];
-  /** Paths left out because they are never deployed (`.env`, `.git`, …); a folder stands for all below it. */
+  /** Paths left out because they are never deployed (`.env`, `.git`, …); a folder covers everything below it. */
   secrets: string[];
 }
 
-/** More than any server takes: the path is the wrong folder, or symbolic links in it lead to ever more folders. */
+/** More than any server takes: the path is the wrong folder, or its symbolic links lead to ever more folders. */
 const MOST_ENTRIES = 100_000;
 
 interface Walk extends Listing {
@@ -57,7 +54,7 @@ const isInside = (root: string, path: string): boolean => {
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 };
 
-/** Only a file is opened, or a link to one inside: a pipe would be waited for without end. */
+/** Opens only a file, or a link to a file inside: reading a pipe might never end. */
 async function readIgnore(root: string): Promise<Ignored> {
   const path = join(root, IGNORE_FILE);
   const found = await lstat(path).catch(() => null);
@@ -73,7 +70,7 @@ async function readIgnore(root: string): Promise<Ignored> {
   );
 }
 
-/** Where a link points, as a path below the root. */
+/** The target of a link, which must be below the root. */
 async function followLink(walk: Walk, path: string, location: string): Promise<string> {
   const target = await realpath(location).catch((error: { code?: string }) => {
     const what = error.code === "ELOOP" ? "points to itself" : "points to nothing";
@@ -105,7 +102,7 @@ function addFile(walk: Walk, file: Listed): void {
   walk.files.push(file);
 }
 
-/** Where a name is not UTF-8, Node gives U+FFFD for its bytes, and the file cannot be opened by that name. */
+/** Node shows a name that is not UTF-8 with U+FFFD in it, and the file cannot be opened by that name. */
 async function refuseUnreadableName(path: string, location: string): Promise<void> {
   if (!path.includes("\uFFFD") || (await lstat(location).catch(() => null)) !== null) return;
   throw new Error(
@@ -113,7 +110,7 @@ async function refuseUnreadableName(path: string, location: string): Promise<voi
   );
 }
 
-/** `above`: the real folders that this one lies in. A link to one of them would go in a circle. */
+/** `above` are the real folders around this one. A link to one of them would go in a circle. */
 async function walkFolder(walk: Walk, folder: string, real: string, above: readonly string[]): Promise<void> {
   for (const entry of await readdir(real, { withFileTypes: true })) {
     if (++walk.entries > MOST_ENTRIES) {
@@ -147,7 +144,7 @@ async function addEntry(
   await walkFolder(walk, path, target, above);
 }
 
-/** Everything below a folder, or one file, in the order of its paths. */
+/** Lists everything below a folder, or one file, in the order of the paths. */
 export async function listFiles(path: string): Promise<Listing> {
   const root = await realpath(path);
   const found = await stat(root);
@@ -166,9 +163,8 @@ export async function listFiles(path: string): Promise<Listing> {
   return { files: walk.files, secrets: walk.secrets };
 }
 
-/** Which version an upload would be, known before it is sent: the server's clean-up of names (CONTRACT 4.1), for
- *  what a folder can hold. Where the two differ, the upload is sent and the server's id counts. */
-
+/** The version that an upload would be, known before it is sent: by the server's clean-up of names (CONTRACT 4.1), for what a
+ *  folder can hold. If the server's id differs, the upload is sent and that id counts. */
 export function uploadIdentity(files: Iterable<readonly [path: string, bytes: Uint8Array]>): string {
   const hashes = [...files]
     .map(([path, bytes]) => [path.replaceAll("\\", "/").normalize("NFC"), contentHash(bytes)] as const)

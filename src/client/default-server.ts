@@ -1,8 +1,8 @@
-/** The service's URL where none is named: a build for a hosted service is given its URL by `--define`. */
+/** The service's URL if none is named: a build for a hosted service gets its URL by `--define`. */
 declare const SVC_DEFAULT_SERVER: string;
 
 export const BUILT_IN_SERVER =
   typeof SVC_DEFAULT_SERVER === "string" && SVC_DEFAULT_SERVER !== "" ? SVC_DEFAULT_SERVER : "http://localhost:8787";
 
-/** `DEPLOY_URL`, else what the build was given, else a server on this machine. */
+/** `DEPLOY_URL`, else the URL of the build, else a server on this machine. */
 export const defaultServer = (): string => process.env["DEPLOY_URL"] || BUILT_IN_SERVER;

@@ -1,4 +1,4 @@
-/** A new site from files: the library's one call to the service. */
+/** Makes a new site of files: the library's one call to the service. */
 import { readTextAtMost, TooLongAnswer } from "./bounded-body.ts";
 import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { defaultServer } from "./default-server.ts";
@@ -66,7 +66,7 @@ function* entriesOf(files: DeployOptions["files"]): Generator<[string, Uint8Arra
   }
 }
 
-/** `proof`: the solved challenge, where the service asked for one. */
+/** `proof` is the solved challenge, if the service demanded one. */
 function deployRequest(zip: Uint8Array<ArrayBuffer>, base: string, apiKey: string | undefined, proof: string | null) {
   const headers: Record<string, string> = { "content-type": "application/zip", accept: "application/json" };
   if (apiKey !== undefined && apiKey !== "") headers["authorization"] = `Bearer ${apiKey}`;
@@ -77,14 +77,14 @@ function deployRequest(zip: Uint8Array<ArrayBuffer>, base: string, apiKey: strin
 class DeployFailure extends Error {
   constructor(detail: string, cause: unknown) {
     super(`deploy failed: ${detail}`, { cause });
-    // As callers know it.
+    // The name that callers have always seen.
     this.name = "Error";
   }
 }
 
 const failed = (detail: string, cause: unknown): Error => new DeployFailure(detail, cause);
 
-/** Of `step`, where it was no refusal: what it was about, and what broke as the cause. */
+/** Runs a step. An error in it that is no failure of the deploy becomes one: `detail`, with the error as its cause. */
 async function orFail<Result>(detail: string, step: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await step();
@@ -93,7 +93,7 @@ async function orFail<Result>(detail: string, step: () => Result | Promise<Resul
   }
 }
 
-/** Where the caller has no transport of its own. */
+/** The transport, if the caller has none of its own. */
 async function send(request: Request): Promise<Response> {
   const { url, method, headers } = request;
   const body = await request.arrayBuffer();
@@ -102,7 +102,7 @@ async function send(request: Request): Promise<Response> {
 
 interface Answer {
   response: Response;
-  /** Null where it is no JSON. */
+  /** Null if it is no JSON. */
   body: unknown;
   text: string;
 }
@@ -148,8 +148,8 @@ async function deployed(options: DeployOptions): Promise<DeployResult> {
 
 /**
  * Deploys files as a new site and resolves to its live URL and tokens. Throws `deploy failed: <detail>`; the error's
- * `cause` is the body that the service answered, with `code`, or what broke. Where the service asks anonymous deploys
- * for a proof of work, it is made here.
+ * `cause` is the body that the service answered, with `code`, or what broke. If the service demands a proof of work of
+ * anonymous deploys, it is made here.
  *
  * @example
  * const { url, manage_token } = await deploySite({ files: await collectDist("dist") });

@@ -1,4 +1,4 @@
-/** `.svcignore`: the syntax and the meaning of gitignore, for one file in the root of what is deployed.
+/** `.svcignore`: a file in the root of what is deployed, with the syntax and the meaning of gitignore.
  *  test/cli/ignore.test.ts holds the table that was compared with `git check-ignore`. */
 
 export const IGNORE_FILE = ".svcignore";
@@ -9,7 +9,7 @@ export type Ignored = (path: string, isFolder: boolean) => boolean;
 interface Rule {
   negated: boolean;
   foldersOnly: boolean;
-  /** Tested against the whole path; else against its last name alone. */
+  /** Whether it is tested against the whole path, or against the last name only. */
   wholePath: boolean;
   matches(text: string): boolean;
 }
@@ -22,7 +22,7 @@ function trimEnd(line: string): string {
   return line.slice(0, escapes % 2 === 1 ? end + 1 : end);
 }
 
-/** Most patterns are plain names. */
+/** Most patterns are plain names, which need no matcher of their own. */
 const matcher = (pattern: string): ((text: string) => boolean) =>
   /[*?[\\]/.test(pattern) ? globMatcher(pattern) : (text) => text === pattern;
 
@@ -58,23 +58,20 @@ export function parseIgnore(text: string): Ignored {
   };
 }
 
-/** One gitignore pattern as a matcher. It walks the text once with the set of places in the pattern that it may be at,
- *  so that no pattern takes longer than pattern times text; a regular expression would. */
-
 /** One step through the pattern. */
 type Step =
   /** One character. */
   | { kind: "one"; accepts(char: string): boolean }
   /** Any number of characters; those of `*` stay in their folder. */
   | { kind: "many"; deep: boolean }
-  /** The `**` and its slash: any number of folders, also none: characters up to a slash. */
+  /** A `**` and its slash: any number of folders, or none. */
   | { kind: "folders" };
 
 const one = (accepts: (char: string) => boolean): Step => ({ kind: "one", accepts });
 const exactly = (wanted: string): Step => one((char) => char === wanted);
 const notSlash = one((char) => char !== "/");
 
-/** `**` between slashes stands for any number of folders; every other run of stars stays in its folder. */
+/** `**` between slashes matches any number of folders; every other run of stars stays in its folder. */
 function stars(pattern: readonly string[], start: number): { step: Step; next: number } {
   let end = start;
   while (pattern[end] === "*") end++;
@@ -84,7 +81,7 @@ function stars(pattern: readonly string[], start: number): { step: Step; next: n
   return { step: { kind: "folders" }, next: end + 1 };
 }
 
-/** Null where Git ignores the pattern: an unclosed class, a backslash at the end. */
+/** Null if Git ignores the pattern: an unclosed class, a backslash at the end. */
 function stepAt(pattern: readonly string[], at: number): { step: Step; next: number } | null {
   const char = pattern[at]!;
   if (char === "*") return stars(pattern, at);
@@ -108,14 +105,14 @@ function stepsOf(pattern: readonly string[]): Step[] | null {
   return steps;
 }
 
-/** The places in the pattern that the text has reached. A run of folders can end only behind a slash, so being inside
- *  one is a place of its own. */
+/** The places in the pattern that the text has reached. A run of folders can end only after a slash, so being inside one is
+ *  a place of its own. */
 class Places {
   readonly at = new Set<number>();
   readonly inside = new Set<number>();
   constructor(private readonly steps: readonly Step[]) {}
 
-  /** A step that may match nothing is skipped at once too. */
+  /** A step that may match nothing is also skipped at once. */
   reach(place: number): void {
     this.at.add(place);
     const step = this.steps[place];
@@ -136,6 +133,8 @@ function advance(steps: readonly Step[], places: Places, char: string): Places {
   return next;
 }
 
+/** A gitignore pattern as a matcher. It goes through the text once, with the set of places in the pattern that it may be at,
+ *  so that no pattern takes longer than pattern times text; a regular expression would. */
 function globMatcher(pattern: string): (text: string) => boolean {
   const steps = stepsOf([...pattern]);
   if (steps === null) return () => false;
@@ -146,8 +145,6 @@ function globMatcher(pattern: string): (text: string) => boolean {
     return places.at.has(steps.length);
   };
 }
-
-/** `[…]` in a gitignore pattern. */
 
 type Accepts = (char: string) => boolean;
 
@@ -171,7 +168,7 @@ interface Member {
   next: number;
 }
 
-/** One character of a class, behind a backslash or not. */
+/** One character of a class, with or without a backslash before it. */
 function charAt(pattern: readonly string[], at: number): { char: string; next: number } | null {
   const escaped = pattern[at] === "\\";
   const char = pattern[escaped ? at + 1 : at];
@@ -180,7 +177,7 @@ function charAt(pattern: readonly string[], at: number): { char: string; next: n
 
 const codeOf = (char: string): number => char.codePointAt(0)!;
 
-/** `[:name:]`; undefined where it only begins like one, null where there is no such name. */
+/** Reads `[:name:]`; undefined if it only begins like one, null if there is no such name. */
 function namedMember(pattern: readonly string[], at: number): Member | null | undefined {
   if (pattern[at] !== "[" || pattern[at + 1] !== ":") return undefined;
   const close = pattern.indexOf("]", at + 2);
@@ -190,7 +187,7 @@ function namedMember(pattern: readonly string[], at: number): Member | null | un
   return name === undefined ? null : { accepts: (char) => name.test(char), next: close + 1 };
 }
 
-/** A character or a range. Of a range whose end comes before its start Git matches the start alone. */
+/** A character or a range. If the end of a range comes before its start, only the start matches, as in Git. */
 function plainMember(pattern: readonly string[], at: number): Member | null {
   const first = charAt(pattern, at);
   if (first === null) return null;
@@ -204,7 +201,8 @@ function plainMember(pattern: readonly string[], at: number): Member | null {
   return { accepts, next: last.next };
 }
 
-/** A `]` that comes first is an ordinary character, and a slash is never matched. Null: the class does not end. */
+/** Reads a class, `[…]`. A `]` that comes first is an ordinary character, and a slash never matches. Null if the class does
+ *  not end. */
 function characterClass(pattern: readonly string[], start: number): Member | null {
   const negated = pattern[start + 1] === "!" || pattern[start + 1] === "^";
   const members: Accepts[] = [];

@@ -1,19 +1,18 @@
+/** A server on this machine: which names lead here, and how `fetch` finds it. */
 import dns from "node:dns";
 
 /** Whether a URL leads to this machine itself, whatever its name service says: no proxy can reach that. */
 export const isLoopback = ({ hostname }: Pick<URL, "hostname">): boolean =>
   /^(.+\.)?localhost\.?$/.test(hostname) || /^127(\.\d+){3}$/.test(hostname) || hostname === "[::1]";
 
-/** What `fetch` is told so that HTTP_PROXY does not count for this machine itself; only Bun reads it. */
+/** An option of `fetch`, so that HTTP_PROXY does not count for this machine itself; only Bun reads it. */
 export const direct = (url: URL): { proxy?: false } => (isLoopback(url) ? { proxy: false } : {});
 
-/** `fetch` that finds a server on this machine. */
-
-/** What stands for localhost where it is known as ::1 alone. */
+/** Tried if localhost is known as ::1 only. */
 const IPV4 = "127.0.0.1";
 
-/** Node 18 tries the first address of a name alone: where localhost is ::1, it misses a server on 127.0.0.1. `init` is
- *  called anew for each try: a body is read once. */
+/** `fetch` that finds a server on this machine: Node 18 tries only the first address of a name, and if localhost is ::1 it
+ *  misses a server on 127.0.0.1. `init` is called anew for each try, as a body is read once. */
 export async function localFetch(address: string, init: () => RequestInit): Promise<Response> {
   const url = new URL(address);
   const first = fetch(url, { ...init(), ...direct(url) });
@@ -25,20 +24,18 @@ export async function localFetch(address: string, init: () => RequestInit): Prom
   });
 }
 
-/** `localhost` and the names below it are this machine (RFC 6761, 6.3). Bun knows; Node asks the system, and a container
- *  without /etc/hosts, or a system whose name service has no such rule, does not. */
-
-interface Options {
+interface LookupOptions {
   all?: boolean;
 }
 type Answered = (error: NodeJS.ErrnoException | null, address?: unknown, family?: number) => void;
-/** As `net` calls it. */
-type Lookup = (name: string, options: Options, answered: Answered) => void;
+/** The function as `net` calls it. */
+type Lookup = (name: string, options: LookupOptions, answered: Answered) => void;
 
 const UNKNOWN = new Set(["ENOTFOUND", "EAI_AGAIN"]);
 const LOOPBACK = { address: "127.0.0.1", family: 4 };
 
-/** From now on connections of this process go there where the system knows no better. */
+/** From now on connections of this process find `localhost` and the names below it on this machine (RFC 6761, 6.3). Bun knows
+ *  this; Node asks the system, which may not: in a container without /etc/hosts, for one. */
 export function knowLocalhost(): void {
   if (process.versions.bun !== undefined) return;
   const asked = dns.lookup as unknown as Lookup;

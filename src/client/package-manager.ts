@@ -1,4 +1,4 @@
-/** Which package manager a project uses, so that a hint names a command that works there. */
+/** Finds the package manager that a project uses, so that a hint names a command that works there. */
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -21,8 +21,8 @@ interface Manifest {
   scripts?: { build?: unknown };
 }
 
-/** The package.json of a folder; null where there is none that can be read. Nothing but a file is opened: a pipe would
- *  be waited for. */
+/** The package.json of a folder; null if there is none that can be read. Only a file is opened: reading a pipe might never
+ *  end. */
 export async function manifestOf(folder: string): Promise<Manifest | null> {
   const path = join(folder, "package.json");
   try {
@@ -41,8 +41,8 @@ async function namedIn(folder: string): Promise<PackageManager | null> {
   return null;
 }
 
-/** By the field `packageManager`, else by the lock file, of the folder or of the nearest one above it in its repository:
- *  a workspace has both at its top. npm where nothing says. */
+/** Known by the field `packageManager`, else by the lock file, of the folder or of the nearest one above it in its repository:
+ *  a workspace has both at its top. npm if neither is there. */
 export async function packageManagerOf(folder: string): Promise<PackageManager> {
   for (let at = folder; ; at = dirname(at)) {
     const named = await namedIn(at);
@@ -51,5 +51,5 @@ export async function packageManagerOf(folder: string): Promise<PackageManager> 
   }
 }
 
-/** `pnpm run build`: all four take it in this form. */
+/** The command that runs a script, such as `pnpm run build`: all four take this form. */
 export const runScript = (manager: PackageManager, script: string): string => `${manager} run ${script}`;

@@ -1,7 +1,7 @@
-/** Files into a zip. No `node:` here: the drop page bundles this module. */
+/** Packs files into a zip. It uses no `node:`, as the drop page bundles it. */
 
-/** A fixed date, so that equal files make equal zips on every machine. Made when it is wanted: the first local date
- *  loads the time zones. */
+/** A fixed date, so that equal files make equal zips on every machine. It is made when it is needed: the first local date of
+ *  a process loads the time zones. */
 const someDay = (): Date => new Date(1980, 0, 1);
 
 /** Written entry by entry: the function of fflate that takes an object loses a file named `__proto__`. fflate is loaded

@@ -1,5 +1,5 @@
-/** The words of a command line, told apart in one way for svc, for svc-server and for its subcommands. What they mean,
- *  and the sentence where they mean nothing, is each program's own. Runs on Node 18.7+ and Bun alike. */
+/** Splits a command line into arguments and flags, in one way for svc, svc-server and its commands. What the words mean, and
+ *  the sentence if they mean nothing, is each program's own. Runs on Node 18.7+ and Bun alike. */
 import { parseArgs } from "node:util";
 
 export interface KnownFlag {
@@ -14,25 +14,25 @@ export interface KnownFlag {
 /** A flag as it was written, whether it is known or not. */
 export interface WrittenFlag<Known extends KnownFlag> {
   kind: "flag";
-  /** Undefined: the table does not have it. */
+  /** The row of the flag; undefined if the table does not have it. */
   known: Known | undefined;
   /** `--site` of `--site=x`, `-q` of `-qv`. */
   written: string;
-  /** The argument that it stands in. */
+  /** The argument that it is part of. */
   argument: string;
-  /** Behind `=`, or for a flag that takes a value the next argument, whatever that is. */
+  /** The text behind `=`, or for a flag that takes a value the next argument, whatever that is. */
   value: string | undefined;
-  /** Whether the value stood behind `=`. */
+  /** Whether the value was written behind `=`. */
   inline: boolean;
 }
 
 type Word<Known extends KnownFlag> =
   | { kind: "argument"; argument: string; behindDashes: boolean }
-  /** `--`: no flag stands behind it. */
+  /** `--`: no word behind it is a flag. */
   | { kind: "dashes"; argument: string }
   | WrittenFlag<Known>;
 
-/** Of two rows with one name the first counts. */
+/** If two rows have one name, the first counts. */
 function optionsOf(table: readonly KnownFlag[]) {
   const options: Record<string, { type: "string" | "boolean" }> = Object.create(null);
   for (const { name, value } of table) options[name] ??= { type: value === undefined ? "boolean" : "string" };
@@ -49,12 +49,12 @@ function* lettersOf<Known extends KnownFlag>(argument: string, table: readonly K
   }
 }
 
-/** In their order. A flag that is given twice comes twice. */
+/** The words in their order. A flag that is given twice comes twice. */
 export function* scanArguments<Known extends KnownFlag>(
   args: readonly string[],
   table: readonly Known[],
 ): Generator<Word<Known>> {
-  // Letters go in as one: the runtimes part `-q-x` and what is beyond the first 65,536 characters in different ways.
+  // Letters go in as one: Node and Bun split `-q-x`, and characters beyond the first 65,536, in different ways.
   const masked = args.map((argument) => (isLetters(argument) ? "-?" : argument));
   const options = optionsOf(table);
   const { tokens } = parseArgs({ args: masked, options, tokens: true, strict: false, allowPositionals: true });
@@ -75,7 +75,7 @@ export function* scanArguments<Known extends KnownFlag>(
   }
 }
 
-/** Whether the flag was given, without a value: neither for the value of another one nor behind `--`. */
+/** Whether the flag was given without a value: neither as the value of another flag nor behind `--`. */
 export const hasFlag = (args: readonly string[], table: readonly KnownFlag[], name: string): boolean =>
   [...scanArguments(args, table)].some(
     (word) => word.kind === "flag" && word.known?.name === name && word.value === undefined,

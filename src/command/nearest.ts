@@ -1,6 +1,6 @@
-/** What someone probably meant to type. */
+/** Guesses what someone meant to type. */
 
-/** Insertions, deletions, changes and swaps of neighbours between two words. */
+/** How many insertions, deletions, changes and swaps of neighbours lead from one word to the other. */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i++) {
@@ -16,11 +16,11 @@ function distance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** How many steps are near: to a word of three letters two lead from almost any other. */
+/** How many steps count as near: two steps lead from almost any word to one of three letters. */
 const nearSteps = (written: string, word: string): number =>
   written.length < 4 ? 1 : Math.max(2, Math.floor(word.length * 0.4));
 
-/** The nearest of the known words, or null where none is near. */
+/** The nearest of the known words, or null if none is near. */
 export function nearest(written: string, known: readonly string[]): string | null {
   const isStart = known.find((word) => written.length > 3 && word.startsWith(written));
   if (isStart !== undefined) return isStart;
@@ -29,7 +29,7 @@ export function nearest(written: string, known: readonly string[]): string | nul
   return best !== undefined && best.steps <= nearSteps(written, best.word) ? best.word : null;
 }
 
-/** Ends a sentence that says which flag is not known. `names`: those that are, without dashes. */
+/** The end of a sentence that says which flag is not known. `names` are the known flags, without dashes. */
 export function flagMeant(written: string, names: readonly string[], otherwise: string): string {
   const guess = nearest(written.replace(/^-+/, ""), names);
   return guess === null ? otherwise : `did you mean --${guess}?`;

@@ -1,5 +1,4 @@
-/** `svc list`: the account's sites, newest first. */
-
+/** `svc list`, `usage`, `whoami` and `logout`: the account that is signed in here. */
 import { existsSync, rmSync } from "node:fs";
 import { humanSize as size } from "../../base/units.ts";
 import type { Context, Given } from "../command.ts";
@@ -15,6 +14,7 @@ import { allSites } from "./pages.ts";
 /** A person's name for a site; the whole of it is in the JSON. */
 const NAME_WIDTH = 32;
 
+/** `svc list`: the account's sites, newest first. */
 export async function list({ server, env, terminal, now }: Context, given: Given): Promise<void> {
   const credential = requireSession(env, server, "list");
   const sites = await allSites(server, credential);
@@ -28,8 +28,7 @@ export async function list({ server, env, terminal, now }: Context, given: Given
   for (const row of columns([["NAME", "URL", "CREATED"], ...rows])) terminal.result(row);
 }
 
-/** `svc usage`: what the account's sites hold, and how much they may. */
-
+/** `svc usage`: how much the account's sites hold, and how much they may. */
 export async function usage({ server, env, terminal }: Context, given: Given): Promise<void> {
   const credential = requireSession(env, server, "usage");
   const call = { method: "GET", path: "/account/usage", credential, repeatable: true } as const;
@@ -40,8 +39,7 @@ export async function usage({ server, env, terminal }: Context, given: Given): P
   terminal.result(`${size(bytes)}${of} in ${count(sites, "site")} with ${count(versions, "version")}`);
 }
 
-/** `svc whoami`: whose sites a deploy would be, and where. */
-
+/** `svc whoami`: the account that a deploy would belong to, and its server. */
 export async function whoami({ server, env, terminal }: Context, given: Given): Promise<void> {
   const credential = requireSession(env, server, "whoami");
   const call = { method: "GET", path: "/account", credential, repeatable: true } as const;
@@ -50,8 +48,7 @@ export async function whoami({ server, env, terminal }: Context, given: Given): 
   terminal.result(`${email} ${server.origin}`);
 }
 
-/** `svc logout`: the saved session is deleted. Nothing is asked of the server, so it works without one. */
-
+/** `svc logout`: deletes the saved session. It works without the server. */
 export async function logout({ env, terminal }: Context, given: Given): Promise<void> {
   const file = sessionFile(env);
   const was = existsSync(file);

@@ -1,6 +1,5 @@
-/** `svc [path]`: a folder or a file becomes a new site, and this place is linked to it. It runs on the machine of
- *  the person who deploys; src/routes/deploys/deploy.ts answers it. */
-
+/** `svc [path]`: makes a new site of a folder or a file, and links this place to it. It runs on the machine of the person who
+ *  deploys; src/routes/deploys/deploy.ts answers it. */
 import { resolve } from "node:path";
 import { randomKey } from "../../base/random.ts";
 import type { Context, Given } from "../command.ts";
@@ -38,7 +37,7 @@ interface Sending<Answer> {
   /** Below the server's base, query included. */
   path: string;
   shape: Shape<Answer>;
-  /** Said where it is stopped once all of it was handed over. */
+  /** The sentence for a person who stops it after the whole upload was handed over. */
   late: string;
 }
 
@@ -62,7 +61,7 @@ async function publish<Answer>(
   return askWithProof(server, call, shape, { spinner, refused: () => terminal.ifStopped(STOPPED.early) });
 }
 
-/** What was sent, as `3 files, 12.4 KB from dist`, and what was not. */
+/** Tells what was sent, as `3 files, 12.4 KB from dist`, and what was left out. */
 export function tellContent({ terminal }: Context, { source, files, bytes, secrets }: Content): void {
   terminal.say(text`  ${count(files.size, "file")}, ${size(bytes)} from ${source}`);
   if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
@@ -71,7 +70,7 @@ export function tellContent({ terminal }: Context, { source, files, bytes, secre
 interface Outcome {
   content: Content;
   result: DeployResult;
-  /** In the words of this machine. */
+  /** Its recipes are in the words of this machine. */
   receipt: Receipt;
   elapsed_ms: number;
 }
@@ -112,7 +111,7 @@ async function rehearse(context: Context, given: Given): Promise<void> {
   if (!given.json) tellContent(context, content);
 }
 
-/** A person who meant to update learns what became of the site that this place had, and how it stays theirs. */
+/** Tells a person who meant to update what became of the site that this place had, and how to keep it. */
 function tellBefore({ terminal, cwd, now }: Context, { url, built, folder, site_id, expires_at }: Link): void {
   const path = shownFrom(cwd, built ?? folder);
   terminal.say(dim(text`  This is a new site. The one before stays at ${url} (it was deployed from ${path}).`));
@@ -138,8 +137,6 @@ export async function deploy(context: Context, given: Given): Promise<void> {
   if (before !== undefined) tellBefore(context, before);
 }
 
-/** After a deploy the place knows its site. */
-
 /** The link that this place had: its own, else that of the project whose build folder it is. */
 function linkBefore({ links, cwd, server }: Context, path: string | undefined): Link | undefined {
   const place = { folder: linkKey(cwd, path), origin: server.origin };
@@ -147,7 +144,8 @@ function linkBefore({ links, cwd, server }: Context, path: string | undefined): 
   return live.find((other) => isSamePlace(place, other)) ?? live.find((other) => isBuiltAt(other, cwd, path));
 }
 
-/** Where the link cannot be saved, the token is told now, or it would be lost. Returns what was linked before. */
+/** Links this place to its new site. If the link cannot be saved, the token is shown now, or it would be lost. Returns the
+ *  link that was there before. */
 function linkTo(
   context: Context,
   path: string | undefined,

@@ -1,5 +1,5 @@
-/** `svc install skill`: what svc is and how it is used, written where coding agents read it. */
-
+/** `svc install skill`: writes what svc is, and how it is used, where coding agents read it. The new content of all files is
+ *  known before the first one is written. */
 import {
   closeSync,
   existsSync,
@@ -26,8 +26,8 @@ import { findSign, SKILL, type SkillTarget, TARGETS } from "./skill-targets.ts";
 const flagged = (given: Given): SkillTarget[] =>
   given.has("all") ? [...TARGETS] : TARGETS.filter(({ name }) => given.has(name));
 
-/** The targets of the flags. Without flags on a terminal those that a person ticks, else those always written and
- *  those detected. */
+/** The targets of the flags. Without flags: on a terminal those that a person ticks, else those that are always written and
+ *  those that are detected. */
 async function chosen({ cwd, terminal }: Context, given: Given): Promise<SkillTarget[]> {
   const exact = flagged(given);
   if (exact.length > 0) return exact;
@@ -91,11 +91,9 @@ export async function install(context: Context, given: Given): Promise<void> {
   if (changes.length === 0) context.terminal.say(text`Nothing was ticked, and nothing written.`);
 }
 
-/** The new content of each file. Nothing is written before all of them are known. */
-
 interface Change {
   target: SkillTarget;
-  /** As it is shown. */
+  /** The path as it is shown. */
   file: string;
   /** The file itself, with all symbolic links followed. */
   location: string;
@@ -105,11 +103,11 @@ interface Change {
 
 interface Place {
   root: string;
-  /** No symbolic link may lead out of it; null: they may lead anywhere. */
+  /** No symbolic link may lead out of it; null if they may lead anywhere. */
   boundary: string | null;
 }
 
-/** The repository that a folder lies in, else the folder itself: links in a project may lead no further. */
+/** The repository around a folder, else the folder itself: links in a project may lead no further. */
 function boundaryOf(root: string): string {
   const real = realpathSync(root);
   for (let at = real; ; at = dirname(at)) {
@@ -118,7 +116,7 @@ function boundaryOf(root: string): string {
   }
 }
 
-/** Where a symbolic link points whose file is not there yet; null where there is no link. */
+/** The target of a symbolic link whose file does not exist yet; null if there is no link. */
 function danglingLink(location: string): string | null {
   try {
     return resolve(dirname(location), readlinkSync(location));
@@ -160,15 +158,15 @@ function contentFor({ shared, heading }: SkillTarget, before: Buffer | null): Bu
   return Buffer.from((heading + SKILL).replaceAll("\n", end));
 }
 
-const lies = (location: string, folder: string): boolean =>
+const isBelow = (location: string, folder: string): boolean =>
   location.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
 function planOne(target: SkillTarget, file: string, { root, boundary }: Place): Change {
   const location = realLocation(resolve(root, file));
-  if (boundary !== null && !lies(location, boundary)) {
+  if (boundary !== null && !isBelow(location, boundary)) {
     throw new Failure("outside", `${file} is a link out of this project, to ${location}. Nothing was written.`);
   }
-  if (boundary !== null && lies(location, join(boundary, ".git"))) {
+  if (boundary !== null && isBelow(location, join(boundary, ".git"))) {
     throw new Failure("outside", `${file} is a link into the .git folder, to ${location}. Nothing was written.`);
   }
   const before = read(location, file);
@@ -177,8 +175,8 @@ function planOne(target: SkillTarget, file: string, { root, boundary }: Place): 
   return { target, file, location, status, bytes };
 }
 
-/** Where two names lead to one file (`GEMINI.md` as a link to `AGENTS.md`), the first changes it and the other is told
- *  as unchanged. Shared files are first. */
+/** The changes that the targets need. If two names lead to one file (`GEMINI.md` as a link to `AGENTS.md`), the first changes
+ *  it and the other is reported as unchanged. Shared files come first. */
 function plan(targets: readonly SkillTarget[], place: Place, fileOf: (target: SkillTarget) => string): Change[] {
   const seen = new Set<string>();
   const sharedFirst = [...targets].sort((a, b) => Number(b.shared) - Number(a.shared));
@@ -191,8 +189,7 @@ function plan(targets: readonly SkillTarget[], place: Place, fileOf: (target: Sk
   return changes.sort((a, b) => targets.indexOf(a.target) - targets.indexOf(b.target));
 }
 
-/** Writes into the file that is there, so that its mode, its owner and every link to it stay. */
-
+/** Opens the file that is there, so that its mode, its owner and every link to it stay. */
 function open(location: string, isNew: boolean): number {
   if (!isNew) return openSync(location, "r+");
   mkdirSync(dirname(location), { recursive: true });

@@ -1,5 +1,4 @@
-/** `svc preview`: content beside what is live, at an address of its own. src/routes/deploys/preview.ts answers it. */
-
+/** `svc preview`: shows content at an address of its own, while what is live stays. src/routes/deploys/preview.ts answers it. */
 import { visibleLine } from "../../base/visible.ts";
 import type { Context, Given } from "../command.ts";
 import { usage } from "../failure.ts";
@@ -18,7 +17,7 @@ import { localReceipt, tellReceipt, withQuery } from "./receipt.ts";
 import { sendContent } from "./send-content.ts";
 import { contentOf } from "./update.ts";
 
-/** Null: the version's own address alone. */
+/** The name of the preview; null if only the version's own address is wanted. */
 function nameFor({ env }: Context, given: Given, site_url: string): string | null {
   const words = given.value("name") ?? textFrom(env);
   return words === null ? null : nameOf(words, slugIn(site_url));
@@ -31,7 +30,7 @@ interface Shown {
   elapsed_ms: number;
 }
 
-/** As it is typed from here. */
+/** The command as it is typed from here. */
 function promoteCommand({ cwd }: Context, { link, site_id }: ChosenSite, { name, version_id }: PreviewResult): string {
   const site = link?.folder === linkKey(cwd) ? "" : ` --site ${site_id}`;
   return svc(`promote ${name ?? version_id}${site}`);
@@ -78,16 +77,12 @@ export async function preview(context: Context, given: Given): Promise<void> {
   tell(context, given, opened, { content, result, receipt, elapsed_ms });
 }
 
-/** A comment for a pull request. What comes from the files that were deployed, their names and what is said of them, is
- *  whoever wrote the pull request's to choose: each stands in a code span, where no host of code makes a link, a picture,
- *  a mention or HTML of it. */
-
-/** GitHub takes 65,536 characters in a comment; with what stands around the warnings this is less. */
+/** GitHub takes 65,536 characters in a comment; this leaves room for what is around the warnings. */
 const MOST_CHARACTERS = 60_000;
-/** Of one sentence: a file's name has at most 512 bytes. */
+/** One sentence has room for a file's name, which has at most 512 bytes. */
 const MOST_OF_A_SENTENCE = 1_000;
 
-/** With more ticks around it than it has in a row. At an end a tick or a space needs a space beside it. */
+/** Words in a code span, with more ticks around them than they have in a row. A tick at an end needs a space next to it. */
 export function inert(words: string): string {
   const line = visibleLine(words).trim().slice(0, MOST_OF_A_SENTENCE).toWellFormed() || "-";
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
@@ -96,7 +91,7 @@ export function inert(words: string): string {
   return ticks + space + line + space + ticks;
 }
 
-/** As a URL is written, it has neither spaces nor brackets. */
+/** A link in brackets; the URL is written without spaces and brackets. */
 const link = (url: string): string => `<${new URL(url).href.replace(/[<>\s]/g, encodeURIComponent)}>`;
 
 const idOf = (text: string): string => text.replace(/[^\w-]/g, "").replaceAll("--", "-");
@@ -110,7 +105,7 @@ const warned = ({ message, path, fix_recipe }: Warning): string => {
   return `- ${inert(what)}\n  → ${inert(fix_recipe)}`;
 };
 
-/** As many as a comment has room for. */
+/** As many warnings as the comment has room for. */
 function listed(warnings: readonly Warning[], room: number): string[] {
   const lines: string[] = [];
   let left = room;
@@ -125,6 +120,8 @@ function listed(warnings: readonly Warning[], room: number): string[] {
   return lines;
 }
 
+/** A comment for a pull request. Its author chose the names of the files, and what is said of them names them again, so each
+ *  is in a code span: no host of code makes a link, a picture, a mention or HTML of that. */
 export function markdownOf(site_id: string, preview: PreviewResult, { warnings }: Receipt): string {
   const { url, version_url, live_url, version_id, expires_at, changed, files } = preview;
   const { added, removed } = files;

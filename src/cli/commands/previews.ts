@@ -1,5 +1,4 @@
-/** `svc previews`: what is shown beside the live version, newest first. */
-
+/** `svc previews` lists what is shown next to the live version, newest first; `svc promote` makes one of them live. */
 import { createHash } from "node:crypto";
 import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
@@ -13,7 +12,7 @@ import { columns, dim, green, text } from "../terminal/text.ts";
 import { age, duration } from "../terminal/units.ts";
 import { chooseSite, type OpenedSite, openSite, rollbackCommand, siteGone, touchLink } from "./chosen-site.ts";
 
-/** A person reads how long ago and for how long, a program when. */
+/** The rows of the list: a person reads how long ago and how long still, a program reads times. */
 function rowsFor({ terminal, now }: Context, site: OpenedSite, previews: readonly PreviewRow[]): string[] {
   if (!terminal.resultIsRead) {
     return previews.map(({ name, url, version_id, expires_at }) =>
@@ -41,8 +40,7 @@ export async function previews(context: Context, given: Given): Promise<void> {
   for (const row of rowsFor(context, opened, body.previews)) context.terminal.result(row);
 }
 
-/** `svc promote`: what a preview shows is live, byte for byte. */
-
+/** `svc promote`: makes a preview live, byte for byte. */
 export async function promote(context: Context, given: Given): Promise<void> {
   if (given.argument === undefined) throw usage(`Which preview? ${svc("previews")} lists them.`);
   const opened = await openSite(context, chooseSite(context, given, undefined), 1);
@@ -65,13 +63,11 @@ export async function promote(context: Context, given: Given): Promise<void> {
   context.terminal.say(dim(text`  Back again: ${rollbackCommand(context, opened, body.previous_version_id)}\n`));
 }
 
-/** A call about a site's previews. */
-
-/** With its site, where that has an end. */
+/** When a preview ends: no later than its site. */
 export const endOf = (expires_at: number, { record }: Pick<OpenedSite, "record">): number =>
   Math.min(expires_at, record.expires_at ?? Infinity);
 
-/** What the server says of the site, and not of what was asked. */
+/** Explains a refusal that is about the site or the server, not about the call. */
 export const forSite =
   (context: Context, site: OpenedSite) =>
   (error: unknown): never => {
@@ -85,33 +81,31 @@ export const forSite =
     );
   };
 
-/** The name of a preview, made of any text: of a branch, of a merge request (BEYOND 7). */
-
-/** Of a label of a host name; the name stands in it before two hyphens and the slug. */
+/** The longest label of a host name: the preview's name, two hyphens and the slug. */
 const LONGEST_LABEL = 63;
 const longestFor = (slug: string): number => LONGEST_LABEL - "--".length - slug.length;
 
 const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);
-/** What no preview may be called: a version's id, and what browsers take for another writing system's mark. */
+/** Names that no preview may have: a version's id, and `xn`, which marks another writing system in host names. */
 const isTaken = (name: string): boolean => isVersionId(name) || name === "xn";
 
 const withoutEnds = (text: string): string => text.replace(/^-+|-+$/g, "");
 
-/** `slug`: of the site. */
+/** The name of a preview, made of any text, such as a branch (BEYOND 7). `slug` is the site's. */
 export function nameOf(text: string, slug: string): string {
   const name = withoutEnds(text.toLowerCase().replace(/[^a-z0-9]+/g, "-"));
   const longest = longestFor(slug);
   if (name !== "" && name.length <= longest && !isTaken(name)) return name;
   const mark = createHash("sha256").update(text).digest("hex").slice(0, 4);
-  // Of a text without a letter that a host name has, nothing is left.
+  // Nothing is left of a text without a letter that a host name may have.
   return `${withoutEnds(name.slice(0, longest - mark.length - 1)) || "preview"}-${mark}`;
 }
 
-/** As a command takes it: a version_id is one already. */
+/** The preview that a command names: by its text, or by a version_id. */
 const namedPreview = (text: string, slug: string): string =>
   isVersionId(text.toLowerCase()) ? text.toLowerCase() : nameOf(text, slug);
 
-/** What the build runs for: the pull request that GitHub or Forgejo names, else GitLab's branch; null where neither is
+/** What the build runs for: the pull request that GitHub or Forgejo names, else GitLab's branch; null if neither is
  *  known. */
 export function textFrom(env: Env): string | null {
   const pull = /^refs\/pull\/(\d+)\//.exec(env["GITHUB_REF"] ?? "")?.[1];

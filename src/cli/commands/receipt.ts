@@ -1,5 +1,5 @@
-/** What a person is told after a deploy: that it is live and for how long, what was fixed, what is still wrong. */
-
+/** The receipt of a deploy, of a preview or of a dry run: for a person, what was fixed, what is still wrong and how long the
+ *  site stays; for a program, the object of `--json`. */
 import { join } from "node:path";
 import { BUILD_DIR_CANDIDATES } from "../../client/build-dir-candidates.ts";
 import { quoted } from "../../client/build-dir.ts";
@@ -33,13 +33,13 @@ function byRecipe(warnings: readonly Warning[]): [recipe: string, messages: stri
   return [...groups];
 }
 
-/** A recipe stands below all that it mends, and says how many that are. */
+/** A recipe comes below all the warnings that it mends, and says how many they are. */
 function forAll(recipe: string, warnings: number): string {
   if (warnings === 1) return recipe;
   return warnings === 2 ? `For both: ${recipe}` : `For all ${warnings}: ${recipe}`;
 }
 
-/** They come with each deploy, and with a dry run, which stores nothing. */
+/** Says how to see the warnings that are not shown: a dry run has them too, and stores nothing. */
 function more(terminal: Terminal, hidden: number): void {
   if (hidden === 0) return;
   terminal.insist(dim(text`    … and ${hidden} more; all of them by the same command with --dry-run 2> warnings.txt`));
@@ -52,7 +52,7 @@ function tellHealed(terminal: Terminal, healed: readonly Healed[]): void {
   terminal.insist(text``);
 }
 
-/** What became of what was deployed. */
+/** The outcome of what was sent. */
 type Became = keyof typeof VERDICTS;
 const VERDICTS = {
   live: "live, but not all right yet",
@@ -74,14 +74,14 @@ function tellWarnings(terminal: Terminal, warnings: readonly Warning[], became: 
   terminal.insist(text``);
 }
 
-/** Told with `--json` too: a deploy that was answered 200 can still serve a broken site. */
+/** Printed with `--json` too: a deploy that was answered 200 can still serve a broken site. */
 export function tellReceipt(terminal: Terminal, result: Receipt, became: Became = "live"): void {
   tellHealed(terminal, result.healed);
   tellWarnings(terminal, result.warnings, became);
 }
 
-/** How long the site stays, in words, and what makes it stay. Whoever has the claim link takes the site, so it is shown
- *  to a person at a terminal alone: the log of a build may be public (CONTRACT 8). */
+/** Tells how long the site stays, and how to keep it. The claim link gives the site away, so only a person at a terminal
+ *  sees it: the log of a build may be public (CONTRACT 8). */
 export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployResult, "expires_at" | "claim_url">) {
   const { expires_at, claim_url } = result;
   if (expires_at === null) return;
@@ -92,12 +92,10 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
   terminal.say(text`  ${dim(claim_url)}`);
 }
 
-/** The recipes of a receipt as they read on this machine: the server knows neither its package manager nor its shell. */
-
-/** As the server writes it: it cannot know better. */
+/** The command as the server writes it: it cannot know better. */
 const NPM_BUILD = /\bnpm run build\b/g;
 
-/** Where sources were sent with their build beside them, the recipe ends with the command for the build. */
+/** If sources were sent together with their build, the recipe ends with the command for the build. */
 function withBuild({ cwd }: Context, { files, location }: Content, command: (path: string) => string) {
   const built = BUILD_DIR_CANDIDATES.find((folder) => files.has(`${folder}/index.html`));
   return (warning: DeployResult["warnings"][number]): DeployResult["warnings"][number] => {
@@ -107,7 +105,8 @@ function withBuild({ cwd }: Context, { files, location }: Content, command: (pat
   };
 }
 
-/** `command`: the one that sends a path to where this content went. */
+/** The receipt with recipes for this machine: the server knows neither its package manager nor its shell. `command` is the one
+ *  that sends a path to where this content went. */
 export async function localReceipt(
   context: Context,
   receipt: Receipt,
@@ -123,20 +122,18 @@ export async function localReceipt(
   };
 }
 
-/** `--dry-run`: what a deploy would do, with nothing stored. */
-
 export const isDryRun = (given: Given): boolean => given.has("dry-run");
 
-/** What a person is told who stops it once the whole upload is handed over. */
+/** The sentence for a person who stops it after the whole upload was handed over. */
 export const stoppedLate = (given: Given): string => (isDryRun(given) ? STOPPED.early : STOPPED.late);
 
-/** A query for `path`, of the parameters that are there. */
+/** `path` with a query of the parameters that are not null. */
 export function withQuery(path: string, ...parameters: readonly (string | null)[]): string {
   const query = parameters.filter((parameter) => parameter !== null).join("&");
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** The paths go to stdout, marked as `diff` marks them; everything else to stderr. */
+/** Tells what a deploy would change. The paths go to stdout, marked as `diff` marks them; everything else goes to stderr. */
 export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, receipt: Receipt): void {
   if (given.json) {
     terminal.json({ ok: true, ...result });
@@ -157,13 +154,11 @@ export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, rec
   tellReceipt(terminal, receipt, "nothing");
 }
 
-/** The object that `--json` prints after a deploy (SPEC). */
-
 interface Published extends Receipt {
   url: string;
   site_id: string;
   version_id: string;
-  /** Epoch milliseconds, as the API has it. */
+  /** Epoch milliseconds, as in the API. */
   expires_at: number | null;
   manage_token?: string | null;
   claim_token?: string | null;
@@ -179,6 +174,7 @@ export function versionUrl(url: string, version_id: string): string {
   return `${protocol}//${version_id}--${host}`;
 }
 
+/** The object that `--json` prints after a deploy (SPEC). */
 export const deployJson = (published: Published, { source, files, bytes }: Content, elapsed_ms: number) => ({
   ok: true,
   url: published.url,

@@ -1,6 +1,5 @@
-/** How a new version gets to a site that is there: of what the site has already nothing is sent, where that saves enough
- *  to be worth the question (BEYOND 6). */
-
+/** Sends a new version to a site that exists. What the site already has is left out, if that saves enough to be worth asking
+ *  (BEYOND 6): the client asks by a list of hashes (the plan), and sends the rest (the delta). */
 import { contentHash } from "../../base/version-id.ts";
 import type { Context } from "../command.ts";
 import { ask } from "../service/api.ts";
@@ -19,26 +18,26 @@ interface Sending<Answer> {
   path: string;
   shape: Shape<Answer>;
   spinner: Spinner;
-  /** Said where it is stopped once all of it was handed over. */
+  /** The sentence for a person who stops it after the whole upload was handed over. */
   late: string;
 }
 
-/** Less is sent anew: the plan and its answer take about as long. */
+/** Fewer bytes are simply sent again: the plan and its answer take about as long. */
 const WORTH_BYTES = 32 * 1024;
-/** What was pruned since the plan, or is damaged, is told once; twice, and something else is wrong. */
+/** The server names what was pruned since the plan, or is damaged, once; a second time something else is wrong. */
 const TRIES = 2;
 
 type Hashed = ReturnType<typeof hashFiles>;
 type Need = ReadonlySet<string>;
 
-/** A server from before there were plans, one that has had enough of them, or one that takes no list as long. */
+/** Whether the server takes no plan: it is older than plans, has had enough of them, or takes no list as long. */
 function takesNoPlan(error: unknown): boolean {
   if (!(error instanceof ApiFailure)) return false;
   const { status, code } = error;
   return (status === 404 && code !== "unknown_site") || status === 405 || status === 429 || code === "body_too_large";
 }
 
-/** The hashes that the site lacks; null: all is to be sent. */
+/** The hashes that the site lacks; null if everything must be sent. */
 async function askNeed({ server, credential, site_id }: Site, files: Hashed, spinner: Spinner): Promise<Need | null> {
   spinner.label("Asking what the site has already");
   const path = `/sites/${site_id}/plan`;
@@ -51,7 +50,7 @@ async function askNeed({ server, credential, site_id }: Site, files: Hashed, spi
   }
 }
 
-/** After a delta that was refused for what it left out: with that. Null: all is to be sent. */
+/** What to send after a delta was refused for what it left out: that too. Null if everything must be sent. */
 function needAfter(need: Need, error: unknown): Need | null {
   if (!(error instanceof ApiFailure)) throw error;
   if (error.code === "unsupported_media_type") return null;
@@ -68,7 +67,7 @@ function sender<Answer>(
   const send = (zip: Uint8Array<ArrayBuffer>, type?: string): Promise<Answer> => {
     context.terminal.ifStopped(STOPPED.early);
     const body = zipBody(zip, spinner, () => context.terminal.ifStopped(late), type);
-    // Equal content is one version, also where it arrives twice.
+    // Equal content is one version, even if it arrives twice.
     const call = { method: "POST" as const, path, credential: site.credential, zip: body, repeatable: true };
     return ask(site.server, call, shape);
   };
@@ -85,7 +84,7 @@ function sender<Answer>(
   };
 }
 
-/** Posts the content to `path`, which takes a zip and a delta alike, and resolves to the answer. */
+/** Posts the content to `path`, which takes a zip or a delta, and resolves to the answer. */
 export async function sendContent<Answer>(
   context: Context,
   site: Site,
@@ -106,8 +105,6 @@ export async function sendContent<Answer>(
   return whole();
 }
 
-/** What of an upload is sent to a site that has the rest (BEYOND 6): the list for the plan, and the entries of the delta. */
-
 type Files = Iterable<readonly [path: string, bytes: Uint8Array<ArrayBuffer>]>;
 
 interface HashedFile {
@@ -124,13 +121,13 @@ export const planBody = (files: readonly HashedFile[]) => ({
   files: files.map(({ path, sha256, content }) => ({ path, sha256, bytes: content.length })),
 });
 
-/** What a command reads of the answer. */
+/** The part of the answer that a command reads. */
 const PLAN = fields<{ need: string[] }>({ need: listOf(TEXT) });
 
-/** Each content once. */
+/** Each content once, by its hash. */
 const distinct = (files: readonly HashedFile[]) => new Map(files.map(({ sha256, content }) => [sha256, content]));
 
-/** How many bytes need not be sent where only `need` is. */
+/** How many bytes are saved if only `need` is sent. */
 export function bytesLeftOut(files: readonly HashedFile[], need: ReadonlySet<string>): number {
   const left = [...distinct(files)].filter(([sha256]) => !need.has(sha256));
   return left.reduce((sum, [, { length }]) => sum + length, 0);

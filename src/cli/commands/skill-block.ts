@@ -1,11 +1,12 @@
-/** The skill in a file that belongs to others: between two marker lines, with no other line changed. */
+/** The skill as a block in a file that belongs to others: between two marker lines, with no other line changed, whatever the
+ *  encoding of the file. */
 
 const BEGIN = "<!-- svc:begin: svc install skill rewrites what stands between these two lines -->";
 const END = "<!-- svc:end -->";
 const IS_BEGIN = /^[ \t]*<!-- svc:begin\b.*-->[ \t]*$/;
 const IS_END = /^[ \t]*<!-- svc:end\b.*-->[ \t]*$/;
 
-/** Lines, each with its own line end. */
+/** The lines of a text, each with its own line end. */
 const linesOf = (text: string): string[] => text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
 const bare = (line: string): string => line.replace(/[\r\n]+$/, "");
 
@@ -16,8 +17,8 @@ export function lineEndOf(text: string): string {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "\n";
 }
 
-/** Of a block that has lost a marker: how many lines at the start of `lines` are the skill's. Blank lines at their end
- *  may belong to the file's owner and do not count. */
+/** How many lines at the start of `lines` are the skill's, in a block that has lost a marker. Blank lines at their end may
+ *  belong to the file's owner and do not count. */
 function ownLines(lines: readonly string[], skill: readonly string[]): number {
   let own = 0;
   while (own < lines.length && own < skill.length && bare(lines[own]!) === skill[own]) own++;
@@ -59,7 +60,7 @@ function appended(text: string, block: string, end: string): string {
   return `${ended}${end}${block}`;
 }
 
-/** The text with the block in it once: where the first one stood, else at the end. */
+/** The text with the block in it once: in place of the first one, else at the end. */
 export function withBlock(text: string, skill: string): string {
   const end = lineEndOf(text);
   const own = skill.trimEnd().split("\n");
@@ -78,10 +79,8 @@ export function withBlock(text: string, skill: string): string {
   return rest === "" && !/[\r\n]$/.test(text) && spans.length === 1 ? bare(result) : result + rest;
 }
 
-/** Turns bytes into text and back without losing one: what stands around the block may be in any encoding. */
-
 interface Encoding {
-  /** What the file began with. */
+  /** The bytes that such a file begins with. */
   bom: Buffer;
   decode(bytes: Buffer): string;
   encode(text: string): Buffer;
@@ -114,7 +113,7 @@ const ENCODINGS: readonly Encoding[] = [
 const encodingOf = (bytes: Buffer): Encoding =>
   ENCODINGS.find(({ bom }) => bytes.subarray(0, bom.length).equals(bom)) ?? bytewise(NONE);
 
-/** The same file with its text changed. */
+/** The same file with its text changed, and no other byte. */
 export function changeText(bytes: Buffer, change: (text: string) => string): Buffer {
   const { bom, decode, encode } = encodingOf(bytes);
   return Buffer.concat([bom, encode(change(decode(bytes.subarray(bom.length))))]);

@@ -1,20 +1,20 @@
-/** Where the coding agents look for instructions, and how one sees that a project uses an agent. */
+/** The coding agents: where each looks for instructions, and how a project shows that it uses one. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import skill from "./skill.md" with { type: "text" };
 
 export interface SkillTarget {
-  /** Also its flag. */
+  /** The agent's name, and its flag. */
   name: string;
-  /** Below the project. */
+  /** The path below the project. */
   file: string;
-  /** Below the home folder; null where the agent has no place there. */
+  /** The path below the home folder; null if the agent has no place there. */
   global: string | null;
-  /** What shows that the agent is used here; null: written always. */
+  /** A folder or file that shows that the agent is used here; null if the skill is always written. */
   sign: { folder: string } | { file: string } | null;
-  /** The file is written by others too: the text stands in it as a block. */
+  /** Whether others write the file too: then the text is a block in it. */
   shared: boolean;
-  /** What the agent wants ahead of the text in a file of its own. */
+  /** The lines that the agent wants before the text in a file of its own. */
   heading: string;
 }
 

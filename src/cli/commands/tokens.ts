@@ -1,5 +1,4 @@
-/** `svc token create`, `list` and `revoke`: what CI deploys with. */
-
+/** `svc token create`, `list` and `revoke`: deploy tokens, for CI. `svc tokens revoke` ends the manage_tokens of a site. */
 import { milliseconds, UNIT_MS } from "../../base/units.ts";
 import { visible } from "../../base/visible.ts";
 import type { Context, Given } from "../command.ts";
@@ -55,7 +54,7 @@ function nameOf(given: Given): string {
   throw usage(`--name wants 1 to ${LONGEST_NAME} characters that everybody sees.`);
 }
 
-/** What a server from before there were any says of their address, and so does the address of a site. */
+/** Explains the 404 of a server that is older than deploy tokens, or of a site's address. */
 const forTokens =
   ({ origin }: Server) =>
   (error: unknown): never => {
@@ -95,7 +94,7 @@ const dayOf = (at: string | number): string => new Date(at).toISOString().slice(
 
 const NAME_WIDTH = 32;
 
-/** On a terminal; a program reads the JSON, or whole words a line. */
+/** A row of the list. Only on a terminal is a long name cut. */
 const rowOf = ({ resultIsRead }: Context["terminal"], token: ListedDeployToken): string[] => [
   token.token_id,
   resultIsRead ? cut(token.name, NAME_WIDTH) : token.name,
@@ -130,7 +129,7 @@ export async function revokeToken({ server, env, terminal }: Context, given: Giv
   const credential = requireSession(env, server, "token revoke");
   const path = `${PATH}/${argument}`;
   await ask(server, { method: "DELETE", path, credential, repeatable: false }, ANY).catch(async (error: unknown) => {
-    // Of a token that is none an older server says the same.
+    // An older server says the same of every token.
     if (error instanceof ApiFailure && error.code === "not_found") await allTokens(server, credential);
     throw error;
   });
@@ -138,9 +137,7 @@ export async function revokeToken({ server, env, terminal }: Context, given: Giv
   terminal.say(text`\n  ${green("✓")} The deploy token has ended\n`);
 }
 
-/** `svc tokens revoke`: whoever has a manage_token of the site writes to it no longer; its owner's session still does. */
-
-/** This machine's own is ended with the others: the next update is given a fresh one by the session. */
+/** This machine's own token has ended too: the session gets a fresh one with the next update. */
 function forgetTokens({ links }: Context, isOurs: ReturnType<typeof isLinkOf>): void {
   try {
     links.edit((link) => (isOurs(link) ? { ...link, manage_token: null } : link));
@@ -149,6 +146,7 @@ function forgetTokens({ links }: Context, isOurs: ReturnType<typeof isLinkOf>): 
   }
 }
 
+/** `svc tokens revoke`: ends every manage_token of a site; its owner's session still changes it. */
 export async function tokens(context: Context, given: Given): Promise<void> {
   if (given.argument !== "revoke") {
     throw usage(`What can be done with tokens is: ${svc("tokens revoke")}. For deploy tokens: ${svc("token create")}`);

@@ -1,5 +1,4 @@
-/** `svc versions`: what can be rolled back to, newest first. */
-
+/** `svc versions` lists what can be rolled back to, newest first; `svc rollback` makes one of them live again. */
 import type { Context, Given } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
@@ -14,7 +13,7 @@ import { versionUrl } from "./receipt.ts";
 
 const TITLE_WIDTH = 40;
 
-/** What a browser saw go wrong, below the version's row. */
+/** Tells below a version's row what a browser saw go wrong. */
 function tellSeen(terminal: Terminal, { render }: VersionRow): void {
   for (const { message, fix_recipe } of render?.warnings ?? []) {
     sayWithMark(terminal, yellow("!"), message);
@@ -22,7 +21,7 @@ function tellSeen(terminal: Terminal, { render }: VersionRow): void {
   }
 }
 
-/** A person reads what it was and how long ago, a program SPEC's row. */
+/** The rows of the list: a person reads a title and an age, a program the row of SPEC. */
 function rowsFor({ terminal, now }: Context, page: readonly VersionRow[], live: string): string[] {
   const mark = (version_id: string) => (version_id === live ? "[live]" : "");
   if (!terminal.resultIsRead) {
@@ -61,8 +60,6 @@ export async function versions(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** `svc rollback`: an earlier version is live again. Nothing is deleted, so the way forward stays open. */
-
 function named(versions: readonly VersionRow[], written: string): string {
   const ids = versions.map(({ version_id }) => version_id);
   const prefix = written.toLowerCase();
@@ -83,6 +80,7 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
   throw new Failure("no_previous_version", `${why}: there is none to go back to. ${way}`);
 }
 
+/** `svc rollback`: makes an earlier version live again. Nothing is deleted, so the way forward stays open. */
 export async function rollback(context: Context, given: Given): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, undefined), undefined, VERSION_IDS);
   const { record, server, credential } = opened;

@@ -1,5 +1,5 @@
-/** A small JSON file that several CLIs may change at once, holds secrets, and must not be lost to a broken write. */
-
+/** The files that the CLI remembers things in, outside of every project: small JSON that holds secrets, that several CLIs may
+ *  change at once, and that must not be lost to a broken write. */
 import {
   closeSync,
   fsyncSync,
@@ -18,7 +18,7 @@ import { codeOf } from "../failure.ts";
 import { sleepSync } from "../sleep-sync.ts";
 import type { Env } from "../terminal/index.ts";
 
-/** The parsed content; null where there is no file. Throws where it is not JSON. */
+/** The parsed content; null if there is no file. Throws if it is not JSON. */
 export function readShared(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, "")) as unknown;
@@ -67,17 +67,14 @@ export function changeShared(file: string, change: () => unknown): void {
   }
 }
 
-/** One of several CLIs at a time. Nothing that Node has on each system locks a file for as long as a process lives, so the
- *  lock is a file that names its holder. */
-
-/** Of a lock that names nobody: its holder was ended as it took it. */
+/** The life of a lock without a name: its holder was ended while it took it. */
 const UNNAMED_MS = 2_000;
-/** Of one whose holder cannot be asked for, being of another machine, or whose number another program may have by now. */
+/** The life of a lock whose holder cannot be looked up: it is on another machine, or another program has its number now. */
 const FORGOTTEN_MS = 60_000;
 const PATIENCE_MS = 10_000;
 
 interface FileLock {
-  /** False once somebody else took it, who thought its holder dead. */
+  /** False after another CLI took the lock because it thought the holder dead. */
   isHeld(): boolean;
   release(): void;
 }
@@ -107,7 +104,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether nobody holds it any more. */
+/** Whether the lock was left by a holder that is gone. */
 function isLeft(lock: string): boolean {
   const content = contentOf(lock);
   if (content === null) return false; // it was given back
@@ -116,7 +113,7 @@ function isLeft(lock: string): boolean {
   return (host === hostname() && !isRunning(Number(pid))) || ageOf(lock) > FORGOTTEN_MS;
 }
 
-/** One at a time looks and takes it away: what was looked at before may be another's lock by now. */
+/** Removes a lock that was left. One CLI at a time does so: a lock that was looked at before may be another's by now. */
 function clear(lock: string): void {
   const guard = `${lock}.clearing`;
   try {
@@ -131,7 +128,8 @@ function clear(lock: string): void {
   }
 }
 
-/** Throws EEXIST where another holds it for ten seconds. */
+/** Takes the lock, which one CLI holds at a time. Node has nothing on every system that locks a file for as long as a process
+ *  lives, so the lock is a file that names its holder. Throws EEXIST if another CLI holds it for ten seconds. */
 function takeLock(lock: string): FileLock {
   const mine = `${process.pid} ${hostname()}\n${Date.now()}\n`;
   for (const started = Date.now(); ; sleepSync(10)) {
@@ -147,8 +145,7 @@ function takeLock(lock: string): FileLock {
   return { isHeld, release: () => void (isHeld() && rmSync(lock, { force: true })) };
 }
 
-/** Where the CLI remembers things: never in the project. */
-
+/** The folder of the saved files. */
 export function configDir(env: Env, platform: string = process.platform, home: string = homedir()): string {
   if (env["SVC_CONFIG_DIR"]) return env["SVC_CONFIG_DIR"];
   if (platform === "darwin") return posix.join(home, "Library", "Application Support", "svc");

@@ -1,5 +1,4 @@
-/** The service as the CLI calls it. */
-
+/** Calls of the service by the CLI, and a sentence for a person if no answer came. */
 import { setTimeout as wait } from "node:timers/promises";
 import { readAtMost, TooLongAnswer } from "../../client/bounded-body.ts";
 import { direct, localFetch } from "../../client/loopback.ts";
@@ -11,7 +10,7 @@ import { otherWays, proxyOf, throughProxy, whereToLook } from "./which-server.ts
 import { refusal, strange, unexpected } from "./refusal.ts";
 import type { Shape } from "./shape.ts";
 
-/** What `fetch` sends: the bytes, or a stream of them. */
+/** The body that `fetch` sends: bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 export interface ApiCall {
@@ -20,12 +19,12 @@ export interface ApiCall {
   path: string;
   credential: Credential | null;
   json?: unknown;
-  /** `body` is made anew for each try. A stream does not tell its length, so `bytes` does. */
+  /** `body` is made anew for each try. A stream has no length, so `bytes` gives it. */
   zip?: { type: string; bytes: number; body(): Body };
   idempotency_key?: string;
   /** The solved challenge of an anonymous deploy. */
   proof?: string;
-  /** A second try after a broken connection can do no harm. */
+  /** Whether a second try after a broken connection can do no harm. */
   repeatable: boolean;
 }
 
@@ -49,7 +48,7 @@ function requestInit(call: ApiCall): RequestInit & { duplex?: "half" } {
   return { ...init, signal, body: JSON.stringify(call.json) };
 }
 
-/** A busy server asks for one more try after so many seconds. Null: it asked for none, or for a long wait. */
+/** The seconds after which a busy server asks for one more try; null if it asks for none, or for a long wait. */
 function pauseAskedFor(response: Response): number | null {
   const after = response.headers.get("retry-after");
   const seconds = after === null || !/^\d+$/.test(after) ? null : Number(after);
@@ -80,7 +79,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** What the server answered, read to its end. Throws where it is no success. */
+/** The server's answer, read to its end. Throws if it is no success. */
 async function answer(server: Server, call: ApiCall, most?: number): Promise<[Response, Uint8Array]> {
   const response = await send(server, call);
   const bytes = await readAtMost(response, most).catch(async (error: unknown) => {
@@ -90,11 +89,11 @@ async function answer(server: Server, call: ApiCall, most?: number): Promise<[Re
   throw refusal(server, call, response, parsed(new TextDecoder().decode(bytes)));
 }
 
-/** The bytes of a success; at most so many are read. */
+/** The bytes of a success; at most `most` are read. */
 export const askBytes = async (server: Server, call: ApiCall, most: number): Promise<Uint8Array> =>
   (await answer(server, call, most))[1];
 
-/** Resolves to the body of a success, `{}` where it has none; every other outcome throws a Failure with a sentence. */
+/** Resolves to the body of a success, `{}` if it has none; every other outcome throws a Failure with a sentence. */
 export async function ask<Answer>(server: Server, call: ApiCall, shape: Shape<Answer>): Promise<Answer> {
   const [response, bytes] = await answer(server, call);
   const body = response.status === 204 ? {} : parsed(new TextDecoder().decode(bytes));
@@ -105,9 +104,7 @@ export async function ask<Answer>(server: Server, call: ApiCall, shape: Shape<An
   throw unexpected(server, response.status, sentence);
 }
 
-/** Why no answer came. */
-
-/** `ECONNREFUSED` and the like: Bun has it on the error, Node on its cause. */
+/** The reason why no answer came, such as `ECONNREFUSED`: Bun has it on the error, Node on its cause. */
 function reasonOf(error: unknown): string {
   const { code, name, message, cause } = Object(error) as {
     code?: string;
@@ -119,7 +116,7 @@ function reasonOf(error: unknown): string {
   return code ?? cause?.code ?? cause?.message ?? name ?? message ?? "no answer";
 }
 
-/** The code of Bun's error where the proxy refuses to connect to the server. */
+/** The code of Bun's error if the proxy refuses to connect to the server. */
 const REFUSED_BY_PROXY = "ERR_PROXY_TUNNEL";
 
 /** In these cases nothing was sent, and a second try at once would fail in the same way. */
@@ -145,7 +142,7 @@ const wasNeverSent = (error: unknown): boolean => NO_CONNECTION.has(reasonOf(err
 
 const PROBE_MS = 3_000;
 
-/** The address under the other scheme, where that is what the port speaks. No token is sent to find out. */
+/** The address under the other scheme, if the port speaks that. No token is sent to find out. */
 async function underOtherScheme({ origin }: Server): Promise<string | null> {
   const url = new URL(origin);
   // Without a port the two schemes are two servers.
@@ -155,7 +152,7 @@ async function underOtherScheme({ origin }: Server): Promise<string | null> {
   const answers = await fetch(new URL("/healthz", url), init).then(
     async (response) => {
       await response.body?.cancel();
-      // What refuses plain requests on its port for TLS says so by a 400.
+      // A server that refuses plain requests on its port for TLS says so with a 400.
       return response.status !== 400;
     },
     (error: unknown) => UNTRUSTED.test(reasonOf(error)),
@@ -163,7 +160,7 @@ async function underOtherScheme({ origin }: Server): Promise<string | null> {
   return answers ? url.origin : null;
 }
 
-/** `begun`: it broke off, so that the port speaks what was asked. */
+/** The failure for a call without an answer. `begun` means that an answer began and broke off, so the scheme was right. */
 async function unreachable(server: Server, error: unknown, begun = false): Promise<Failure> {
   if (error instanceof TooLongAnswer) {
     return unexpected(server, 200, `${server.origin} sent ${error.message}: that is no answer of an svc server.`);

@@ -1,5 +1,5 @@
-/** The end of every way to sign in: the session is saved, and the sites deployed before become the account's. */
-
+/** The end of every way to sign in: saves the session, and makes the anonymous sites that this machine remembers the
+ *  account's. */
 import type { Context } from "../command.ts";
 import { asFailure, Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
@@ -15,7 +15,7 @@ import { ATTACHED, type Attached } from "./wire-account.ts";
 export interface Session {
   session_token: string;
   account_id: string;
-  /** Where it is known. */
+  /** Left out if it is not known. */
   email?: string;
 }
 
@@ -29,10 +29,10 @@ function save({ env }: Context, { origin, base }: Server, { session_token, accou
   }
 }
 
-/** Of many the newest: a program that deployed a folder again and again has left them. */
+/** Only the newest are named: a program that deployed a folder again and again has left many. */
 const MOST_TOLD = 5;
 
-/** Whoever deployed a folder anew may not want the site that it had before: it is not attached unasked. */
+/** Names the sites that a later deploy of their folder replaced. The person may not want them, so they are not attached. */
 function tellReplaced({ links, terminal }: Context, { origin }: Server): void {
   const replaced = links.read().replaced.filter((link) => link.origin === origin);
   for (const { url, site_id } of replaced.slice(0, MOST_TOLD)) {
@@ -40,7 +40,7 @@ function tellReplaced({ links, terminal }: Context, { origin }: Server): void {
   }
 }
 
-/** The person is signed in even where attaching fails: the failure is told, with the command that tries again. */
+/** Attaches the sites. If that fails the person is signed in all the same, and reads which command tries again. */
 async function attach(context: Context, server: Server, token: string) {
   const before = context.links.read().live;
   try {
@@ -68,8 +68,6 @@ export async function signIn(context: Context, server: Server, session: Session)
   return attachment;
 }
 
-/** The anonymous sites that this machine remembers become the account's. */
-
 const MOST_AT_ONCE = 100;
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -94,7 +92,7 @@ function rememberedSites({ links }: Context, origin: string): Pick<Link, "site_i
   return [...sites.values()];
 }
 
-/** What has an owner does not expire; what is gone is forgotten. */
+/** Updates the links: a site with an owner does not expire, one that is gone is forgotten. */
 function updateLinks({ links }: Context, origin: string, { attached, skipped }: Attached): void {
   const gone = new Set(skipped.filter(({ reason }) => reason === "not_found").map(({ site_id }) => site_id));
   const yours = skipped.filter(({ reason }) => reason === "already_yours").map(({ site_id }) => site_id);
@@ -106,7 +104,7 @@ function updateLinks({ links }: Context, origin: string, { attached, skipped }: 
   });
 }
 
-/** Attaches as many at once as the server takes. Where one request fails, what the earlier ones attached stays so. */
+/** Attaches as many sites at once as the server takes. If a request fails, what earlier ones attached stays attached. */
 async function attachRemembered(context: Context, server: Server, credential: Credential): Promise<Attached> {
   const sites = rememberedSites(context, server.origin);
   const done: Attached = { attached: [], skipped: [] };

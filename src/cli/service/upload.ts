@@ -1,5 +1,4 @@
-/** The upload of a zip, with its progress on the spinner. */
-
+/** The upload of a zip with its progress on the spinner, and the proof of work that the service may demand before it. */
 import { MOST_PROOFS, solve } from "../../client/challenge.ts";
 import type { Server } from "../saved/server.ts";
 import type { Spinner } from "../terminal/spinner.ts";
@@ -11,7 +10,7 @@ import { CHALLENGE } from "./wire.ts";
 
 const CHUNK = 64 * 1024;
 
-/** Hands the zip to the network in small pieces: handed over whole, it would lie in a buffer and count as sent. */
+/** Hands the zip to the network in small pieces: as a whole it would wait in a buffer and count as sent. */
 function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void): ReadableStream<Uint8Array> {
   let sent = 0;
   return new ReadableStream<Uint8Array>(
@@ -28,7 +27,7 @@ function watched(zip: Uint8Array<ArrayBuffer>, onSent: (bytes: number) => void):
   );
 }
 
-/** The body of the upload for `ask`. `onAll` is called when all of it is handed over: from then on the server can
+/** The body of the upload for `ask`. `onAll` is called when all of it is handed to the network: from then on the server can
  *  publish it. */
 export const zipBody = (
   zip: Uint8Array<ArrayBuffer>,
@@ -48,17 +47,16 @@ export const zipBody = (
     }),
 });
 
-/** What a person is told who stops a deploy: while the upload is not whole the server cannot have published it. */
+/** Sentences for a person who stops a deploy: before the upload is whole the server cannot have published it. */
 export const STOPPED = { early: "Nothing was published.", late: "It may have been published." } as const;
-
-/** A call for which the service may demand a proof of work. The CLI makes the proof and shows its progress. */
 
 const isAsked = (error: unknown): boolean => error instanceof ApiFailure && error.code === "challenge_failed";
 
-/** Per cent: how likely it is that this many tries are enough. */
+/** The progress in per cent: how likely it is that this many tries are enough. */
 const done = (tries: number, expected: number): number => Math.floor(100 * (1 - Math.exp(-tries / expected)));
 
-/** `refused` is called where the server wants a proof first: what came without one is nowhere. */
+/** Asks, and makes a proof of work if the service demands one. `refused` is called then: what came without a proof was not
+ *  stored. */
 export async function askWithProof<Answer>(
   server: Server,
   call: ApiCall,

@@ -1,5 +1,4 @@
-/** What a person is told where the trouble may be which server was asked (CONTRACT 8). */
-
+/** Sentences for a person whose trouble may be which server was asked, or the proxy on the way to it (CONTRACT 8). */
 import { isLoopback } from "../../client/loopback.ts";
 import { Failure } from "../failure.ts";
 import { svc, svcServer } from "../invocation.ts";
@@ -10,7 +9,7 @@ import type { Env } from "../terminal/index.ts";
 const sentences = (...parts: readonly (string | null)[]): string =>
   parts.filter((part) => part !== null && part !== "").join(" ");
 
-/** How another one is named. Where a person named this one, or a link did, they know. */
+/** How to name another server; null if a person named this one, or a link did: then they know. */
 const another = ({ chosen_by }: Server): string | null =>
   chosen_by === "login" || chosen_by === "build"
     ? `For another server: DEPLOY_URL=https://… ${svc()}, or ${svc("login <url>")}.`
@@ -21,15 +20,15 @@ function elsewhere({ origin }: Server, env: Env): string | null {
   return other === null ? null : `You are signed in to ${other}.`;
 }
 
-/** To follow a sentence that names the server. */
+/** Follows a sentence that names the server. */
 export const otherWays = (server: Server, env: Env = process.env): string =>
   sentences(another(server), elsewhere(server, env));
 
-/** A server of this machine that nobody named can be started. */
+/** How to start a server on this machine, if none was named. */
 const startIt = (): string =>
   `Start one in another terminal with ${svcServer()}, or name yours: DEPLOY_URL=https://… ${svc()}, or ${svc("login <url>")}.`;
 
-/** What to look at where nothing answers. `proxy`: whether one stands between. */
+/** What to look at if nothing answers. `proxy` says whether there is one on the way. */
 export function whereToLook(server: Server, proxy: boolean, env: Env = process.env): string {
   const { chosen_by, origin } = server;
   const network = proxy ? "the proxy and the network" : "the network";
@@ -44,7 +43,7 @@ export function whereToLook(server: Server, proxy: boolean, env: Env = process.e
   return sentences(look, otherWays(server, env));
 }
 
-/** For commands that need an account. */
+/** The credential of a command that needs an account; a failure without one. */
 export function requireSession(env: Env, server: Server, command: string): Credential {
   const credential = session(env, server.origin);
   if (credential !== null && !isDeployToken(credential.token)) return credential;
@@ -60,8 +59,6 @@ export function requireSession(env: Env, server: Server, command: string): Crede
   );
 }
 
-/** The proxy that the environment names for a URL, as Bun's fetch reads it. */
-
 /** An entry of NO_PROXY: a host with all below it, at one port or at any. */
 function isExempt({ hostname, port, protocol }: URL, entry: string): boolean {
   if (entry === "*") return true;
@@ -70,7 +67,7 @@ function isExempt({ hostname, port, protocol }: URL, entry: string): boolean {
   return hostname === host || hostname.endsWith(`.${host}`);
 }
 
-/** The proxy as a person knows it, without its password; null where a request uses none.
+/** The proxy that the environment names for a URL, as Bun's fetch reads it, without its password; null if a request uses none.
  *  Node's fetch takes no proxy from the environment. */
 function proxyFor(base: string, env: Env): string | null {
   const url = new URL(base);
@@ -87,7 +84,7 @@ function proxyFor(base: string, env: Env): string | null {
 
 export const proxyOf = ({ base }: Server): string | null => proxyFor(base, process.env);
 
-/** Where there is a proxy, it may be what failed. */
+/** Names the proxy, if there is one: it may be what failed. */
 export function throughProxy(server: Server): string {
   const proxy = proxyOf(server);
   return proxy === null ? "" : ` through the proxy ${proxy}`;

@@ -1,13 +1,12 @@
-/** Single keys from a terminal, without their echo. */
-
+/** Input from a person, key by key and without an echo: a line, or ticks in a list; and a line from a pipe. */
 import { emitKeypressEvents } from "node:readline";
 import type { Terminal } from "./index.ts";
 import { bold, cyan, dim, text, type Text } from "./text.ts";
 
 interface Key {
-  /** `up`, `return`, `space`, `a` … */
+  /** `up`, `return`, `space`, `a` and so on. */
   name: string;
-  /** What it types. */
+  /** The text that it types. */
   typed: string;
   ctrl: boolean;
 }
@@ -48,15 +47,13 @@ function readKeys<Result>(show: () => void, onKey: (key: Key) => Result | undefi
   });
 }
 
-/** A list with ticks: arrows move, Space ticks, Enter takes them. */
-
 interface Choice {
   label: string;
   note: string;
   ticked: boolean;
 }
 
-/** Cut to one line of the terminal: a longer one could not be drawn over. */
+/** A choice as one line of the terminal, cut: a longer one could not be drawn over. */
 function row({ label, note, ticked }: Choice, isHere: boolean, width: number): Text {
   const mark = `${isHere ? ">" : " "} [${ticked ? "x" : " "}] ${label}`.slice(0, width);
   const rest = note.slice(0, Math.max(0, width - mark.length - 2));
@@ -65,7 +62,7 @@ function row({ label, note, ticked }: Choice, isHere: boolean, width: number): T
 
 const MOVES: Readonly<Record<string, number>> = { up: -1, k: -1, down: 1, j: 1 };
 
-/** Resolves to the indexes of the choices that are ticked at the end. */
+/** Shows a list with ticks: arrows move, Space ticks, Enter takes them. Resolves to the indexes of the ticked choices. */
 export async function pick(terminal: Terminal, question: string, choices: readonly Choice[]): Promise<number[]> {
   const rows = choices.map((choice) => ({ ...choice }));
   let here = 0;
@@ -86,8 +83,7 @@ export async function pick(terminal: Terminal, question: string, choices: readon
   return rows.flatMap(({ ticked }, i) => (ticked ? [i] : []));
 }
 
-/** A line typed or pasted on a terminal. A secret is never shown, so it stays out of recordings and scroll-back. */
-
+/** Reads a line typed or pasted on a terminal. A secret is not shown, so it stays out of recordings and scroll-back. */
 export async function readTyped(terminal: Terminal, question: string, how: "hidden" | "shown"): Promise<string> {
   let typed = "";
   const show = () => terminal.draw([text`${question}${how === "shown" ? typed : ""}`]);
@@ -103,7 +99,7 @@ export async function readTyped(terminal: Terminal, question: string, how: "hidd
   return answer;
 }
 
-/** What a program pipes in, up to the end of its first line: it may keep the pipe open. */
+/** Reads to the end of the first line only: the program that pipes it in may keep the pipe open. */
 export async function pipedLine(): Promise<string> {
   const { stdin } = process;
   const decoder = new TextDecoder();

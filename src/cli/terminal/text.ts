@@ -1,6 +1,5 @@
-/** What the terminal shows. Every value that enters a text is made harmless first: a server's sentence or a file's name
- *  must not move the cursor, change the title or look like something else. */
-
+/** Text for the terminal. Every value that enters a text is made harmless first: a server's sentence or a file's name must
+ *  not move the cursor, change the title or look like something else. */
 import { visibleLine } from "../../base/visible.ts";
 
 export class Text {
@@ -11,7 +10,7 @@ type Value = Text | string | number;
 
 const asText = (value: Value): Text => (value instanceof Text ? value : new Text(() => visibleLine(String(value))));
 
-/** A line. Values are made harmless unless they are texts themselves. */
+/** A line of text. Values are made harmless unless they are texts themselves. */
 export const text = (parts: TemplateStringsArray, ...values: Value[]): Text => {
   const texts = values.map(asText);
   return new Text((colors) => parts.reduce((line, part, i) => line + texts[i - 1]!.render(colors) + part));
@@ -43,12 +42,10 @@ function wrapped(words: string, width: number): string[] {
   return lines;
 }
 
-/** Columns for a person; what a program reads is JSON. */
-
-/** Characters of one width are assumed: a name in wide letters moves its row, and loses nothing. */
+/** Assumes that all characters have one width: wide letters move their row, and nothing is lost. */
 const lengthOf = (cell: string): number => [...cell].length;
 
-/** Made harmless, and at most so long. */
+/** Words made harmless, and cut to a width. */
 export function cut(words: string, width: number): string {
   const letters = [...visibleLine(words)];
   return letters.length <= width
@@ -59,7 +56,7 @@ export function cut(words: string, width: number): string {
         .trimEnd()}…`;
 }
 
-/** Two spaces part the columns. */
+/** Rows with their columns aligned, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))));
   const padded = (cell: string, column: number) => cell + " ".repeat(widths[column]! - lengthOf(cell));

@@ -1,5 +1,5 @@
-/** `svc comments approve`, `reject`, `resolve`, `reopen` and `delete`: what an owner decides of a comment. */
-
+/** `svc comments approve`, `reject`, `resolve`, `reopen` and `delete`: decisions of an owner about a comment. `owner` makes a
+ *  browser the owner on the site itself. */
 import type { Context, Given } from "../../command.ts";
 import { svc } from "../../invocation.ts";
 import { ask } from "../../service/api.ts";
@@ -30,7 +30,7 @@ export const decide =
     context.terminal.say(text`\n  ${green("✓")} ${SAID[action]}\n`);
   };
 
-/** By the session alone: a manage_token never deletes. */
+/** Needs a session: a manage_token never deletes. */
 export async function remove(context: Context, given: Given): Promise<void> {
   const id = commentId(given, svc("comments delete"));
   const site = chooseSite(context, given, undefined);
@@ -44,8 +44,7 @@ export async function remove(context: Context, given: Given): Promise<void> {
   context.terminal.say(text`\n  ${green("✓")} Deleted, with the replies where it began a thread\n`);
 }
 
-/** `svc comments owner`: the address that makes a browser the owner on the site itself, once. */
-
+/** `svc comments owner`: prints an address that makes a browser the owner on the site itself, once. */
 export async function owner(context: Context, given: Given): Promise<void> {
   const opened = await openComments(context, given);
   const made = await askComments(opened, "owner-code", OWNER_CODE, { method: "POST", json: {}, repeatable: false });

@@ -1,5 +1,5 @@
-/** `svc comments status`, `enable`, `mode` and `off`: whether visitors may comment, and who reads it. */
-
+/** `svc comments status`, `enable`, `mode`, `off` and `webhook`: whether visitors may comment, who reads it, and where events
+ *  are sent. */
 import { randomBlock } from "../../../base/random.ts";
 import type { Context, Given } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
@@ -26,12 +26,12 @@ const readSettings = (opened: OpenedSite): Promise<CommentSettings> => askCommen
 const changeSettings = (opened: OpenedSite, change: Change): Promise<CommentSettings> =>
   askComments(opened, "settings", SETTINGS, { method: "PATCH", json: change });
 
-/** Such as that browsers keep visitors' cookies on https alone (COMMENTS, ruling 9). */
+/** Prints warnings, such as that browsers keep visitors' cookies on https alone (COMMENTS, ruling 9). */
 function warn({ terminal }: Context, { warnings = [] }: CommentSettings): void {
   for (const { message, fix_recipe } of warnings) sayWithMark(terminal, yellow("!"), `${message} ${fix_recipe}`);
 }
 
-/** `anonymous http://…` on stdout; the rest is for a person. */
+/** Prints `anonymous http://…` on stdout; the rest is for a person. */
 function show({ terminal }: Context, given: Given, { record }: OpenedSite, settings: CommentSettings): void {
   const { mode, passcode_set, webhook } = settings;
   if (given.json) return terminal.json({ ok: true, ...settings });
@@ -55,7 +55,7 @@ function changed(context: Context, given: Given, opened: OpenedSite, settings: C
   terminal.result(`${settings.mode} ${opened.record.url}`);
 }
 
-/** Undefined: the mode that it last had. */
+/** Turns comments on. `wanted` is undefined for the mode that they last had. */
 async function turnOn(context: Context, given: Given, wanted: Mode | undefined): Promise<void> {
   const passcode = await givenPasscode(context, given);
   const opened = await openComments(context, given);
@@ -69,7 +69,7 @@ async function turnOn(context: Context, given: Given, wanted: Mode | undefined):
 
 const modeOf = (written: string): Mode => known(written, MODES, "mode of comments");
 
-/** In a mode, else in the one that the site last had, else in `anonymous`. */
+/** Turns comments on in the mode that is given, else in the last one, else in `anonymous`. */
 export async function enable(context: Context, given: Given): Promise<void> {
   const written = given.value("mode");
   if (written === "off") throw usage(`${svc("comments off")} turns comments off.`);
@@ -90,9 +90,7 @@ export async function off(context: Context, given: Given): Promise<void> {
   changed(context, given, opened, await changeSettings(opened, { mode: "off" }));
 }
 
-/** The passcode of comments, from a flag, a pipe or a person. Other users of a machine see what a program is started with,
- *  so the flag is the last of the ways. */
-
+// Other users of the machine see the words that a program is started with, so the flag is named last.
 const WAYS =
   "Give it as a line on stdin with --passcode-stdin, or by --passcode <passcode>, which other users of this machine may see.";
 
@@ -110,7 +108,7 @@ async function lineOfStdin(): Promise<string> {
   return line;
 }
 
-/** Undefined where none was given, and none is asked for. */
+/** The passcode of the call, if it has one: from a flag, a pipe or a person. */
 async function givenPasscode(context: Context, given: Given): Promise<string | undefined> {
   const flag = given.value("passcode");
   const by_stdin = given.has("passcode-stdin");
@@ -119,13 +117,11 @@ async function givenPasscode(context: Context, given: Given): Promise<string | u
   return context.terminal.interactive ? typedTwice(context) : lineOfStdin();
 }
 
-/** For comments that need one and have none. */
+/** Asks for a passcode, for comments that need one and have none. */
 function askedPasscode(context: Context): Promise<string> {
   if (context.terminal.interactive) return typedTwice(context);
   return Promise.reject(new Failure("no_passcode", `The comments of this site have no passcode yet. ${WAYS}`));
 }
-
-/** `svc comments webhook`: where a server that delivers webhooks sends what happens in the comments. */
 
 const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.reopened", "comment.reported"] as const;
 
@@ -144,9 +140,10 @@ async function end(context: Context, given: Given): Promise<void> {
   context.terminal.say(text`\n  ${green("✓")} Nothing is sent any more\n`);
 }
 
-/** In the form that the libraries of Standard Webhooks take. */
+/** A secret in the form that the libraries of Standard Webhooks take. */
 const newSecret = (): string => `whsec_${Buffer.from(randomBlock(32)).toString("base64")}`;
 
+/** `svc comments webhook`: sets the address that a server with webhooks sends events of the comments to. */
 export async function webhook(context: Context, given: Given): Promise<void> {
   const { argument } = given;
   const call = svc("comments webhook");

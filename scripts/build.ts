@@ -13,7 +13,7 @@ const PROGRAMS = {
   "svc-server": [
     "server.ts",
     "src/pipeline/markdown/thread.ts",
-    "src/server/locate-thread.ts",
+    "src/server/quote-search-thread.ts",
     "src/store/writer-thread.ts",
     "src/upkeep/thread.ts",
   ],

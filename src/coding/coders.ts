@@ -1,14 +1,21 @@
-/** Codes bodies in processes of their own: as many as there are cores and one for what nobody waits for, each started when
+/** Codes bodies in processes of their own: as many as there are cores and one that codes ahead, each started when
  *  it is needed and gone a minute after. On the serving process's threads the runtime's codings spoil its memory
  *  (docs/decisions/service.md), and what crashes in one would take the pages with it. */
 import { availableParallelism } from "node:os";
-import { restingChildren } from "../run/resting.ts";
+import { type JobChild, restingChildren, startJobChild } from "../run/child.ts";
 import { createGate } from "../run/gate.ts";
 import type { Code } from "../http/codings.ts";
 import type { Log } from "../run/log.ts";
 import type { Bytes } from "../base/types.ts";
-import { type CodingProcess, startCodingProcess } from "./coding-process.ts";
-import type { CodingJob } from "./job.ts";
+import { CODING_COMMAND, ownCommand } from "../run/program.ts";
+import type { Coded, CodingJob } from "./job.ts";
+
+export type CodingProcess = JobChild<CodingJob, Coded>;
+
+const codingCommand = (): string[] => ownCommand(CODING_COMMAND, new URL("./entry.ts", import.meta.url));
+
+export const startCodingProcess = (command: readonly string[] = codingCommand()): CodingProcess =>
+  startJobChild(command);
 
 interface Coders {
   code: Code;
@@ -19,7 +26,7 @@ interface Coders {
 interface Options {
   log: Pick<Log, "error">;
   processes?: number;
-  /** For one body: 10 MB take a second where nobody else works. */
+  /** For one body: 10 MB take a second on an idle machine. */
   deadline_ms?: number;
   idle_ms?: number;
 }
@@ -31,7 +38,7 @@ const IDLE_MS = 60_000;
 /** A machine that gave no process is not asked again at once. */
 const REST_MS = 1000;
 
-/** Null while there is none to be had, which is told once. */
+/** Null while the machine gives none; the log hears of it once. */
 function patiently(start: () => CodingProcess, log: Options["log"]): () => CodingProcess | null {
   let again_at = 0;
   return () => {
@@ -46,8 +53,8 @@ function patiently(start: () => CodingProcess, log: Options["log"]): () => Codin
   };
 }
 
-/** Those who code for somebody who waits, and those who code ahead: of these no thread comes forward again. */
-function createKinds({ log, idle_ms = IDLE_MS }: Options, startOne: () => CodingProcess) {
+/** Processes that code for a visitor who waits, and those that code ahead: these have lowered their priority for good. */
+function restingByPriority({ log, idle_ms = IDLE_MS }: Options, startOne: () => CodingProcess) {
   const kindOf = () => {
     const resting = restingChildren(startOne, idle_ms);
     return { ...resting, take: patiently(resting.take, log) };
@@ -61,7 +68,7 @@ function createKinds({ log, idle_ms = IDLE_MS }: Options, startOne: () => Coding
 
 export function createCoders(options: Options, startOne: () => CodingProcess = startCodingProcess): Coders {
   const { log, processes = Math.max(2, availableParallelism()) + 1, deadline_ms = DEADLINE_MS } = options;
-  const { kind, close } = createKinds(options, startOne);
+  const { kind, close } = restingByPriority(options, startOne);
   const gate = createGate({ width: processes });
   const busy = new Set<CodingProcess>();
   let stopped = false;
@@ -76,7 +83,7 @@ export function createCoders(options: Options, startOne: () => CodingProcess = s
     } catch (error) {
       if (stopped) return undefined;
       log.error(`a body of ${job.bytes.byteLength} bytes was not coded`, (error as Error).message);
-      // The machine may have been busy: whoever asks tries once more.
+      // The machine may have been busy: the caller tries once more.
       return job.ahead && performance.now() >= over ? undefined : null;
     } finally {
       clearTimeout(late);

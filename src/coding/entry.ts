@@ -1,4 +1,4 @@
-/** What a coding process runs from source; in the binary it is server.ts with the hidden subcommand. */
+/** The entry of a coding process from source; in the binary it is server.ts with the hidden subcommand. */
 import { serveCodings } from "./worker.ts";
 
 serveCodings();

@@ -1,4 +1,4 @@
-/** What goes into a coding process and what comes out. */
+/** The messages to and from a coding process. */
 import type { Compression, Effort } from "../http/codings.ts";
 import type { Bytes } from "../base/types.ts";
 
@@ -6,9 +6,9 @@ export interface CodingJob {
   bytes: Bytes;
   coding: Compression;
   effort: Effort;
-  /** Of one process all are, or none. */
+  /** No visitor waits for it. All jobs of one process are such, or none. */
   ahead: boolean;
 }
 
-/** Null where it would not be smaller. */
+/** Null when it would not be smaller. */
 export type Coded = Bytes | null;

@@ -1,11 +1,10 @@
 /**
- * What runs in a coding process: one body after the other. Levels by measurement (bench/codings.ts): on pages and scripts
+ * The code of a coding process: one body after the other. Levels by measurement (bench/codings.ts): on pages and scripts
  * of 3 to 370 KB brotli 7 takes twice as long as gzip 6 and is 4 to 10 % smaller; 11 takes 35 to 200 times as long for 5
  * to 13 % more. zstd 9 and gzip 6 cost the same; they are for clients that have no brotli.
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { lowerPriority } from "../run/priority.ts";
-import { serveParent } from "../run/serve-parent.ts";
+import { lowerPriority, serveParent } from "../run/serve-parent.ts";
 import type { Compression, Effort } from "../http/codings.ts";
 import type { Bytes } from "../base/types.ts";
 import type { Coded, CodingJob } from "./job.ts";
@@ -37,7 +36,7 @@ function code({ bytes, coding, effort }: CodingJob): Coded {
   return coded.byteLength + WORTH < bytes.byteLength ? new Uint8Array(coded) : null;
 }
 
-/** What nobody waits for takes no time from pages (bench/README.md, storm). */
+/** Coding ahead takes no time from pages (bench/README.md, storm). */
 const NICE = 10;
 
 export function serveCodings(): void {

@@ -1,5 +1,5 @@
 /** The context of a handler of comments, on a site's host and on the API's. */
-import type { From } from "../run/gate.ts";
+import type { FairnessKey } from "../run/gate.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Limiter, WindowLimiter } from "../http/rate-limit.ts";
 import type { WriteBy } from "../store/permission.ts";
@@ -37,7 +37,7 @@ export interface CommentParts {
   /** Throws the refusal that a page of the site would be answered with. */
   livePages(site: Site): Promise<LivePages>;
   /** Finds a quote on a page, off the serving thread. */
-  locate(live: LivePages, page: Page, quote: Quote, from: From): Promise<Located>;
+  locate(live: LivePages, page: Page, quote: Quote, from: FairnessKey): Promise<Located>;
   documents: FeedDocuments;
   views: KeptViews;
 }
@@ -54,7 +54,7 @@ export interface Ctx {
   /** The client's network: an IPv4 address or an IPv6 /64. */
   network(): string;
   /** The client for fair queues: the provider's customer, then the network. */
-  from(): From;
+  from(): FairnessKey;
   /** The site's origin, as the client asked for it. */
   origin: string;
   /** Headers of the answer, whatever it will be. */

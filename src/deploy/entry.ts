@@ -1,4 +1,4 @@
-/** What a deploy's process runs from source; in the binary it is server.ts with the hidden subcommand. */
+/** The entry of a deploy's process from source; in the binary it is server.ts with the hidden subcommand. */
 import { serveDeploys } from "./worker.ts";
 
 serveDeploys();

@@ -1,7 +1,7 @@
-/** What a caller is told of a deploy that was ended, died or never began. Who runs the server reads the rest in its log. */
+/** The refusals for a deploy that was ended, died or never began. The log has the rest, for the operator. */
 import { Refusal } from "../base/errors.ts";
 import { visible } from "../base/visible.ts";
-import type { Place } from "./handed-zip.ts";
+import type { DeployStep } from "./upload-file.ts";
 
 const SOON = { "retry-after": "1" };
 
@@ -12,33 +12,33 @@ export const stopping = (): Refusal =>
   new Refusal("unavailable", "The server is restarting, and nothing was stored. Try again in a moment.", {}, SOON);
 
 /** `while unpacking a.html`: the log's words too. */
-export const during = ({ stage, file }: Place): string => `while ${stage}${file ? ` ${visible(file)}` : ""}`;
+export const during = ({ stage, file }: DeployStep): string => `while ${stage}${file ? ` ${visible(file)}` : ""}`;
 
-const whereOf = ({ stage, file }: Place) => ({ stage, ...(file !== null && { path: file }) });
+const whereOf = ({ stage, file }: DeployStep) => ({ stage, ...(file !== null && { path: file }) });
 
-export const tooLong = (place: Place, deadline_ms: number): Refusal =>
+export const tooLong = (step: DeployStep, deadline_ms: number): Refusal =>
   new Refusal(
     "too_complex",
-    `The deploy could not be read within ${deadline_ms / 1000} seconds: it hung ${during(place)}. ` +
+    `The deploy could not be read within ${deadline_ms / 1000} seconds: it hung ${during(step)}. ` +
       "Make that file simpler or leave it out, then deploy again.",
-    whereOf(place),
+    whereOf(step),
   );
 
-export const tooLarge = (place: Place, memory_bytes: number): Refusal =>
+export const tooLarge = (step: DeployStep, memory_bytes: number): Refusal =>
   new Refusal(
     "too_complex",
-    `The deploy could not be read within ${Math.round(memory_bytes / (1 << 20))} MB of memory: it took more ${during(place)}. ` +
+    `The deploy could not be read within ${Math.round(memory_bytes / (1 << 20))} MB of memory: it took more ${during(step)}. ` +
       "Make that file simpler or leave it out, then deploy again.",
-    whereOf(place),
+    whereOf(step),
   );
 
 /** A bug of the runtime that this very upload may bring about again. */
-const crashed = (place: Place): Refusal =>
+const crashed = (step: DeployStep): Refusal =>
   new Refusal(
     "internal",
-    `The program that reads deploys crashed ${during(place)}, and nothing was stored. ` +
+    `The program that reads deploys crashed ${during(step)}, and nothing was stored. ` +
       "Leave that file out or try again; if it stays, tell the server's operator.",
-    whereOf(place),
+    whereOf(step),
   );
 
 /** An operator, a service manager, or a kernel that is out of memory. */
@@ -59,10 +59,10 @@ const outcomeUnknown = (): Refusal =>
 
 const FROM_OUTSIDE: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
 
-/** Of a process that ended by itself, or by a signal that was not the pool's. */
-export function died(signal: string | null, place: Place, publishing: boolean): Refusal {
+/** For a process that ended by itself, or by a signal that was not the pool's. */
+export function died(signal: string | null, step: DeployStep, publishing: boolean): Refusal {
   if (publishing) return outcomeUnknown();
-  return signal !== null && FROM_OUTSIDE.has(signal) ? ended() : crashed(place);
+  return signal !== null && FROM_OUTSIDE.has(signal) ? ended() : crashed(step);
 }
 
 /** The machine has no process, no descriptor or no memory left, or the program's file is gone. */
@@ -74,7 +74,7 @@ export const notStarted = (): Refusal =>
     SOON,
   );
 
-/** Where the kernel keeps no hold of a program's file, an upgrade under a running server ends its deploys. */
+/** On a system whose kernel does not keep a running program's file, an upgrade under a running server ends its deploys. */
 export const exchanged = (): Refusal =>
   new Refusal(
     "unavailable",

@@ -1,16 +1,16 @@
-/** What goes into a deploy's process and what comes out: plain data, for a channel keeps no classes. */
+/** The messages to and from a deploy's process: plain data, for a channel keeps no classes. */
 import type { PlainFailure } from "../base/errors.ts";
 import type { BuiltVersion, Bytes, Limits, SiteContext } from "../base/types.ts";
 import type { ReviewThread } from "../comments/carry.ts";
+import type { Published, PublishTarget } from "../store/publish.ts";
 import type { Bounds, Charged } from "../store/quotas.ts";
 import type { NewToken } from "../store/sites.ts";
-import type { Published, PublishTarget } from "../store/publish.ts";
-import type { HandedZip } from "./handed-zip.ts";
+import type { UploadFile } from "./upload-file.ts";
 
 /** The bytes of an upload. */
 export interface UploadBody {
-  /** Handed over: cannot be read afterwards. A file of `DeployPool.receive`, or the bytes themselves. */
-  zip: HandedZip | Bytes;
+  /** A file of `DeployPool.receive`, or the bytes themselves. The caller must not use it afterwards. */
+  zip: UploadFile | Bytes;
   /** The zip is a delta: the site whose files complete it. */
   joins?: string | null;
 }
@@ -18,7 +18,7 @@ export interface UploadBody {
 interface Upload extends UploadBody {
   /** The process reads the brands itself. */
   site: Omit<SiteContext, "brands">;
-  /** Who waits for a slot: an IPv4 address or an IPv6 /48, and of that the /64. */
+  /** Whose turn at a slot it is: an IPv4 address or an IPv6 /48, and of that the /64. */
   customer: string;
   network: string;
 }
@@ -50,9 +50,9 @@ export type Deployed = Published &
   Pick<BuiltVersion, "title" | "healed" | "warnings" | "files" | "bytes"> & {
     /** Open threads of comments whose passage it edited or took away. */
     review: ReviewThread[];
-    /** Of a preview, against what is live. */
+    /** For a preview: compared with what is live. */
     compared?: Rehearsed["files"];
-    /** Why its comments still stand where they stood before. */
+    /** Why its comments were left where they were. */
     not_carried?: string;
     /** Stage → milliseconds, in the order in which they began (CONTRACT 7). */
     stages: Record<string, number>;
@@ -61,15 +61,15 @@ export type Deployed = Published &
 /** After another change of the live pointer than a deploy: the threads of its comments go along. */
 export interface CarryJob {
   carry: { site_id: string };
-  /** Who waits for a slot. */
+  /** Whose turn at a slot it is. */
   customer: string;
   network: string;
 }
 
-/** What an upload of these files would be (BEYOND 6). Nothing is stored. */
+/** Asks what an upload of these files would be (BEYOND 6). Nothing is stored. */
 export interface PlanJob {
   plan: { site_id: string };
-  /** JSON, handed over as a zip is. */
+  /** JSON. The caller must not use it afterwards. */
   list: Bytes;
   customer: string;
   network: string;
@@ -85,7 +85,7 @@ export interface Planned {
 
 export type Job = DeployJob | RehearsalJob | CarryJob | PlanJob;
 
-/** What the process is not told. */
+/** Members that do not go to the process. */
 type Uploaded = "zip" | "list" | "customer" | "network";
 
 type Given =
@@ -99,7 +99,7 @@ export type ProcessJob = Given & {
   limits: Limits;
   /** By the service's clock, when the job begins. */
   now: number;
-  /** Of the program that asks. */
+  /** The version of the program that asks. */
   version: string;
 };
 
@@ -112,7 +112,13 @@ export type Outcome =
   | PlainFailure
   | { other_version: string };
 
-/** `publish`: the yes to the process's question. `close`, which every child is told: leave the database in order, and end. */
+/** `spent`: the process must not be given another job. */
+export interface DeployAnswer {
+  outcome: Outcome;
+  spent: boolean;
+}
+
+/** `publish`: the yes to the process's question. `close`, which every child hears: leave the database in order, and end. */
 export type ToProcess = ProcessJob | "publish";
-/** `may I publish`: from a yes on nobody ends it. `spent`: it must not be given another job. */
-export type FromProcess = "may I publish" | { outcome: Outcome; spent: boolean };
+/** `may I publish`: from a yes on nothing ends it. */
+export type FromProcess = "may I publish" | DeployAnswer;

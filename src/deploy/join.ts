@@ -1,4 +1,4 @@
-/** A delta becomes the upload that it stands for (BEYOND 6): what it leaves out comes from the site's own stored files. */
+/** Turns a delta into the whole upload (BEYOND 6): what it leaves out comes from the site's own stored files. */
 import { Refusal } from "../base/errors.ts";
 import { createGate } from "../run/gate.ts";
 import { type Ingested, openDelta } from "../pipeline/index.ts";

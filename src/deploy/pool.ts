@@ -4,23 +4,24 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { restingChildren } from "../run/resting.ts";
+import { restingChildren } from "../run/child.ts";
 import { Refusal } from "../base/errors.ts";
 import { createGate } from "../run/gate.ts";
 import type { Log } from "../run/log.ts";
 import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../base/types.ts";
-import { type DeployProcess, startDeployProcess } from "./deploy-process.ts";
 import { busy, notStarted, stopping } from "./failures.ts";
-import { type HandedZip, noZip, type Pieces, receiveZip } from "./handed-zip.ts";
+import { type UploadFile, noZip, type Pieces, receiveZip } from "./upload-file.ts";
 import type { CarryJob, Deployed, DeployJob, Job, PlanJob, Planned, RehearsalJob, Rehearsed } from "./job.ts";
-import { type Done, startTask, type Task } from "./task.ts";
+import { type DeployProcess, type Done, startDeployProcess, startTask, type Task } from "./task.ts";
 
 interface PoolOptions {
   data_dir: string;
   limits: Limits;
   now: () => number;
   log: Pick<Log, "error">;
+  /** Hears how long each deploy took, its wait for a slot included. */
+  took?: (ms: number) => void;
   /** Deploys at once, and processes at most. */
   slots?: number;
   /** For the pipeline of one deploy. */
@@ -33,15 +34,15 @@ interface PoolOptions {
 }
 
 export interface DeployPool {
-  /** Takes an upload in, as a file that a job can have. Throws what `pieces` throw, and a Refusal where the disk fails. */
-  receive(pieces: Pieces): Promise<HandedZip>;
-  /** Throws a Refusal, or an error for the log alone. `job.zip` cannot be read afterwards. */
+  /** Takes an upload in, as a file for a job. Throws what `pieces` throw, and a Refusal when the disk fails. */
+  receive(pieces: Pieces): Promise<UploadFile>;
+  /** Throws a Refusal, or an error for the log alone. The caller must not use `job.zip` afterwards. */
   deploy(job: DeployJob): Promise<Deployed>;
   /** The same up to publishing: nothing is stored. */
   rehearse(job: RehearsalJob): Promise<Rehearsed>;
   /** Takes the threads of a site's comments along to its live version. */
   carry(job: CarryJob): Promise<void>;
-  /** `job.list` cannot be read afterwards. */
+  /** The caller must not use `job.list` afterwards. */
   plan(job: PlanJob): Promise<Planned>;
   load(): { slots: number; busy: number; waiting: number };
   /** Gives up what does not publish yet, waits for what does, ends the processes. */
@@ -71,10 +72,10 @@ function plannedOf(done: Done): Planned {
   throw new Error("a deploy came back from a plan");
 }
 
-const handedOver = (job: Job): HandedZip | Bytes | null => ("zip" in job ? job.zip : "list" in job ? job.list : null);
+const uploadOf = (job: Job): UploadFile | Bytes | null => ("zip" in job ? job.zip : "list" in job ? job.list : null);
 
-/** What a deploy needs before it can begin. What the machine does not give is refused in the caller's words; the log has
- *  its own. */
+/** Starts a process and takes an upload in. A failure of the machine becomes a refusal in the caller's words; the log has its
+ *  own. */
 function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => DeployProcess) {
   function refuseFor(error: unknown): never {
     if (error instanceof Refusal) throw error;
@@ -90,7 +91,7 @@ function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => D
         return refuseFor(error);
       }
     },
-    receive: (pieces: Pieces): Promise<HandedZip> => receiveZip(data_dir, pieces).catch(refuseFor),
+    receive: (pieces: Pieces): Promise<UploadFile> => receiveZip(data_dir, pieces).catch(refuseFor),
   };
 }
 
@@ -103,7 +104,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const tasks = new Set<Task>();
   let stopped = false;
 
-  async function runIn(process: DeployProcess, whole: Job, zip: HandedZip): Promise<Done> {
+  async function runIn(process: DeployProcess, whole: Job, zip: UploadFile): Promise<Done> {
     if (stopped) throw stopping();
     const { zip: _, list: __, customer: ___, network: ____, ...job } = { zip: null, list: null, ...whole };
     const around = { zip_path: zip.path, data_dir, limits, now: now(), version: packageJson.version };
@@ -117,7 +118,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
       if (stopped) throw stopping();
       const process = processes.take(); // it starts while the zip is written
       try {
-        const handed = handedOver(job) ?? noZip;
+        const handed = uploadOf(job) ?? noZip;
         const zip = "path" in handed ? handed : await receive([handed]);
         return await runIn(process, job, zip).finally(zip.remove);
       } finally {
@@ -146,7 +147,12 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
   }
   return {
     receive: runner.receive,
-    deploy: async (job) => deployedOf(await runInSlot(job)),
+    async deploy(job) {
+      const started = performance.now();
+      const deployed = deployedOf(await runInSlot(job));
+      options.took?.(performance.now() - started);
+      return deployed;
+    },
     rehearse: async (job) => rehearsedOf(await runInSlot(job)),
     carry: async (job) => void (await runInSlot(job)),
     plan: async (job) => plannedOf(await runInSlot(job)),

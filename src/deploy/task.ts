@@ -1,26 +1,33 @@
-/** One deploy in one process, from the zip's handing over to its outcome: whose turn it is, the deadline, the memory. The
- *  process is ended before it publishes or not at all: never between blob and COMMIT. */
-import type { ProcessDied } from "../run/child.ts";
+/** One deploy in one process, from its zip to its outcome, with a deadline and a limit of memory. The process is ended before it
+ *  publishes or not at all: never between blob and COMMIT. */
+import { type JobChild, type ProcessDied, startJobChild } from "../run/child.ts";
+import { DEPLOY_COMMAND, ownCommand } from "../run/program.ts";
 import type { Refusal } from "../base/errors.ts";
 import { every } from "../run/every.ts";
 import { fromFailure } from "../base/errors.ts";
 import type { Log } from "../run/log.ts";
-import type { DeployProcess } from "./deploy-process.ts";
 import { died, during, exchanged, tooLarge, tooLong } from "./failures.ts";
-import type { HandedZip, Place } from "./handed-zip.ts";
-import type { Outcome, ProcessJob } from "./job.ts";
+import type { UploadFile, DeployStep } from "./upload-file.ts";
+import type { DeployAnswer, Outcome, ProcessJob, ToProcess } from "./job.ts";
+
+export type DeployProcess = JobChild<ProcessJob, DeployAnswer>;
+
+const deployCommand = (): string[] => ownCommand(DEPLOY_COMMAND, new URL("./entry.ts", import.meta.url));
+
+export const startDeployProcess = (command: readonly string[] = deployCommand()): DeployProcess =>
+  startJobChild(command);
 
 interface TaskLimits {
   /** For all but publishing. */
   deadline_ms: number;
-  /** Of the process, while it works. */
+  /** The process may hold so much while it works. */
   memory_bytes: number;
 }
 
 export interface Task {
   outcome: Promise<Done>;
   /** Ends job and process, unless it publishes already. */
-  giveUp(reason: (place: Place) => Refusal): void;
+  giveUp(reason: (step: DeployStep) => Refusal): void;
 }
 
 export type Done = Extract<
@@ -53,9 +60,9 @@ function doneOf(outcome: Outcome, log: Pick<Log, "error">): Done {
 /** Calls back once the time is over or the memory too much. */
 function watch(process: DeployProcess, limits: TaskLimits, giveUp: Task["giveUp"]): { stop(): void } {
   const { deadline_ms, memory_bytes } = limits;
-  const deadline = setTimeout(() => giveUp((place) => tooLong(place, deadline_ms)), deadline_ms);
+  const deadline = setTimeout(() => giveUp((step) => tooLong(step, deadline_ms)), deadline_ms);
   const look = (): void => {
-    if (process.memory() > memory_bytes) giveUp((place) => tooLarge(place, memory_bytes));
+    if (process.memory() > memory_bytes) giveUp((step) => tooLarge(step, memory_bytes));
   };
   const memory = every(WATCH_MS, look, () => {}); // the deadline holds all the same
   return {
@@ -69,28 +76,29 @@ function watch(process: DeployProcess, limits: TaskLimits, giveUp: Task["giveUp"
 export function startTask(
   process: DeployProcess,
   job: ProcessJob,
-  zip: HandedZip,
+  zip: UploadFile,
   limits: TaskLimits,
   log: Pick<Log, "error">,
 ): Task {
   let turn: "working" | "publishing" | "given up" = "working";
   const given_up = Promise.withResolvers<never>();
 
-  function giveUp(reason: (place: Place) => Refusal): void {
+  function giveUp(reason: (step: DeployStep) => Refusal): void {
     if (turn !== "working") return;
     turn = "given up";
     process.kill();
-    void zip.place().then((place) => given_up.reject(reason(place)));
+    void zip.step().then((step) => given_up.reject(reason(step)));
   }
-  function mayPublish(): boolean {
+  /** It asks one thing, once. */
+  function mayPublish(): Extract<ToProcess, "publish"> | null {
     if (turn === "working") turn = "publishing";
-    return turn === "publishing";
+    return turn === "publishing" ? "publish" : null;
   }
   async function refuseDead(error: ProcessDied): Promise<never> {
     if (turn === "given up") return given_up.promise;
-    const place = turn === "publishing" ? { stage: "publishing", file: null } : await zip.place();
-    log.error(`a deploy died ${during(place)}`, error.message);
-    throw died(error.signal, place, turn === "publishing");
+    const step = turn === "publishing" ? { stage: "publishing", file: null } : await zip.step();
+    log.error(`a deploy died ${during(step)}`, error.message);
+    throw died(error.signal, step, turn === "publishing");
   }
 
   const watching = watch(process, limits, giveUp);

@@ -1,31 +1,28 @@
-/** What runs in a deploy's process: the pipeline, then the store, on a connection of its own. One job after the other;
+/** The code of a deploy's process: the pipeline, then the store, on a connection of its own. It does one job after the other;
  *  its only way out is the channel to the server that started it. */
 import packageJson from "../../package.json" with { type: "json" };
 import { plainFailure } from "../base/errors.ts";
-import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Progress } from "../base/types.ts";
+import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Limits, type Progress } from "../base/types.ts";
 import { carryThreads, type ReviewThread } from "../comments/carry.ts";
-import { build } from "../pipeline/index.ts";
-import { dieWithParent } from "../run/parent-death.ts";
-import { serveParent } from "../run/serve-parent.ts";
-import { openStore, readBrands, type Store } from "../store/index.ts";
-import { diskRefusal } from "../store/refusals.ts";
-import { takeZip } from "./handed-zip.ts";
-import type { Deployed, FromProcess, Outcome, ProcessJob, ToProcess } from "./job.ts";
+import { build, planUpload } from "../pipeline/index.ts";
+import { dieWithParent, serveParent } from "../run/serve-parent.ts";
+import { serviceClock } from "../run/thread.ts";
+import { compareUploads, openStore, readBrands, type Store } from "../store/index.ts";
+import { diskRefusal, refuseCollision, unknownSite } from "../store/refusals.ts";
+import type { ChangedFile, Versions } from "../store/versions.ts";
+import { takeZip } from "./upload-file.ts";
+import type { Deployed, FromProcess, Outcome, Planned, ProcessJob, RehearsalJob, Rehearsed, ToProcess } from "./job.ts";
 import { joinDelta } from "./join.ts";
-import { plan } from "./plan.ts";
-import { comparedWith, rehearse } from "./rehearse.ts";
-import { measureStages } from "./stages.ts";
 
 let store: Promise<Store> | undefined;
-/** What the service's clock showed when the last job began, and when that was by ours. */
-let begun = { now: 0, at: 0 };
-const now = (): number => begun.now + Math.round(performance.now() - begun.at);
-/** The server's word; until it comes this process may be ended at any time. */
+let clock = serviceClock(0);
+const now = (): number => clock();
+/** The server's permission to publish; until it comes this process may be ended at any time. */
 let allowed = Promise.withResolvers<void>();
 
 const send = (message: FromProcess): void => void process.send!(message);
 
-/** Of this thread alone: others of the process work for others. */
+/** Processor time of this thread alone: others of the process work for others. */
 function cpu(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -65,11 +62,11 @@ async function buildFrom(job: UploadJob, progress: Progress): Promise<BuiltVersi
 async function planFrom({ zip_path, data_dir, limits, plan: { site_id } }: Extract<ProcessJob, { plan: unknown }>) {
   const { zip, close } = takeZip(zip_path);
   close();
-  return plan(zip, site_id, { limits, store: await connect(data_dir) });
+  return plan(zip, site_id, limits, await connect(data_dir));
 }
 
-/** From here on nobody ends this process: neither its server nor, should that end, the kernel. What is left then is done
- *  with the next step that waits, so never between COMMIT and its answer. */
+/** From here on nothing ends this process: neither its server nor, if that ends, the kernel. A server that is gone ends it at the
+ *  next step that waits, so never between COMMIT and its answer. */
 async function publishing<T>(work: () => Promise<T>): Promise<T> {
   allowed = Promise.withResolvers();
   send("may I publish");
@@ -82,7 +79,7 @@ async function publishing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Deploys that overtake each other: whoever carries last carries to what is live. */
+/** Deploys may overtake each other: the last one carries to what is live. */
 const MOST_CARRIES = 3;
 
 async function carryAlong({ sites, ...store }: Store, site_id: string): Promise<ReviewThread[]> {
@@ -97,7 +94,7 @@ async function carryAlong({ sites, ...store }: Store, site_id: string): Promise<
   return [...review.values()];
 }
 
-/** What a deploy has published stays published, whatever becomes of its comments. */
+/** A deploy that is published stays published, whatever happens to its comments. */
 async function carryPublished(store: Store, site_id: string): Promise<Pick<Deployed, "review" | "not_carried">> {
   try {
     return { review: await carryAlong(store, site_id) };
@@ -107,7 +104,7 @@ async function carryPublished(store: Store, site_id: string): Promise<Pick<Deplo
 }
 
 async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<Outcome> {
-  begun = { now: job.now, at: performance.now() };
+  clock = serviceClock(job.now);
   if ("carry" in job) return { carried: await carryAlong(await connect(job.data_dir), job.carry.site_id) };
   if ("plan" in job) return { planned: await planFrom(job) };
   const version = await buildFrom(job, progress);
@@ -157,4 +154,77 @@ export function serveDeploys(): void {
     if (message === "publish") return allowed.resolve();
     return answer(message);
   });
+}
+
+/** Which version an upload would be, and which of its files the site lacks (BEYOND 6). Nothing is stored or held for it. */
+async function plan(list: Uint8Array, site_id: string, limits: Limits, store: Store): Promise<Planned> {
+  const { version_id, digest, hashes } = planUpload(list, limits);
+  const site = await store.sites.byId(site_id);
+  if (site === null) throw unknownSite();
+  const version = await store.versions.stored(site_id, version_id);
+  refuseCollision(version?.digest, { version_id, digest });
+  const stored = version !== null;
+  const possessed = await store.versions.possessed(site_id, hashes);
+  const need = hashes.filter((sha256) => !possessed.has(sha256));
+  return { version_id, live: stored && site.live_version_id === version_id, stored, need };
+}
+
+type Compared = Rehearsed["files"];
+
+const pathsOf = (files: readonly ChangedFile[]): string[] => files.map(({ path }) => path);
+
+/** How the uploaded files of a version differ from a stored one; without one all are added. */
+async function comparedWith(
+  stored: { site_id: string; version_id: string } | null,
+  { manifest }: Pick<BuiltVersion, "manifest">,
+  versions: Pick<Versions, "manifest">,
+): Promise<Compared> {
+  const live = stored && (await versions.manifest(stored.site_id, stored.version_id));
+  const { added, changed, removed } = compareUploads(live?.values() ?? [], manifest);
+  return { added: pathsOf(added), changed: pathsOf(changed), removed: pathsOf(removed) };
+}
+
+async function rehearse(
+  version: BuiltVersion,
+  { against, charged, bounds }: Pick<RehearsalJob, "against" | "charged" | "bounds">,
+  { admit, versions }: Pick<Store, "admit"> & { versions: Pick<Versions, "stored" | "manifest"> },
+): Promise<Rehearsed> {
+  const { version_id, title, spa, healed, warnings } = version;
+  if (against) refuseCollision((await versions.stored(against.site_id, version_id))?.digest, version);
+  await admit(charged, version, bounds);
+  return {
+    version_id,
+    title,
+    spa,
+    healed,
+    warnings,
+    files: await comparedWith(against, version, versions),
+  };
+}
+
+interface Stages {
+  at: Progress;
+  /** Whole milliseconds by stage, in the order in which they began; ends the one that runs. */
+  times(): Record<string, number>;
+}
+
+/** Measures how long each stage of a deploy takes. `clock` is in milliseconds. */
+export function measureStages(clock: () => number): Stages {
+  const spent = new Map<string, number>();
+  let running: string | null = null;
+  let since = clock();
+  const end = (next: string | null) => {
+    const now = clock();
+    if (running !== null) spent.set(running, (spent.get(running) ?? 0) + now - since);
+    [running, since] = [next, now];
+  };
+  return {
+    at(stage) {
+      if (stage !== running) end(stage);
+    },
+    times() {
+      end(null);
+      return Object.fromEntries([...spent].map(([stage, ms]) => [stage, Math.round(ms)]));
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
  *  two at once are all that run, and who waits for it is taken in turn by network (RELIABILITY A6). */
 import { Refusal } from "../base/errors.ts";
-import { createGate, type From } from "../run/gate.ts";
+import { createGate, type FairnessKey } from "../run/gate.ts";
 
 const SHORTEST = 10;
 /** Far above any passphrase, far below what would make hashing it a burden. */
@@ -22,7 +22,7 @@ const MOST_WAITING = [512, 256, 64, 16];
 const twoAtOnce = createGate({ width: 2, ms: 3_000, most: MOST_WAITING, late: busy });
 
 /** Of an operator at the machine itself. */
-const HERE: From = ["known", "operator", "operator"];
+const HERE: FairnessKey = ["known", "operator", "operator"];
 
 /** What is compared for an unknown address, so that its answer takes as long: the hash of random bytes nobody kept. */
 const NOBODYS_HASH =
@@ -47,7 +47,7 @@ export async function hashPassword(password: string, from = HERE): Promise<strin
 }
 
 /** Whether it is the password of this hash. Null, where there is no such account: false, after as much work. */
-export async function isPassword(password: string, hash: string | null, from: From): Promise<boolean> {
+export async function isPassword(password: string, hash: string | null, from: FairnessKey): Promise<boolean> {
   const bytes = bytesOf(password);
   if (bytes.length === 0 || bytes.length > LONGEST_BYTES) return false;
   const same = await twoAtOnce.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_HASH), from);
@@ -84,7 +84,7 @@ export async function hashPasscode(passcode: string, site_id: string): Promise<s
 }
 
 /** As `isPassword`. */
-export async function isPasscode(passcode: string, hash: string | null, from: From): Promise<boolean> {
+export async function isPasscode(passcode: string, hash: string | null, from: FairnessKey): Promise<boolean> {
   const bytes = bytesOf(passcode || " ");
   const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), from);
   return same && hash !== null;

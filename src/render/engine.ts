@@ -1,11 +1,17 @@
-/** Looks at what waits, one page after the other. Where there is no browser, or none that runs, each is told so. */
+/** Looks at versions that wait, one page after the other. Without a browser that runs, each gets an outcome that says so. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../base/errors.ts";
-import type { RenderOutcome, Renders, RenderSeen, RenderTask } from "../store/renders.ts";
 import type { Bytes, Site } from "../base/types.ts";
-import { keepingBrowser } from "./find.ts";
-import { type FromRender, MOST_PICTURE_BYTES, type Pictures, type RenderJob, type ToRender } from "./job.ts";
+import type { RenderOutcome, Renders, RenderSeen, RenderTask } from "../store/renders.ts";
+import {
+  type Chromium,
+  type FromRender,
+  MOST_PICTURE_BYTES,
+  type Pictures,
+  type RenderJob,
+  type ToRender,
+} from "./job.ts";
 import { judge } from "./judge.ts";
 import { PageGivenUp, type PageProcess, startPageProcess } from "./page-process.ts";
 
@@ -25,10 +31,10 @@ interface Options {
   chrome: string | null;
   renders: Renders;
   siteOf(site_id: string): Promise<Site | null>;
-  /** Of the version's addresses. */
+  /** The version's addresses. */
   addressOf(task: RenderTask): Pick<RenderJob, "url" | "version_host" | "server">;
   hasRoom(): boolean;
-  /** What whoever runs the server should know of the browser, once. */
+  /** Tells the operator something about the browser, once. */
   say(sentence: string): void;
   clock(): number;
 }
@@ -52,7 +58,7 @@ const failed = (reason: string): RenderOutcome => ({
   pictures: NO_PICTURES,
 });
 
-/** What the browser hands over is served from the API's host: a WebP (RFC 9649) of bounded size, or nothing. */
+/** A picture of the browser's is served from the API's host: it must be a WebP (RFC 9649) of bounded size. */
 function soundPicture(bytes: Bytes | null): Bytes | null {
   if (bytes === null || bytes.length > MOST_PICTURE_BYTES) return null;
   const text = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString("latin1");
@@ -80,7 +86,7 @@ function outcomeOf(said: FromRender, { receipt }: RenderTask, hasRoom: boolean):
   };
 }
 
-/** What a killed browser still writes goes a moment later; what is left then goes with the next start. */
+/** A killed browser may still write for a moment, so removing is tried again; what is left goes with the next start. */
 async function remove(folder: string): Promise<void> {
   for (let left = 20; left > 0; left--) {
     try {
@@ -111,7 +117,7 @@ function running(data_dir: string) {
   };
 }
 
-const toldOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked => {
+const lookedOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked => {
   const { site_id, slug, version_id } = task;
   const { status, reason, warnings } = outcome;
   return { site_id, slug, version_id, status, reason, warnings: warnings.map(({ code }) => code), ms };
@@ -140,14 +146,14 @@ export function createEngine(options: Options): Engine {
   }
   return {
     async turn() {
-      void theBrowser().catch(() => {}); // what is wrong with it is told at the start
+      void theBrowser().catch(() => {}); // the log hears what is wrong with it at the start
       const task = await renders.take();
       if (task === null) return null;
       const began = clock();
       const outcome = await lookAt(task);
       if (stopped) return null; // it waits for the next start
       await settled(renders, task, outcome);
-      return toldOf(task, outcome, clock() - began);
+      return lookedOf(task, outcome, clock() - began);
     },
     stop() {
       stopped = true;
@@ -164,4 +170,59 @@ async function settled(renders: Renders, task: RenderTask, outcome: RenderOutcom
     if (!(error instanceof Refusal)) throw error;
     await renders.settle(task, { ...outcome, pictures: NO_PICTURES });
   }
+}
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/** Throws a sentence for the operator. `named`: SVC_CHROME. */
+function findChromium(named: string | null): string {
+  const found = named === null ? NAMES.map((name) => Bun.which(name)).find((path) => path !== null) : Bun.which(named);
+  if (found) return found;
+  throw new Error(
+    named === null
+      ? `no browser was found: install chromium, or name one in SVC_CHROME (looked for ${NAMES.join(", ")} on PATH)`
+      : `there is no program ${named}: SVC_CHROME must be a path to Chromium or Chrome`,
+  );
+}
+
+/** The line that matters of a browser's complaint: one about the sandbox, else the last. */
+function complaintOf(text: string): string {
+  const lines = text.trim().split("\n");
+  const line = lines.find((one) => /sandbox/i.test(one)) ?? lines.at(-1)!;
+  return line.replace(/^\[[^\]]*\] ?/, "").slice(0, 300);
+}
+
+interface Trying {
+  /** SVC_CHROME. */
+  chrome: string | null;
+  run(make: (folder: string) => ToRender): Promise<FromRender>;
+  /** Once. */
+  say(sentence: string): void;
+}
+
+/** Looks for a browser once, and tries it with its sandbox, else without. Rejects with a sentence when none runs. */
+function keepingBrowser({ chrome, run, say }: Trying): () => Promise<Chromium> {
+  async function troubleWith(chromium: Chromium): Promise<string | null> {
+    const answer = run((folder) => ({ try: { ...chromium, folder } }));
+    const said = await answer.catch((error: Error) => ({ trouble: error.message }));
+    return "trouble" in said ? said.trouble : "it gave no answer";
+  }
+  async function find(): Promise<Chromium> {
+    const program = findChromium(chrome);
+    const why = await troubleWith({ program, sandbox: true });
+    if (why === null) return { program, sandbox: true };
+    const trouble = await troubleWith({ program, sandbox: false });
+    if (trouble !== null) throw new Error(`${program} does not run: ${complaintOf(trouble)}`);
+    const at = 'see "Receipts of a browser" in docs/self-hosting.md';
+    say(
+      `${program} runs without its sandbox, which this user or kernel does not allow it (${complaintOf(why)}): ${at}`,
+    );
+    return { program, sandbox: false };
+  }
+  let found: Promise<Chromium> | undefined;
+  return () =>
+    (found ??= find().catch((error: Error) => {
+      say(`no version is looked at: ${error.message}`);
+      throw error;
+    }));
 }

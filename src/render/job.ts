@@ -1,5 +1,6 @@
-/** What goes into the process that looks at a page, and what comes out: plain data. */
+/** The messages to and from the process that looks at a page: plain data. */
 import type { Bytes } from "../base/types.ts";
+import { withoutUnseen } from "../base/visible.ts";
 
 /** How the browser is started. */
 export interface Chromium {
@@ -10,13 +11,13 @@ export interface Chromium {
 }
 
 export interface RenderJob extends Chromium {
-  /** An empty folder for the browser alone, removed by whoever gave the job. */
+  /** An empty folder for the browser alone, which the engine removes. */
   folder: string;
   /** The site's start page, as visitors have it. */
   url: string;
   /** Host and port under which the server has this very version. */
   version_host: string;
-  /** Where the server listens: `http://127.0.0.1:8787`. */
+  /** The server's own address: `http://127.0.0.1:8787`. */
   server: string;
 }
 
@@ -44,7 +45,7 @@ interface FailedRequest {
   reason: string;
 }
 
-/** What a failed request was for. `elsewhere`: it went to another host, which the engine asks nothing. */
+/** A failed request, with its kind. `elsewhere`: it went to another host, which the engine does not ask. */
 export interface SeenRequest extends FailedRequest {
   kind: string;
   elsewhere: boolean;
@@ -88,7 +89,22 @@ export type FromRender = { seen: Seen } | Tried;
 
 /** WebP bytes of one picture. */
 export const MOST_PICTURE_BYTES = 200 * 1024;
-/** Of each list. */
+/** Entries of each list. */
 export const MOST_ENTRIES = 50;
 /** Characters of each text. */
-export const LONGEST_TEXT = 500;
+const LONGEST_TEXT = 500;
+
+/** Cuts a page's text and hides secrets in it: it is stored in the database, which holds no token (RELIABILITY A2). */
+
+/** Ours, of every kind, and the well-known forms of others. */
+const TOKENS = /\b(svc_[a-z]+_|fau_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk_live_|rk_live_|AKIA|npm_)[\w-]{8,}/g;
+
+export function kept(value: unknown, longest = LONGEST_TEXT): string {
+  const text = withoutUnseen(typeof value === "string" ? value.slice(0, 4 * longest) : "").toWellFormed();
+  const shown = text.replace(TOKENS, "$1…").replaceAll("\0", "");
+  return shown.length <= longest ? shown : `${shown.slice(0, longest - 1).toWellFormed()}…`;
+}
+
+/** Data addresses are as long as what they hold. */
+export const keptUrl = (value: unknown): string =>
+  typeof value === "string" && value.startsWith("data:") ? kept(value, 64) : kept(value);

@@ -1,10 +1,9 @@
-/** What of a page is worth a warning: what failed in the browser, and what the lint did not say already. */
+/** Warnings for a page: for what failed in the browser, unless the lint has said it already. */
 import type { RenderWarning } from "../store/renders.ts";
 import type { Receipt } from "../store/receipts.ts";
-import { counts } from "./counting.ts";
 import type { PageError, Seen, SeenRequest } from "./job.ts";
 
-/** Of one code; the last says how many more. */
+/** Warnings of one code; the last says how many more there are. */
 const MOST_OF_A_CODE = 5;
 
 /** Browsers ask for these by themselves, or scripts on the chance that they are there. */
@@ -17,7 +16,7 @@ const NOT_MISSED: ReadonlySet<string> = new Set([
   "CSPViolationReport",
   "SignedExchange",
 ]);
-/** Where one of these is refused because it went elsewhere, the page's scripts do not have what they have for a visitor. */
+/** When one of these is refused because it went elsewhere, the page's scripts lack what they have for a visitor. */
 const WORKS: ReadonlySet<string> = new Set(["Script", "Fetch", "XHR", "WebSocket", "EventSource", "Other"]);
 /** A frame of another host, which no script of the page can look into. */
 const SHOWS: ReadonlySet<string> = new Set([...WORKS, "Document"]);
@@ -48,7 +47,7 @@ function decoded(path: string): string {
 /** As the lint says that a script joins more to an address. */
 const BEGINNING = /no file of the site begins with (.+?)\.(?: There are \d+ more|$)/;
 
-/** Whether the deploy's receipt names the file, or what it begins with. Where it left some out, nobody knows. */
+/** Whether the deploy's receipt names the file, or a path that begins with it. A receipt that left some out may have named it. */
 function told(receipt: Receipt | null, address: string): boolean {
   if (receipt === null) return false;
   const path = decoded(address);
@@ -83,7 +82,7 @@ const placeOf = ({ url, line }: PageError): string => {
   return path === null ? "" : ` (${fileAt(path)}${line === null ? "" : `:${line}`})`;
 };
 
-/** `lacks`: the page does not have all that its scripts have for a visitor. Then only what would happen there too is told. */
+/** `lacks`: the page does not have all that its scripts have for a visitor. Then only errors that visitors have too are judged. */
 function scriptErrors(seen: Seen, lacks: boolean): RenderWarning[] {
   const told = seen.errors.filter(({ text, own }) => (own || !lacks) && !BESIDES.test(text));
   const errors = new Map(told.map((one) => [one.text, one]));
@@ -118,7 +117,7 @@ function bounded(warnings: RenderWarning[]): RenderWarning[] {
   });
 }
 
-/** `receipt`: what the deploy of the version was told. */
+/** `receipt`: the warnings of the version's deploy. */
 export function judge(seen: Seen, receipt: Receipt | null): RenderWarning[] {
   const refused = seen.failed_requests.filter(({ elsewhere, url }) => elsewhere && !counts(url));
   const lacks = (kinds: ReadonlySet<string>) => refused.some(({ kind }) => kinds.has(kind));
@@ -127,4 +126,18 @@ export function judge(seen: Seen, receipt: Receipt | null): RenderWarning[] {
     ...bounded(failedRequests(seen, receipt)),
     ...(seen.blank && !lacks(SHOWS) ? [BLANK] : []),
   ];
+}
+
+/** Hosts that count a site's visitors or show them advertisements. Many visitors' browsers refuse them too, and what a page
+ *  takes from them is replaced by code of its own until they come, so a page without them is as it is for visitors. */
+const COUNTING = new Set(
+  `google-analytics.com googletagmanager.com googleadservices.com googlesyndication.com doubleclick.net plausible.io
+  cloudflareinsights.com hotjar.com clarity.ms usefathom.com simpleanalyticscdn.com gc.zgo.at goatcounter.com
+  umami.is statcounter.com matomo.cloud mc.yandex.ru hm.baidu.com bat.bing.com snap.licdn.com counter.dev`.split(/\s+/),
+);
+
+/** Also of the hosts below them. */
+function counts(url: string): boolean {
+  const labels = (URL.parse(url)?.hostname ?? "").split(".");
+  return labels.some((_, n) => COUNTING.has(labels.slice(n).join(".")));
 }

@@ -1,11 +1,9 @@
-/** What runs in the process that looks at pages: one page, and then its end. It and the browser are one group of
+/** The code of the process that looks at pages: one page, and then its end. It and the browser are one group of
  *  processes, which ends together. */
-import { dieWithParent } from "../run/parent-death.ts";
-import { lowerPriority } from "../run/priority.ts";
-import { serveParent } from "../run/serve-parent.ts";
+import { dieWithParent, lowerPriority, serveParent } from "../run/serve-parent.ts";
 import type { Chromium, FromRender, ToRender, Tried } from "./job.ts";
 import { visit } from "./page/visit.ts";
-import { startBrowser } from "./protocol/browser.ts";
+import { startBrowser } from "./browser.ts";
 
 const TRY_MS = 10_000;
 /** Pages and deploys come before pictures of them. */

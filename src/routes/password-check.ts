@@ -1,7 +1,7 @@
 /** Who gives an account's password, how often they may, and where they wait for argon2id (CONTRACT 4.4, RELIABILITY A6).
  *  A network that gave the right one before is known to the account: what strangers do to its name does not slow it. */
 import { customerOf, networkOf } from "../http/context.ts";
-import type { From } from "../run/gate.ts";
+import type { FairnessKey } from "../run/gate.ts";
 import type { Counted } from "../http/rate-limit.ts";
 import { isPassword } from "../http/passwords.ts";
 import type { Ctx } from "./context.ts";
@@ -14,7 +14,7 @@ export const networkHash = ({ client_address, parts }: Ctx, account_id: string):
     .digest("base64url");
 
 /** `known`: to the account that is asked for. Known and new ones are taken in turn, so that neither waits for the other. */
-export function waitingPlace({ client_address }: Ctx, known: boolean): From {
+export function waitingPlace({ client_address }: Ctx, known: boolean): FairnessKey {
   const address = client_address();
   return [known ? "known" : "new", customerOf(address), networkOf(address)];
 }

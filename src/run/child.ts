@@ -1,13 +1,14 @@
-/** A child of the server, of the server's own program, as the server sees it. Only a process can be ended for certain,
+/** Children of the server, which run its own program, as the server sees them. Only a process can be ended for certain,
  *  whatever it does (`terminate()` stops neither a regular expression nor a native call), and only its own memory is
  *  what a fault of the runtime in it can spoil. */
 import { readFileSync } from "node:fs";
+import { ownProgram } from "./program.ts";
 
 /** It ended before it answered. */
 export class ProcessDied extends Error {
   override readonly name = "ProcessDied";
   constructor(
-    /** Null where it ended by itself, with an exit code. */
+    /** Null when it ended by itself, with an exit code. */
     readonly signal: NodeJS.Signals | null,
     message: string,
   ) {
@@ -15,13 +16,13 @@ export class ProcessDied extends Error {
   }
 }
 
-export interface Child<To> {
+interface Child<To> {
   readonly pid: number;
   /** False once it has ended or is about to, for whatever reason. */
   alive(): boolean;
-  /** Lost where it has ended. */
-  send(message: To | "close"): void;
-  /** Bytes that it alone holds in memory; 0 where nobody tells. */
+  /** Lost when it has ended. */
+  send(message: To | string): void;
+  /** Bytes that it alone holds in memory; 0 when the platform cannot tell. */
   memory(): number;
   /** At once, whatever it does. */
   kill(): void;
@@ -29,10 +30,16 @@ export interface Child<To> {
   close(): Promise<void>;
 }
 
-/** What is heard of one. */
-interface Heard<From> {
+/** A child that is given one job after the other. */
+export interface JobChild<Job, Answer> extends Omit<Child<Job>, "send"> {
+  /** One job at a time. Rejects with `ProcessDied`. `reply` says what to send back for a question of the child; null sends
+   *  nothing. */
+  run(job: Job, reply?: (question: string) => string | null): Promise<Answer>;
+}
+
+interface ChildEvents<From> {
   message(message: From): void;
-  /** Once. */
+  /** Called once. */
   died(error: ProcessDied): void;
 }
 
@@ -45,10 +52,10 @@ const ENVIRONMENT = {
 };
 /** One that does not close in this time (stopped by a debugger, say) is killed: it has nothing to lose. */
 const CLOSING_MS = 2000;
-/** What a process that crashed said of it, as far as the log wants it. */
+/** So many characters of what a process said when it crashed go to the log. */
 const LAST_WORDS = 2000;
 
-/** Of its own: the program's pages are the server's, too. */
+/** Its own memory alone: the program's pages are the server's, too. */
 function memoryOf(pid: number): number {
   try {
     return Number(/^RssAnon:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0) * 1024;
@@ -70,9 +77,11 @@ async function death(child: Process): Promise<ProcessDied> {
   );
 }
 
-type Ears = Required<Pick<Bun.SpawnOptions.OptionsObject<"ignore", "ignore", "pipe">, "ipc" | "onExit" | "detached">>;
+type SpawnEvents = Required<
+  Pick<Bun.SpawnOptions.OptionsObject<"ignore", "ignore", "pipe">, "ipc" | "onExit" | "detached">
+>;
 
-function spawn(command: readonly string[], ears: Ears): Process {
+function spawn(command: readonly string[], events: SpawnEvents): Process {
   try {
     return Bun.spawn([...command], {
       argv0: "svc-server",
@@ -80,14 +89,14 @@ function spawn(command: readonly string[], ears: Ears): Process {
       env: ENVIRONMENT,
       stdio: ["ignore", "ignore", "pipe"],
       serialization: "advanced",
-      ...ears,
+      ...events,
     });
   } catch (error) {
     throw new Error(`${command[0]} could not be started: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Ends the child, and with a group of its own whatever it started. */
+/** Ends the child, and with a group of its own everything that it started. */
 function end(child: Process, group: boolean): void {
   try {
     if (group) process.kill(-child.pid, "SIGKILL");
@@ -95,17 +104,13 @@ function end(child: Process, group: boolean): void {
   child.kill("SIGKILL");
 }
 
-/** Throws where the machine gives no process. `group`: it leads a process group, which ends with it. */
-export function startChild<To, From>(
-  command: readonly string[],
-  heard: Heard<From>,
-  { group = false } = {},
-): Child<To> {
+/** Throws when the machine gives no process. `group`: it leads a process group, which ends with it. */
+function startChild<To, From>(command: readonly string[], heard: ChildEvents<From>, { group = false } = {}): Child<To> {
   let alive = true;
   const child = spawn(command, { ipc: heard.message, onExit: () => void (alive = false), detached: group });
-  // Heard once: each job's own listener would be kept, with its answer, for as long as the process lives.
+  // One listener: one of each job would be kept, with its answer, for as long as the process lives.
   void death(child).then((error) => {
-    alive = false; // who hears of it may be told before `onExit` is
+    alive = false; // this may come before `onExit`
     if (group) end(child, group);
     heard.died(error);
   });
@@ -113,7 +118,7 @@ export function startChild<To, From>(
     alive = false;
     end(child, group);
   }
-  function send(message: To | "close"): void {
+  function send(message: To | string): void {
     try {
       child.send(message);
     } catch {} // the channel is closed: its end says so
@@ -129,5 +134,103 @@ export function startChild<To, From>(
       const late = setTimeout(kill, CLOSING_MS);
       await child.exited.finally(() => clearTimeout(late));
     },
+  };
+}
+
+/** Starts a child of the server's own program (`ownCommand`): messages that are text are its questions, any other is the
+ *  answer to its job. Throws when the machine gives no process. */
+export function startJobChild<Job, Answer extends object | null>(
+  command: readonly string[],
+  { group = false } = {},
+): JobChild<Job, Answer> {
+  let died: ProcessDied | null = null;
+  let answer: PromiseWithResolvers<Answer> | null = null;
+  let replyTo: (question: string) => string | null = () => null;
+  const { send, ...child } = startChild<Job, Answer | string>(
+    command,
+    {
+      message(message) {
+        if (typeof message !== "string") return answer?.resolve(message);
+        const reply = replyTo(message);
+        if (reply !== null) send(reply);
+      },
+      died(error) {
+        died = error;
+        answer?.reject(error);
+      },
+    },
+    { group },
+  );
+  return {
+    ...child,
+    run(job, reply = () => null) {
+      replyTo = reply;
+      const mine = (answer = Promise.withResolvers<Answer>());
+      if (died !== null) mine.reject(died); // before it was asked
+      send(job);
+      return mine.promise;
+    },
+  };
+}
+
+export type ServerChild = Bun.Subprocess<"ignore", "inherit", "inherit">;
+
+/** Starts this very server once more, also after an upgrade has put another file in its place: that one would bring the
+ *  database up to date under the others. Resolves with its first message, rejects when it ends before. */
+export function startServerChild(subcommand: string, env: Record<string, string | undefined>): Promise<ServerChild> {
+  const ready = Promise.withResolvers<ServerChild>();
+  const program = Bun.isStandaloneExecutable ? [ownProgram()] : [ownProgram(), Bun.main];
+  const child: ServerChild = Bun.spawn([...program, subcommand], {
+    argv0: process.argv0,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+    ipc: () => ready.resolve(child),
+    onExit: (_, code) => ready.reject(new Error(`a worker ended with ${code} before it served`)),
+  });
+  return ready.promise;
+}
+
+interface Resting {
+  alive(): boolean;
+  close(): Promise<void>;
+}
+
+/** Children between two jobs, each for `idle_ms` at most. */
+interface RestingChildren<T> {
+  /** The one that rested least, so that a quiet server keeps one warm; else a new one. */
+  take(): T;
+  giveBack(child: T): void;
+  close(): Promise<unknown>;
+}
+
+export function restingChildren<T extends Resting>(startOne: () => T, idle_ms: number): RestingChildren<T> {
+  const resting = new Map<T, Timer>();
+  function wake(child: T): void {
+    clearTimeout(resting.get(child));
+    resting.delete(child);
+  }
+  return {
+    take() {
+      for (const child of [...resting.keys()].toReversed()) {
+        wake(child);
+        if (child.alive()) return child;
+      }
+      return startOne();
+    },
+    giveBack(child) {
+      if (!child.alive()) return;
+      const leave = () => {
+        wake(child);
+        void child.close();
+      };
+      resting.set(child, setTimeout(leave, idle_ms).unref());
+    },
+    close: () =>
+      Promise.all(
+        [...resting.keys()].map((child) => {
+          wake(child);
+          return child.close();
+        }),
+      ),
   };
 }

@@ -1,4 +1,4 @@
-/** Work that is done again and again beside the requests. What it throws ends nothing: a disk, a database or the table of
+/** Work that is done again and again between requests. An error in it ends nothing: a disk, a database or the table of
  *  descriptors that fails now may be there at the next turn, and an exception that a timer lets through would end the
  *  server. */
 

@@ -1,25 +1,25 @@
-/** At most so many at once; others wait. Whoever waits is let in in turn by where they come from, the widest first (a
- *  provider's customer, their network), and within one place by arrival: a crowd takes its turn like everybody else. */
+/** Lets at most so many work at once; others wait. Turns go by where a request comes from, the widest origin first (a provider's
+ *  customer, then their network), and within one origin by arrival: a crowd has one turn like everybody else. */
 
-/** The widest place first. At most half of the room is one's of the first level while others wait. */
-export type From = readonly string[];
+/** Names of origins, the widest first. One of the first level has at most half of the places while others wait. */
+export type FairnessKey = readonly string[];
 
 interface Limits {
   /** How many at once. */
   width: number;
   /** How long anybody waits; left out, as long as it takes. */
   ms?: number;
-  /** How many may wait in all, then below one place of each level: past it who comes is refused at once. */
+  /** How many may wait in all, then below one origin of each level: one more is refused at once. */
   most?: readonly number[];
-  /** What those get who are refused. */
+  /** What is thrown for one that is refused. */
   late?: () => Error;
 }
 
 interface Gate {
-  /** Who does not say where they come from is one with all others who do not. */
-  run<T>(work: () => Promise<T>, from?: From): Promise<T>;
+  /** Without `from` all share one origin. */
+  run<T>(work: () => Promise<T>, from?: FairnessKey): Promise<T>;
   load(): { busy: number; waiting: number };
-  /** Refuses those who wait and all who come. */
+  /** Refuses all that wait and all that come. */
   close(): void;
 }
 
@@ -28,30 +28,30 @@ interface Waiting {
   refuse(): void;
 }
 
-/** All that wait below one place: in its own line, or in places within it, the one whose turn is next first. */
-interface Place {
+/** All that wait below one origin: in its own line, or in nodes within it, the one whose turn is next first. */
+interface QueueNode {
   waiting: number;
   readonly line: Set<Waiting>;
-  readonly within: Map<string, Place>;
+  readonly within: Map<string, QueueNode>;
 }
 
-const emptyPlace = (): Place => ({ waiting: 0, line: new Set(), within: new Map() });
+const emptyNode = (): QueueNode => ({ waiting: 0, line: new Set(), within: new Map() });
 
-/** The places on the way to where somebody comes from, made where they are missing. */
-function wayTo(from: From, everywhere: Place): Place[] {
+/** The nodes on the way to an origin, made when they are missing. */
+function queuePath(from: FairnessKey, everywhere: QueueNode): QueueNode[] {
   const way = [everywhere];
-  for (const name of from) way.push(way.at(-1)!.within.getOrInsertComputed(name, emptyPlace));
+  for (const name of from) way.push(way.at(-1)!.within.getOrInsertComputed(name, emptyNode));
   return way;
 }
 
-/** Places where nobody waits are forgotten. */
-function forgetEmpty(from: From, way: readonly Place[]): void {
+/** Forgets nodes without anything that waits. */
+function forgetEmpty(from: FairnessKey, way: readonly QueueNode[]): void {
   const level = from.findIndex((_, n) => way[n + 1]!.waiting === 0);
   if (level >= 0) way[level]!.within.delete(from[level]!);
 }
 
-/** The first behind this name, which goes behind its neighbours, as each place on the way does. */
-function take({ within }: Place, name: string): Waiting {
+/** Takes the first behind this name; the name goes behind its neighbours, as each node on the way does. */
+function take({ within }: QueueNode, name: string): Waiting {
   const chosen = within.get(name)!;
   within.delete(name);
   within.set(name, chosen);
@@ -61,10 +61,10 @@ function take({ within }: Place, name: string): Waiting {
   return take(chosen, next!);
 }
 
-const allOf = ({ line, within }: Place): Waiting[] => [...line, ...[...within.values()].flatMap(allOf)];
+const allOf = ({ line, within }: QueueNode): Waiting[] => [...line, ...[...within.values()].flatMap(allOf)];
 
-/** Who has how many of `width` places. */
-function createRoom(width: number) {
+/** Which first-level origin has how many of `width` places. */
+function createPlaces(width: number) {
   const held = new Map<string, number>();
   const share = Math.max(1, width >> 1);
   let free = width;
@@ -85,33 +85,33 @@ function createRoom(width: number) {
   };
 }
 
-/** Lines before a room. `admit` lets in whoever may go: the next in turn, but those who hold their share already only
- *  where nobody else waits. Three at most hold theirs at a time, so the search is short however many wait. */
+/** The lines before the places. `admit` lets in the next in turn; an origin that holds its share already is let in only while
+ *  no other waits. Three at most hold their share at a time, so the search is short however many wait. */
 function createLines(width: number) {
-  const everywhere = emptyPlace();
-  const room = createRoom(width);
-  const mayEnter = (who: string) => everywhere.within.size === 1 || !room.hasShare(who);
+  const everywhere = emptyNode();
+  const places = createPlaces(width);
+  const mayEnter = (who: string) => everywhere.within.size === 1 || !places.hasShare(who);
   function admit(): void {
-    while (room.isFree()) {
+    while (places.isFree()) {
       const who = everywhere.within.keys().find(mayEnter);
       if (who === undefined) return;
-      room.give(who);
+      places.give(who);
       take(everywhere, who).enter();
     }
   }
-  return { everywhere, room, admit };
+  return { everywhere, places, admit };
 }
 
-const ANYBODY: From = [""];
+const ANYBODY: FairnessKey = [""];
 
-/** Resolves when whoever comes from there may go in. */
+/** Resolves when the turn has come. */
 function turn(
   { everywhere, admit }: ReturnType<typeof createLines>,
   { ms, most = [] }: Limits,
-  from: From,
+  from: FairnessKey,
   late: () => Error,
 ): Promise<void> {
-  const way = wayTo(from, everywhere);
+  const way = queuePath(from, everywhere);
   if (way.some(({ waiting }, level) => waiting >= (most[level] ?? Infinity))) {
     forgetEmpty(from, way);
     throw late();
@@ -122,15 +122,15 @@ function turn(
   const leaveLine = (settle: () => void) => () => {
     clearTimeout(timer);
     line.delete(waiting);
-    for (const place of way) place.waiting--;
+    for (const node of way) node.waiting--;
     forgetEmpty(from, way);
     settle();
   };
   const waiting = { enter: leaveLine(resolve), refuse: leaveLine(() => reject(late())) };
   line.add(waiting);
-  for (const place of way) place.waiting++;
+  for (const node of way) node.waiting++;
   admit();
-  // Who is left may be alone then, and go in.
+  // When one gives up, the origin that is left may be alone, and is let in.
   if (ms !== undefined && line.has(waiting)) timer = setTimeout(() => (waiting.refuse(), admit()), ms);
   return promise;
 }
@@ -138,7 +138,7 @@ function turn(
 export function createGate(limits: Limits): Gate {
   const { late = () => new Error("nobody is let in any more") } = limits;
   const lines = createLines(limits.width);
-  const { everywhere, room, admit } = lines;
+  const { everywhere, places, admit } = lines;
   let closed = false;
   return {
     async run(work, from = ANYBODY) {
@@ -147,11 +147,11 @@ export function createGate(limits: Limits): Gate {
       try {
         return await work();
       } finally {
-        room.takeBack(from[0]!);
+        places.takeBack(from[0]!);
         admit();
       }
     },
-    load: () => ({ busy: room.busy(), waiting: everywhere.waiting }),
+    load: () => ({ busy: places.busy(), waiting: everywhere.waiting }),
     close() {
       closed = true;
       for (const waiting of allOf(everywhere)) waiting.refuse();

@@ -1,6 +1,5 @@
 /** What `/metrics` shows (CONTRACT 7): counted in plain numbers where requests are answered, added up once a second
  *  in a page that all processes share, written out in Prometheus' text format when somebody asks. */
-
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
 import { every, loggedBy } from "./every.ts";
 import type { Log } from "./log.ts";

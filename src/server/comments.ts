@@ -19,12 +19,12 @@ import type { Config } from "../config/index.ts";
 import { customerOf, networkOf, type RequestContext } from "../http/context.ts";
 import { pathOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
-import type { From } from "../run/gate.ts";
+import type { FairnessKey } from "../run/gate.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { openKeyring, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
 import { commentsOff } from "../store/refusals.ts";
-import type { Locating } from "./locating.ts";
+import type { QuoteSearch } from "./quote-search.ts";
 
 interface Joined {
   config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode">;
@@ -34,25 +34,25 @@ interface Joined {
   limit: Limiter;
   secrets: Secrets;
   now: () => number;
-  locating: Pick<Locating, "locate">;
+  quote_search: Pick<QuoteSearch, "find">;
 }
 
 /** A quote that the stored page does not hold is taken: a script may have made the text (COMMENTS, ruling 14). */
 async function located(
-  { locate }: Joined["locating"],
+  { find }: Joined["quote_search"],
   { files, version: { version_id } }: LivePages,
   { file }: Page,
   quote: Quote,
-  from: From,
+  from: FairnessKey,
 ): Promise<Located> {
-  const found = await locate(files.get(file.path)!, quote, from);
+  const found = await find(files.get(file.path)!, quote, from);
   if (found === null) return { carried: "lost", place: null };
   const { start, end, state } = found;
   return { carried: state === "anchored" ? "exact" : "edited", place: { version_id, start, end } };
 }
 
 export function commentParts(joined: Joined): CommentParts {
-  const { config, store, sites, rates, limit, secrets, now, locating } = joined;
+  const { config, store, sites, rates, limit, secrets, now, quote_search } = joined;
   const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
   const ring = (name: "comment_visitor" | "comment_grant") => openKeyring(config.data_dir, name, now);
   return {
@@ -64,7 +64,7 @@ export function commentParts(joined: Joined): CommentParts {
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),
-    locate: (live, page, quote, from) => located(locating, live, page, quote, from),
+    locate: (live, page, quote, from) => located(quote_search, live, page, quote, from),
     documents: feedDocuments,
     views: createKeptViews(),
   };
@@ -84,7 +84,7 @@ export function createCommentPaths(parts: CommentParts): CommentPaths {
   function contextOf(context: RequestContext, site: Site, params: Ctx["params"]): Ctx {
     const { request, client_address } = context;
     const network = () => networkOf(client_address());
-    const from = (): From => [customerOf(client_address()), network()];
+    const from = (): FairnessKey => [customerOf(client_address()), network()];
     return { ...context, site, path: pathOf(request.url), params, parts, network, from, headers: {} };
   }
 

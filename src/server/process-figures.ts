@@ -1,14 +1,14 @@
-/** What a serving process says of itself in `/metrics`. None of it throws: it is asked in a timer, and when descriptors
- *  are gone the runtime cannot even tell how much memory it has. */
+/** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor
+ *  the runtime cannot even read how much memory it has. */
 import packageJson from "../../package.json" with { type: "json" };
 import { allowedDescriptors } from "../config/machine.ts";
 import type { DeployPool } from "../deploy/pool.ts";
-import type { Metrics, ProcessFigures, Sample } from "../run/metrics.ts";
+import type { ProcessFigures, Sample } from "../run/metrics.ts";
 import { SCHEMA } from "../store/index.ts";
-import { openDescriptors } from "./descriptors.ts";
-import type { Listener } from "./listening/listener.ts";
+import { openDescriptors } from "./connection-limit.ts";
+import type { Listener } from "./listener.ts";
 
-/** What it was when it could be read. */
+/** The last value that could be read. */
 function lastKnown(read: () => number | null): () => number {
   let last = 0;
   return () => {
@@ -18,19 +18,6 @@ function lastKnown(read: () => number | null): () => number {
       // The next turn may be able to.
     }
     return last;
-  };
-}
-
-/** The pool, with an eye on how long a deploy takes. */
-export function watchedPool(pool: DeployPool, metrics: () => Metrics): DeployPool {
-  return {
-    ...pool,
-    async deploy(job) {
-      const started = performance.now();
-      const deployed = await pool.deploy(job);
-      metrics().observe("svc_deploy_duration_seconds", performance.now() - started);
-      return deployed;
-    },
   };
 }
 

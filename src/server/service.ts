@@ -1,38 +1,37 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
-import { type App, createApp } from "./app.ts";
-import { type Config, withAddresses } from "../config/index.ts";
 import { availableParallelism } from "node:os";
-import { createCoders } from "../coding/coders.ts";
-import { createPool, type DeployPool } from "../deploy/pool.ts";
-import type { Code } from "../http/codings.ts";
-import { createLog, type Log } from "../run/log.ts";
-import { createMetrics, keepCounting, type Figure, type Metrics, slotOf } from "../run/metrics.ts";
-import type { ApiParts } from "../routes/context.ts";
-import { createApi } from "../routes/index.ts";
-import { apiRoutes } from "../routes/table.ts";
-import { createMetricsAnswer } from "../routes/metrics.ts";
-import { requestReader } from "../http/context.ts";
-import { createTakeReport } from "../routes/abuse-report.ts";
-import { limiter } from "../http/rate-limit.ts";
-import { inFlight } from "../routes/deploys/uploads.ts";
-import { createSiteServer, type SiteServer } from "../serve/site.ts";
+import { resolve } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
 import type { Rates } from "../base/rates.ts";
-import { isCommitUnknown } from "../store/refusals.ts";
-import { openServing, readSecrets, type Store } from "../store/index.ts";
-import { type Listener, openListener } from "./listening/listener.ts";
-import { type Locating, startLocating } from "./locating.ts";
-import { buildInfo, processFigures, watchedPool } from "./process-figures.ts";
-import { commentParts, createCommentPaths } from "./comments.ts";
-import { createOwnPaths } from "./own-paths.ts";
-import { prepareData } from "./prepare-data.ts";
-import { listenPatiently } from "./listening/port.ts";
-import { logStart } from "./start-line.ts";
-import { startUpkeep } from "../upkeep/index.ts";
 import type { Site } from "../base/types.ts";
+import { createCoders } from "../coding/coders.ts";
+import { type Config, withAddresses } from "../config/index.ts";
 import { cacheBytes } from "../config/machine.ts";
 import { readTls } from "../config/tls.ts";
+import { createPool, type DeployPool } from "../deploy/pool.ts";
+import type { Code } from "../http/codings.ts";
+import { requestReader } from "../http/context.ts";
+import { limiter } from "../http/rate-limit.ts";
+import { createTakeReport } from "../routes/abuse-report.ts";
+import type { ApiParts } from "../routes/context.ts";
+import { inFlight } from "../routes/deploys/uploads.ts";
+import { createApi } from "../routes/index.ts";
+import { createMetricsAnswer } from "../routes/metrics.ts";
+import { apiRoutes } from "../routes/table.ts";
+import { createLog, type Log } from "../run/log.ts";
+import { createMetrics, type Figure, keepCounting, type Metrics, slotOf } from "../run/metrics.ts";
+import { createSiteServer, type SiteServer } from "../serve/site.ts";
+import { openServing, prepareDataDir, readSecrets, SCHEMA, type Store } from "../store/index.ts";
+import { isCommitUnknown } from "../store/refusals.ts";
+import { startUpkeep } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
+import { type App, createApp } from "./app.ts";
+import { commentParts, createCommentPaths } from "./comments.ts";
+import { type Listener, listenPatiently, openListener } from "./listener.ts";
+import { createOwnPaths } from "./own-paths.ts";
+import { buildInfo, processFigures } from "./process-figures.ts";
+import { type QuoteSearch, startQuoteSearch } from "./quote-search.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
 const GOODBYE_MS = 500;
@@ -42,7 +41,7 @@ export interface Service {
   /** With the port that was really bound. */
   config: Config;
   store: Store;
-  /** Reads certificate and key again, for whoever connects from now on. What came of it stands in the log. */
+  /** Reads certificate and key again, for new connections. The log says how it went. */
   reload(): void;
   /** Drains: answers what is in flight (at most 10 s), then closes everything. */
   stop(): Promise<void>;
@@ -67,12 +66,12 @@ interface Running {
   code: Code;
   log: Log;
   metrics: Metrics;
-  locating: Locating;
+  quote_search: QuoteSearch;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, code, log, metrics, locating }: Running,
+  { store, rates, pool, code, log, metrics, quote_search }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
 ): App {
@@ -90,7 +89,7 @@ function appFor(
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };
-  const comments = commentParts({ config, store, sites, rates, limit, secrets, now, locating });
+  const comments = commentParts({ config, store, sites, rates, limit, secrets, now, quote_search });
   const taken = () => metrics.count("svc_abuse_reports_total");
   const takeReport = createTakeReport({ store, limit, now, taken });
   const requests = requestReader(config);
@@ -121,18 +120,12 @@ const explaining =
 /** The signal handlers of server.ts know the exit code. */
 export const endForRecovery = (): void => void process.kill(process.pid, "SIGUSR2");
 
-function startPool(config: Config, now: () => number, log: Log, metrics: () => Metrics) {
-  const { data_dir, max_files, max_bytes, max_zip_bytes } = config;
-  const limits = { max_files, max_bytes, max_zip_bytes };
-  return watchedPool(createPool({ data_dir, limits, now, log }), metrics);
-}
-
 interface Serving extends Service {
   /** Takes no write any more, and ends the process. */
   fatal(error: unknown): void;
 }
 
-/** What ends the process, and what asks whether it must. */
+/** `fatal` ends the process; `lost` hears of a failed write, and ends it when it must. */
 function endings(state: { read_only: boolean }, log: Log, end: (error: unknown) => void = endForRecovery) {
   const fatal = (error: unknown): void => {
     if (state.read_only) return;
@@ -146,7 +139,7 @@ function endings(state: { read_only: boolean }, log: Log, end: (error: unknown) 
   return { fatal, lost };
 }
 
-/** What SIGHUP is for. The old pair stays where the new one cannot be used. */
+/** Does what SIGHUP asks for. The old pair stays when the new one cannot be used. */
 function renewCertificate(config: Config, listener: Listener, log: Log): void {
   try {
     const fresh = readTls(config);
@@ -165,9 +158,11 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const log = createLog(config.log, now);
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
-  const { data_dir, webhooks } = config;
+  const { data_dir, webhooks, max_files, max_bytes, max_zip_bytes } = config;
   const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
-  const pool = startPool(config, now, log, () => metrics);
+  const limits = { max_files, max_bytes, max_zip_bytes };
+  const took = (ms: number) => metrics.observe("svc_deploy_duration_seconds", ms);
+  const pool = createPool({ data_dir, limits, now, log, took });
   const coders = createCoders({ log });
   let app: App;
   const { worker = false } = options;
@@ -179,8 +174,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
   const figures = processFigures({ listener, pool, now });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const counting = keepCounting(metrics, log);
-  const locating = startLocating(config.data_dir);
-  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, locating }, state, { now, fatal });
+  const quote_search = startQuoteSearch(config.data_dir);
+  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, quote_search }, state, { now, fatal });
   if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
@@ -191,7 +186,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<Serving> 
     await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
     await coders.stop();
-    locating.stop();
+    quote_search.stop();
     counting.stop();
     rates.close();
     await store.close();
@@ -211,7 +206,7 @@ function checkBlobs(store: Store, log: Log): void {
   );
 }
 
-/** A whole server in this process. Throws `DataDirInUse` where another one has the data directory. */
+/** Starts a whole server in this process. Throws `DataDirInUse` when another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const data = prepareData(config, options.now());
   try {
@@ -231,6 +226,24 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   }
 }
 
-/** One of several processes on a shared port: the supervisor has prepared the data directory and sweeps it. */
+/** Starts one of several processes on a shared port: the supervisor has prepared the data directory and keeps it up. */
 export const startWorker = (config: Config, now: () => number): Promise<Service> =>
   serve(config, { now, worker: true });
+
+/** The log's line of a start: the first questions of a night. */
+
+export const logStart = (log: Pick<Log, "record">, config: Config): void =>
+  log.record("start", {
+    version: packageJson.version,
+    schema: SCHEMA,
+    data_dir: resolve(config.data_dir),
+    address: config.base_url,
+    listens_on: `${config.host}:${config.port}`,
+    workers: config.workers,
+    max_connections: config.max_connections,
+  });
+
+/** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
+ *  off, what waits is not sent later either: to an owner it would be news of long ago. */
+export const prepareData = ({ data_dir, webhooks }: Config, now: number): { close(): void } =>
+  prepareDataDir(data_dir, { now, drops_deliveries: webhooks === "off" });

@@ -7,7 +7,7 @@ import { readdirSync } from "node:fs";
 /** glibc, then musl. */
 const LIBRARIES = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 
-/** Of <netinet/tcp.h>: the same on every Linux. */
+/** From <netinet/tcp.h>: the same on every Linux. */
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const LISTENS = 10;
@@ -18,18 +18,18 @@ const LAST_RECEIVED_AT = 52;
 const ACKED_AT = 120;
 const UNSENT_AT = 144;
 const SHUT_BOTH = 2;
-/** Of <asm-generic/socket.h>: the same on every Linux that Bun runs on. */
+/** From <asm-generic/socket.h>: the same on every Linux that Bun runs on. */
 const SOL_SOCKET = 1;
 const SO_REUSEPORT = 15;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
-/** Of <linux/bpf_common.h>: return a constant. */
+/** From <linux/bpf_common.h>: return a constant. */
 const BPF_RET_K = 6;
 const IPV4 = 2;
 const ADDRESS_BYTES = 28;
 
 export interface Connection {
   descriptor: number;
-  /** Unlike all others, as `peerName` has it. */
+  /** Unique while the connection lasts: `peerName`. */
   peer: string;
   /** IPv4 as such, on a socket of both families too. */
   address: string;
@@ -40,14 +40,14 @@ export interface Connection {
 }
 
 interface Sockets {
-  /** Those that came in at this port; null where there is no descriptor left to list them by. 5 µs for each of them. */
+  /** Connections that came in at this port, 5 µs for each; null when no descriptor is left to list them by. */
   list(port: number): Connection[] | null;
   end(connection: Connection): void;
-  /** Descriptors of those that listen at this port; null as above. */
+  /** Descriptors of sockets that listen at this port; null as above. */
   listeners(port: number): number[] | null;
-  /** Lets others listen at its port, too; false where it may not be. */
+  /** Lets other sockets listen at its port, too; false when the kernel refuses. */
   share(descriptor: number): boolean;
-  /** Of those that share the port of this one the n-th gets all new connections. */
+  /** Sends new connections to the n-th listener of the group that shares the port of this one. */
   steer(descriptor: number, n: number): void;
 }
 
@@ -65,7 +65,7 @@ function load() {
         getpeername: { args: [number, "ptr", "ptr"], returns: number },
       }).symbols;
     } catch {
-      // The next one, or nobody.
+      // the next library, or none
     }
   }
   return null;
@@ -111,7 +111,7 @@ function sharing({ setsockopt }: Libc): Pick<Sockets, "share" | "steer"> {
   };
 }
 
-/** Null where there is no descriptor left to list them by. */
+/** Null when no descriptor is left to list them by. */
 function descriptors(): string[] | null {
   try {
     return readdirSync("/proc/self/fd");
@@ -138,14 +138,14 @@ function endOf(descriptor: number, name: Named, into: ReturnType<typeof answerOf
   return { port, address: new URL(`http://[${text}]`).hostname.slice(1, -1) }; // written as the runtime does
 }
 
-/** Null where that library is not to be had. */
+/** Null without such a library. */
 export function openSockets(): Sockets | null {
   const libc = load();
   if (libc === null) return null;
   const info = answerOf(INFO_BYTES);
   const end = answerOf(ADDRESS_BYTES);
 
-  /** Null where it is none of the port; else whether it listens. What the kernel says of it stands in `info` then. */
+  /** Whether a socket of the port listens; null for any other descriptor. Fills `info` with what the kernel says of it. */
   function listens(descriptor: number, port: number): boolean | null {
     info.length[0] = INFO_BYTES;
     if (libc!.getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info.at, info.length_at) !== 0) return null;

@@ -2,11 +2,10 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { ownProgram, WORKER_COMMAND } from "../run/program.ts";
-import { listenPatiently } from "./listening/port.ts";
-import { endForRecovery, startWorker } from "./service.ts";
-import { prepareData } from "./prepare-data.ts";
-import { logStart } from "./start-line.ts";
+import { type ServerChild, startServerChild } from "../run/child.ts";
+import { WORKER_COMMAND } from "../run/program.ts";
+import { listenPatiently } from "./listener.ts";
+import { endForRecovery, logStart, prepareData, startWorker } from "./service.ts";
 import { startUpkeep } from "../upkeep/index.ts";
 
 /** A worker's configuration comes as JSON in this variable. */
@@ -14,24 +13,9 @@ const CONFIG_VARIABLE = "SVC_WORKER_CONFIG";
 /** A worker that dies at once must not make the supervisor spin. */
 const RESTART_MS = 500;
 
-type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
-
-/** Also where an upgrade has put another file in its place: it would bring the database up to date under the others. */
-const command = (): string[] =>
-  Bun.isStandaloneExecutable ? [ownProgram(), WORKER_COMMAND] : [ownProgram(), Bun.main, WORKER_COMMAND];
-
 /** Starts a worker; resolves when it serves, rejects when it ends before. */
-function spawnWorker(config: Config, env: Env): Promise<Child> {
-  const ready = Promise.withResolvers<Child>();
-  const child: Child = Bun.spawn(command(), {
-    argv0: process.argv0,
-    env: { ...env, [CONFIG_VARIABLE]: JSON.stringify(config) },
-    stdio: ["ignore", "inherit", "inherit"],
-    ipc: () => ready.resolve(child),
-    onExit: (_, code) => ready.reject(new Error(`a worker ended with ${code} before it served`)),
-  });
-  return ready.promise;
-}
+const spawnWorker = (config: Config, env: Env): Promise<ServerChild> =>
+  startServerChild(WORKER_COMMAND, { ...env, [CONFIG_VARIABLE]: JSON.stringify(config) });
 
 /** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
  *  workers' listeners would share it with: each of the two would get some of the requests. */
@@ -45,14 +29,14 @@ async function choosePort(config: Config): Promise<Config> {
 }
 
 /** Lets it answer what is in flight; resolves when it has ended. */
-function end(child: Child): Promise<number> {
+function end(child: ServerChild): Promise<number> {
   child.kill("SIGTERM");
   return child.exited;
 }
 
 /** The workers that serve. One that dies is replaced. */
 function createCrew(config: Config, env: Env, log: Log) {
-  const workers = new Set<Child>();
+  const workers = new Set<ServerChild>();
   let stopping = false;
 
   async function add(): Promise<void> {

@@ -1,14 +1,12 @@
 /** The thread of writer.ts: the store's writes and the counts of the rate limits, each on a connection of its own. While
  *  one waits for the lock of its database the others go on. */
 import { workerData } from "node:worker_threads";
-import { plainFailure } from "../base/errors.ts";
+import { answerCalls } from "../run/thread.ts";
 import { PATIENCE_MS, type Store, storeOn } from "./groups.ts";
 import { diskRefusal } from "./refusals.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { openRateCounts } from "./sqlite/rates.ts";
-import type { FromWriter, ToWriter, WriteOrder, WriterData } from "./writer.ts";
-
-declare const self: Worker;
+import type { WriteOrder, WriterData } from "./writer.ts";
 
 /** A count that does not get the lock for so long is refused. */
 const COUNTS_PATIENCE_MS = 1000;
@@ -31,7 +29,8 @@ function opened(group: string): object {
 
 type Operations = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
 
-async function write({ group, name, args }: WriteOrder): Promise<unknown> {
+async function write({ group, name, args, now }: WriteOrder): Promise<unknown> {
+  clock = now;
   try {
     return await (opened(group) as Operations)[name]!(...args);
   } catch (error) {
@@ -39,18 +38,7 @@ async function write({ group, name, args }: WriteOrder): Promise<unknown> {
   }
 }
 
-async function close(): Promise<void> {
+answerCalls(write, async () => {
   rates?.close();
   await store?.close();
-  process.exit(); // ends this thread alone
-}
-
-const send = (message: FromWriter): void => self.postMessage(message);
-
-self.onmessage = async ({ data }: MessageEvent<ToWriter>) => {
-  if (data === "close") return close();
-  const { id, now } = data;
-  clock = now;
-  send({ id, ...(await write(data).then((value) => ({ value }), plainFailure)) });
-};
-send("ready");
+});

@@ -1,4 +1,4 @@
-/** What a server does by the clock, beside requests and deploys: a table of jobs (jobs.ts), and one background thread that
+/** Jobs that a server runs by the clock: a table of them (jobs.ts), and one background thread that
  *  all of them run in. Its transactions, its network and its files never wait in front of a page. */
 import type { Config } from "../config/index.ts";
 import { countingFailures, every, loggedBy } from "../run/every.ts";

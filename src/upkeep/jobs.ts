@@ -13,7 +13,7 @@ import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import { createDeliveries, type Outcome } from "../webhooks/delivery.ts";
 
-/** What a job has in the thread. */
+/** The things that a job has in the thread. */
 interface JobContext<Said> {
   config: Config;
   store: Store;
@@ -32,7 +32,7 @@ export interface StartedJob {
   end?(): Promise<void>;
 }
 
-/** What a job has in the service. */
+/** The things that a job has in the service. */
 export interface JobRecord {
   log: Log;
   figures: Figures;
@@ -42,7 +42,7 @@ export interface JobRecord {
 /** One row of the table. Two turns of one job never overlap, turns of different jobs do: a turn waits for networks, files and
  *  processes by `await`, and each comment says so. What it does without one (SQLite, mostly) holds the others up. */
 export interface Job<Said = unknown> {
-  /** What the log calls it. */
+  /** Its name in the log. */
   name: string;
   /** Milliseconds between two turns; null when the operator has turned it off. */
   every_ms(config: Config): number | null;
@@ -151,10 +151,10 @@ const WEBHOOKS: Job<Delivered> = {
 
 type RenderNews = { looked: Looked; waiting: number } | { sentence: string };
 
-/** Of two pictures and their rows. */
+/** Room for two pictures and their rows. */
 const PICTURES = { bytes: 1 << 20, files: 2 };
 
-/** Where a program of this machine reaches the server. */
+/** The address at which a program of this machine reaches the server. */
 function localAddress({ host, port, tls_cert }: Config): string {
   const anywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1" };
   const name = anywhere[host] ?? (host.includes(":") ? `[${host}]` : host);

@@ -25,7 +25,7 @@ const openedStore = (): Promise<Store> =>
     throw error;
   }));
 
-/** What happened, where the store put it into words for a caller. */
+/** The cause, when the store has put an error into words for a caller. */
 function sentenceOf(thrown: unknown): string {
   const error = thrown instanceof Error && thrown.cause ? thrown.cause : thrown;
   return error instanceof Error ? error.message : String(error);

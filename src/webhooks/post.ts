@@ -17,10 +17,10 @@ const LIMIT_MS = 5000;
 /** No receiver has more to say before it says how it went, nor much after it. */
 const LONGEST_HEAD = 16 * 1024;
 const MOST_READ = 64 * 1024;
-/** Of one name so many are tried. */
+/** So many addresses of one name are tried. */
 const MOST_ADDRESSES = 3;
 
-/** Throws where one is of a private network: a name that has both kinds is up to something. */
+/** Throws when one is of a private network: a name that has both kinds is up to something. */
 async function addressesOf(name: string, { resolve, isCallable }: Network): Promise<readonly string[]> {
   const addresses = isIP(name) === 0 ? await resolve(name) : [name];
   if (addresses.length === 0) throw new Error(`${name} has no address`);
@@ -40,7 +40,7 @@ function requestOf(url: URL, { headers, body }: Message): Buffer {
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** The final answer's; null while it is not all there. */
+/** The status of the final answer; null while its head is not complete. */
 function statusIn(text: string): number | null {
   const final = text.replace(/^(?:HTTP\/1\.[01] 1\d\d[^]*?\r\n\r\n)+/, "");
   const [, status] = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r][^]*?\r\n\r\n/.exec(final) ?? [];
@@ -54,7 +54,7 @@ function connect(url: URL, name: string, host: string): Socket {
   return connectTls({ host, port, ...(isIP(name) === 0 && { servername: name }) });
 }
 
-/** Resolves with the status. What else the receiver says is thrown away, for as long as `ends` allows. */
+/** Resolves with the status. The rest of the answer is thrown away, for as long as `ends` allows. */
 function ask(socket: Socket, connected: "connect" | "secureConnect", request: Buffer, ends: AbortSignal) {
   const answer = Promise.withResolvers<number>();
   let head: string | null = "";
@@ -102,7 +102,7 @@ async function send(url: URL, message: Message, network: Network, ends: AbortSig
   throw failure;
 }
 
-/** The status of the answer. Throws where there is none, and where the address may not be called. */
+/** The status of the answer. Throws without an answer, and when the address may not be called. */
 export async function post(url: URL, message: Message, network: Network): Promise<number> {
   const ends = AbortSignal.timeout(LIMIT_MS);
   const late = Promise.withResolvers<never>();
@@ -110,8 +110,8 @@ export async function post(url: URL, message: Message, network: Network): Promis
   return Promise.race([send(url, message, network, ends), late.promise]);
 }
 
-/** What a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove whose it is. */
-
+/** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
+/** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
 interface Message {
   headers: Readonly<Record<string, string>>;
   body: string;

@@ -1,7 +1,7 @@
 /** CONTRACT 4.4: how often a password may be tried, and who waits for argon2id (RELIABILITY A6): nobody locks out the owner
  *  of an account, and nobody fills the line for others. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { createGate, type From } from "../../src/run/gate.ts";
+import { createGate, type FairnessKey } from "../../src/run/gate.ts";
 import { read } from "../kit/database.ts";
 import { bearer, call, cookieOf, csrfOf, PASSWORD, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
@@ -221,7 +221,7 @@ describe("a gate that few may wait at", () => {
   const limits = { width: 1, most: [9, 6, 4], ms: 30_000, late: () => new Error("late") };
 
   /** The order in which those who come one after the other, while another is busy, are let in; `-` for who is refused. */
-  async function order(arrivals: readonly From[]): Promise<string> {
+  async function order(arrivals: readonly FairnessKey[]): Promise<string> {
     const { run } = createGate(limits);
     const busy = Promise.withResolvers<void>();
     const first = run(() => busy.promise, ["busy"]);
@@ -234,7 +234,7 @@ describe("a gate that few may wait at", () => {
     await Promise.all([first, ...all]);
     return seen;
   }
-  const at = (path: string): From => path.split("/");
+  const at = (path: string): FairnessKey => path.split("/");
 
   test.each<[title: string, arrivals: string, order: string]>([
     ["one network: first come, first served", "n/a n/a n/a", "aaa"],

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DeployProcess, startDeployProcess } from "../../src/deploy/deploy-process.ts";
-import { receiveZip, takeZip } from "../../src/deploy/handed-zip.ts";
+import { type DeployProcess, startDeployProcess } from "../../src/deploy/task.ts";
+import { receiveZip, takeZip } from "../../src/deploy/upload-file.ts";
 import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
 import type { Bytes } from "../../src/base/types.ts";
 import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
-import { measureStages } from "../../src/deploy/stages.ts";
+import { measureStages } from "../../src/deploy/worker.ts";
 import { Refusal } from "../../src/base/errors.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { newSiteId } from "../../src/base/tokens.ts";
@@ -230,23 +230,23 @@ describe("P10: the deadline", () => {
 
   test("the file that hands the zip over says where the deploy is, from the first note on", async () => {
     const zip = await receiveZip(data_dir, [zipOf({ "a.txt": "x" })]);
-    expect(await zip.place()).toEqual({ stage: "starting", file: null });
+    expect(await zip.step()).toEqual({ stage: "starting", file: null });
     const taken = takeZip(zip.path);
     expect([...taken.zip]).toEqual([...zipOf({ "a.txt": "x" })]);
     taken.note("unpacking", "ünder/a.html");
-    expect(await zip.place()).toEqual({ stage: "unpacking", file: "ünder/a.html" });
+    expect(await zip.step()).toEqual({ stage: "unpacking", file: "ünder/a.html" });
     taken.note("making an index");
-    expect(await zip.place()).toEqual({ stage: "making an index", file: null });
+    expect(await zip.step()).toEqual({ stage: "making an index", file: null });
     taken.note("unpacking", "x".repeat(5000));
-    expect((await zip.place()).file).toMatch(/^x{400,}$/);
+    expect((await zip.step()).file).toMatch(/^x{400,}$/);
     taken.close();
     await zip.remove();
-    expect(await zip.place()).toEqual({ stage: "starting", file: null });
+    expect(await zip.step()).toEqual({ stage: "starting", file: null });
   });
 
   test("a zip that looks like a note of its own is none", async () => {
     const zip = await receiveZip(data_dir, [new TextEncoder().encode("upload\nunpacking\n/etc/passwd\n")]);
-    expect(await zip.place()).toEqual({ stage: "starting", file: null });
+    expect(await zip.step()).toEqual({ stage: "starting", file: null });
     await zip.remove();
   });
 });

@@ -66,7 +66,7 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
           limit,
           secrets,
           now,
-          locating: { locate: never },
+          quote_search: { find: never },
         }),
       },
       ROWS,

@@ -5,7 +5,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect, type PeerCertificate } from "node:tls";
 import { join } from "node:path";
 import { openSockets } from "../../src/server/sockets.ts";
-import { createServers } from "../../src/server/listening/servers.ts";
+import { createServers } from "../../src/server/servers.ts";
 import { certificateFor, pairFiles } from "../kit/certificate.ts";
 import { ended, type ServerProcess, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { createCoders } from "../../src/coding/coders.ts";
-import { type CodingProcess, startCodingProcess } from "../../src/coding/coding-process.ts";
+import { type CodingProcess, startCodingProcess } from "../../src/coding/coders.ts";
 import { deploy, get, prose } from "../kit/coding-attacks.ts";
 import { FIXTURES } from "../kit/paths.ts";
 import { codingProcesses, isRunning, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";

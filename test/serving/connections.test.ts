@@ -2,8 +2,7 @@
  *  descriptor from files and deploys, and are told of. Only Linux tells of descriptors. */
 import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { openDescriptors } from "../../src/server/descriptors.ts";
-import { createDoor } from "../../src/server/door.ts";
+import { createConnectionLimit, openDescriptors } from "../../src/server/connection-limit.ts";
 import { crowd, type Line, open } from "../kit/crowd.ts";
 import { ended, local, run, type ServerProcess, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { ZIP } from "../kit/server.ts";
@@ -115,7 +114,7 @@ describe.if(LINUX)("connections", () => {
 
   test("one network has at most half of the places: beyond that its silent ones are ended, and newcomers refused", async () => {
     let ended_ones = 0;
-    const door = createDoor({
+    const limit = createConnectionLimit({
       max: 40,
       descriptors: 5_000,
       tls: false,
@@ -128,7 +127,7 @@ describe.if(LINUX)("connections", () => {
       port: 0,
       fetch(request, self) {
         const { address, port } = self.requestIP(request)!;
-        admitted.push(door.admits({ guest: () => ({ peer: `${address} ${port}`, address }) }));
+        admitted.push(limit.admits({ client: () => ({ peer: `${address} ${port}`, address }) }));
         return new Response("x");
       },
     });
@@ -136,29 +135,35 @@ describe.if(LINUX)("connections", () => {
     const [first] = await crowd(port, 1);
     await first!.ask("x");
     using silent = await crowd(port, 30, "GET / HTTP/1.1\r\n");
-    await until(() => (door.watch(port), ended_ones === 30), 100);
+    await until(() => (limit.watch(port), ended_ones === 30), 100);
     await until(() => silent.every((one) => one.closed()));
     expect(first!.closed()).toBe(false);
     using talking = await crowd(port, 30);
     for (const one of talking) await one.ask("x");
-    door.watch(port);
+    limit.watch(port);
     using more = await crowd(port, 1);
     await more[0]!.ask("x");
     await first!.ask("x");
     expect(admitted.slice(-2)).toEqual([false, true]);
     first!.socket.destroy();
-    door.close();
+    limit.close();
   });
 
   test("A14 silent ones of a crowd go before a visitor of another network who is slow, and for one who is new", async () => {
-    const door = createDoor({ max: 40, descriptors: 5_000, tls: false, isProxy: () => false, refused: () => {} });
+    const limit = createConnectionLimit({
+      max: 40,
+      descriptors: 5_000,
+      tls: false,
+      isProxy: () => false,
+      refused: () => {},
+    });
     const admitted = new Map<string, boolean>();
     using server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
       fetch(request, self) {
         const { address, port } = self.requestIP(request)!;
-        admitted.set(address, door.admits({ guest: () => ({ peer: `${address} ${port}`, address }) }));
+        admitted.set(address, limit.admits({ client: () => ({ peer: `${address} ${port}`, address }) }));
         return new Response("x");
       },
     });
@@ -166,7 +171,7 @@ describe.if(LINUX)("connections", () => {
     const slow = await open(port, "GET / HTTP/1.1\r\n", false, "127.0.0.2");
     await Bun.sleep(150); // so it does not count as one who has just come, as the crowd does
     using silent = await crowd(port, 60, "GET / HTTP/1.1\r\n");
-    await until(() => (door.watch(port), silent.some((one) => one.closed())), 100);
+    await until(() => (limit.watch(port), silent.some((one) => one.closed())), 100);
     expect(slow.closed()).toBe(false);
     using more = await crowd(port, 60, "GET / HTTP/1.1\r\n");
     const late = await open(port, "", false, "127.0.0.3");
@@ -175,19 +180,25 @@ describe.if(LINUX)("connections", () => {
     expect(await slow.next()).toBe(200);
     expect([admitted.get("127.0.0.2"), admitted.get("127.0.0.3")]).toEqual([true, true]);
     for (const { socket } of [slow, late]) socket.destroy();
-    door.close();
+    limit.close();
   });
 
   test("without a descriptor nobody is let in until some are free again", async () => {
     const descriptors = openDescriptors()! + 200;
-    const door = createDoor({ max: 1_000, descriptors, tls: false, isProxy: () => true, refused: () => {} });
-    expect(door.watch(0)).toBe("open");
+    const limit = createConnectionLimit({
+      max: 1_000,
+      descriptors,
+      tls: false,
+      isProxy: () => true,
+      refused: () => {},
+    });
+    expect(limit.watch(0)).toBe("open");
     const files = Array.from({ length: 200 }, () => openSync("/dev/null", "r"));
-    const said = new Set(Array.from({ length: 30 }, () => door.watch(0)));
+    const said = new Set(Array.from({ length: 30 }, () => limit.watch(0)));
     expect([...said]).toEqual(["open", "shut"]);
     for (const file of files) closeSync(file);
-    const later = new Set(Array.from({ length: 2 }, () => door.watch(0)));
-    door.close();
+    const later = new Set(Array.from({ length: 2 }, () => limit.watch(0)));
+    limit.close();
     expect([...later]).not.toContain("open"); // an eighth of the places must be free
   });
 });

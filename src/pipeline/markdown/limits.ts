@@ -2,8 +2,8 @@
  *  thread; so it has one, and this one sleeps until it says something or its time is up. A thread that is in a regular
  *  expression does not even stop when it is ended: whoever runs deploys is told, and ends the process once it has
  *  answered (docs/decisions/deploys.md). */
-import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { threadUrl } from "../../run/thread.ts";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
+import { newThread, threadUrl } from "../../run/thread.ts";
 import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
 import { GIVING_UP_ON_MARKDOWN, type Progress } from "../../base/types.ts";
@@ -64,7 +64,7 @@ function waitForStart(count: Int32Array): boolean {
 let warm: Worker | null = null;
 
 function takeThread(): Worker {
-  const worker = warm ?? new Worker(threadUrl("./src/pipeline/markdown/thread.ts"));
+  const worker = warm ?? newThread(threadUrl("./src/pipeline/markdown/thread.ts"));
   warm = null;
   worker.unref();
   return worker;

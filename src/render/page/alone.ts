@@ -1,12 +1,12 @@
 /** Which errors are the site's own for certain, on a page that takes scripts or data from another host, which the engine
  *  refuses: those that are thrown before anything of it could have run or answered. */
-import type { Params } from "../protocol/connection.ts";
+import type { Params } from "../browser.ts";
 
 const WORLD = "svc-errors";
 const FOUND = "svcFound";
 
-/** The parser has come so far as the document has scripts: what stands behind has not run yet. Told before the script that
- *  follows runs, and from a world of its own, which the page's scripts neither see nor change. */
+/** The document has the scripts that the parser has reached: those that follow have not run yet. This calls back before the
+ *  script that follows runs, from a world of its own, which the page's scripts neither see nor change. */
 const SOURCE = `(() => {
   const isForeign = ({ src, type, text }) => src ? new URL(src, location).host !== location.host
     : /^(?:module|importmap)/i.test(type) && /\\/\\//.test(text);
@@ -34,7 +34,7 @@ export async function tellOfScripts(page: Told): Promise<void> {
 
 interface Alone {
   heard(params: Params): void;
-  /** Of an error as `Runtime.exceptionThrown` has it, when it is heard. */
+  /** Takes an error of `Runtime.exceptionThrown` as soon as it comes. */
   isOwn(details: Readonly<Record<string, unknown>>): boolean;
 }
 

@@ -1,6 +1,6 @@
-/** The one page that is looked at, with its frames and workers: each is told to report before it begins. Whatever else
- *  opens is closed. */
-import type { Connection, Event, Params } from "../protocol/connection.ts";
+/** The one page that is looked at, with its frames and workers: each must report before it begins. Anything else that opens is
+ *  closed. */
+import type { Connection, Event, Params } from "../browser.ts";
 import type { Watch } from "./watch.ts";
 
 export interface Page {
@@ -19,7 +19,7 @@ interface Attached {
 
 type Quiet = (method: string, params?: Params, sessionId?: string) => void;
 
-/** Sends what nobody waits for: a target may be gone before it is asked. */
+/** Sends without waiting for the answer: a target may be gone before it is asked. */
 export const quietly =
   (connection: Pick<Connection, "send">): Quiet =>
   (method, params, sessionId) =>
@@ -76,7 +76,7 @@ async function openPage({ send }: Connection, quiet: Quiet, named: (targetId: st
   return sessionId;
 }
 
-/** What a frame that goes elsewhere is told: to stay where it is. An error page of the browser's would take its place. */
+/** Keeps frames from going elsewhere: an error page of the browser's would take their place. */
 export function keepAtHome(page: Page, quiet: Quiet, session: string, isOwn: (url: URL) => boolean, watch: Watch) {
   quiet("Fetch.enable", { patterns: [{ urlPattern: "*", resourceType: "Document" }] }, session);
   return ({ method, params, sessionId }: Event): void => {

@@ -1,15 +1,13 @@
 /** One page from its first byte to its pictures, as a visitor would see it. */
-import type { RenderJob, Seen } from "../job.ts";
+import { type Connection, type Event, startBrowser } from "../browser.ts";
+import { openGate } from "../gate.ts";
+import { type DomSummary, kept, type RenderJob, type Seen } from "../job.ts";
 import { tellOfScripts } from "./alone.ts";
-import { openGate } from "../gate/index.ts";
-import type { Connection, Event } from "../protocol/connection.ts";
-import { startBrowser } from "../protocol/browser.ts";
-import { createTargets, keepAtHome, type Page, quietly } from "./targets.ts";
 import { looksBlank, showDesktop, takePictures } from "./pictures.ts";
-import { summarise } from "./summary.ts";
+import { createTargets, keepAtHome, type Page, quietly } from "./targets.ts";
 import { createWatch, type Watch } from "./watch.ts";
 
-/** Whoever started this process ends it after 20 s: until then it says what it has. */
+/** The server ends this process after 20 s: before that it says what it has. */
 const MOST_MS = 18_000;
 /** A page that asks for something for ever is looked at as it is then. */
 const SETTLE_MS = 8000;
@@ -27,7 +25,7 @@ async function until(done: () => boolean, most_ms: number): Promise<void> {
 interface Loading {
   /** Also where it was about to go elsewhere, and was kept. */
   loaded: boolean;
-  /** Of the page itself; null until it is answered. */
+  /** The status of the page itself; null until it is answered. */
   status: number | null;
 }
 
@@ -94,4 +92,63 @@ export async function visit(job: RenderJob): Promise<Seen> {
   gate.close();
   const { console, errors, failed_requests } = watch;
   return { console, errors, failed_requests, ...found };
+}
+
+const MOST_HEADINGS = 20;
+const LONGEST_HEADING = 120;
+const MOST_NODES = 100_000;
+
+/** Elements by their names can shadow the document's own methods, so that these are taken from its class. What hangs in
+ *  open shadow trees is read too. */
+const EXPRESSION = `(() => {
+  const all = (root, what) => (root === document ? Document : DocumentFragment).prototype.querySelectorAll.call(root, what);
+  const roots = [document];
+  for (let i = 0, left = ${MOST_NODES}; i < roots.length && left > 0; i++) {
+    for (const element of all(roots[i], "*")) {
+      if (--left < 0) break;
+      if (element.shadowRoot) roots.push(element.shadowRoot);
+    }
+  }
+  const count = (what) => roots.reduce((sum, root) => sum + all(root, what).length, 0);
+  const read = (element) => String((element instanceof HTMLElement ? element.innerText : element.textContent) ?? "");
+  const body = all(document, "body")[0];
+  const inside = roots.slice(1).flatMap((root) => [...root.children].map(read));
+  const text = [body ? read(body) : "", ...inside].join(" ");
+  return {
+    title: String(all(document, "title")[0]?.textContent ?? ""),
+    headings: roots.flatMap((root) => [...all(root, "h1, h2, h3, h4, h5, h6")].slice(0, ${MOST_HEADINGS}).map(read))
+      .slice(0, ${MOST_HEADINGS}),
+    links: count("a[href], area[href]"),
+    images: count("img, svg, canvas, picture > source, video"),
+    text_length: text.replace(/\\s+/g, " ").trim().length,
+  };
+})()`;
+
+const countOf = (value: unknown): number => (typeof value === "number" && value >= 0 ? Math.floor(value) : 0);
+
+const asSummary = (found: Readonly<Record<string, unknown>>): DomSummary => ({
+  title: kept(found["title"]).trim(),
+  headings: (Array.isArray(found["headings"]) ? found["headings"] : [])
+    .slice(0, MOST_HEADINGS)
+    .map((heading) => kept(heading, LONGEST_HEADING).replace(/\s+/g, " ").trim())
+    .filter((heading) => heading !== ""),
+  links: countOf(found["links"]),
+  images: countOf(found["images"]),
+  text_length: countOf(found["text_length"]),
+});
+
+async function summarise(page: Page): Promise<DomSummary> {
+  const { frameTree } = await page.send<{ frameTree: { frame: { id: string } } }>("Page.getFrameTree");
+  const world = await page.send<{ executionContextId: number }>("Page.createIsolatedWorld", {
+    frameId: frameTree.frame.id,
+    worldName: "svc",
+  });
+  const { result } = await page.send<{ result: { value?: unknown } }>("Runtime.evaluate", {
+    expression: EXPRESSION,
+    contextId: world.executionContextId,
+    returnByValue: true,
+    timeout: 3000,
+  });
+  const found = result.value;
+  return asSummary(typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {});
 }

@@ -1,10 +1,7 @@
 /** Hears what a page and its frames and workers say, ask and throw, as far as it is kept. */
-import type { ConsoleEntry, PageError, SeenRequest } from "../job.ts";
-import { MOST_ENTRIES } from "../job.ts";
-import type { Event, Params } from "../protocol/connection.ts";
-import { kept, keptUrl } from "../texts.ts";
+import type { Event, Params } from "../browser.ts";
+import { type ConsoleEntry, kept, keptUrl, MOST_ENTRIES, type PageError, type SeenRequest } from "../job.ts";
 import { createAlone } from "./alone.ts";
-import { type Asking, watchRequests } from "./requests.ts";
 
 export interface Watch {
   console: ConsoleEntry[];
@@ -45,7 +42,7 @@ interface Frame {
   lineNumber?: number;
 }
 
-/** Where: lines are counted from 1 for people. */
+/** The place of an error or message: lines are counted from 1 for people. */
 const placeOf = (frame: Frame | undefined) => ({
   url: frame?.url ? keptUrl(frame.url) : null,
   line: typeof frame?.lineNumber === "number" ? frame.lineNumber + 1 : null,
@@ -92,7 +89,7 @@ export function createWatch(options: Options): Watch {
     "Runtime.bindingCalled": alone.heard,
     "Log.entryAdded"({ entry }) {
       const { level, text, url, lineNumber, source } = entry as Frame & Record<string, unknown>;
-      if (source === "network" || entries.length >= MOST_ENTRIES) return; // it stands among the requests
+      if (source === "network" || entries.length >= MOST_ENTRIES) return; // it is among the requests
       const place = placeOf({ url, lineNumber });
       entries.push({ level: LEVELS[String(level)] ?? "info", text: kept(text), ...place });
     },
@@ -106,4 +103,114 @@ export function createWatch(options: Options): Watch {
     heard: ({ method, params, sessionId }) => handlers[method]?.(params, sessionId),
     refuse: requests.refuse,
   };
+}
+
+interface Asking {
+  isOwn(url: URL): boolean;
+  now(): number;
+  /** Nothing more is kept: the session may stop telling. */
+  enough(domain: "Network", sessionId: string | undefined): void;
+}
+
+interface Sent {
+  url: string;
+  method: string;
+  kind: string;
+}
+
+/** Later requests are not looked at. */
+const MOST_REQUESTS = 3000;
+const ELSEWHERE = "Refused: the render engine opens no host but the site's own.";
+/** Asked by some browsers for themselves, wherever no page names another. */
+const isImplied = ({ url, kind }: Sent): boolean => kind === "Other" && URL.parse(url)?.pathname === "/favicon.ico";
+/** Kinds of requests that only scripts make. */
+const CALLED: ReadonlySet<string> = new Set(["Fetch", "XHR", "WebSocket", "EventSource", "Other"]);
+const isNetwork = (url: string): boolean => /^(https?|wss?):/i.test(url);
+
+type Handlers = Readonly<Record<string, (params: Params, sessionId: string | undefined) => void>>;
+
+/** Keeps failed requests, each address once. */
+const keeping =
+  (failed: SeenRequest[]) =>
+  ({ url, method, kind }: Sent, status: number | null, reason: string, elsewhere = false): void => {
+    const shown = keptUrl(url);
+    if (failed.length >= MOST_ENTRIES || failed.some((one) => one.url === shown && one.status === status)) return;
+    failed.push({ url: shown, method: kept(method, 20), status, reason: kept(reason), kind, elsewhere });
+  };
+
+/** Requests by their id; only those to an own host are remembered. */
+function sending({ isOwn, now, enough }: Asking, failed: SeenRequest[]) {
+  const keep = keeping(failed);
+  const sent = new Map<string, Sent>();
+  const waiting = new Set<string>();
+  let asked = 0;
+  let changed = now();
+  let lacks = false;
+  const refuse = (request: Sent) => keep(request, null, ELSEWHERE, true);
+  return {
+    keep,
+    refuse,
+    of: (id: unknown) => sent.get(String(id)),
+    /** `parsed`: an element of the page asks for it. */
+    begin(id: unknown, request: Sent, sessionId: string | undefined, parsed = false): boolean {
+      if (++asked > MOST_REQUESTS) enough("Network", sessionId);
+      const target = URL.parse(request.url);
+      if (isImplied(request)) return false;
+      if (target === null || !isOwn(target)) {
+        lacks ||= CALLED.has(request.kind) || (request.kind === "Script" && !parsed);
+        return (refuse(request), false);
+      }
+      sent.set(String(id), request);
+      return true;
+    },
+    wait(id: unknown): void {
+      waiting.add(String(id));
+      changed = now();
+    },
+    done(id: unknown): void {
+      waiting.delete(String(id));
+      changed = now();
+    },
+    lacks: () => lacks,
+    open: () => waiting.size,
+    last_change: () => changed,
+  };
+}
+
+const requestEvents = ({ begin, wait, done, of, keep }: ReturnType<typeof sending>): Handlers => ({
+  "Network.requestWillBeSent"({ requestId, request, type, initiator }, sessionId) {
+    const { url, method, headers } = request as { url: string; method: string; headers?: Record<string, string> };
+    const is_worker = headers?.["Service-Worker"] === "script";
+    const kind = is_worker ? "ServiceWorker" : String(type ?? "Other");
+    const parsed = (initiator as { type?: string } | undefined)?.type === "parser";
+    if (isNetwork(url) && begin(requestId, { url, method, kind }, sessionId, parsed)) wait(requestId);
+  },
+  "Network.responseReceived"({ requestId, response }) {
+    const { status, statusText } = response as { status: number; statusText: string };
+    const request = of(requestId);
+    if (request && status >= 400) keep(request, status, statusText || `The server answered ${status}.`);
+  },
+  "Network.loadingFinished": ({ requestId }) => done(requestId),
+  "Network.loadingFailed"({ requestId, errorText, canceled, blockedReason }) {
+    done(requestId);
+    const request = of(requestId);
+    if (!request || canceled === true) return;
+    keep(request, null, blockedReason ? `${errorText} (${blockedReason})` : String(errorText));
+  },
+});
+
+const socketEvents = ({ begin, of, keep }: ReturnType<typeof sending>): Handlers => ({
+  "Network.webSocketCreated": ({ requestId, url }, sessionId) =>
+    void begin(requestId, { url: String(url), method: "GET", kind: "WebSocket" }, sessionId),
+  "Network.webSocketFrameError"({ requestId, errorMessage }) {
+    const request = of(requestId);
+    if (request) keep(request, null, String(errorMessage));
+  },
+});
+
+/** Hears the events of requests. */
+function watchRequests(asking: Asking, failed: SeenRequest[]) {
+  const requests = sending(asking, failed);
+  const { open, last_change, refuse, lacks } = requests;
+  return { handlers: { ...requestEvents(requests), ...socketEvents(requests) }, open, last_change, refuse, lacks };
 }

@@ -115,7 +115,7 @@ function within(path: string, where: Where): boolean {
 const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
   [
     /^bun:ffi$/,
-    (path) => ["src/run/parent-death.ts", "src/server/sockets.ts", "src/store/disk/durable.ts"].includes(path),
+    (path) => ["src/run/serve-parent.ts", "src/server/sockets.ts", "src/store/disk/durable.ts"].includes(path),
   ],
   [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
@@ -197,9 +197,13 @@ const TIMED: Where = [
 
 /** Globals → where they may stand. */
 const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
-  ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store", "src/render/protocol/connection.ts"]],
+  ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store", "src/render/browser.ts"]],
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
-  ["Request", /(?<![\w.])Request\b/, ["http", "serve", "comments", "render/gate", "routes", "web", "server", "client"]],
+  [
+    "Request",
+    /(?<![\w.])Request\b/,
+    ["http", "serve", "comments", "src/render/gate.ts", "routes", "web", "server", "client"],
+  ],
   ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts", "src/run/build-output.ts"]],
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
@@ -222,12 +226,8 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
 
 /** A page's workers are assets, and the engine's browser is no program of ours. */
 const STARTS: readonly (readonly [string, RegExp, Where])[] = [
-  [
-    "a thread",
-    /\bnew Worker\(/,
-    ["run", "web/browser", "src/server/locate-lane.ts", "src/store/writer.ts", "pipeline/markdown"],
-  ],
-  ["a child", /\bBun\.spawn\(/, ["run", "render/protocol", "src/server/workers.ts"]],
+  ["a thread", /\bnew Worker\(/, ["run", "web/browser"]],
+  ["a child", /\bBun\.spawn\(/, ["run", "src/render/browser.ts"]],
 ];
 
 export const startBreaches = (path: string, text: string): string[] =>

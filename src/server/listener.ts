@@ -1,19 +1,19 @@
-/** The socket that the server listens on, and its end, the drain. It takes so many connections and no more: past that a
- *  new one is closed at once, and while they cannot even be counted one by one, nobody is let in at all (door.ts). */
-import type { App } from "../app.ts";
+/** The port that the server listens at, and its end, the drain. Past the limit of connections a new one is closed at once, and
+ *  while they cannot even be counted, none is let in (connection-limit.ts). */
 import { isIP } from "node:net";
-import { allowedDescriptors } from "../../config/machine.ts";
-import type { Config } from "../../config/index.ts";
-import { familyOf, networkList } from "../../config/networks.ts";
-import type { readTls } from "../../config/tls.ts";
-import { Refusal } from "../../base/errors.ts";
-import { every, loggedBy } from "../../run/every.ts";
-import { errorJson } from "../../http/answers.ts";
-import { Exchange, type Peer } from "../../http/exchange.ts";
-import type { Log } from "../../run/log.ts";
-import { createDoor, type Door, type Guest } from "../door.ts";
+import { Refusal } from "../base/errors.ts";
+import type { Config } from "../config/index.ts";
+import { allowedDescriptors, listenError } from "../config/machine.ts";
+import { familyOf, networkList } from "../config/networks.ts";
+import type { readTls } from "../config/tls.ts";
+import { errorJson } from "../http/answers.ts";
+import { Exchange, type Peer } from "../http/exchange.ts";
+import { every, loggedBy } from "../run/every.ts";
+import type { Log } from "../run/log.ts";
+import type { App } from "./app.ts";
+import { createConnectionLimit, type ConnectionLimit, type Client } from "./connection-limit.ts";
 import { createServers, type Server, type Servers } from "./servers.ts";
-import { peerName } from "../sockets.ts";
+import { peerName } from "./sockets.ts";
 
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
 const IDLE_TIMEOUT_S = 120;
@@ -21,7 +21,7 @@ const WATCH_MS = 100;
 /** A connection without a request for so long is closed already: the runtime looks every four seconds. */
 const QUIET_MS = (IDLE_TIMEOUT_S + 8) * 1000;
 const MINUTE_MS = 60_000;
-/** Of a file that goes out over TLS Bun holds a descriptor and 256 KB until it is read: this many times at most. */
+/** For each file that goes out over TLS Bun holds a descriptor and 256 KB until it is read: for so many at most. */
 const MANY_ANSWERS = 100;
 
 export interface Listener {
@@ -29,10 +29,10 @@ export interface Listener {
   port: number;
   max_connections: number;
   connections(): number;
-  /** From now on whoever connects gets this certificate. Who is connected stays so, and no request fails. Throws where no
-   *  other socket can be had: then all stays as it was. */
+  /** New connections get this certificate from now on. Open ones stay, and no request fails. Throws when there can be no
+   *  other socket: then all stays as it was. */
   renew(tls: Tls): void;
-  /** Lets nobody in any more. Resolves when what is in flight is answered, or after so many milliseconds. */
+  /** Lets no connection in any more. Resolves when what is in flight is answered, or after so many milliseconds. */
   stop(ms: number): Promise<void>;
 }
 
@@ -56,39 +56,39 @@ const tooMany = (): Refusal =>
     { "retry-after": "1", connection: "close" },
   );
 
-/** Who sent a request. Made for each: a class takes half of what as many closures do. */
+/** The sender of a request. One is made for each request: a class takes half of what as many closures do. */
 class Caller implements Peer {
-  #busy: Guest | null = null;
+  #busy: Client | null = null;
   constructor(
     private readonly server: Server,
     private readonly request: Request,
-    private readonly door: Door,
+    private readonly limit: ConnectionLimit,
     private readonly multiplexed: boolean,
   ) {}
   address(): string | null {
     return this.server.requestIP(this.request)?.address ?? null;
   }
-  guest(): Guest {
+  client(): Client {
     const { address = "", port = 0 } = this.server.requestIP(this.request) ?? {};
     const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
     return { peer: peerName(plain, port), address: plain };
   }
   extendTimeout(seconds: number): void {
     this.server.timeout(this.request, seconds);
-    this.door.uploadBegins((this.#busy ??= this.guest()));
+    this.limit.uploadBegins((this.#busy ??= this.client()));
   }
   crowded(): boolean {
     return this.multiplexed && this.server.pendingRequests > MANY_ANSWERS;
   }
   done(): void {
-    if (this.#busy !== null) this.door.uploadEnds(this.#busy);
+    if (this.#busy !== null) this.limit.uploadEnds(this.#busy);
   }
 }
 
 interface Serving extends Omit<ListenerOptions, "tls"> {
-  door: Door;
+  limit: ConnectionLimit;
   refuse(): void;
-  /** Whether its answers close their connections: another one is there for new ones. */
+  /** Whether its answers close their connections, because another server takes new ones. */
   isLeaving(server: Server): boolean;
 }
 
@@ -97,8 +97,8 @@ function closing(answer: Response): Response {
   return answer;
 }
 
-/** `shares`: the port is another socket's, too. */
-const serveAt = (port: number, tls: Tls, shares: boolean, { config, app, worker, door, refuse, isLeaving }: Serving) =>
+/** `shares`: another socket has the port, too. */
+const serveAt = (port: number, tls: Tls, shares: boolean, { config, app, worker, limit, refuse, isLeaving }: Serving) =>
   Bun.serve({
     hostname: config.host,
     port,
@@ -108,8 +108,8 @@ const serveAt = (port: number, tls: Tls, shares: boolean, { config, app, worker,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
     ...(tls && { tls, http2: true }),
     fetch(request, server) {
-      const caller = new Caller(server, request, door, tls !== null);
-      if (!door.admits(caller)) {
+      const caller = new Caller(server, request, limit, tls !== null);
+      if (!limit.admits(caller)) {
         refuse();
         return errorJson(tooMany(), new Exchange(caller));
       }
@@ -120,22 +120,22 @@ const serveAt = (port: number, tls: Tls, shares: boolean, { config, app, worker,
     error: () => new Response("Internal error", { status: 500 }),
   });
 
-/** Who speaks for many: a proxy, and whatever stands on the same machine. */
+/** Whether an address speaks for many: a proxy, or any program of the same machine. */
 function proxyTest(trusted: readonly string[] | null): (address: string) => boolean {
   const list = networkList(["127.0.0.0/8", "::1", ...(trusted ?? [])]);
   return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
 }
 
 /** A line for the log once a minute, however many there are. */
-function refusals(log: Log, told: () => void) {
+function refusals(log: Log, counted: () => void) {
   let untold = 0;
   let next = 0;
   return {
     count(): void {
       untold++;
-      told();
+      counted();
     },
-    tell({ max }: Door, shut: boolean): void {
+    tell({ max }: ConnectionLimit, shut: boolean): void {
       if ((untold === 0 && !shut) || performance.now() < next) return;
       next = performance.now() + MINUTE_MS;
       log.error(
@@ -148,7 +148,7 @@ function refusals(log: Log, told: () => void) {
   };
 }
 
-/** Its sockets, each with the certificate of its day. */
+/** The sockets of the port, each with the certificate of its time. */
 function createPort(options: Omit<Serving, "isLeaving"> & Pick<ListenerOptions, "tls">) {
   let { tls } = options;
   const serving: Serving = { ...options, isLeaving: (one) => servers.isLeaving(one) };
@@ -179,27 +179,27 @@ function failedWatch({ log, count }: ListenerOptions) {
 export function openListener(options: ListenerOptions): Listener {
   const { config, log } = options;
   const refused = refusals(log, () => options.count("svc_connections_refused_total"));
-  const door = createDoor({
+  const limit = createConnectionLimit({
     max: config.max_connections,
     descriptors: allowedDescriptors(),
     tls: options.tls !== null,
     isProxy: proxyTest(config.trust_proxy),
     refused: refused.count,
   });
-  const { servers, renew } = createPort({ ...options, door, refuse: refused.count });
+  const { servers, renew } = createPort({ ...options, limit, refuse: refused.count });
   function watch(): void {
     servers.endQuiet();
-    const state = door.watch(servers.port);
-    refused.tell(door, state === "shut");
+    const state = limit.watch(servers.port);
+    refused.tell(limit, state === "shut");
     if (state === "shut") servers.shut();
     else servers.open();
   }
-  // Also while nobody is let in, and nothing else would keep the process alive.
+  // Also while no connection is let in, and nothing else would keep the process alive.
   const watching = every(WATCH_MS, watch, failedWatch(options), { keeps_alive: true });
   return {
     port: servers.port,
-    max_connections: door.max,
-    connections: door.connections,
+    max_connections: limit.max,
+    connections: limit.connections,
     renew,
     async stop(ms) {
       watching.stop();
@@ -207,14 +207,43 @@ export function openListener(options: ListenerOptions): Listener {
       const all = servers.stopping();
       await Promise.race([Promise.all(all.map((one) => one.stop())), lastAnswer(all), Bun.sleep(ms)]);
       await Promise.all(all.map((one) => one.stop(true)));
-      door.close();
+      limit.close();
     },
   };
 }
 
-/** Resolves when nothing has been in flight for a moment. `stop()` alone waits for a browser's connections, too, that
- *  it opened ahead of requests it never made: up to nine seconds. */
+/** Resolves when nothing has been in flight for a moment. `stop()` alone also waits for connections that a browser opened
+ *  ahead of requests it never made: up to nine seconds. */
 async function lastAnswer(servers: readonly Server[]): Promise<void> {
   const busy = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
   for (let quiet = 0; quiet < 5; quiet = busy() ? 0 : quiet + 1) await Bun.sleep(20);
+}
+
+/** After a kill -9 the process, or its workers, lets go of the port a moment later. */
+const RELEASE_MS = 1000;
+const AGAIN_MS = 20;
+
+const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+
+function sentenceOf(error: unknown, address: Address): unknown {
+  const sentence = listenError(error, address);
+  return sentence === null ? error : new Error(sentence);
+}
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+/** Throws as `listen` does when the port is taken for longer than a second. */
+export async function listenPatiently<T>(address: Address, listen: () => T): Promise<T> {
+  const last = performance.now() + RELEASE_MS;
+  for (;;) {
+    try {
+      return listen();
+    } catch (error) {
+      if (!isTaken(error) || performance.now() > last) throw sentenceOf(error, address);
+      await Bun.sleep(AGAIN_MS);
+    }
+  }
 }

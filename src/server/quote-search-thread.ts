@@ -1,19 +1,28 @@
-/** The thread of locate-lane.ts: reads a stored page and looks for a quote in its text. */
+/** The thread of quote-search.ts: reads a stored page and looks for a quote in its text. */
 import { workerData } from "node:worker_threads";
 import { anchor } from "../comments/anchoring/anchor.ts";
 import { pageText } from "../comments/anchoring/page-text.ts";
 import { decodeHtml } from "../html/decode.ts";
+import { answerCalls } from "../run/thread.ts";
 import { readBlobs } from "../store/index.ts";
-import type { FromLocator, LocateOrder, LocateReply } from "./locate-order.ts";
+import type { Quote } from "../store/notes.ts";
+import type { Stored } from "../store/versions.ts";
 
-declare const self: Worker;
+export interface QuoteSearchOrder {
+  /** The page as it is stored. */
+  file: Stored;
+  quote: Quote;
+}
+
+/** UTF-16 units of the page's normalised text; null when the quote is not found. */
+export type FoundQuote = { start: number; end: number; state: "anchored" | "changed" } | null;
 
 /** Visitors of one page comment on it one after the other. */
 const KEPT_TEXTS = 4;
 const texts = new Map<string, string>();
 const blobs = readBlobs(workerData as string);
 
-async function textOf(file: LocateOrder["file"]): Promise<string> {
+async function textOf(file: Stored): Promise<string> {
   const known = texts.get(file.sha256);
   if (known !== undefined) return known;
   const text = pageText(decodeHtml(await blobs.read(file)));
@@ -22,14 +31,4 @@ async function textOf(file: LocateOrder["file"]): Promise<string> {
   return text;
 }
 
-async function locate({ file, quote }: LocateOrder): Promise<LocateReply["found"]> {
-  return anchor(await textOf(file), quote);
-}
-
-self.onmessage = async ({ data }: MessageEvent<LocateOrder>) => {
-  // A page that cannot be read says so to whoever asks for it.
-  const found = await locate(data).catch(() => null);
-  send({ found });
-};
-const send = (message: FromLocator): void => self.postMessage(message);
-send("ready");
+answerCalls(async ({ file, quote }: QuoteSearchOrder): Promise<FoundQuote> => anchor(await textOf(file), quote));

@@ -2,7 +2,7 @@
  *  it: a page at its full size of every kind, by the thousand, and meanwhile everybody else's quotes are found. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "bun:test";
-import { type Locating, startLocating } from "../../src/server/locating.ts";
+import { type QuoteSearch, startQuoteSearch } from "../../src/server/quote-search.ts";
 import { putBlobs } from "../../src/store/disk/blobs.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
@@ -66,12 +66,12 @@ const PASSAGE = { exact: "finish in two seconds", prefix: "deploys ", suffix: " 
 const HONEST = "<p>On a normal connection deploys finish in two seconds and return a live URL.</p>";
 
 describe("(11) hostile pages at their full size", () => {
-  async function during(locating: Locating, work: Promise<unknown>): Promise<(string | null)[]> {
+  async function during(search: QuoteSearch, work: Promise<unknown>): Promise<(string | null)[]> {
     const [small, states] = [await stored(HONEST), [] as (string | null)[]];
     let done = false;
     void work.finally(() => (done = true));
     while (!done) {
-      const found = await locating.locate(small, PASSAGE, ["honest", "192.0.2.1", "192.0.2.1"]);
+      const found = await search.find(small, PASSAGE, ["honest", "192.0.2.1", "192.0.2.1"]);
       states.push(found?.state ?? null);
       await Bun.sleep(20);
     }
@@ -85,17 +85,17 @@ describe("(11) hostile pages at their full size", () => {
     "pages of %s of every kind, 1,000 searches of 10 sites: all end, and an honest page's are found",
     async (_, size) => {
       const pages = await Promise.all(Object.values(UNITS).map((unit) => stored(filled(unit, size))));
-      const locating = startLocating(server.data_dir);
+      const search = startQuoteSearch(server.data_dir);
       try {
         const begun = performance.now();
         const searches = Array.from({ length: 1000 }, (_, n) =>
-          locating.locate(pages[n % pages.length]!, quoted(QUOTES[n % QUOTES.length]!), [
+          search.find(pages[n % pages.length]!, quoted(QUOTES[n % QUOTES.length]!), [
             `site ${n % 10}`,
             `203.0.113.${n % 20}`,
             `203.0.113.${n % 20}`,
           ]),
         );
-        const states = await during(locating, Promise.all(searches));
+        const states = await during(search, Promise.all(searches));
         expect(states.length).toBeGreaterThan(0);
         // A turn that does not come in time is for machines that do much else.
         const found = states.filter((state) => state === "anchored");
@@ -103,7 +103,7 @@ describe("(11) hostile pages at their full size", () => {
         // Nobody waited for more than a turn and a search.
         expect(performance.now() - begun).toBeLessThan(20_000);
       } finally {
-        locating.stop();
+        search.stop();
       }
     },
     60_000,
@@ -111,39 +111,39 @@ describe("(11) hostile pages at their full size", () => {
 
   test("a page that hangs is left alone, and a large honest one is found beside it", async () => {
     const [bomb, large] = [await stored(filled("a", 8 * MB - 1)), await stored(prose(MB / 4) + HONEST)];
-    const locating = startLocating(server.data_dir);
+    const search = startQuoteSearch(server.data_dir);
     try {
       const crowd = Array.from({ length: 100 }, (_, n) =>
-        locating.locate(bomb, quoted(QUOTES[0]!), [`bombs ${n % 3}`, `198.51.100.${n}`, `198.51.100.${n}`]),
+        search.find(bomb, quoted(QUOTES[0]!), [`bombs ${n % 3}`, `198.51.100.${n}`, `198.51.100.${n}`]),
       );
-      const honest = () => locating.locate(large, PASSAGE, ["honest", "192.0.2.1", "192.0.2.1"]);
+      const honest = () => search.find(large, PASSAGE, ["honest", "192.0.2.1", "192.0.2.1"]);
       // On a busy machine a turn may not come in time, but one does while the page is left alone.
       await until(async () => (await honest())?.state === "anchored");
       expect(await Promise.all(crowd)).toEqual(Array(100).fill(null));
       const begun = performance.now();
-      for (let n = 0; n < 1000; n++) await locating.locate(bomb, quoted(QUOTES[0]!), ["bombs", "x", "x"]);
+      for (let n = 0; n < 1000; n++) await search.find(bomb, quoted(QUOTES[0]!), ["bombs", "x", "x"]);
       expect(performance.now() - begun).toBeLessThan(20_000); // a second each where it was looked through
     } finally {
-      locating.stop();
+      search.stop();
     }
   }, 60_000);
 
   test("a page over 8 MB is not looked through at all", async () => {
-    const locating = startLocating(server.data_dir);
+    const search = startQuoteSearch(server.data_dir);
     try {
       const page = await stored(filled(" ", 8 * MB) + HONEST);
-      expect(await locating.locate(page, PASSAGE, ["x"])).toBeNull();
+      expect(await search.find(page, PASSAGE, ["x"])).toBeNull();
     } finally {
-      locating.stop();
+      search.stop();
     }
   });
 
   test("what stops while it waits, or looks, ends all of it", async () => {
-    const locating = startLocating(server.data_dir);
+    const search = startQuoteSearch(server.data_dir);
     const bomb = await stored(filled("a", 4 * MB));
-    const waiting = Array.from({ length: 8 }, () => locating.locate(bomb, quoted(QUOTES[0]!), ["x"]));
+    const waiting = Array.from({ length: 8 }, () => search.find(bomb, quoted(QUOTES[0]!), ["x"]));
     await Bun.sleep(50);
-    locating.stop();
+    search.stop();
     expect(await Promise.all(waiting)).toEqual(Array(8).fill(null));
   });
 });

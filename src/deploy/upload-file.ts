@@ -1,5 +1,5 @@
-/** The zip on its way from the server into a deploy's process: a file in DATA/tmp, which costs the serving thread a tenth
- *  of what a message would (BUN 1b). Once the process has read it, the same file says where the deploy is, for when
+/** An upload on its way from the server into a deploy's process: a file in DATA/tmp, which costs the serving thread a tenth
+ *  of what a message would (BUN 1b). Once the process has read it, the same file says which step the deploy is at, in case
  *  the process is ended or dies. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
@@ -8,26 +8,26 @@ import { giveBack } from "../run/runtime.ts";
 import { randomName } from "../base/random.ts";
 import type { Bytes, Progress } from "../base/types.ts";
 
-export interface Place {
+export interface DeployStep {
   stage: string;
   file: string | null;
 }
 
-export interface HandedZip {
+export interface UploadFile {
   path: string;
-  /** Where the process was when it wrote last. */
-  place(): Promise<Place>;
+  /** The step that the process noted last. */
+  step(): Promise<DeployStep>;
   remove(): Promise<void>;
 }
 
-/** What an upload is made of, in order. */
+/** The parts of an upload, in order. */
 export type Pieces = AsyncIterable<Bytes> | Iterable<Bytes>;
 
-const STARTING: Place = { stage: "starting", file: null };
+const STARTING: DeployStep = { stage: "starting", file: null };
 /** A note is at most so long; what is cut is the end of a file's name. */
 const NOTE = 2048;
 
-/** Where `tmp` was taken away it is made again: a cleaner of temporary files must not end deploys until a restart. */
+/** Makes `tmp` again when it is gone: a cleaner of temporary files must not end deploys until a restart. */
 async function create(path: string): Promise<FileHandle> {
   const make = () => open(path, "wx", 0o600);
   return make().catch(async (error: NodeJS.ErrnoException) => {
@@ -42,8 +42,8 @@ async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
 }
 
-/** Piece by piece, while the thread serves others; the memory of each is free then, where it is the piece's alone. What
- *  comes after a failure is read all the same: who sends it hears the answer only then. */
+/** Writes piece by piece, while the thread serves others, and frees each piece's memory when no other view shares it. After a
+ *  failure the rest is read all the same: the sender hears the answer only then. */
 async function writePieces(file: FileHandle, pieces: Pieces): Promise<void> {
   let failure: { error: unknown } | undefined;
   for await (const piece of pieces) {
@@ -53,11 +53,11 @@ async function writePieces(file: FileHandle, pieces: Pieces): Promise<void> {
   if (failure !== undefined) throw failure.error;
 }
 
-async function readNote(path: string): Promise<Place> {
+async function readNote(path: string): Promise<DeployStep> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(NOTE), 0, NOTE, 0);
-    // The first line tells a note from a zip that was never read: no upload knows the name of its file.
+    // The first line distinguishes a note from a zip that was never read: no upload knows the name of its file.
     const [name, stage, where] = buffer.toString("utf8", 0, bytesRead).split("\n");
     return name === basename(path) ? { stage: stage!, file: where || null } : STARTING;
   } finally {
@@ -65,8 +65,9 @@ async function readNote(path: string): Promise<Place> {
   }
 }
 
-/** The pieces are handed over. Throws what they throw, and what the disk says; then nothing is left. */
-export async function receiveZip(data_dir: string, pieces: Pieces): Promise<HandedZip> {
+/** Writes an upload's file; the caller must not use the pieces afterwards. Throws what they throw, and what the disk says; then
+ *  nothing is left. */
+export async function receiveZip(data_dir: string, pieces: Pieces): Promise<UploadFile> {
   const path = join(data_dir, "tmp", `upload-${randomName(16)}`);
   const remove = () => unlink(path).catch(() => {});
   const file = await create(path);
@@ -78,11 +79,11 @@ export async function receiveZip(data_dir: string, pieces: Pieces): Promise<Hand
   } finally {
     await file.close();
   }
-  return { path, remove, place: () => readNote(path).catch(() => STARTING) };
+  return { path, remove, step: () => readNote(path).catch(() => STARTING) };
 }
 
-/** For a job without one: nobody says where it is. */
-export const noZip: HandedZip = { path: "", place: async () => STARTING, remove: async () => {} };
+/** For a job without one: its step is not known. */
+export const noZip: UploadFile = { path: "", step: async () => STARTING, remove: async () => {} };
 
 interface TakenZip {
   zip: Bytes;
@@ -91,7 +92,7 @@ interface TakenZip {
   close(): void;
 }
 
-/** In the process. */
+/** Reads the file, in the process. */
 export function takeZip(path: string): TakenZip {
   const fd = openSync(path, "r+");
   const zip = readFileSync(fd) as Bytes;
@@ -102,7 +103,7 @@ export function takeZip(path: string): TakenZip {
       try {
         writeSync(fd, `${`${name}\n${stage}\n${file}`.slice(0, NOTE / 4)}\n`, 0);
       } catch {
-        // a full disk: nobody learns where it was
+        // a full disk: the step stays unknown
       }
     },
     close: () => closeSync(fd),

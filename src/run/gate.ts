@@ -11,7 +11,7 @@ interface Limits {
   ms?: number;
   /** How many may wait in all, then below one origin of each level: one more is refused at once. */
   most?: readonly number[];
-  /** What is thrown for one that is refused. */
+  /** Makes the error for one that is refused. */
   late?: () => Error;
 }
 

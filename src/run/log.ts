@@ -10,7 +10,7 @@ const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 10;
 /** Between two answers a line takes twice as long to make as right behind another: so many are made at a time. */
 const BATCH = 64;
-/** Past this much unread, lines are dropped and counted: a pipe that nobody reads must not stop the server. */
+/** Past this much unread, lines are dropped and counted: a pipe that is not read must not stop the server. */
 const UNREAD_BYTES = 1024 * 1024;
 /** Characters of what a client sent: a few long addresses must not fill that. */
 const LONGEST = 500;
@@ -35,20 +35,20 @@ export interface Log {
   /** Whether answers are logged at all: what only the log needs is not computed otherwise. */
   readonly access_enabled: boolean;
   access(entry: Access): void;
-  /** Lines that nobody read in time, since the start. */
+  /** Lines that were not read in time, since the start. */
   dropped(): number;
   /** A line of named values, in their order; with `off`, none. */
   record(event: string, values: Readonly<Record<string, Value>>): void;
   event(message: string, request_id?: string): void;
   error(message: string, error: unknown, request_id?: string): void;
-  /** Resolves when all is written, or after a second where nobody reads. */
+  /** Resolves when all is written, or after a second when the pipe is not read. */
   close(): Promise<void>;
 }
 
 /** A log line is one line, whatever a client sent; a stack keeps its line ends as `\n`. */
 const oneLine = (text: string): string => visible(text.replaceAll("\n", "\\n"));
 
-/** What a client sent, nearly always plain. */
+/** Text that a client sent, nearly always plain. */
 const PLAIN = /^[\x21\x23-\x5b\x5d-\x7e]*$/;
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 const sent = (text: string): string => (text.length <= LONGEST && PLAIN.test(text) ? text : oneLine(cut(text)));
@@ -73,7 +73,7 @@ function valueText(value: Value): string {
   return oneLine(parts.join(",").replaceAll(" ", "_")) || "-"; // so that spaces part values alone
 }
 
-/** Of a millisecond's lines the first alone makes the text. */
+/** The first line of a millisecond makes the text of the time, the others take it. */
 function clock(): (ms: number) => string {
   let last = NaN;
   let text = "";
@@ -143,7 +143,7 @@ function linesDue(lineOf: (entry: Access, ms: number) => string) {
   };
 }
 
-/** Lines for a file descriptor, written later, in order, one write at a time: nobody waits for them. */
+/** Lines for a file descriptor, written later, in order, one write at a time: no caller waits for them. */
 function lineWriter(fd: number, time: () => string, due: ReturnType<typeof linesDue>) {
   const lines = lineBuffer();
   let size = 0;
@@ -181,7 +181,7 @@ function lineWriter(fd: number, time: () => string, due: ReturnType<typeof lines
   return { line, dropped: () => dropped.in_all, flush, schedule, idle };
 }
 
-/** Until all is written, or for a second where nobody reads. */
+/** Waits until all is written, or for a second when the pipe is not read. */
 async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<void> {
   const giveUp = performance.now() + 1000;
   do {

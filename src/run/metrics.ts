@@ -1,12 +1,12 @@
-/** What `/metrics` shows (CONTRACT 7): counted in plain numbers where requests are answered, added up once a second
+/** The figures of `/metrics` (CONTRACT 7): counted in plain numbers where requests are answered, added up once a second
  *  in a page that all processes share, written out in Prometheus' text format when somebody asks. */
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
 import { every, loggedBy } from "./every.ts";
 import type { Log } from "./log.ts";
 
-/** What each serving process says of itself, side by side in the shared page: numbers, in the order of these rows. */
+/** Figures of each serving process in the shared page: numbers, in the order of these rows. */
 
-/** What a process knows of itself. */
+/** Figures that a process has of itself. */
 export interface ProcessFigures {
   resident_bytes: number;
   open_fds: number;
@@ -179,7 +179,7 @@ const SERIES: readonly Series[] = [
   ...histogram("svc_deploy_duration_seconds", "From a whole upload to a live version, waiting for a slot included."),
 ];
 
-/** What is counted by its name alone. */
+/** Figures that are counted by their name alone. */
 export type Figure =
   | "svc_response_bytes_total"
   | "svc_deploys_total"
@@ -217,11 +217,11 @@ export interface Sample {
   /** `state="live"`; left out where the name says all. */
   label?: string;
   value: number;
-  /** What stands behind the name of a histogram's line. */
+  /** The end of the name of a histogram's line. */
   suffix?: "_bucket" | "_sum" | "_count";
 }
 
-/** What the slots of the shared page say. A histogram's buckets hold all that is below their bound. */
+/** The samples in the slots of the shared page. A histogram's buckets hold all that is below their bound. */
 function storedSamples(get: (slot: number) => number): Sample[] {
   let below = 0;
   return SERIES.flatMap(({ name, type, help, label }, slot): Sample[] => {
@@ -243,7 +243,7 @@ function storedSamples(get: (slot: number) => number): Sample[] {
 const line = ({ name, suffix, label, value }: Sample): string =>
   `${name}${suffix ?? ""}${label ? `{${label}}` : ""} ${value}\n`;
 
-/** The samples of one name stand together. */
+/** Puts the samples of one name together. */
 const metricsText = (samples: readonly Sample[]): string =>
   samples
     .map((sample, n) => {

@@ -23,7 +23,7 @@ interface AppParts {
   sites: Pick<SiteServer, "handle" | "answerFromShortcut">;
   /** What the service keeps for itself on a site's host; null where the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
-  /** Null where whoever asks may not know that there is anything. */
+  /** Null when the client may not know that there is anything. */
   metricsAnswer(request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null>;
   metrics: Metrics;
   log: Log;
@@ -56,7 +56,7 @@ const readOnly = (): Refusal =>
     { "retry-after": "1" },
   );
 
-/** What every step of a request may use. */
+/** The parts that every step of a request may use. */
 interface Steps extends AppParts {
   hostOf: ReturnType<typeof hostParser>;
   transport_security: string | null;

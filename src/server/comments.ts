@@ -1,4 +1,4 @@
-/** Comments joined to the rest: what they ask of serving and of the store, and the paths on sites' hosts where they answer. */
+/** Joins comments to serving and the store, and answers their paths on sites' hosts. */
 import { Refusal } from "../base/errors.ts";
 import type { Page } from "../base/pages.ts";
 import { decodePath } from "../base/percent.ts";
@@ -37,7 +37,7 @@ interface Joined {
   quote_search: Pick<QuoteSearch, "find">;
 }
 
-/** A quote that the stored page does not hold is taken: a script may have made the text (COMMENTS, ruling 14). */
+/** A quote that the stored page does not hold is accepted as lost: a script may have made the text (COMMENTS, ruling 14). */
 async function located(
   { find }: Joined["quote_search"],
   { files, version: { version_id } }: LivePages,
@@ -107,7 +107,7 @@ export function createCommentPaths(parts: CommentParts): CommentPaths {
   };
 }
 
-/** Whether a feed may be told at this path. */
+/** Whether a feed may be at this path. */
 export function isCompanionPath(path: string): boolean {
   if (!path.endsWith("comments.json")) return false;
   const name = decodePath(path);

@@ -1,5 +1,5 @@
-/** Empties the outbox: a few receivers at a time, of each site one delivery after the other. Whoever does not answer has
- *  slots of their own, and holds nobody else up. Runs in one process alone. */
+/** Delivers the outbox: to a few receivers at a time, and each site's deliveries one after the other. Receivers that do not answer
+ *  have slots of their own, and hold no other up. Runs in one process alone. */
 import type { Delivery, DeliveryContent, Outbox } from "../store/notes/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { UNIT_MS } from "../base/units.ts";
@@ -8,7 +8,7 @@ import { messageOf, type Network, post } from "./post.ts";
 /** After the first try and each that follows; then it is given up. */
 const WAITS_MS = [10 * UNIT_MS.s, UNIT_MS.m, 5 * UNIT_MS.m, 30 * UNIT_MS.m, 2 * UNIT_MS.h];
 const SLOTS = 16;
-/** Of them, for sites whose last try failed. */
+/** So many of the slots are for sites whose last try failed. */
 const SLOTS_OF_FAILING = 8;
 /** More are neither asked for at once nor remembered. */
 const MOST_SITES = 10_000;
@@ -20,16 +20,16 @@ export type Outcome = "delivered" | "failed" | "given_up";
 interface Parts {
   outbox: Omit<Outbox, "forget">;
   network: Network;
-  /** The annotation that is told. */
+  /** The annotation that is sent. */
   dataOf(content: DeliveryContent): object;
   now: () => number;
-  /** `why`: of what failed; null where it is no news, for the site's receiver failed the last time too. */
+  /** `why` it failed; null when that is no news, because the site's receiver failed the last time too. */
   heard(outcome: Outcome, delivery: Delivery, why: string | null): void;
-  /** After a write whose outcome nobody knows: the process must end, and nothing is written after it. */
+  /** For a write whose outcome is unknown: the process must end, and nothing is written after it. */
   lost(error: unknown): Promise<never>;
 }
 
-/** Null where it was taken, else why it was not. */
+/** Null when it was taken, else why it was not. */
 async function tried(
   delivery: Delivery,
   content: DeliveryContent,
@@ -44,7 +44,7 @@ async function tried(
   }
 }
 
-/** What was delivered must not go out again because the database is busy for a while. */
+/** Asks until it is answered: what was delivered must not go out again because the database is busy for a while. */
 async function surely<T>({ lost }: Pick<Parts, "lost">, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -94,7 +94,7 @@ function createSlots() {
   const under_way = new Map<string, "new" | "failing">();
   return {
     isFull: () => under_way.size >= SLOTS,
-    /** False where there is none for it now. */
+    /** False when none is free for it. */
     take(site_id: string, kind: "new" | "failing"): boolean {
       const of_kind = [...under_way.values()].filter((one) => one === kind).length;
       const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
@@ -111,7 +111,7 @@ export function createDeliveries(parts: Parts): Deliveries {
   const slots = createSlots();
   const failing = new Set<string>();
 
-  /** False where its receiver did not take it: the next one then waits for the next turn. */
+  /** False when its receiver did not take it: the next one then waits for the next turn. */
   async function deliver(delivery: Delivery): Promise<boolean> {
     const { id, site_id } = delivery;
     const content = await surely(parts, () => outbox.content(id));

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Person, signUp } from "../kit/people.ts";
-import { slugOf, startServer, type TestServer } from "../kit/server.ts";
+import { signUp } from "../kit/people.ts";
+import { slugOf } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { givenBy } from "../accounts/deploy-tokens/given.ts";
 import { type Forge, FORGE_TOKEN, startForge } from "./ci/forge.ts";
@@ -22,19 +23,13 @@ import {
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let machines: Machines;
-let ann: Person;
 let tokens: { deploy: string; preview: string };
 let site: { site_id: string; url: string };
-beforeAll(async () => {
-  server = await startServer();
-  machines = await Machines.start();
-  ann = await signUp(server);
-});
+const server = await sharedServer();
+const machines = await Machines.start();
+const ann = await signUp(server);
 afterAll(async () => {
   await machines[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 /** A site with something live, and a token for each job, as the page tells to make them. */

@@ -1,27 +1,21 @@
 /** `svc claim <site_id>`: an anonymous site becomes one's own (SPEC, "CLI"; CONTRACT 4.4 and 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Home, json, type Screen } from "../kit/cli.ts";
-import { type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { signUp } from "../kit/people.ts";
+import { type DeployResult } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
-let home: Home;
+const server = await sharedServer();
+const person = await signUp(server);
+const home = shared(await Home.make(server.base_url));
 beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-  home = await Home.make(server.base_url);
   await home.write("", { "dist/index.html": "<title>t</title>" });
   await home.run(["login", "--token", person.session_token]);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 /** A site that was deployed on another machine. */

@@ -1,21 +1,15 @@
 /** `svc comments token …` and `svc comments webhook`: what programs are given (CONTRACT 8; COMMENTS 2 and 6). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { deployed, type Home, homeWithSite, json } from "../kit/cli.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { deployed, homeWithSite, json } from "../kit/cli.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let home: Home;
+const server = await sharedServer();
+const home = shared(await homeWithSite(server.base_url));
 beforeAll(async () => {
-  server = await startServer();
-  home = await homeWithSite(server.base_url);
   await deployed(home);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 const comments = (...args: string[]) => home.run(["comments", ...args]);

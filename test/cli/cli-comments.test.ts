@@ -1,22 +1,18 @@
 /** `svc comments`: modes, passcodes, moderation, the owner's link (SPEC, "Comment modes"; CONTRACT 8; COMMENTS 2). */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Commenter } from "../comments/commenter.ts";
 import { deployed, type Home, homeWithSite, json } from "../kit/cli.ts";
-import { type Person, signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { signUp } from "../kit/people.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
 let home: Home;
 let site: DeployResult;
-beforeAll(async () => {
-  server = await startServer({ SVC_RATE_COMMENT: "off" });
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ SVC_RATE_COMMENT: "off" });
+const person = await signUp(server);
 beforeEach(async () => {
   await home?.[Symbol.asyncDispose]();
   home = await homeWithSite(server.base_url);

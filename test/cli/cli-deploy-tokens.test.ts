@@ -1,23 +1,18 @@
 /** `svc token …`, and CI that has a deploy token as SVC_TOKEN (BEYOND 7). */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { Home, json } from "../kit/cli.ts";
 import { fakeServer } from "../kit/fake-server.ts";
-import { type Person, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { signUp } from "../kit/people.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
 let home: Home;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const person = await signUp(server);
 beforeEach(async () => {
   await home?.[Symbol.asyncDispose]();
   home = await Home.make(server.base_url);

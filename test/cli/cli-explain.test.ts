@@ -1,9 +1,10 @@
 /** BEYOND 5: `svc explain`: why an address of a site answers as it does. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Home, json } from "../kit/cli.ts";
 import { fakeServer } from "../kit/fake-server.ts";
 import { signUp } from "../kit/people.ts";
-import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
+import { type DeployResult, ZIP } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -16,21 +17,15 @@ const FILES = {
   _headers: "/*\n  X-A: one\n  Cache-Control: max-age=9\n/about\n  X-A: two\n",
 };
 
-let server: TestServer;
-let home: Home;
 let url: string;
 let site_id: string;
 let version_id: string;
+const server = await sharedServer();
+const home = shared(await Home.make(server.base_url));
 beforeAll(async () => {
-  server = await startServer();
-  home = await Home.make(server.base_url);
   await home.write("", Object.fromEntries(Object.entries(FILES).map(([name, text]) => [`dist/${name}`, text])));
   const body = json(await home.run(["--json"]));
   [url, site_id, version_id] = [String(body["url"]), String(body["site_id"]), String(body["version_id"])];
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 describe("BEYOND 5: svc explain prints", () => {

@@ -6,19 +6,18 @@ import { join } from "node:path";
 import { build, suffix } from "../kit/built.ts";
 import { Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, type FakeServer } from "../kit/fake-server.ts";
+import { shared } from "../kit/shared.ts";
 
 // A build takes a while on a machine that may be busy.
 setDefaultTimeout(120_000);
 
-let home: Home;
 let theirs: FakeServer;
+const home = shared(await Home.make(""));
 beforeAll(async () => {
-  home = await Home.make("");
   theirs = fakeServer(() => Response.json(DEPLOYED));
 });
 afterAll(async () => {
   await theirs.stop();
-  await home[Symbol.asyncDispose]();
 });
 
 const LURES: [string, Record<string, string>][] = [

@@ -1,23 +1,17 @@
 /** BEYOND 7, command line: `svc preview --markdown`, a comment for a pull request in which no file's name does anything. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Marked } from "marked";
 import { inert, markdownOf } from "../../src/cli/commands/preview.ts";
-import { type Home, homeWithSite, json } from "../kit/cli.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { homeWithSite, json } from "../kit/cli.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let home: Home;
 let site_id: string;
+const server = await sharedServer();
+const home = shared(await homeWithSite(server.base_url));
 beforeAll(async () => {
-  server = await startServer();
-  home = await homeWithSite(server.base_url);
   site_id = String(json(await home.run(["--json"]))["site_id"]);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 /** As a host of code does, before it looks for mentions. */

@@ -1,29 +1,24 @@
 /** BEYOND 7, command line: `svc preview`, `svc previews` and `svc promote`. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { Home, homeWithSite, json } from "../kit/cli.ts";
 import { fakeServer } from "../kit/fake-server.ts";
-import { startServer, slugOf, type TestServer } from "../kit/server.ts";
+import { slugOf } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let home: Home;
 let url: string;
 let slug: string;
 let site_id: string;
 
+const server = await sharedServer();
+const home = shared(await homeWithSite(server.base_url));
 beforeAll(async () => {
-  server = await startServer();
-  home = await homeWithSite(server.base_url);
   const body = json(await home.run(["--json"]));
   [url, site_id] = [String(body["url"]), String(body["site_id"])];
   slug = slugOf(url);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 const draft = (text: string) => home.write("", { "dist/index.html": `<!doctype html><title>t</title><p>${text}` });

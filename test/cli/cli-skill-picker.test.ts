@@ -1,14 +1,13 @@
 /** `svc install skill` on a terminal: what is to be written is picked by keys. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Home, json, type Screen } from "../kit/cli.ts";
+import { shared } from "../kit/shared.ts";
 import { FILES, listing, NAMES, projectsIn, SKILL } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
-afterAll(() => home[Symbol.asyncDispose]());
+const home = shared(await Home.make("http://127.0.0.1:1"));
 const { project, install } = projectsIn(() => home);
 
 describe("the picker", () => {

@@ -1,17 +1,16 @@
 /** `svc install skill` in a file that belongs to the user: everything but the block stays as it is. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { link, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { lineEndOf, withBlock } from "../../src/cli/commands/skill-block.ts";
 import { Home, json } from "../kit/cli.ts";
+import { shared } from "../kit/shared.ts";
 import { FILES, listing, projectsIn, rows, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
-afterAll(() => home[Symbol.asyncDispose]());
+const home = shared(await Home.make("http://127.0.0.1:1"));
 const { project, install } = projectsIn(() => home);
 
 describe("a shared file keeps everything but the block", () => {

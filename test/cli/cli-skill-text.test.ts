@@ -7,15 +7,14 @@ import { Home, json } from "../kit/cli.ts";
 import { ROOT } from "../kit/paths.ts";
 import { type Person, signInByForm, signUp, submit } from "../kit/people.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
+import { shared } from "../kit/shared.ts";
 import { makeShell, runLine } from "../kit/skill-shell.ts";
 import { FILES, projectsIn, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
-afterAll(() => home[Symbol.asyncDispose]());
+const home = shared(await Home.make("http://127.0.0.1:1"));
 const { project, install } = projectsIn(() => home);
 
 describe("the text", () => {

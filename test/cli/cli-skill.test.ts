@@ -1,8 +1,9 @@
 /** `svc install skill`: where it writes, what it leaves alone, and that what it teaches is true (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, link, lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
+import { shared } from "../kit/shared.ts";
 import { FILES, listing, type Name, NAMES, projectsIn, rows, SKILL, text } from "./skill-files.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
@@ -10,9 +11,7 @@ setDefaultTimeout(60_000);
 
 const SHARED: readonly Name[] = ["agents", "copilot", "gemini"];
 
-let home: Home;
-beforeAll(async () => void (home = await Home.make("http://127.0.0.1:1")));
-afterAll(() => home[Symbol.asyncDispose]());
+const home = shared(await Home.make("http://127.0.0.1:1"));
 const { project, install } = projectsIn(() => home);
 
 describe("which targets", () => {

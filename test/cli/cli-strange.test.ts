@@ -1,18 +1,17 @@
 /** Answers that are no answers of the API, and what is no file (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { collectDist, deploySite } from "../../lib.ts";
 import { Home, json } from "../kit/cli.ts";
 import { DEPLOYED, deviceCode, fakeServer, LIMITS } from "../kit/fake-server.ts";
+import { shared } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
+const home = shared(await Home.make("http://127.0.0.1:1"));
 beforeAll(async () => {
-  home = await Home.make("http://127.0.0.1:1");
   await home.write("", { "dist/index.html": "<title>t</title>" });
 });
-afterAll(() => home[Symbol.asyncDispose]());
 
 /** What an engine says of a value that is not as expected. */
 const OF_A_RUNTIME =

@@ -1,21 +1,20 @@
 /** How the CLI behaves towards a person: colors, motion, text of others, signals. */
-import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
+import { beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { CLI, ctrlCAt, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, LIMITS, throttled } from "../kit/fake-server.ts";
+import { shared } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
+const home = shared(await Home.make("http://127.0.0.1:1"));
 beforeAll(async () => {
-  home = await Home.make("http://127.0.0.1:1");
   await home.write("", { "dist/index.html": "<title>t</title>" });
 });
-afterAll(() => home[Symbol.asyncDispose]());
 
 describe("on a terminal", () => {
   /** Time for what moves to be seen moving: a few of its frames. */

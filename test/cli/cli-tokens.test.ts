@@ -1,21 +1,16 @@
 /** `svc tokens revoke`: the owner ends every manage_token of a site (CONTRACT 4.4 and 8). */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deployed, type Home, homeWithSite, json } from "../kit/cli.ts";
-import { bearer, call, type Person, signUp } from "../kit/people.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { bearer, call, signUp } from "../kit/people.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let person: Person;
 let home: Home;
-beforeAll(async () => {
-  server = await startServer();
-  person = await signUp(server);
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer();
+const person = await signUp(server);
 beforeEach(async () => {
   await home?.[Symbol.asyncDispose]();
   home = await homeWithSite(server.base_url);

@@ -1,25 +1,17 @@
 /** `svc [path]`: what is checked before an upload, and how it is sent (SPEC, "CLI"; CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
+import { describe, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { size } from "../../src/cli/terminal/units.ts";
 import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer, LIMITS } from "../kit/fake-server.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let home: Home;
-beforeAll(async () => {
-  server = await startServer("--max-files", "20", "--max-bytes", "100000", "--max-zip-bytes", "60000");
-  home = await Home.make(server.base_url);
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await sharedServer("--max-files", "20", "--max-bytes", "100000", "--max-zip-bytes", "60000");
+const home = shared(await Home.make(server.base_url));
 
 describe("the server's limits are asked for and checked before the upload", () => {
   const noise = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));

@@ -1,20 +1,19 @@
 /** How the CLI reads its arguments, and what it says of itself: exit codes, help, version, folders. */
-import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
+import { beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test";
 import { dirname, join } from "node:path";
 import { configDir } from "../../src/cli/saved/shared-file.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
+import { shared } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
+const home = shared(await Home.make("http://127.0.0.1:1"));
 beforeAll(async () => {
-  home = await Home.make("http://127.0.0.1:1");
   await home.write("", { "dist/index.html": "<title>t</title>" });
 });
-afterAll(() => home[Symbol.asyncDispose]());
 
 describe("arguments", () => {
   test.each([

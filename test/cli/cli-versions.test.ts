@@ -4,21 +4,19 @@ import { join } from "node:path";
 import { Home, json } from "../kit/cli.ts";
 import { fakeServer, type FakeServer } from "../kit/fake-server.ts";
 import { ROOT } from "../kit/paths.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let home: Home;
 /** Version ids, newest first. */
 let ids: string[];
 let url: string;
 let site_id: string;
 
+const server = await sharedServer();
+const home = shared(await Home.make(server.base_url));
 beforeAll(async () => {
-  server = await startServer();
-  home = await Home.make(server.base_url);
   ids = [];
   for (const n of [1, 2, 3]) {
     await home.write("", { "dist/index.html": `<title>${n}</title>page ${n}` });
@@ -28,10 +26,6 @@ beforeAll(async () => {
     // Two versions of one millisecond would have no order.
     server.advance(1);
   }
-});
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 const page = async () => (await server.site(new URL(url).hostname.split(".")[0]!)).text();

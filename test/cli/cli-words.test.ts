@@ -1,15 +1,12 @@
 /** Words that are no commands, and help (CONTRACT 8). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Home, json } from "../kit/cli.ts";
+import { shared } from "../kit/shared.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeAll(async () => {
-  home = await Home.make("http://127.0.0.1:1");
-});
-afterAll(() => home[Symbol.asyncDispose]());
+const home = shared(await Home.make("http://127.0.0.1:1"));
 
 describe("CONTRACT 8: svc help [command]", () => {
   test.each<[string[], string[]]>([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { cpuOfAsync } from "../kit/cpu.ts";
 import { pageWithComments, writeComments } from "../kit/many-comments.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { type CommentedSite, commentedSite, FREELY, PAGE } from "./commented.ts";
 import { COLLECTION, PAGE as PAGE_RULES } from "./w3c/collection-rules.ts";
 import { type Document } from "./w3c/rule.ts";
@@ -11,12 +11,11 @@ import { type Document } from "./w3c/rule.ts";
 const MOST = 5000;
 const FEW = 100;
 
-let server: TestServer;
 let store: Store;
 let full: CommentedSite;
 let small: CommentedSite;
+const server = await sharedServer(FREELY);
 beforeAll(async () => {
-  server = await startServer(FREELY);
   const files = { "index.html": PAGE, "page-0.html": PAGE };
   [full, small] = [await commentedSite(server, "anonymous", files), await commentedSite(server, "anonymous", files)];
   store = await openStore({ data_dir: server.data_dir, now: server.now });
@@ -25,7 +24,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await store.close();
-  await server[Symbol.asyncDispose]();
 });
 
 test("all of them are told once, in pages of 50 that lead to each other, by the W3C's rules", async () => {

@@ -6,7 +6,8 @@ import { Refusal } from "../../src/base/errors.ts";
 import { snapshot } from "../kit/database.ts";
 import { type BrowserSession, call, type Person, signInByForm, signUp } from "../kit/people.ts";
 import { rawExchange } from "../kit/raw-http.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
 import { type FormServer, serveForms } from "./form-server.ts";
 
@@ -15,13 +16,12 @@ setDefaultTimeout(60_000);
 
 const LIMIT = 20_000;
 const BOUNDARY = "----WebKitFormBoundaryAbC123";
-let server: TestServer;
 let forms: FormServer;
 let ann: Person;
 let browser: BrowserSession;
 let site: DeployResult;
+const server = await sharedServer("--max-zip-bytes", String(LIMIT));
 beforeAll(async () => {
-  server = await startServer("--max-zip-bytes", String(LIMIT));
   forms = serveForms(server);
   ann = await signUp(server);
   browser = await signInByForm(server, ann);
@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await forms.stop();
-  await server[Symbol.asyncDispose]();
 });
 
 type Bytes = Uint8Array<ArrayBuffer>;

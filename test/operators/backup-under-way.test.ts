@@ -1,11 +1,12 @@
 /** Backups beside deploys, and backups and restores that were cut short (RELIABILITY P8, K27 to K29). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, readFile, rm, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { read } from "../kit/database.ts";
 import { blobFile, operate, operator } from "../kit/operator.ts";
 import { SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
-import { type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { backupsIn, exists, serverOn } from "./backups.ts";
@@ -14,16 +15,8 @@ setDefaultTimeout(60_000);
 
 const HOUR_MS = 60 * 60_000;
 
-let server: TestServer;
-let home: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  server = await startServer();
-  home = await temporaryFolder();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const server = await sharedServer();
+const home = shared(await temporaryFolder());
 
 const { fresh, backedUp, restored } = backupsIn(() => home.path);
 

@@ -1,26 +1,19 @@
 /** Backup and restore (RELIABILITY 2, P8, K27 to K29): taken while the server works, restored to a state that
  *  existed, and refused where it is not whole. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { count } from "../kit/database.ts";
 import { type AuditLine, blobFile, listed, operate, operator } from "../kit/operator.ts";
 import { temporaryFolder } from "../kit/process.ts";
-import { startServer, type TestServer } from "../kit/server.ts";
+import { startServer } from "../kit/server.ts";
+import { shared, sharedServer } from "../kit/shared.ts";
 import { backupsIn, exists, serverOn } from "./backups.ts";
 
 setDefaultTimeout(60_000);
 
-let server: TestServer;
-let home: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  server = await startServer();
-  home = await temporaryFolder();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const server = await sharedServer();
+const home = shared(await temporaryFolder());
 
 const { fresh, backedUp, restored } = backupsIn(() => home.path);
 

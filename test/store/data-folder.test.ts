@@ -1,6 +1,6 @@
 /** RELIABILITY 2, "Doubtful folders": a start says which file is not as it should be, and what to do; nothing is swept by a
  *  server that has lost its database. `bun run torture data-folder` does the same to servers that run. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { blobFile, operator } from "../kit/operator.ts";
@@ -15,6 +15,7 @@ import {
   temporaryFolder,
 } from "../kit/process.ts";
 import { startServer, TestServer } from "../kit/server.ts";
+import { shared } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { blobsIn, CASES, harmedCopy, makeFolder, type Site, worksOn } from "./data-folder.ts";
@@ -22,14 +23,9 @@ import { partOf } from "../kit/whole.ts";
 
 setDefaultTimeout(60_000);
 
-let home: Awaited<ReturnType<typeof temporaryFolder>>;
-let site: Site;
 const made = () => join(home.path, "made");
-beforeAll(async () => {
-  home = await temporaryFolder();
-  site = await makeFolder(made());
-}, 60_000);
-afterAll(() => home[Symbol.asyncDispose]());
+const home = shared(await temporaryFolder());
+const site = await makeFolder(made());
 
 describe("a start where", () => {
   // One folder stands for all of them: the long form tries each.

@@ -28,8 +28,8 @@ import {
 } from "./changes.ts";
 import { announcing, decided } from "./outbox.ts";
 import { showNewName } from "./people.ts";
-import { type State, viewerValues, WITH_PERSON } from "./rows.ts";
-import { readThread } from "./view.ts";
+import { type State, WITH_PERSON } from "./rows.ts";
+import { viewerValues, readThread } from "./view.ts";
 
 interface QueueRow {
   comment_no: number;

@@ -1,20 +1,91 @@
 /** A page's threads, or one comment, as a viewpoint sees them. */
-import type { AskedThreads, Lookup, StoredThread, ThreadList, View, Viewpoint } from "../notes.ts";
+import type {
+  AskedThreads,
+  Author,
+  Lookup,
+  StoredComment,
+  StoredThread,
+  ThreadList,
+  View,
+  Viewpoint,
+  Visibility,
+} from "../notes.ts";
 import { type Op, read, statement } from "../operation.ts";
 import {
-  COMMENT_COLUMNS,
   type CommentRow,
-  commentOf,
-  numberOf,
+  placeOf,
+  quoteOf,
+  revisionOf,
   type State,
   THREAD_COLUMNS,
   type ThreadRow,
-  threadOf,
-  type ViewerValues,
-  viewerValues,
-  visibilityWhere,
+  UNSHOWN_NAME,
   WITH_PERSON,
 } from "./rows.ts";
+
+/** Parameters of the conditions below, which are asked of the rows `c` (a comment) and `r` (the first of its thread): ?1 (site),
+ *  ?2 (1 for the owner) and ?3 (the visitor's person, or the empty string). */
+type ViewerValues = readonly [site_id: string, owner: 0 | 1, person_id: string];
+
+export const viewerValues = (site_id: string, as: Viewpoint): ViewerValues => [
+  site_id,
+  as.kind === "owner" ? 1 : 0,
+  as.kind === "visitor" ? as.person_id : "",
+];
+
+const isViewersOwn = (row: string) => `(?2 = 1 or ${row}.person_id = ?3)`;
+
+/** A condition: the viewer sees the comment `c`, or the thread whose first comment is `r`. */
+const visibilityWhere = (row: "c" | "r"): string =>
+  `(${row}.state in ('public', 'erased') or (${row}.state = 'pending' and ${isViewersOwn(row)}))`;
+
+/** The number of the last change that the viewer could see; 0 if they never saw the comment. */
+const numberOf = (row: "c" | "r"): string =>
+  `case when ${isViewersOwn(row)} then ${row}.own_no when ${row}.was_public = 1 then ${row}.public_no else 0 end`;
+
+/** Columns of a comment `c` with its person `p`, as the viewer of ?2 and ?3 sees it. */
+const COMMENT_COLUMNS = `case when ?2 = 1 or c.person_id = ?3 then ${UNSHOWN_NAME} end as unshown_name, c.comment_no, c.id, c.thread_no, c.person_id, c.text, c.state, c.canonical, c.created_at, c.edited_at,
+  c.modified_at, c.rev, p.kind, case when ?2 = 1 or c.person_id = ?3 then p.name else p.shown_name end as name`;
+
+/** Null if the author is named no more. */
+const authorOf = ({ state, person_id, name, kind }: Pick<CommentRow, "state" | "person_id" | "name" | "kind">) =>
+  state === "erased" || person_id === null || name === null ? null : ({ id: person_id, name, kind: kind! } as Author);
+
+/** A reply is public only while its root is: beneath one that waits, or was rejected, it waits with it. */
+function visibilityOf(state: State, root_state: State): Visibility {
+  if (state === "pending" || state === "rejected") return state;
+  return root_state === "public" || root_state === "erased" ? "public" : "pending";
+}
+
+function commentOf(row: CommentRow, root_state: State): StoredComment {
+  const { id, text, canonical, created_at, edited_at, modified_at } = row;
+  const visibility = visibilityOf(row.state, root_state);
+  return {
+    id,
+    by: authorOf(row),
+    text,
+    visibility,
+    canonical,
+    created_at,
+    edited_at,
+    modified_at,
+    rev: revisionOf(row),
+  };
+}
+
+/** `comments` begin with the root. */
+const threadOf = (row: ThreadRow, comments: readonly CommentRow[]): StoredThread => ({
+  id: comments[0]!.id,
+  page: row.page,
+  status: row.status,
+  version_id: row.version_id,
+  version_created_at: row.version_created_at,
+  quote: quoteOf(row),
+  carried: row.carried,
+  place: placeOf(row),
+  element: row.element,
+  comments: comments.map((comment) => commentOf(comment, comments[0]!.state)),
+});
 
 const THREADS = "threads t join comments r on r.comment_no = t.thread_no";
 const COMMENTS = `${THREADS} join comments c on c.thread_no = t.thread_no`;

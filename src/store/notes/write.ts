@@ -7,8 +7,8 @@ import { commentDeleted, unknownComment } from "../refusals.ts";
 import { begin, countReply, isPublic, isRoot, type NumberedChange, ownStanding, refuseChanged } from "./changes.ts";
 import { announcing, begun } from "./outbox.ts";
 import { know } from "./people.ts";
-import { type State, viewerValues } from "./rows.ts";
-import { find, readThread } from "./view.ts";
+import type { State } from "./rows.ts";
+import { viewerValues, find, readThread } from "./view.ts";
 
 const MOST = { threads: 500, replies: 200, comments: 5000, pages: 1000 };
 

@@ -23,7 +23,7 @@ interface Coders {
   stop(): Promise<void>;
 }
 
-interface Options {
+interface CoderOptions {
   log: Pick<Log, "error">;
   processes?: number;
   /** For one body: 10 MB take a second on an idle machine. */
@@ -39,7 +39,7 @@ const IDLE_MS = 60_000;
 const REST_MS = 1000;
 
 /** Null while the machine gives none; the log hears of it once. */
-function patiently(start: () => CodingProcess, log: Options["log"]): () => CodingProcess | null {
+function patiently(start: () => CodingProcess, log: CoderOptions["log"]): () => CodingProcess | null {
   let again_at = 0;
   return () => {
     if (performance.now() < again_at) return null;
@@ -54,7 +54,7 @@ function patiently(start: () => CodingProcess, log: Options["log"]): () => Codin
 }
 
 /** Processes that code for a visitor who waits, and those that code ahead: these have lowered their priority for good. */
-function restingByPriority({ log, idle_ms = IDLE_MS }: Options, startOne: () => CodingProcess) {
+function restingByPriority({ log, idle_ms = IDLE_MS }: CoderOptions, startOne: () => CodingProcess) {
   const kindOf = () => {
     const resting = restingChildren(startOne, idle_ms);
     return { ...resting, take: patiently(resting.take, log) };
@@ -66,7 +66,7 @@ function restingByPriority({ log, idle_ms = IDLE_MS }: Options, startOne: () => 
   };
 }
 
-export function createCoders(options: Options, startOne: () => CodingProcess = startCodingProcess): Coders {
+export function createCoders(options: CoderOptions, startOne: () => CodingProcess = startCodingProcess): Coders {
   const { log, processes = Math.max(2, availableParallelism()) + 1, deadline_ms = DEADLINE_MS } = options;
   const { kind, close } = restingByPriority(options, startOne);
   const gate = createGate({ width: processes });

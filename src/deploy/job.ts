@@ -15,7 +15,7 @@ export interface UploadBody {
   joins?: string | null;
 }
 
-interface Upload extends UploadBody {
+interface UploadJob extends UploadBody {
   /** The process reads the brands itself. */
   site: Omit<SiteContext, "brands">;
   /** Whose turn at a slot it is: an IPv4 address or an IPv6 /48, and of that the /64. */
@@ -23,7 +23,7 @@ interface Upload extends UploadBody {
   network: string;
 }
 
-export interface DeployJob extends Upload {
+export interface DeployJob extends UploadJob {
   target: PublishTarget;
   tokens: NewToken[];
   bounds: Bounds;
@@ -34,7 +34,7 @@ export interface DeployJob extends Upload {
 }
 
 /** A dry run: all of a deploy up to the point where something would be stored. */
-export interface RehearsalJob extends Upload {
+export interface RehearsalJob extends UploadJob {
   /** The site and version that it is compared with; null for a new site. */
   against: { site_id: string; version_id: string } | null;
   charged: Charged;
@@ -104,7 +104,7 @@ export type ProcessJob = Given & {
 };
 
 /** `other_version`: the program was exchanged while it ran, and this process is the new one. */
-export type Outcome =
+export type DeployOutcome =
   | { deployed: Deployed }
   | { rehearsed: Rehearsed }
   | { carried: ReviewThread[] }
@@ -114,7 +114,7 @@ export type Outcome =
 
 /** `spent`: the process must not be given another job. */
 export interface DeployAnswer {
-  outcome: Outcome;
+  outcome: DeployOutcome;
   spent: boolean;
 }
 

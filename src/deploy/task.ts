@@ -8,7 +8,7 @@ import { fromFailure } from "../base/errors.ts";
 import type { Log } from "../run/log.ts";
 import { died, during, exchanged, tooLarge, tooLong } from "./failures.ts";
 import type { UploadFile, DeployStep } from "./upload-file.ts";
-import type { DeployAnswer, Outcome, ProcessJob, ToProcess } from "./job.ts";
+import type { DeployAnswer, DeployOutcome, ProcessJob, ToProcess } from "./job.ts";
 
 export type DeployProcess = JobChild<ProcessJob, DeployAnswer>;
 
@@ -31,11 +31,11 @@ export interface Task {
 }
 
 export type Done = Extract<
-  Outcome,
+  DeployOutcome,
   { deployed: unknown } | { rehearsed: unknown } | { carried: unknown } | { planned: unknown }
 >;
 
-const isDone = (outcome: Outcome): outcome is Done =>
+const isDone = (outcome: DeployOutcome): outcome is Done =>
   "deployed" in outcome || "rehearsed" in outcome || "carried" in outcome || "planned" in outcome;
 
 /** How often memory is looked at: the fastest page of zeros fills 100 MB in this time. */
@@ -43,7 +43,7 @@ const WATCH_MS = 50;
 /** A process that grew past this is not kept: the next deploy would begin with what is left of this one. */
 const KEPT_BYTES = 96 << 20;
 
-function doneOf(outcome: Outcome, log: Pick<Log, "error">): Done {
+function doneOf(outcome: DeployOutcome, log: Pick<Log, "error">): Done {
   if ("deployed" in outcome && outcome.deployed.not_carried !== undefined) {
     log.error("comments were not carried to a new version", outcome.deployed.not_carried);
   }

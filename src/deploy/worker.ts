@@ -11,7 +11,16 @@ import { compareUploads, openStore, readBrands, type Store } from "../store/inde
 import { diskRefusal, refuseCollision, unknownSite } from "../store/refusals.ts";
 import type { ChangedFile, Versions } from "../store/versions.ts";
 import { takeZip } from "./upload-file.ts";
-import type { Deployed, FromProcess, Outcome, Planned, ProcessJob, RehearsalJob, Rehearsed, ToProcess } from "./job.ts";
+import type {
+  Deployed,
+  FromProcess,
+  DeployOutcome,
+  Planned,
+  ProcessJob,
+  RehearsalJob,
+  Rehearsed,
+  ToProcess,
+} from "./job.ts";
 import { joinDelta } from "./join.ts";
 
 let store: Promise<Store> | undefined;
@@ -103,7 +112,7 @@ async function carryPublished(store: Store, site_id: string): Promise<Pick<Deplo
   }
 }
 
-async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<Outcome> {
+async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<DeployOutcome> {
   clock = serviceClock(job.now);
   if ("carry" in job) return { carried: await carryAlong(await connect(job.data_dir), job.carry.site_id) };
   if ("plan" in job) return { planned: await planFrom(job) };
@@ -128,7 +137,7 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
 }
 
 /** A disk or a machine that gives no more is no fault of the deploy: 503 or 507, and the log has the reason. */
-const failure = (thrown: unknown): Outcome => plainFailure(diskRefusal(thrown));
+const failure = (thrown: unknown): DeployOutcome => plainFailure(diskRefusal(thrown));
 
 async function answer(job: ProcessJob): Promise<void> {
   if (job.version !== packageJson.version) {

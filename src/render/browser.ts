@@ -9,7 +9,7 @@ interface Browser extends Connection {
   complaint(): string;
 }
 
-interface Start extends Chromium {
+interface BrowserStart extends Chromium {
   folder: string;
   gate: number | null;
   heard(event: Event): void;
@@ -41,7 +41,7 @@ async function keepLast(stream: ReadableStream<Uint8Array>, keep: (text: string)
 }
 
 /** Throws when the machine gives no process. */
-export function startBrowser({ program, sandbox, folder, gate, heard }: Start): Browser {
+export function startBrowser({ program, sandbox, folder, gate, heard }: BrowserStart): Browser {
   const profile = join(folder, "profile");
   mkdirSync(profile, { recursive: true, mode: 0o700 });
   const switches = switchesFor({ sandbox, profile, gate, shared_memory: hasSharedMemory() });
@@ -148,7 +148,7 @@ const MOST_MESSAGE = 8 * 1024 * 1024;
 
 const ENDED = "The browser ended on the page.";
 
-interface Message {
+interface DevToolsMessage {
   id?: number;
   method?: string;
   params?: Params;
@@ -190,7 +190,7 @@ function openConnection(to: number, from: number, heard: (event: Event) => void)
     for (const answer of waiting.values()) answer.reject(new Error(closed));
     waiting.clear();
   }
-  function answered(id: number, { result, error }: Message): void {
+  function answered(id: number, { result, error }: DevToolsMessage): void {
     const answer = waiting.get(id);
     waiting.delete(id);
     if (error === undefined) answer?.resolve(result ?? {});
@@ -202,7 +202,7 @@ function openConnection(to: number, from: number, heard: (event: Event) => void)
       if (id !== undefined) answered(Number(id), { error: { message: "the answer is too long" } });
       return;
     }
-    const message = JSON.parse(text.toString()) as Message;
+    const message = JSON.parse(text.toString()) as DevToolsMessage;
     if (message.id !== undefined) return answered(message.id, message);
     heard({ method: message.method ?? "", params: message.params ?? {}, sessionId: message.sessionId });
   });

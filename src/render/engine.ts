@@ -25,7 +25,7 @@ export interface Looked {
   ms: number;
 }
 
-interface Options {
+interface EngineOptions {
   data_dir: string;
   /** SVC_CHROME. */
   chrome: string | null;
@@ -123,7 +123,7 @@ const lookedOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked 
   return { site_id, slug, version_id, status, reason, warnings: warnings.map(({ code }) => code), ms };
 };
 
-export function createEngine(options: Options): Engine {
+export function createEngine(options: EngineOptions): Engine {
   const { data_dir, chrome, renders, siteOf, addressOf, hasRoom, say, clock } = options;
   const { run, kill } = running(data_dir);
   const theBrowser = keepingBrowser({ chrome, run, say });

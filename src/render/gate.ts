@@ -151,7 +151,7 @@ function selfSigned(names: readonly string[]): { key: string; cert: string } {
   return { key: privateKey.export({ type: "pkcs8", format: "pem" }) as string, cert: pem(whole) };
 }
 
-interface Target {
+interface SiteHosts {
   /** Host and port of the site's URL: shown to the page, answered with the version that is looked at. */
   host: string;
   version_host: string;
@@ -160,7 +160,7 @@ interface Target {
 const withPort = (host: string, fallback: string): string => (/:\d+$/.test(host) ? host : `${host}:${fallback}`);
 
 /** The `Host` that the server is asked with; null for a host that is not the site's. `port`: where none is written. */
-function ownHosts({ host, version_host }: Target, port: string): (asked: string | null) => string | null {
+function ownHosts({ host, version_host }: SiteHosts, port: string): (asked: string | null) => string | null {
   const [own, version] = [withPort(host, port), withPort(version_host, port)];
   return (asked) => {
     if (asked === null) return null;
@@ -204,7 +204,7 @@ function passedOn(request: Request, host: string): Headers {
   return headers;
 }
 
-interface Options {
+interface UpstreamOptions {
   /** `http://127.0.0.1:8787`. */
   server: string;
   /** `ownHosts`. */
@@ -212,7 +212,7 @@ interface Options {
 }
 
 /** A handler for what the browser asks. A page only reads: what would write is answered as the server answers it. */
-function createUpstream({ server, hostOf }: Options): (request: Request) => Promise<Response> {
+function createUpstream({ server, hostOf }: UpstreamOptions): (request: Request) => Promise<Response> {
   let asked = 0;
   let bytes = 0;
   let busy = 0;

@@ -4,7 +4,7 @@
 /** Names of origins, the widest first. One of the first level has at most half of the places while others wait. */
 export type FairnessKey = readonly string[];
 
-interface Limits {
+interface GateLimits {
   /** How many at once. */
   width: number;
   /** How long anybody waits; left out, as long as it takes. */
@@ -23,7 +23,7 @@ interface Gate {
   close(): void;
 }
 
-interface Waiting {
+interface WaitingTurn {
   enter(): void;
   refuse(): void;
 }
@@ -31,7 +31,7 @@ interface Waiting {
 /** All that wait below one origin: in its own line, or in nodes within it, the one whose turn is next first. */
 interface QueueNode {
   waiting: number;
-  readonly line: Set<Waiting>;
+  readonly line: Set<WaitingTurn>;
   readonly within: Map<string, QueueNode>;
 }
 
@@ -51,7 +51,7 @@ function forgetEmpty(from: FairnessKey, way: readonly QueueNode[]): void {
 }
 
 /** Takes the first behind this name; the name goes behind its neighbours, as each node on the way does. */
-function take({ within }: QueueNode, name: string): Waiting {
+function take({ within }: QueueNode, name: string): WaitingTurn {
   const chosen = within.get(name)!;
   within.delete(name);
   within.set(name, chosen);
@@ -61,7 +61,7 @@ function take({ within }: QueueNode, name: string): Waiting {
   return take(chosen, next!);
 }
 
-const allOf = ({ line, within }: QueueNode): Waiting[] => [...line, ...[...within.values()].flatMap(allOf)];
+const allOf = ({ line, within }: QueueNode): WaitingTurn[] => [...line, ...[...within.values()].flatMap(allOf)];
 
 /** Which first-level origin has how many of `width` places. */
 function createPlaces(width: number) {
@@ -107,7 +107,7 @@ const ANYBODY: FairnessKey = [""];
 /** Resolves when the turn has come. */
 function turn(
   { everywhere, admit }: ReturnType<typeof createLines>,
-  { ms, most = [] }: Limits,
+  { ms, most = [] }: GateLimits,
   from: FairnessKey,
   late: () => Error,
 ): Promise<void> {
@@ -135,7 +135,7 @@ function turn(
   return promise;
 }
 
-export function createGate(limits: Limits): Gate {
+export function createGate(limits: GateLimits): Gate {
   const { late = () => new Error("nobody is let in any more") } = limits;
   const lines = createLines(limits.width);
   const { everywhere, places, admit } = lines;

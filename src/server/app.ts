@@ -168,10 +168,10 @@ const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 const roundedAll = (stages: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(stages).map(([stage, ms]) => [stage, rounded(ms)]));
 
-type Line = (log: Pick<Log, "record">, members: Parameters<Log["record"]>[1]) => void;
+type LogDeployLine = (log: Pick<Log, "record">, members: Parameters<Log["record"]>[1]) => void;
 
 /** Each name is written out: the manual tells of every line that stands in the source. */
-const LINES: Record<DeployFacts["event"], { done: Line; refused: Line }> = {
+const LINES: Record<DeployFacts["event"], { done: LogDeployLine; refused: LogDeployLine }> = {
   deploy: {
     done: (log, members) => log.record("deploy", members),
     refused: (log, members) => log.record("deploy_refused", members),

@@ -85,7 +85,7 @@ class Caller implements Peer {
   }
 }
 
-interface Serving extends Omit<ListenerOptions, "tls"> {
+interface ListenerParts extends Omit<ListenerOptions, "tls"> {
   limit: ConnectionLimit;
   refuse(): void;
   /** Whether its answers close their connections, because another server takes new ones. */
@@ -98,7 +98,12 @@ function closing(answer: Response): Response {
 }
 
 /** `shares`: another socket has the port, too. */
-const serveAt = (port: number, tls: Tls, shares: boolean, { config, app, worker, limit, refuse, isLeaving }: Serving) =>
+const serveAt = (
+  port: number,
+  tls: Tls,
+  shares: boolean,
+  { config, app, worker, limit, refuse, isLeaving }: ListenerParts,
+) =>
   Bun.serve({
     hostname: config.host,
     port,
@@ -149,9 +154,9 @@ function refusals(log: Log, counted: () => void) {
 }
 
 /** The sockets of the port, each with the certificate of its time. */
-function createPort(options: Omit<Serving, "isLeaving"> & Pick<ListenerOptions, "tls">) {
+function createPort(options: Omit<ListenerParts, "isLeaving"> & Pick<ListenerOptions, "tls">) {
   let { tls } = options;
-  const serving: Serving = { ...options, isLeaving: (one) => servers.isLeaving(one) };
+  const serving: ListenerParts = { ...options, isLeaving: (one) => servers.isLeaving(one) };
   const start = (port: number, shares: boolean) => serveAt(port, tls, shares, serving);
   const servers: Servers = createServers(start, options.config.port, QUIET_MS);
   function renew(fresh: Tls): void {

@@ -73,7 +73,7 @@ function appFor(
   config: Config,
   { store, rates, pool, code, log, metrics, quote_search }: Running,
   state: { draining: boolean; read_only: boolean },
-  { now, fatal }: Pick<ServiceOptions, "now"> & Pick<Serving, "fatal">,
+  { now, fatal }: Pick<ServiceOptions, "now"> & Pick<ServingProcess, "fatal">,
 ): App {
   const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
@@ -120,7 +120,7 @@ const explaining =
 /** The signal handlers of server.ts know the exit code. */
 export const endForRecovery = (): void => void process.kill(process.pid, "SIGUSR2");
 
-interface Serving extends Service {
+interface ServingProcess extends Service {
   /** Takes no write any more, and ends the process. */
   fatal(error: unknown): void;
 }
@@ -152,7 +152,7 @@ function renewCertificate(config: Config, listener: Listener, log: Log): void {
 }
 
 /** Serves until `stop`. The data directory must be prepared already. */
-async function serve(config: Config, options: ServiceOptions): Promise<Serving> {
+async function serve(config: Config, options: ServiceOptions): Promise<ServingProcess> {
   const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
   const tls = readTls(config);
   const log = createLog(config.log, now);

@@ -120,10 +120,10 @@ function descriptors(): string[] | null {
   }
 }
 
-type Named = (descriptor: number, at: Pointer, length_at: Pointer) => number;
+type ReadName = (descriptor: number, at: Pointer, length_at: Pointer) => number;
 
 /** Address and port as `name` (getpeername, getsockname) tells them; null where it does not. */
-function endOf(descriptor: number, name: Named, into: ReturnType<typeof answerOf>) {
+function endOf(descriptor: number, name: ReadName, into: ReturnType<typeof answerOf>) {
   into.length[0] = into.bytes;
   if (name(descriptor, into.at, into.length_at) !== 0) return null;
   const { view } = into;

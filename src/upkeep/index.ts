@@ -7,7 +7,7 @@ import { slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
 import { databaseWatch, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
-import { type FromUpkeep, type Job, type JobRecord, JOBS, type ToUpkeep } from "./jobs.ts";
+import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
 /** How soon the log says that the database is gone. */
 const LOOK_MS = 10_000;
@@ -70,7 +70,7 @@ class JobRow {
   busy = false;
   readonly #count: (error: string | null) => void;
   constructor(
-    readonly job: Job,
+    readonly job: UpkeepJob,
     private readonly record: () => JobRecord,
   ) {
     this.#count = countingFailures(this.failed);

@@ -11,7 +11,7 @@ import { type Figure, slotOf } from "../run/metrics.ts";
 import { type Store, turnKeys } from "../store/index.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
-import { createDeliveries, type Outcome } from "../webhooks/delivery.ts";
+import { createDeliveries, type DeliveryOutcome } from "../webhooks/delivery.ts";
 
 /** The things that a job has in the thread. */
 interface JobContext<Said> {
@@ -41,7 +41,7 @@ export interface JobRecord {
 
 /** One row of the table. Two turns of one job never overlap, turns of different jobs do: a turn waits for networks, files and
  *  processes by `await`, and each comment says so. What it does without one (SQLite, mostly) holds the others up. */
-export interface Job<Said = unknown> {
+export interface UpkeepJob<Said = unknown> {
   /** Its name in the log. */
   name: string;
   /** Milliseconds between two turns; null when the operator has turned it off. */
@@ -64,7 +64,7 @@ function failedSweep(error: unknown, { log, figures }: JobRecord): void {
 
 /** Its writes are slices of a few milliseconds with pauses between them, and wait for the lock by `await`. One statement is
  *  as long as the database is large: `quick_check`, 0.5 s for 200 MB. */
-const SWEEP: Job<Swept> = {
+const SWEEP: UpkeepJob<Swept> = {
   name: "sweep",
   every_ms: ({ gc_interval }) => gc_interval,
   start({ config, store, now, say }) {
@@ -93,7 +93,7 @@ const SWEEP: Job<Swept> = {
 };
 
 /** Reads files by `await`, one after the other. */
-const VERIFY: Job<{ damages: Damage[]; missing: number | null }> = {
+const VERIFY: UpkeepJob<{ damages: Damage[]; missing: number | null }> = {
   name: "verify",
   every_ms: ({ gc_interval }) => gc_interval,
   start: ({ config, store, say }) => ({
@@ -116,7 +116,7 @@ const VERIFY: Job<{ damages: Damage[]; missing: number | null }> = {
 };
 
 interface Delivered {
-  outcome: Outcome;
+  outcome: DeliveryOutcome;
   site_id: string;
   type: string;
   tries: number;
@@ -128,7 +128,7 @@ const resolve = async (name: string): Promise<string[]> =>
 
 /** A turn begins deliveries and is over; they wait for their receivers by `await`, and go on between turns. What is under way
  *  when the thread ends is sent again after the next start, under the same id. */
-const WEBHOOKS: Job<Delivered> = {
+const WEBHOOKS: UpkeepJob<Delivered> = {
   name: "webhooks",
   every_ms: ({ webhooks }) => (webhooks === "on" ? 1000 : null),
   start: ({ config, store, now, say, lost }) =>
@@ -181,7 +181,7 @@ function engineOf({ config, store, now, say }: JobContext<RenderNews>) {
 
 /** A turn lasts until no version waits. It waits by `await` for the process that looks at a page, and 100 ms at most pass
  *  until that process's memory is looked at again. */
-const RENDERS: Job<RenderNews> = {
+const RENDERS: UpkeepJob<RenderNews> = {
   name: "render",
   every_ms: ({ render }) => (render === "off" ? null : 500),
   start(context) {
@@ -215,7 +215,7 @@ const RENDERS: Job<RenderNews> = {
   },
 };
 
-export const JOBS: readonly Job[] = [SWEEP, VERIFY, WEBHOOKS, RENDERS];
+export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, WEBHOOKS, RENDERS];
 
 /** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
 export type ToUpkeep = { job: string; now: number } | "stop";

@@ -5,7 +5,7 @@ import type { Config } from "../config/index.ts";
 import { serviceClock } from "../run/thread.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { type FromUpkeep, type Job, JOBS, type StartedJob, type ToUpkeep } from "./jobs.ts";
+import { type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
 declare const self: Worker;
 
@@ -37,14 +37,14 @@ function lost(job: string, error: unknown): Promise<never> {
   return new Promise(() => {});
 }
 
-function start({ name, start }: Job, store: Store): StartedJob {
+function start({ name, start }: UpkeepJob, store: Store): StartedJob {
   const say = (said: unknown) => send({ job: name, said });
   const job = start({ config, store, now, say, lost: (error) => lost(name, error) });
   started.set(name, job);
   return job;
 }
 
-async function runTurn(job: Job): Promise<void> {
+async function runTurn(job: UpkeepJob): Promise<void> {
   const { name } = job;
   try {
     const store = await openedStore();

@@ -15,16 +15,16 @@ const MOST_SITES = 10_000;
 /** Until an outcome that could not be written down is written again. */
 const AGAIN_MS = 5000;
 
-export type Outcome = "delivered" | "failed" | "given_up";
+export type DeliveryOutcome = "delivered" | "failed" | "given_up";
 
-interface Parts {
+interface DeliveryParts {
   outbox: Omit<Outbox, "forget">;
   network: Network;
   /** The annotation that is sent. */
   dataOf(content: DeliveryContent): object;
   now: () => number;
   /** `why` it failed; null when that is no news, because the site's receiver failed the last time too. */
-  heard(outcome: Outcome, delivery: Delivery, why: string | null): void;
+  heard(outcome: DeliveryOutcome, delivery: Delivery, why: string | null): void;
   /** For a write whose outcome is unknown: the process must end, and nothing is written after it. */
   lost(error: unknown): Promise<never>;
 }
@@ -33,7 +33,7 @@ interface Parts {
 async function tried(
   delivery: Delivery,
   content: DeliveryContent,
-  { network, dataOf, now }: Parts,
+  { network, dataOf, now }: DeliveryParts,
 ): Promise<string | null> {
   try {
     const message = messageOf(delivery, content, dataOf(content), now());
@@ -45,7 +45,7 @@ async function tried(
 }
 
 /** Asks until it is answered: what was delivered must not go out again because the database is busy for a while. */
-async function surely<T>({ lost }: Pick<Parts, "lost">, ask: () => Promise<T>): Promise<T> {
+async function surely<T>({ lost }: Pick<DeliveryParts, "lost">, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask();
@@ -62,7 +62,7 @@ interface Deliveries {
 }
 
 /** Puts it off, or gives it up. `news`: the site's receiver took the one before. */
-async function miss(parts: Parts, delivery: Delivery, why: string, news: boolean): Promise<void> {
+async function miss(parts: DeliveryParts, delivery: Delivery, why: string, news: boolean): Promise<void> {
   const { outbox, now, heard } = parts;
   const { id, tries } = delivery;
   const wait = WAITS_MS[tries];
@@ -106,7 +106,7 @@ function createSlots() {
   };
 }
 
-export function createDeliveries(parts: Parts): Deliveries {
+export function createDeliveries(parts: DeliveryParts): Deliveries {
   const { outbox, now, heard } = parts;
   const slots = createSlots();
   const failing = new Set<string>();

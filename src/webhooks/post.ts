@@ -29,7 +29,7 @@ async function addressesOf(name: string, { resolve, isCallable }: Network): Prom
   return addresses.slice(0, MOST_ADDRESSES);
 }
 
-function requestOf(url: URL, { headers, body }: Message): Buffer {
+function requestOf(url: URL, { headers, body }: SignedRequest): Buffer {
   const lines = [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${url.host}`,
@@ -85,7 +85,7 @@ const unreachable = (error: unknown): boolean => {
   return typeof code === "string" && /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code);
 };
 
-async function send(url: URL, message: Message, network: Network, ends: AbortSignal): Promise<number> {
+async function send(url: URL, message: SignedRequest, network: Network, ends: AbortSignal): Promise<number> {
   const name = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const request = requestOf(url, message);
   const connected = url.protocol === "https:" ? "secureConnect" : "connect";
@@ -103,7 +103,7 @@ async function send(url: URL, message: Message, network: Network, ends: AbortSig
 }
 
 /** The status of the answer. Throws without an answer, and when the address may not be called. */
-export async function post(url: URL, message: Message, network: Network): Promise<number> {
+export async function post(url: URL, message: SignedRequest, network: Network): Promise<number> {
   const ends = AbortSignal.timeout(LIMIT_MS);
   const late = Promise.withResolvers<never>();
   ends.addEventListener("abort", () => late.reject(new Error(`no answer within ${LIMIT_MS / 1000} seconds`)));
@@ -112,7 +112,7 @@ export async function post(url: URL, message: Message, network: Network): Promis
 
 /** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
 /** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
-interface Message {
+interface SignedRequest {
   headers: Readonly<Record<string, string>>;
   body: string;
 }
@@ -133,7 +133,7 @@ export function messageOf(
   { webhook, visibility }: DeliveryContent,
   data: object,
   now: number,
-): Message {
+): SignedRequest {
   const { id, type, created_at, site_id } = delivery;
   const body = JSON.stringify({ id, type, created_at, site_id, visibility, data });
   const timestamp = Math.floor(now / 1000);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Delivery, DeliveryContent, Outbox } from "../../src/store/notes/outbox.ts";
 import { busy, commitUnknown } from "../../src/store/refusals.ts";
-import { createDeliveries, type Outcome } from "../../src/webhooks/delivery.ts";
+import { createDeliveries, type DeliveryOutcome } from "../../src/webhooks/delivery.ts";
 import { until } from "../kit/until.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -27,7 +27,7 @@ function delivering(failures: unknown[]) {
     },
     later: async () => void writes.push("later"),
   };
-  const outcomes: Outcome[] = [];
+  const outcomes: DeliveryOutcome[] = [];
   const lost: unknown[] = [];
   const deliveries = createDeliveries({
     outbox,

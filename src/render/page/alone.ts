@@ -22,12 +22,12 @@ const SOURCE = `(() => {
   observer.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["src"] });
 })()`;
 
-interface Told {
+interface PageSession {
   send(method: string, params: Params): Promise<unknown>;
 }
 
 /** Has the page and its frames tell of the first script of another host, as `Runtime.bindingCalled`. */
-export async function tellOfScripts(page: Told): Promise<void> {
+export async function tellOfScripts(page: PageSession): Promise<void> {
   await page.send("Runtime.addBinding", { name: FOUND, executionContextName: WORLD });
   await page.send("Page.addScriptToEvaluateOnNewDocument", { source: SOURCE, worldName: WORLD });
 }

@@ -15,7 +15,7 @@ export interface Watch {
   refuse(request: { url: string; method: string; kind: string }): void;
 }
 
-interface Options extends Asking {
+interface WatchOptions extends Asking {
   /** Nothing more of it is kept: the session may stop telling. */
   enough(domain: "Runtime" | "Network", sessionId: string | undefined): void;
 }
@@ -65,7 +65,7 @@ function pageError({ exceptionDetails }: Params): Omit<PageError, "own"> {
   return { text: kept(first), ...placeOf(url ? { url, lineNumber } : stackTrace?.callFrames?.[0]) };
 }
 
-export function createWatch(options: Options): Watch {
+export function createWatch(options: WatchOptions): Watch {
   const [entries, errors, failed_requests]: [ConsoleEntry[], PageError[], SeenRequest[]] = [[], [], []];
   const requests = watchRequests(options, failed_requests);
   const alone = createAlone(requests.lacks);
@@ -112,7 +112,7 @@ interface Asking {
   enough(domain: "Network", sessionId: string | undefined): void;
 }
 
-interface Sent {
+interface SentRequest {
   url: string;
   method: string;
   kind: string;
@@ -122,7 +122,8 @@ interface Sent {
 const MOST_REQUESTS = 3000;
 const ELSEWHERE = "Refused: the render engine opens no host but the site's own.";
 /** Asked by some browsers for themselves, wherever no page names another. */
-const isImplied = ({ url, kind }: Sent): boolean => kind === "Other" && URL.parse(url)?.pathname === "/favicon.ico";
+const isImplied = ({ url, kind }: SentRequest): boolean =>
+  kind === "Other" && URL.parse(url)?.pathname === "/favicon.ico";
 /** Kinds of requests that only scripts make. */
 const CALLED: ReadonlySet<string> = new Set(["Fetch", "XHR", "WebSocket", "EventSource", "Other"]);
 const isNetwork = (url: string): boolean => /^(https?|wss?):/i.test(url);
@@ -132,7 +133,7 @@ type Handlers = Readonly<Record<string, (params: Params, sessionId: string | und
 /** Keeps failed requests, each address once. */
 const keeping =
   (failed: SeenRequest[]) =>
-  ({ url, method, kind }: Sent, status: number | null, reason: string, elsewhere = false): void => {
+  ({ url, method, kind }: SentRequest, status: number | null, reason: string, elsewhere = false): void => {
     const shown = keptUrl(url);
     if (failed.length >= MOST_ENTRIES || failed.some((one) => one.url === shown && one.status === status)) return;
     failed.push({ url: shown, method: kept(method, 20), status, reason: kept(reason), kind, elsewhere });
@@ -141,18 +142,18 @@ const keeping =
 /** Requests by their id; only those to an own host are remembered. */
 function sending({ isOwn, now, enough }: Asking, failed: SeenRequest[]) {
   const keep = keeping(failed);
-  const sent = new Map<string, Sent>();
+  const sent = new Map<string, SentRequest>();
   const waiting = new Set<string>();
   let asked = 0;
   let changed = now();
   let lacks = false;
-  const refuse = (request: Sent) => keep(request, null, ELSEWHERE, true);
+  const refuse = (request: SentRequest) => keep(request, null, ELSEWHERE, true);
   return {
     keep,
     refuse,
     of: (id: unknown) => sent.get(String(id)),
     /** `parsed`: an element of the page asks for it. */
-    begin(id: unknown, request: Sent, sessionId: string | undefined, parsed = false): boolean {
+    begin(id: unknown, request: SentRequest, sessionId: string | undefined, parsed = false): boolean {
       if (++asked > MOST_REQUESTS) enough("Network", sessionId);
       const target = URL.parse(request.url);
       if (isImplied(request)) return false;

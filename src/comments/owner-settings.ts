@@ -9,7 +9,7 @@ import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../
 import type { CommentsMode } from "../base/types.ts";
 import { readMembers } from "./annotation.ts";
 import type { OwnerCtx } from "./context.ts";
-import type { Settings } from "./types.ts";
+import type { SettingsView } from "./types.ts";
 
 const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
 const EVENTS: readonly WebhookEvent[] = [
@@ -81,14 +81,14 @@ async function changeIn({ parts, site }: Pick<OwnerCtx, "parts" | "site">, membe
   return { ...change, passcode_hash: await hashPasscode(members.passcode, site.site_id) };
 }
 
-const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettings): Settings => ({
+const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettings): SettingsView => ({
   mode,
   last_mode,
   passcode_set: passcode_hash !== null,
   webhook: webhook && { url: webhook.url, events: webhook.events },
 });
 
-export async function readSettings({ parts, site }: OwnerCtx): Promise<Settings> {
+export async function readSettings({ parts, site }: OwnerCtx): Promise<SettingsView> {
   return settingsJson(await parts.store.notes.settings(site));
 }
 

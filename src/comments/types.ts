@@ -1,84 +1,21 @@
-/** The nouns of comments as the wire has them (COMMENTS 2): what routes answer, and what the feed is made of. */
-import type { Author, Carried, NoteEvent, PublicComment, Status, Visibility } from "../store/notes.ts";
-import type { CommentsMode } from "../base/types.ts";
+/** The nouns of comments: those on the wire are the API's shapes (COMMENTS 2), the others are what the feed is made of. */
+import type { TEXT_QUOTE_SELECTOR } from "../api/shapes/annotations.ts";
+import type { Infer } from "../api/shapes/builder.ts";
+import type { ANCHOR, COMMENT, COMMENT_SETTINGS, THREAD, THREADS_VIEW } from "../api/shapes/comments.ts";
+import type { NoteEvent, PublicComment } from "../store/notes.ts";
 
-export interface TextQuoteSelector {
-  type: "TextQuoteSelector";
-  exact: string;
-  prefix: string;
-  suffix: string;
-}
-
+export type TextQuoteSelector = Infer<typeof TEXT_QUOTE_SELECTOR>;
 /** Where a thread is. The hints are for the widget's own view, never for the feed (COMMENTS, ruling 1). */
-export interface Anchor {
-  /** The page's address on the site's host. */
-  source: string;
-  /** Left out where the whole page is meant. */
-  selector?: [TextQuoteSelector];
-  carried: Carried | null;
-  /** What it was written on. */
-  version_id: string;
-  hints?: {
-    /** UTF-16 units of the normalised text of the page in `version_id`: where it was last found. */
-    position?: { start: number; end: number; version_id: string };
-    /** An id or a tag path. */
-    element?: string;
-  };
-}
-
-export interface Comment {
-  id: string;
-  by: Author | null;
-  text: string | null;
-  visibility: Visibility;
-  created_at: string;
-  edited_at: string | null;
-  /** Whether whoever asks wrote it. */
-  mine: boolean;
-  /** Its entity tag, for If-Match. */
-  etag: string;
-  deleted?: true;
-}
-
-export interface Thread {
-  id: string;
-  /** `/guide.html`. */
-  page: string;
-  status: Status;
-  visibility: Visibility;
-  anchor: Anchor;
-  /** The first is the root. */
-  comments: Comment[];
-}
-
-/** Whoever asks, as `threads` tells them. */
-export interface Viewer {
-  id: string | null;
-  name: string | null;
-  owner: boolean;
-  can_post: boolean;
-}
-
+export type Anchor = Infer<typeof ANCHOR>;
+export type Comment = Infer<typeof COMMENT>;
+/** Its first comment began it. */
+export type Thread = Infer<typeof THREAD>;
 /** The body of `GET threads`. */
-export interface ThreadsView {
-  cursor: string;
-  mode: CommentsMode;
-  page: string;
-  viewer: Viewer;
-  threads: Thread[];
-  gone: string[];
-  /** Seconds. */
-  poll_s: number;
-}
-
-/** `GET settings`. */
-export interface Settings {
-  mode: CommentsMode;
-  /** The mode that they had when they were last on; null where they never were. */
-  last_mode: Exclude<CommentsMode, "off"> | null;
-  passcode_set: boolean;
-  webhook: { url: string; events: string[] } | null;
-}
+export type ThreadsView = Infer<typeof THREADS_VIEW>;
+/** The one who asks, as `threads` shows them. */
+export type Viewer = ThreadsView["viewer"];
+/** The body of `GET settings`. */
+export type SettingsView = Omit<Infer<typeof COMMENT_SETTINGS>, "warnings">;
 
 /** What a feed is made for. */
 export interface FeedSite {

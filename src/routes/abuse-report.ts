@@ -1,4 +1,4 @@
-/** `POST /_svc/report` on a site's host: anybody may tell the operator what is wrong with a site (CONTRACT 6). */
+/** `POST /_svc/report` on a site's host: tells the operator what is wrong with a site; open to all (CONTRACT 6). */
 import { answerJson } from "../http/answers.ts";
 import { readFields, stringMember } from "../http/body.ts";
 import { networkOf, type RequestContext } from "../http/context.ts";
@@ -10,7 +10,7 @@ import type { Site } from "../base/types.ts";
 
 const LONGEST = { reason: 200, text: 5000, email: 254 };
 
-interface Parts {
+interface ReportParts {
   store: Pick<Store, "reports">;
   now: () => number;
   limit: Limiter;
@@ -24,8 +24,8 @@ function optional(fields: Readonly<Record<string, unknown>>, name: "text" | "ema
   return value === null || value === "" ? null : stringMember(fields, name, LONGEST[name]);
 }
 
-/** `site`: as visitors see it; of one that they cannot see nobody reports anything. */
-export function createTakeReport({ store, now, limit, taken }: Parts) {
+/** `site`: as visitors see it; a site that they cannot see cannot be reported. */
+export function createTakeReport({ store, now, limit, taken }: ReportParts) {
   return async (context: RequestContext, { site_id, slug }: Site): Promise<Response> => {
     const { request, exchange, client_address } = context;
     // Before it is counted: else another site's page would use up its visitor's reports, or send them in their name.

@@ -1,13 +1,14 @@
-/** The signed-in account: itself, its sessions and its sites (CONTRACT 4.4 and 5). A manage_token opens none of it. */
+/** The signed-in account: itself, its sessions and its sites, and how sites become its own (CONTRACT 4.4 and 5). */
 import { Refusal } from "../base/errors.ts";
-import type { SiteChange } from "../store/ownership.ts";
-import { listMember, readJson } from "../http/body.ts";
-import { unauthorized } from "./caller.ts";
+import { hashToken } from "../base/tokens.ts";
+import { listMember, readJson, stringMember } from "../http/body.ts";
 import { siteUrl } from "../http/hosts.ts";
-import { cursorAt, cursorOf, limitOf, PAGE } from "./paging.ts";
-import { readRecord } from "./sites.ts";
+import { limitClient } from "../http/rate-limit.ts";
+import type { NotAttached, SiteChange } from "../store/ownership.ts";
 import { unknownSite } from "../store/refusals.ts";
+import { unauthorized } from "./caller.ts";
 import type { AccountCtx } from "./context.ts";
+import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
 
 export const LONGEST_LABEL = 80;
 
@@ -49,7 +50,7 @@ export async function endSession({ caller, params, parts }: AccountCtx) {
   return { ok: true };
 }
 
-/** `GET /account/usage`. What is not built yet holds nothing. */
+/** `GET /account/usage`. Domains are not built yet. */
 export async function readUsage({ caller, parts }: AccountCtx) {
   const { account_id } = caller;
   const { sites, versions, previews, bytes } = await parts.store.accounts.usage(account_id);
@@ -79,7 +80,7 @@ export async function listSites({ caller, query, parts }: AccountCtx) {
 const invalid = (field: string, must: string): Refusal =>
   new Refusal("invalid_input", `The member "${field}" must be ${must}.`, { field });
 
-/** As it is kept; null where it is too long. */
+/** The label as it is stored; null if it is too long. */
 export function fittingLabel(text: string): string | null {
   const label = text.toWellFormed().trim();
   return [...label].length > LONGEST_LABEL ? null : label;
@@ -127,4 +128,77 @@ export async function deleteSites({ request, caller: by, parts }: AccountCtx) {
     deleted: site_ids.filter((_, i) => reasons[i] === null),
     skipped: site_ids.flatMap((site_id, i) => (reasons[i] ? [{ site_id, reason: reasons[i] }] : [])),
   };
+}
+
+const LONGEST_TOKEN = 512;
+
+interface ClaimBody {
+  claim_token: string;
+  /** Those who gave the site away can no longer manage it. */
+  revoke_manage_tokens: boolean;
+}
+
+/** Used by the page of `claim_url`, too. */
+export async function claimSite(ctx: AccountCtx, read: () => Promise<ClaimBody>) {
+  await limitClient(ctx, "rate_claim");
+  const { claim_token, revoke_manage_tokens } = await read();
+  const claim_hash = hashToken(claim_token);
+  return ctx.parts.store.ownership.claim({
+    site_id: ctx.params.id!,
+    claim_hash,
+    by: ctx.caller,
+    revoke_manage_tokens,
+  });
+}
+
+async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
+  const body = await readJson(request);
+  const revoke_manage_tokens = Object.hasOwn(body, "revoke_manage_tokens") ? body.revoke_manage_tokens : false;
+  if (typeof revoke_manage_tokens !== "boolean") {
+    const field = "revoke_manage_tokens";
+    throw new Refusal("invalid_input", `The member "${field}" must be true or false, or left out.`, { field });
+  }
+  return { claim_token: stringMember(body, "claim_token", LONGEST_TOKEN), revoke_manage_tokens };
+}
+
+/** `POST /sites/:id/claim`. */
+export async function claim(ctx: AccountCtx) {
+  const { site_id, slug, owner_account_id } = await claimSite(ctx, () => readClaim(ctx));
+  return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
+}
+
+interface SiteToAttach {
+  site_id: string;
+  manage_token: string;
+}
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.length > 0 && value.length <= LONGEST_TOKEN;
+const isItem = (value: unknown): value is SiteToAttach =>
+  typeof value === "object" &&
+  value !== null &&
+  isText((value as SiteToAttach).site_id) &&
+  isText((value as SiteToAttach).manage_token);
+
+/** The id of a skipped item; null if it has none. */
+const idOf = (value: unknown): string | null => {
+  const id = typeof value === "object" && value !== null ? (value as Partial<SiteToAttach>).site_id : undefined;
+  return isText(id) ? id : null;
+};
+
+/** `POST /account/bulk-attach`: an item that cannot be attached is skipped with its reason. */
+export async function bulkAttach(ctx: AccountCtx) {
+  await limitClient(ctx, "rate_bulk_attach");
+  const items = listMember(await readJson(ctx.request), "sites");
+  const usable = items.filter(isItem);
+  const wanted = usable.map(({ site_id, manage_token }) => ({ site_id, manage_hash: hashToken(manage_token) }));
+  const answers = await ctx.parts.store.ownership.attach(wanted, ctx.caller);
+  const reasonOf = new Map<unknown, NotAttached | null>(usable.map((item, i) => [item, answers[i]!]));
+  const attached: string[] = [];
+  const skipped: { site_id: string | null; reason: NotAttached | "invalid_input" }[] = [];
+  for (const item of items) {
+    const reason = isItem(item) ? reasonOf.get(item)! : "invalid_input";
+    if (reason) skipped.push({ site_id: idOf(item), reason });
+    else attached.push(idOf(item)!);
+  }
+  return { attached, skipped };
 }

@@ -10,7 +10,7 @@ import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../bas
 import type { Site } from "../base/types.ts";
 import type { SessionCookie } from "../http/context.ts";
 
-/** Who asks. `unknown` is a credential that is none here: never taken for no credential. */
+/** The one who asks. `unknown` is a credential that opens nothing here: it never passes for no credential. */
 export type Caller =
   | { kind: "anonymous" }
   | { kind: "site"; site_id: string; gone: boolean; token_hash: string }
@@ -19,7 +19,7 @@ export type Caller =
       kind: "account";
       account_id: string;
       session_id: string;
-      /** When the password was last given (ISO 8601); null where a device got the session. */
+      /** When the password was last given (ISO 8601); null if a device got the session. */
       signed_in_at: string | null;
       by: "bearer" | "cookie";
     }
@@ -34,7 +34,7 @@ const BEARER = /^bearer +([A-Za-z0-9_\-.~+/]{1,512}=*)$/i;
 
 const UNKNOWN: Caller = { kind: "unknown" };
 type Credentials = Pick<Store, "tokens" | "sessions" | "deploy_tokens">;
-/** Who asks for which site. */
+/** A request for a site. */
 type SiteRequest = {
   caller: Caller;
   params: Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ async function bearer(header: string, store: Credentials): Promise<Caller> {
   return known.kind === "manage" ? { kind: "site", site_id, gone, token_hash } : { kind: "claim", site_id };
 }
 
-/** A credential that is none here is `unknown`, never `anonymous`: a typo must not make an ownerless site. The header
+/** A credential that opens nothing here is `unknown`, never `anonymous`: a typo must not make an ownerless site. The header
  *  beats the cookie. */
 export async function callerOf(request: Request, store: Credentials, cookie: SessionCookie): Promise<Caller> {
   const header = request.headers.get("authorization");
@@ -93,11 +93,11 @@ export function accountHolder(caller: Caller): SignedInCaller {
   throw unauthorized("This needs an account's session: sign in and send it as Authorization: Bearer <token>.");
 }
 
-/** A write that carries the proof of a session and has none any more: whoever made it meant to be signed in, and nothing
- *  is made without their account. */
+/** For a write that carries the proof of a session that is gone: its sender meant to be signed in, and nothing is made
+ *  without their account. */
 export const signedOut = (): Refusal => unauthorized("You were signed out, and nothing was published.");
 
-/** Throws 403 where the token's scopes lack it. */
+/** Throws 403 if the token lacks the scope. */
 function granted({ account_id, deploy_hash, scopes }: DeployCaller, needed: Scope): Granted {
   if (allows({ scopes }, needed)) return { account_id, deploy_hash, scope: needed };
   const sentence = `This deploy token has the scope ${scopes.join(", ")}, and this needs ${needed}: use one that has it.`;
@@ -125,7 +125,7 @@ type SiteCaller = Extract<Caller, { kind: "account" | "site" | "deploy" }>;
 const asksFor = (caller: Caller, site_id: string): caller is SiteCaller =>
   caller.kind === "account" || caller.kind === "deploy" || (caller.kind === "site" && caller.site_id === site_id);
 
-/** What is proved again when the change commits. */
+/** The credential that is proved again when the change commits. */
 function credentialOf(caller: SiteCaller, scope: Scope | null): WriteBy {
   if (caller.kind === "site") return { token_hash: caller.token_hash };
   if (caller.kind === "account") return caller;
@@ -149,7 +149,7 @@ export async function managedSite(
   return { site, by };
 }
 
-/** What a handler may trust about the caller whom its row let in. */
+/** All that a handler is told of the caller whom its row let in. */
 export type Admitted<By extends ApiCallers> = By extends "anyone"
   ? { owner: SignedInCaller | Granted | null }
   : By extends "account"

@@ -1,5 +1,5 @@
-/** A proof of work before anonymous deploys, where the operator asks for one (CONTRACT 10). A challenge is signed and
- *  stored nowhere until it is used; used ones are remembered for all workers. */
+/** The proof of work that an operator may ask of anonymous deploys (CONTRACT 10). A challenge is signed, and stored nowhere
+ *  until it is used; all workers remember used ones. */
 import { Refusal } from "../base/errors.ts";
 import { randomKey } from "../base/random.ts";
 import { sameSecret } from "../base/tokens.ts";
@@ -9,7 +9,7 @@ const LIFETIME_S = 120;
 /** 262,144 tries on average: a quarter of a second for one deploy, three days for a million. */
 const BITS = 18;
 const CHALLENGE = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/;
-/** Clocks of workers agree, but may be set back: remembered a little longer than it could pass. */
+/** Longer than a challenge could pass: the clock may be set back. */
 const REMEMBERED_MS = 2 * LIFETIME_S * 1000;
 
 const signature = (text: string, key: string): string =>
@@ -44,7 +44,7 @@ function isSolved(challenge: string, nonce: string): boolean {
   return hash.readUInt32BE(0) >>> (32 - BITS) === 0;
 }
 
-/** Throws `challenge_failed` unless none is asked for, or `Svc-Challenge` holds one that is solved and was never used. */
+/** Throws `challenge_failed` unless the operator asks for none, or `Svc-Challenge` holds a solved one that was never used. */
 export async function refuseUnproved({ request, parts }: Ctx): Promise<void> {
   const { config, secrets, now, spendOnce } = parts;
   if (config.challenge === "off") return;

@@ -10,11 +10,10 @@ import type { Secrets, Store } from "../store/index.ts";
 import type { ManifestFile, Site } from "../base/types.ts";
 import type { ApiCallers } from "../api/who.ts";
 import type { Admitted, Caller } from "./caller.ts";
-import type { inFlight } from "./deploys/uploads.ts";
 
-/** A request on a site's host, told (BEYOND 5). */
+/** How a request on a site's host is answered, and why (BEYOND 5). */
 export interface Explained {
-  /** Null where the site's state lets the host show none. */
+  /** Null while the site's state lets the host show none. */
   version_id: string | null;
   status: number;
   by: string;
@@ -25,28 +24,36 @@ export interface Explained {
   steps: readonly object[];
 }
 
+/** How much clients have under way. */
+export interface InFlight {
+  /** All bytes that are under way. */
+  bytes(): number;
+  /** Counts one more of the client's, of so many bytes, and returns the function that ends it. Throws 503 past a bound. */
+  hold(address: string, bytes?: number): () => void;
+}
+
 /** What handlers are given of the server around them. */
 export interface ApiParts {
   config: Config;
   store: Store;
   pool: DeployPool;
-  /** For what is coded once and kept. */
+  /** Codes bodies that are coded once and kept. */
   code: Code;
-  uploads: ReturnType<typeof inFlight>;
-  /** What is no GET. */
-  writes: ReturnType<typeof inFlight>;
+  uploads: InFlight;
+  /** Requests that are no GET. */
+  writes: InFlight;
   limit: Limiter;
   secrets: Secrets;
-  /** Whether it is the first time within `for_ms` that any worker is asked this. */
+  /** Whether no worker was asked this within the last `for_ms`. */
   spendOnce(secret: string, for_ms: number): Promise<boolean>;
   now: () => number;
   comments: CommentParts;
-  /** Why a site's address answers as it does; null where the site has no such host. */
+  /** Why a site's address answers as it does; null if the site has no such host. */
   explain(
     request: Request,
     host: { slug: string; version_id: string | null; preview?: string },
   ): Promise<Explained | null>;
-  /** A version may have gone live: whoever serves it can make its coded bodies now. */
+  /** A version may have gone live: its coded bodies can be made now. */
   published(site: Site, version_id: string): void;
 }
 
@@ -57,12 +64,12 @@ export interface Ctx extends RequestContext {
   token: string | null;
   /** Headers of the answer, whatever it will be. */
   headers: Record<string, string>;
-  /** What is to be done once the request is answered or refused. */
+  /** Puts something off until the request is answered or refused. */
   after(end: () => void): void;
   parts: ApiParts;
 }
 
-/** What a handler returns is the JSON body of a 200, or a whole answer of another kind. */
+/** Returns the JSON body of a 200, or a whole answer of another kind. */
 export type Handler = (ctx: Ctx) => Promise<unknown>;
 
 /** For the handlers of rows that an account's session opens. */
@@ -74,6 +81,6 @@ export type SiteCtx = Ctx & Admitted<{ site: null }>;
 /** The handler of a row of the API: it runs once its row has let the caller in. */
 export type ApiHandler<By extends ApiCallers> = (ctx: Ctx & Admitted<By>) => Promise<unknown>;
 
-/** `no_session`: whoever asks, their session is not looked at, so that a write by cookie needs no proof either.
- *  `file_form`: takes a form with a file. */
+/** `no_session`: no session is looked at, so that a write by cookie needs no proof either. `file_form`: takes a form with a
+ *  file. */
 export type Route = readonly [method: Method, path: string, handler: Handler, opens?: "no_session" | "file_form"];

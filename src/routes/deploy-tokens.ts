@@ -1,4 +1,4 @@
-/** `/account/tokens`: what an account gives to its CI (BEYOND 7). A session makes, lists and revokes them. */
+/** `/account/tokens`: deploy tokens, which an account gives to its CI (BEYOND 7). A session makes, lists and revokes them. */
 import { duration } from "../config/setting.ts";
 import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
@@ -56,8 +56,8 @@ const tokenJson = ({ token_id, name, scopes, site_ids, created_at, expires_at }:
   expires_at,
 });
 
-/** `read`: what was sent, by the names of the API's members. The token is in the answer and nowhere else. Each one is a
- *  line in the audit, so that they count among the account's deploys. */
+/** `read` returns what was sent, by the names of the API's members. The token is in the answer and nowhere else. Making one
+ *  counts as a deploy of the account, for each is a line in the audit. */
 export async function makeDeployToken(ctx: AccountCtx, read: () => Promise<Readonly<Record<string, unknown>>>) {
   const { caller: by, parts } = ctx;
   await limitAccount(ctx, by.account_id);

@@ -7,11 +7,11 @@ import type { Site } from "../base/types.ts";
 import type { ApiParts, Explained, SiteCtx } from "./context.ts";
 
 const LONGEST_URL = 4096;
-/** Of what stands for a header of the request: visible characters and blanks. */
+/** A value for a header of the request: visible characters and blanks. */
 const HEADER = /^[\x20-\x7e]{0,500}$/;
 type SiteHost = Parameters<ApiParts["explain"]>[1];
 
-/** Which member stands for which. */
+/** Parameters, with the header whose value each gives. */
 const HEADERS = {
   accept_encoding: "accept-encoding",
   sec_fetch_dest: "sec-fetch-dest",
@@ -44,7 +44,7 @@ function headersOf(query: URLSearchParams): Headers {
 const foreignHost = (url: string): Refusal =>
   invalid(`The site has no such host: ${new URL(url).host}. Give a path for its live address.`);
 
-/** As a browser would ask for it: without its fragment, whatever the scheme. A path is asked of the live host. */
+/** The address as a browser would ask for it: without its fragment, whatever the scheme. A path is one of the live host. */
 function addressOf(written: string | null, { slug }: Site, config: Config) {
   if (written === null || written === "") throw invalid('Give "url": a path such as /about, or a whole address.');
   if (written.length > LONGEST_URL) throw invalid(`"url" has at most ${LONGEST_URL.toLocaleString("en")} characters.`);
@@ -59,7 +59,7 @@ function addressOf(written: string | null, { slug }: Site, config: Config) {
   return { url: origin + whole.pathname + whole.search, host };
 }
 
-/** What a host would show if visitors could see the site; null: it is none of its hosts. */
+/** The version that a host would show if visitors could see the site; null if the site has no such host. */
 async function hiddenAt({ version_id, preview }: SiteHost, site: Site, store: Store): Promise<string | null> {
   const { site_id, live_version_id } = site;
   if (preview !== undefined) {

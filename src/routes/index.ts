@@ -10,7 +10,7 @@ import { refuseForged } from "../http/csrf.ts";
 import { matcher } from "../http/match.ts";
 import type { ApiParts, Ctx, Route } from "./context.ts";
 
-/** Refusals carry what a handler wanted to say in headers, too. */
+/** A refusal carries the headers that a handler has set before, too. */
 function withHeaders(error: unknown, headers: Readonly<Record<string, string>>): unknown {
   if (!(error instanceof Refusal) || Object.keys(headers).length === 0) return error;
   return new Refusal(error.code, error.message, error.details, { ...headers, ...error.headers });
@@ -30,17 +30,17 @@ const EVENTS = new Map<string, DeployFacts["event"]>(
   } satisfies { readonly [Name in keyof typeof API]?: DeployFacts["event"] }),
 );
 
-/** Of which the log has a line of its own. A dry run is none; a form has none. */
+/** The kind of deploy that the log has a line for; none for a dry run. */
 function eventOf([method, path, , opens]: Route, query: URLSearchParams): DeployFacts["event"] | undefined {
   if (opens === "file_form") return "deploy";
   return query.get("dry_run") === "1" ? undefined : EVENTS.get(`${method} ${path}`);
 }
 
-/** What a handler says beside its answer. */
-type Said = Pick<Ctx, "headers" | "after">;
+/** What a handler adds to its answer. */
+type Additions = Pick<Ctx, "headers" | "after">;
 
-/** A cookie that opens nothing any more would stand in the way of an anonymous deploy for 90 days. */
-function clearDeadCookie(caller: Caller, cookie: Ctx["cookie"], { headers }: Said): void {
+/** A cookie that opens nothing any more would refuse anonymous deploys for 90 days. */
+function clearDeadCookie(caller: Caller, cookie: Ctx["cookie"], { headers }: Additions): void {
   if (caller.kind === "unknown") headers["set-cookie"] = cookie.cleared;
 }
 
@@ -54,36 +54,36 @@ function withoutSlash(match: (path: string) => unknown, request: Request, path: 
 export function createApi(parts: ApiParts, table: readonly Route[]) {
   const match = matcher(table);
 
-  async function run(context: RequestContext, path: string, said: Said): Promise<unknown> {
+  async function run(context: RequestContext, path: string, added: Additions): Promise<unknown> {
     const { request, exchange, client_address, query, cookie } = context;
     const atPath = match(path);
     if (atPath === null) return withoutSlash(match, request, path, exchange);
     const { row, params } = atPath(request.method);
     const [, , handler, opens] = row;
-    if (writes(request)) said.after(parts.writes.hold(client_address()));
+    if (writes(request)) added.after(parts.writes.hold(client_address()));
     const event = eventOf(row, query);
     if (event !== undefined) beginFacts(exchange, event);
     const takes_file = opens === "file_form";
-    const caller = opens === "no_session" ? ANONYMOUS : await admit({ ...context, parts }, takes_file);
+    const caller = opens === "no_session" ? ANONYMOUS : await identify({ ...context, parts }, takes_file);
     const authorization = request.headers.get("authorization");
     noteCaller(exchange, caller);
-    if (authorization === null) clearDeadCookie(caller, cookie, said);
+    if (authorization === null) clearDeadCookie(caller, cookie, added);
     return handler({
       ...context,
       params,
       caller,
       token: authorization?.replace(/^bearer +/i, "") ?? null,
-      ...said,
+      ...added,
       parts,
     });
   }
 
   return (context: RequestContext, path: string): Promise<Response> =>
-    answered(context.exchange, (said) => run(context, path, said));
+    answered(context.exchange, (added) => run(context, path, added));
 }
 
-/** Who asks. A browser that is signed in proves that a page of ours makes its writes. */
-async function admit(
+/** Finds the caller. A browser that is signed in proves that a page of ours makes its writes. */
+async function identify(
   { request, origin, cookie, parts }: Pick<Ctx, "request" | "origin" | "cookie" | "parts">,
   takes_file: boolean,
 ): Promise<Caller> {
@@ -95,8 +95,8 @@ async function admit(
   return caller;
 }
 
-/** What `run` returns or throws, with the headers that it said, and then what it put off. */
-async function answered(exchange: Exchange, run: (said: Said) => Promise<unknown>): Promise<Response> {
+/** Answers what `run` returns or throws, with the headers that it added; then does what it put off. */
+async function answered(exchange: Exchange, run: (added: Additions) => Promise<unknown>): Promise<Response> {
   const headers: Record<string, string> = {};
   const endings: (() => void)[] = [];
   try {

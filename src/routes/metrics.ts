@@ -1,4 +1,4 @@
-/** `GET /metrics` (CONTRACT 7): for the bearer of SVC_METRICS_TOKEN, and for a program on the same machine. */
+/** `GET /metrics` (CONTRACT 7): for the bearer of SVC_METRICS_TOKEN, and for programs on the same machine. */
 import type { Config } from "../config/index.ts";
 import { answerText } from "../http/answers.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -11,7 +11,7 @@ export const METRICS_PATH = "/metrics";
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const LOOPBACK_ADDRESS = /^(?:::ffff:)?127\.|^::1$/i;
 
-/** A proxy on the same machine is loopback too, but it says for whom it asks. */
+/** A proxy on the same machine is loopback too, but forwards the address of its client. */
 function isLocal({ headers }: Request, exchange: Exchange): boolean {
   const forwarded = [...headers.keys()].some((name) => name === "forwarded" || name.startsWith("x-forwarded-"));
   const named = LOOPBACK_NAME.test(headers.get("host") ?? "");
@@ -38,17 +38,17 @@ async function samples({ census, freeBytes }: Pick<Store, "census" | "freeBytes"
   ];
 }
 
-interface Parts {
+interface MetricsParts {
   config: Pick<Config, "metrics_token">;
   metrics: Metrics;
   store: Pick<Store, "census" | "freeBytes">;
   now: () => number;
-  /** Which program it is. */
+  /** Name and version of the program. */
   build: Sample;
 }
 
-/** Null where whoever asks may not know that there is anything. `by_token`: on the API's own host. */
-export function createMetricsAnswer({ config, metrics, store, now, build }: Parts) {
+/** Null for callers who may not know that there is anything. `by_token`: on the API's own host. */
+export function createMetricsAnswer({ config, metrics, store, now, build }: MetricsParts) {
   return async (request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null> => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     if (!isLocal(request, exchange) && !(by_token && hasToken(request, config.metrics_token))) return null;

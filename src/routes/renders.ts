@@ -1,4 +1,4 @@
-/** What a browser saw of versions (CONTRACT 9), where the engine is on. */
+/** Versions as a browser saw them (CONTRACT 9), on a server with a render engine. */
 import type { RenderBrief, RenderSeen } from "../store/renders.ts";
 import { unknownVersion } from "../store/refusals.ts";
 import type { Site, Version } from "../base/types.ts";
@@ -6,11 +6,11 @@ import { Refusal } from "../base/errors.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
 import type { ApiParts, SiteCtx } from "./context.ts";
 
-type Parts = Pick<ApiParts, "config" | "store">;
+type RenderParts = Pick<ApiParts, "config" | "store">;
 
-const isOn = ({ config }: Parts): boolean => config.render !== "off";
+const isOn = ({ config }: RenderParts): boolean => config.render !== "off";
 
-/** Of a deploy that was answered just now, and wherever the engine is off. */
+/** For a deploy that was answered just now, and always while the engine is off. */
 const PENDING = { status: "pending", console: [], failed_requests: [], dom_summary: null } as const;
 
 /** A version that was deployed while the engine was off. */
@@ -34,7 +34,7 @@ function shown({ version_id, status, reason, warnings, pictured, ...seen }: Rend
 }
 
 /** `render` of a deploy's result. */
-export async function renderOf(parts: Parts, site: Pick<Site, "site_id">, version_id: string) {
+export async function renderOf(parts: RenderParts, site: Pick<Site, "site_id">, version_id: string) {
   const render = isOn(parts) ? await parts.store.renders.of(site.site_id, version_id) : null;
   return render === null ? PENDING : shown(render);
 }
@@ -42,9 +42,9 @@ export async function renderOf(parts: Parts, site: Pick<Site, "site_id">, versio
 const briefly = (render: RenderBrief | undefined) =>
   render === undefined ? { status: UNSEEN.status, warnings: [] } : { status: render.status, warnings: render.warnings };
 
-/** What the record of a site says: of the live version all, of those that are listed the warnings. */
+/** For the record of a site: all that was seen of the live version, and the warnings of those that are listed. */
 export async function rendersOf(
-  parts: Parts,
+  parts: RenderParts,
   site: Pick<Site, "site_id" | "live_version_id">,
   versions: readonly Pick<Version, "version_id">[],
 ) {
@@ -60,7 +60,7 @@ export async function rendersOf(
   return { render, ofVersion: (version_id: string) => briefly(all.get(version_id)) };
 }
 
-/** What was seen never changes under an address, but who may see it does. */
+/** A picture never changes under its address, but who may see it does. */
 const HEADERS = {
   ...KEPT_HEADERS,
   "content-type": "image/webp",

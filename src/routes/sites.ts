@@ -1,32 +1,36 @@
-/** Reading a site and moving its live pointer (CONTRACT 4.4). */
-import type { Config } from "../config/index.ts";
+/** Sites as their keepers read and change them: the record, what is live, settings and previews (CONTRACT 4.4, BEYOND 0 and
+ *  7). Previews are made in deploys/preview.ts. */
+import { Refusal } from "../base/errors.ts";
 import { effectiveSpa, siteState } from "../base/site-state.ts";
-import type { RolledBack } from "../store/sites.ts";
-import type { Rollback } from "../store/publish.ts";
-import type { Store } from "../store/index.ts";
-import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Site, Version } from "../base/types.ts";
+import type { Config } from "../config/index.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { customerOf, networkOf } from "../http/context.ts";
-import { siteUrl } from "../http/hosts.ts";
-import { limitOf, PAGE } from "./paging.ts";
-import { rendersOf } from "./renders.ts";
+import { siteUrl, urlBeside } from "../http/hosts.ts";
+import type { SitePlace } from "../store/account-sites.ts";
+import type { SiteSettingsChange } from "../store/ownership.ts";
+import type { Rollback } from "../store/publish.ts";
+import type { RolledBack } from "../store/sites.ts";
+import type { Store } from "../store/index.ts";
+import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
+import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
 import type { ApiParts, Ctx, SiteCtx } from "./context.ts";
+import { rendersOf } from "./renders.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
 export async function readSite({ site, query, parts }: SiteCtx) {
   return readRecord(parts, site, { limit: limitOf(query), before: query.get("before") });
 }
 
-type Page = Parameters<Store["versions"]["list"]>[1];
+type VersionsPage = Parameters<Store["versions"]["list"]>[1];
 type SiteRecord = ReturnType<typeof siteRecord> & { more?: true };
 
-/** Whose versions are to be read too: a page of them. */
+/** The site with a page of its versions. */
 export async function readRecord(
   parts: ApiParts,
   site: Site,
-  page: Page = { limit: PAGE, before: null },
+  page: VersionsPage = { limit: PAGE, before: null },
 ): Promise<SiteRecord> {
   const { config, store, now } = parts;
   const { versions, more } = await store.versions.list(site.site_id, page);
@@ -74,12 +78,12 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
   };
 }
 
-/** `DELETE /sites/:id/manage-tokens`: whoever was given one writes to the site no longer. A manage_token ends none. */
+/** `DELETE /sites/:id/manage-tokens`: nobody who was given one writes to the site any more. A manage_token ends none. */
 export async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>) {
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
-/** Longer a rollback does not wait for the passages of its comments. */
+/** A rollback waits no longer than this for the passages of its comments. */
 const CARRY_MS = 2000;
 
 /** `POST /sites/:id/rollback`. */
@@ -92,19 +96,115 @@ export async function rollback(ctx: SiteCtx) {
   return { ok: true, site_id, url: siteUrl(parts.config, slug), version_id, previous_version_id };
 }
 
-/** One of the site's, and the passages of its comments with it. */
+/** Moves the live pointer, and the passages of comments with it. */
 export async function makeVersionLive({ parts, client_address }: Ctx, rollback: Rollback): Promise<RolledBack> {
   const moved = await parts.store.rollback(rollback);
   if (moved.previous_version_id !== rollback.version_id) await carryComments(parts, moved.site, client_address());
   return moved;
 }
 
-/** The passages of comments go along, in a deploy's process. Where that cannot be, they stand where they were found last
- *  until the next change: nobody who rolls back waits for long, or is refused, on account of comments. */
-export async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
+/** Takes the passages of comments along, in a deploy's process. If that fails or takes long, they stay where they were found
+ *  last until the next change: comments neither refuse a rollback nor hold it up. */
+async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
   if ((await store.notes.settings(site)).last_mode === null) return;
   const job = { carry: { site_id: site.site_id }, customer: customerOf(address), network: networkOf(address) };
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, CARRY_MS);
   await Promise.race([pool.carry(job).catch(() => {}), late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** Entries of one page of a list, newest first: the default and the most (CONTRACT 4.4). */
+export const PAGE = 1000;
+
+const invalid = (field: string, must: string): Refusal =>
+  new Refusal("invalid_input", `The parameter ${field} must be ${must}.`, { field });
+
+export function limitOf(query: URLSearchParams): number {
+  const text = query.get("limit");
+  if (text === null) return PAGE;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > PAGE) throw invalid("limit", `a number from 1 to ${PAGE}`);
+  return limit;
+}
+
+/** A place in an account's list: it stays valid when sites come and go. */
+export const cursorAt = ({ created_at, site_id }: SitePlace): string =>
+  Buffer.from(`${created_at} ${site_id}`).toString("base64url");
+
+export function cursorOf(query: URLSearchParams): SitePlace | null {
+  const text = query.get("cursor");
+  if (text === null) return null;
+  const read = Buffer.from(text, "base64url").toString();
+  const [, created_at, site_id] = /^(\d{4}-[\d:.TZ-]{1,30}) (site_[0-9a-z]{1,40})$/.exec(read) ?? [];
+  if (created_at === undefined || site_id === undefined) throw invalid("cursor", "what a list's answer gave as cursor");
+  return { created_at, site_id };
+}
+
+/** Settings that are not built yet are off. */
+async function settingsOf({ store }: ApiParts, { site_id, skew, stats }: Site) {
+  const previews = await store.ownership.countPreviews(site_id);
+  return { skew: skew === 1, stats: stats === 1, password: false, primary_domain: null, domains: 0, previews };
+}
+
+/** `GET /sites/:id/settings`. */
+export async function readSettings({ site, parts }: SiteCtx) {
+  return settingsOf(parts, site);
+}
+
+type Field = keyof SiteSettingsChange;
+const FIELDS: readonly Field[] = ["skew", "stats"];
+
+function memberOf(body: Readonly<Record<string, unknown>>, field: Field): SiteSettingsChange {
+  if (!Object.hasOwn(body, field)) return {};
+  const value = body[field];
+  if (typeof value === "boolean") return { [field]: value ? 1 : 0 };
+  throw new Refusal("invalid_input", `The member "${field}" must be true or false.`, { field });
+}
+
+/** `PATCH /sites/:id/settings`. */
+export async function changeSettings({ request, parts, site, by }: SiteCtx) {
+  refuseUnlessWritable(site, parts.now());
+  const body = await readJson(request);
+  const change: SiteSettingsChange = Object.assign({}, ...FIELDS.map((field) => memberOf(body, field)));
+  if (Object.keys(change).length === 0) {
+    throw new Refusal("invalid_input", 'Send what is to change: "skew", "stats" or both.');
+  }
+  return settingsOf(parts, await parts.store.ownership.changeSettings(site.site_id, change, by));
+}
+
+/** `GET /sites/:id/previews`: newest first. */
+export async function listPreviews({ parts, site }: SiteCtx) {
+  const previews = await parts.store.previews.list(site.site_id);
+  const shown = ({ name, version_id, title, created_at, expires_at }: ListedPreview) => {
+    const version_url = urlBeside(parts.config, version_id, site.slug);
+    const url = name === null ? version_url : urlBeside(parts.config, name, site.slug);
+    return { name, url, version_url, version_id, title, created_at, expires_at };
+  };
+  return { previews: previews.map(shown) };
+}
+
+/** `DELETE /sites/:id/previews/:name`, or its version_id. A manage_token ends none: a credential that may only deploy
+ *  takes no page away from its readers. */
+export async function endPreview({ params, parts, site, by }: SiteCtx) {
+  refuseUnlessWritable(site, parts.now());
+  await parts.store.previews.end({ site_id: site.site_id, by, preview: params.name! });
+  return { ok: true };
+}
+
+/** Makes exactly its bytes live; the passages of comments go along as with a rollback. */
+export async function makePreviewLive({ parts, client_address }: Ctx, preview: NamedPreview): Promise<PromotedPreview> {
+  const { keep_versions, render } = parts.config;
+  const promoted = await parts.store.previews.promote({ ...preview, keep_versions, renders: render !== "off" });
+  const { site, version_id, previous_version_id } = promoted;
+  if (previous_version_id !== version_id) await carryComments(parts, site, client_address());
+  return promoted;
+}
+
+/** `POST /sites/:id/previews/:name/promote`. */
+export async function promotePreview(ctx: SiteCtx) {
+  const { params, parts, site, by } = ctx;
+  refuseUnlessWritable(site, parts.now());
+  const { site_id, slug } = site;
+  const { version_id, previous_version_id } = await makePreviewLive(ctx, { site_id, by, preview: params.name! });
+  return { ok: true, site_id, url: siteUrl(parts.config, slug), version_id, previous_version_id };
 }

@@ -1,10 +1,16 @@
 /** The API: each row of src/api with its handler, which runs once the row has let the caller in. */
+import type { Described } from "../api/document.ts";
 import { API, MCP } from "../api/index.ts";
 import * as comments from "../comments/index.ts";
+import { answerAgent } from "../comments/mcp/index.ts";
 import type { Config } from "../config/index.ts";
+import { answerEmpty, answerJson } from "../http/answers.ts";
 import type { Method } from "../http/match.ts";
+import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
 import {
+  bulkAttach,
   changeSite,
+  claim,
   deleteAccount,
   deleteSite,
   deleteSites,
@@ -14,24 +20,26 @@ import {
   readAccount,
   readUsage,
 } from "./account.ts";
-import { login, logout, signup } from "./auth.ts";
+import { login, logout, pollDevice, signup, startDevice } from "./sign-in.ts";
 import { admit } from "./caller.ts";
-import { bulkAttach, claim } from "./claim.ts";
 import { makeChallenge } from "./challenge.ts";
 import type { ApiHandler, Handler, Route } from "./context.ts";
-import { ofComments, speakMcp } from "./comments.ts";
 import { createDeployToken, listDeployTokens, revokeDeployToken } from "./deploy-tokens.ts";
-import { createSite, redeploy } from "./deploys/deploy.ts";
-import { explain } from "./explain.ts";
-import { planDeploy } from "./deploys/plan.ts";
-import { describe } from "./openapi.ts";
-import { pollDevice, startDevice } from "./device.ts";
+import { createSite, planDeploy, redeploy } from "./deploys/deploy.ts";
 import { makePreview } from "./deploys/preview.ts";
-import { changePassword } from "./own-password.ts";
-import { endPreview, listPreviews, promotePreview } from "./previews.ts";
+import { explain } from "./explain.ts";
+import { changePassword } from "./passwords.ts";
 import { readScreenshot } from "./renders.ts";
-import { changeSettings, readSettings } from "./settings.ts";
-import { readSite, revokeTokens, rollback } from "./sites.ts";
+import {
+  changeSettings,
+  endPreview,
+  listPreviews,
+  promotePreview,
+  readSettings,
+  readSite,
+  revokeTokens,
+  rollback,
+} from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
 
@@ -42,6 +50,36 @@ const limits: Handler = async ({ parts: { config } }) => ({
   max_zip_bytes: config.max_zip_bytes,
   anonymous_ttl_ms: config.anonymous_ttl,
 });
+
+/** A handler of `/sites/:id/comments/…`; what it writes counts as its owner's. `status`: that of an answer with a body. */
+const ofComments =
+  (handle: comments.OwnerHandler, status: 200 | 201 = 200): ApiHandler<{ site: null }> =>
+  async ({ request, exchange, caller, site, by, params, query, headers, parts: { comments: parts } }) => {
+    if (request.method !== "GET" && request.method !== "HEAD")
+      Object.assign(headers, await comments.limitOwner({ site, parts }));
+    const session = caller.kind === "account";
+    const done = await handle({ request, exchange, site, by, session, params, query, parts });
+    if (done instanceof Response) return done;
+    return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status);
+  };
+
+/** Agents speak MCP: a token of the site's own opens it (COMMENTS 6). */
+const speakMcp: Handler = ({ params, parts, ...call }) =>
+  answerAgent({ ...parts.comments, store: parts.store }, { ...call, site_id: params.id! });
+
+/** The document is made at the first request: most servers are never asked for it. */
+async function documentFor(config: Described): Promise<AnswerOwnFile> {
+  const { openapi } = await import("../api/document.ts");
+  return ownFile({ content: JSON.stringify(openapi(config)), type: "application/json", kept: "checked" });
+}
+
+const documents = new WeakMap<Described, Promise<AnswerOwnFile>>();
+
+/** `GET /openapi.json`. */
+const describe: Handler = async (ctx) => {
+  const { config, code } = ctx.parts;
+  return (await documents.getOrInsertComputed(config, documentFor))(ctx, code);
+};
 
 type Name = keyof typeof API;
 

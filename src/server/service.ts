@@ -14,7 +14,7 @@ import { requestReader } from "../http/context.ts";
 import { limiter } from "../http/rate-limit.ts";
 import { createTakeReport } from "../routes/abuse-report.ts";
 import type { ApiParts } from "../routes/context.ts";
-import { inFlight } from "../routes/deploys/uploads.ts";
+import { inFlight } from "../routes/deploys/request.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { apiRoutes } from "../routes/table.ts";

@@ -5,7 +5,7 @@ import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
-import { claimSite } from "../routes/claim.ts";
+import { claimSite } from "../routes/account.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Ctx } from "../routes/context.ts";
 import { isSessionEnded } from "../store/refusals.ts";

@@ -2,7 +2,7 @@
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect, HOME, nextPath } from "../http/answers.ts";
-import { login, signup } from "../routes/auth.ts";
+import { login, signup } from "../routes/sign-in.ts";
 import { readForm } from "../http/body.ts";
 import type { Ctx } from "../routes/context.ts";
 import { answerPage } from "./frame.ts";

@@ -9,7 +9,7 @@ import { asRefusal } from "../../src/base/errors.ts";
 import type { Route } from "../../src/routes/context.ts";
 import { createSiteByForm, redeployByForm } from "../../src/routes/deploys/deploy.ts";
 import { createApi } from "../../src/routes/index.ts";
-import { inFlight } from "../../src/routes/deploys/uploads.ts";
+import { inFlight } from "../../src/routes/deploys/request.ts";
 import { openRates } from "../../src/store/sqlite/rates.ts";
 import { readSecrets } from "../../src/store/index.ts";
 import { commentParts } from "../../src/server/comments.ts";

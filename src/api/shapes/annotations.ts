@@ -1,5 +1,5 @@
 /** Comments as W3C Web Annotations (COMMENTS 1): the documents that other programs read. */
-import { anyOf, array, custom, integer, literal, named, object, oneOf, ref, string } from "./builder.ts";
+import { anyOf, array, custom, integer, listOfOne, literal, named, object, oneOf, ref, string } from "./builder.ts";
 import { ADDRESS, TIME } from "./common.ts";
 
 const ANNO = "http://www.w3.org/ns/anno.jsonld";
@@ -34,7 +34,7 @@ export const TEXT_QUOTE_SELECTOR = named(
 const resource = object(
   { type: literal("SpecificResource", "Its kind."), source: ref(ADDRESS, "The page.") },
   {
-    selector: array(TEXT_QUOTE_SELECTOR, "The passage.", { minItems: 1, maxItems: 1 }),
+    selector: listOfOne(TEXT_QUOTE_SELECTOR, "The passage."),
     state: object({
       type: literal("TimeState", "Its kind."),
       sourceDate: ref(TIME, "When that version was deployed."),

@@ -15,7 +15,7 @@ export interface Shape<T = unknown> {
   /** Never there: it carries the type. */
   readonly of?: T;
 }
-type Infer<S> = S extends Shape<infer T> ? T : never;
+export type Infer<S> = S extends Shape<infer T> ? T : never;
 export type MemberShapes = { readonly [name: string]: Shape };
 type Flat<T> = { [Member in keyof T]: T[Member] };
 type ObjectOf<R, O> = Flat<{ [Name in keyof R]: Infer<R[Name]> } & { [Name in keyof O]?: Infer<O[Name]> }>;
@@ -50,13 +50,13 @@ export const custom = <T = unknown>(schema: Schema, check: WireCheck = passes): 
 const FORMATS: Readonly<Record<string, WireCheck>> = { uri: isAddress, "date-time": isTime };
 
 /** With the format `uri` an address that a browser opens, with `date-time` a time as ISO 8601. */
-export const string = (description: string, more: Schema = {}): Shape<string> =>
+export const string = (description = "", more: Schema = {}): Shape<string> =>
   custom({ type: "string", description, ...more }, FORMATS[more.format as string] ?? isText);
 
 export const integer = (description: string, more: Schema = {}): Shape<number> =>
   custom({ type: "integer", minimum: 0, description, ...more }, isNumber);
 
-export const boolean = (description: string): Shape<boolean> => custom({ type: "boolean", description }, isBoolean);
+export const boolean = (description = ""): Shape<boolean> => custom({ type: "boolean", description }, isBoolean);
 
 /** One of these words today: others may join, so a client takes any. */
 export const oneOf = <const Words extends readonly string[]>(description: string, words: Words, more: Schema = {}) =>
@@ -88,8 +88,21 @@ function checkItems(check: WireCheck, value: unknown): string | null {
   return null;
 }
 
-export const array = <T>(items: Shape<T>, description: string, more: Schema = {}): Shape<T[]> =>
-  custom({ type: "array", items: items.schema, description, ...more }, (value) => checkItems(items.check, value));
+interface ArrayShape<Items extends Shape> extends Shape<Infer<Items>[]> {
+  readonly items: Items;
+}
+
+export const array = <Items extends Shape>(items: Items, description = "", more: Schema = {}): ArrayShape<Items> => ({
+  items,
+  schema: { type: "array", items: items.schema, description, ...more },
+  check: (value) => checkItems(items.check, value),
+});
+
+/** A list of exactly one. */
+export const listOfOne = <T>(item: Shape<T>, description: string): Shape<[T]> => {
+  const { schema, check } = array(item, description, { minItems: 1, maxItems: 1 });
+  return custom(schema, check);
+};
 
 const orNull =
   (check: WireCheck): WireCheck =>
@@ -149,6 +162,30 @@ const areTexts = kind(
 /** An object whose members are strings under any name. */
 export const texts = (description: string) =>
   custom<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description }, areTexts);
+
+type PickedFrom<M, Names> = Pick<M, Names & keyof M>;
+
+const members = <M extends MemberShapes, Names extends string>(all: M, names: readonly Names[]) =>
+  Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]!]] : []))) as PickedFrom<M, Names>;
+
+/** The same object with these members alone: what a client reads of an answer. */
+export const pick = <R extends MemberShapes, O extends MemberShapes, Names extends string & (keyof R | keyof O)>(
+  { required, optional }: { readonly required: R; readonly optional: O },
+  ...names: readonly Names[]
+): ObjectShape<PickedFrom<R, Names>, PickedFrom<O, Names>> =>
+  object(members(required, names), members(optional, names));
+
+/** The same object with more members. */
+export const extend = <
+  R extends MemberShapes,
+  O extends MemberShapes,
+  MoreR extends MemberShapes,
+  MoreO extends MemberShapes = {},
+>(
+  { required, optional }: { readonly required: R; readonly optional: O },
+  more_required: MoreR,
+  more_optional = {} as MoreO,
+): ObjectShape<R & MoreR, O & MoreO> => object({ ...required, ...more_required }, { ...optional, ...more_optional });
 
 /** The same shape under a name: where it is used, the document refers to it. */
 export const named = <S extends Shape>(name: string, shape: S): S & NamedShape => ({

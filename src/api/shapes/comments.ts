@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   integer,
+  listOfOne,
   literal,
   named,
   nullable,
@@ -16,7 +17,7 @@ import {
 import { ADDRESS, AGENT_TOKEN_ID, CARRIED, COMMENT_ID, TIME, VERSION_ID } from "./common.ts";
 import { TEXT_QUOTE_SELECTOR } from "./annotations.ts";
 
-const ON_MODES = ["anonymous", "passcode", "approved"] as const;
+export const ON_MODES = ["anonymous", "passcode", "approved"] as const;
 export const COMMENT_MODES = ["off", ...ON_MODES] as const;
 export const AGENT_SCOPES = ["read", "reply", "resolve", "see_pending"] as const;
 
@@ -44,7 +45,7 @@ const settings = {
   webhook: nullable(webhook),
 };
 
-const noCookies = object({
+export const NO_COOKIES = object({
   code: literal("no_visitor_cookies", "Browsers keep visitors' cookies over https alone."),
   message: string("What it is, for a person."),
   fix_recipe: string("The change to make."),
@@ -58,7 +59,7 @@ const agentToken = {
 
 export const COMMENT_SETTINGS = named(
   "CommentSettings",
-  object(settings, { warnings: array(noCookies, "Of a change that browsers do not go along with.") }),
+  object(settings, { warnings: array(NO_COOKIES, "Of a change that browsers do not go along with.") }),
 );
 
 export const OWNER_CODE = named(
@@ -112,7 +113,7 @@ export const ANCHOR = named(
       version_id: ref(VERSION_ID, "What it was written on."),
     },
     {
-      selector: array(TEXT_QUOTE_SELECTOR, "The passage.", { minItems: 1, maxItems: 1 }),
+      selector: listOfOne(TEXT_QUOTE_SELECTOR, "The passage."),
       hints: object(
         {},
         {

@@ -150,7 +150,7 @@ const DECIDERS = [
 
 const STEPS = ["forced_rule", "file", "rule", "spa_fallback", "skew", "not_found"] as const;
 
-const file = object(
+export const EXPLAINED_FILE = object(
   {
     path: string("In the version."),
     bytes: integer("As stored."),
@@ -162,7 +162,7 @@ const file = object(
   { description: "What is shown; null where no file is." },
 );
 
-const rule = object(
+export const EXPLAINED_RULE = object(
   {
     path: string("File and line.", { examples: ["_redirects:3"] }),
     text: string("The line."),
@@ -175,7 +175,7 @@ const rule = object(
   { description: "Which line decided; null where none did." },
 );
 
-const headerRule = object(
+export const HEADER_RULE = object(
   {
     path: string("File and line.", { examples: ["_headers:2"] }),
     name: string("Of the header."),
@@ -201,11 +201,11 @@ export const EXPLAINED = named(
     access: oneOf("Who may see it.", ["public", "password"]),
     status: integer("Of the answer."),
     by: oneOf("What answered.", DECIDERS),
-    file: nullable(file),
-    rule: nullable(rule),
+    file: nullable(EXPLAINED_FILE),
+    rule: nullable(EXPLAINED_RULE),
     location: nullable(string("Where it leads on.")),
     headers: texts("Of the answer, in lower case, without Date and X-Request-Id."),
-    header_rules: array(headerRule, "Lines of `_headers` for this address, in order."),
+    header_rules: array(HEADER_RULE, "Lines of `_headers` for this address, in order."),
     steps: array(step, "What was tried, in order; the last one matched."),
   }),
 );

@@ -6,7 +6,7 @@ import { svc } from "../invocation.ts";
 import { sessionFile } from "../saved/shared-file.ts";
 import { ask } from "../service/api.ts";
 import { requireSession } from "../service/which-server.ts";
-import { ACCOUNT, USAGE } from "../service/wire-account.ts";
+import { ACCOUNT, USAGE } from "../service/wire.ts";
 import { columns, cut, text } from "../terminal/text.ts";
 import { age, count } from "../terminal/units.ts";
 import { allSites } from "./pages.ts";

@@ -9,7 +9,7 @@ import { isSamePlace, type Link } from "../saved/links.ts";
 import { issuer, type Server } from "../saved/server.ts";
 import { session, type Credential } from "../saved/state.ts";
 import { otherWays } from "../service/which-server.ts";
-import type { Shape } from "../service/shape.ts";
+import type { Shape } from "../../api/shapes/builder.ts";
 import { SITE_RECORD, type SiteRecord } from "../service/wire.ts";
 
 export interface ChosenSite {

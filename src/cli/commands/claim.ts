@@ -12,7 +12,7 @@ import { requireSession } from "../service/which-server.ts";
 import { namedSite, siteGone } from "./chosen-site.ts";
 import { isLinkOf } from "./find-link.ts";
 import { green, text } from "../terminal/text.ts";
-import { CLAIMED } from "../service/wire-account.ts";
+import { CLAIMED } from "../service/wire.ts";
 
 /** What was named: a site_id, or a claim link with all of it. */
 interface Named {

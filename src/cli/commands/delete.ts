@@ -7,7 +7,7 @@ import type { Server } from "../saved/server.ts";
 import { ask } from "../service/api.ts";
 import type { Credential } from "../saved/state.ts";
 import { requireSession } from "../service/which-server.ts";
-import { DELETED, type OwnedSite } from "../service/wire-account.ts";
+import { DELETED, type OwnedSite } from "../service/wire.ts";
 import { bold, green, text } from "../terminal/text.ts";
 import { readTyped } from "../terminal/input.ts";
 import { duration, moment } from "../terminal/units.ts";

@@ -6,7 +6,7 @@ import type { Context, Given } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { session, withoutDeployToken } from "../saved/state.ts";
-import type { Shape } from "../service/shape.ts";
+import type { Shape } from "../../api/shapes/builder.ts";
 import { askWithProof, STOPPED, zipBody } from "../service/upload.ts";
 import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/spinner.ts";

@@ -14,7 +14,7 @@ import { randomKey } from "../../base/random.ts";
 import { whileSpinning } from "../terminal/spinner.ts";
 import { requireToken } from "../saved/state.ts";
 import { bold, cyan, dim, text, yellow } from "../terminal/text.ts";
-import { ACCOUNT, type DeviceCode } from "../service/wire-account.ts";
+import { ACCOUNT, type DeviceCode } from "../service/wire.ts";
 
 /** Shown with `-q` too: nobody can approve without the code. */
 async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {

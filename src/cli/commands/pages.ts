@@ -2,8 +2,7 @@
 import { ask } from "../service/api.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
-import { VERSIONS_PAGE, type VersionRow } from "../service/wire.ts";
-import { SITES_PAGE, type OwnedSite } from "../service/wire-account.ts";
+import { VERSIONS_PAGE, type VersionRow, SITES_PAGE, type OwnedSite } from "../service/wire.ts";
 import type { OpenedSite } from "./chosen-site.ts";
 
 /** Newest first; the first of them came with the site. A page that leads nowhere is the last one. */

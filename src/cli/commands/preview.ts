@@ -4,7 +4,7 @@ import type { Context, Given } from "../command.ts";
 import { usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
-import { PREVIEW_RESULT, type PreviewResult, type Receipt } from "../service/wire-preview.ts";
+import { PREVIEW_RESULT, type PreviewResult, type Receipt } from "../service/wire.ts";
 import { whileSpinning } from "../terminal/spinner.ts";
 import { bold, dim, green, text } from "../terminal/text.ts";
 import { count, duration, moment, seconds } from "../terminal/units.ts";

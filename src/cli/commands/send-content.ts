@@ -4,7 +4,8 @@ import { contentHash } from "../../base/version-id.ts";
 import type { Context } from "../command.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { fields, listOf, type Shape, TEXT } from "../service/shape.ts";
+import type { Shape } from "../../api/shapes/builder.ts";
+import { PLAN } from "../service/wire.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
 import type { Spinner } from "../terminal/spinner.ts";
 import { count } from "../terminal/units.ts";
@@ -55,7 +56,7 @@ function needAfter(need: Need, error: unknown): Need | null {
   if (!(error instanceof ApiFailure)) throw error;
   if (error.code === "unsupported_media_type") return null;
   if (error.code !== "missing_blobs") throw error;
-  return PLAN(error.body) === null ? new Set([...need, ...(error.body as { need: string[] }).need]) : null;
+  return PLAN.check(error.body) === null ? new Set([...need, ...(error.body as { need: string[] }).need]) : null;
 }
 
 function sender<Answer>(
@@ -120,9 +121,6 @@ export const hashFiles = (files: Files): HashedFile[] =>
 export const planBody = (files: readonly HashedFile[]) => ({
   files: files.map(({ path, sha256, content }) => ({ path, sha256, bytes: content.length })),
 });
-
-/** The part of the answer that a command reads. */
-const PLAN = fields<{ need: string[] }>({ need: listOf(TEXT) });
 
 /** Each content once, by its hash. */
 const distinct = (files: readonly HashedFile[]) => new Map(files.map(({ sha256, content }) => [sha256, content]));

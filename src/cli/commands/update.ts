@@ -33,7 +33,7 @@ import {
 import { withoutDeployToken } from "../saved/state.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { seconds } from "../terminal/units.ts";
-import type { Shape } from "../service/shape.ts";
+import type { Shape } from "../../api/shapes/builder.ts";
 import { STOPPED } from "../service/upload.ts";
 import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 

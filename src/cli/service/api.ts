@@ -8,7 +8,7 @@ import type { Credential } from "../saved/state.ts";
 import { VERSION } from "../version.ts";
 import { otherWays, proxyOf, throughProxy, whereToLook } from "./which-server.ts";
 import { refusal, strange, unexpected } from "./refusal.ts";
-import type { Shape } from "./shape.ts";
+import type { Shape } from "../../api/shapes/builder.ts";
 
 /** The body that `fetch` sends: bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
@@ -98,7 +98,7 @@ export async function ask<Answer>(server: Server, call: ApiCall, shape: Shape<An
   const [response, bytes] = await answer(server, call);
   const body = response.status === 204 ? {} : parsed(new TextDecoder().decode(bytes));
   if (typeof body !== "object" || body === null) throw strange(server, response);
-  const missing = shape(body);
+  const missing = shape.check(body);
   if (missing === null) return body as Answer;
   const sentence = `${server.origin} answered without ${missing}, which svc needs. Is it the address of an svc server?`;
   throw unexpected(server, response.status, sentence);

@@ -1,7 +1,7 @@
 /** The device's half of RFC 8628: it asks for a code, and then whether a person has approved it. */
 import { ask } from "./api.ts";
 import { ApiFailure } from "./refusal.ts";
-import { APPROVAL, DEVICE_CODE, type Approval, type DeviceCode } from "./wire-account.ts";
+import { APPROVAL, DEVICE_CODE, type Approval, type DeviceCode } from "./wire.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";

@@ -10,7 +10,7 @@ import { type Credential, saveSession } from "../saved/state.ts";
 import { green, text, yellow } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
 import { ask } from "./api.ts";
-import { ATTACHED, type Attached } from "./wire-account.ts";
+import { ATTACHED, type Attached } from "./wire.ts";
 
 export interface Session {
   session_token: string;

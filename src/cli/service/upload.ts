@@ -5,7 +5,7 @@ import type { Spinner } from "../terminal/spinner.ts";
 import { size } from "../terminal/units.ts";
 import { type ApiCall, ask, type Body } from "./api.ts";
 import { ApiFailure, unexpected } from "./refusal.ts";
-import type { Shape } from "./shape.ts";
+import type { Shape } from "../../api/shapes/builder.ts";
 import { CHALLENGE } from "./wire.ts";
 
 const CHUNK = 64 * 1024;

@@ -1,153 +1,182 @@
-/** The API's answers, with the members that the CLI reads (CONTRACT 4.3, 4.4). */
-import type { DeployResult as Deployed } from "../../client/deploy-site.ts";
-import type { Challenge } from "../../client/challenge.ts";
-import { ADDRESS, BOOLEAN, fields, listOf, NUMBER, orNone, orNull, TEXT, TIME, UNREAD } from "./shape.ts";
+/** The API's answers, with the members that the CLI reads of them: taken from the API's own shapes, so that a member that
+ *  is lost there does not compile here. A server may be no svc server, or an older one: each answer is checked. */
+import * as account from "../../api/shapes/account.ts";
+import {
+  array,
+  boolean,
+  custom,
+  extend,
+  type Infer,
+  nullable,
+  object,
+  pick,
+  string,
+} from "../../api/shapes/builder.ts";
+import * as comments from "../../api/shapes/comments.ts";
+import { SITE_ID } from "../../api/shapes/common.ts";
+import * as deploys from "../../api/shapes/deploys.ts";
+import * as sites from "../../api/shapes/sites.ts";
 
+/** An answer that is not read: that it came is enough. */
+export const ANY = object({});
+
+const NOTES = {
+  healed: array(pick(deploys.HEALED, "message", "path")),
+  warnings: array(extend(pick(deploys.WARNING, "message", "path", "fix_recipe"), { code: string() })),
+};
 /** What was fixed, and what is still wrong. */
-export type Receipt = Pick<Deployed, "healed" | "warnings">;
-export type DeployResult = Receipt &
-  Pick<Deployed, "url" | "site_id" | "version_id" | "expires_at"> &
-  Pick<Deployed, "claim_token" | "claim_url" | "owner_account_id"> & {
-    /** Null once it was read, where a deploy token came back: that is a secret of CI, neither kept nor shown. */
-    manage_token: string | null;
-  };
+export type Receipt = { [Kind in keyof typeof NOTES]: Infer<(typeof NOTES)[Kind]> };
 
-export const HEALED = listOf(fields<{ message: string; path?: string }>({ message: TEXT, path: orNone(TEXT) }));
-export const WARNINGS = listOf(
-  fields<{ code: string; message: string; path?: string; fix_recipe: string }>({
-    code: TEXT,
-    message: TEXT,
-    path: orNone(TEXT),
-    fix_recipe: TEXT,
-  }),
+export const DEPLOY_RESULT = extend(
+  pick(
+    deploys.DEPLOY_RESULT,
+    ...(["url", "site_id", "version_id", "expires_at", "manage_token"] as const),
+    ...(["claim_token", "claim_url", "owner_account_id"] as const),
+  ),
+  NOTES,
 );
+export type DeployResult = Omit<Infer<typeof DEPLOY_RESULT>, "manage_token"> & {
+  /** Null once it was read, where a deploy token came back: that is a secret of CI, neither kept nor shown. */
+  manage_token: string | null;
+};
 
-export const DEPLOY_RESULT = fields<DeployResult>({
-  url: ADDRESS,
-  site_id: TEXT,
-  version_id: TEXT,
-  expires_at: orNull(NUMBER),
-  manage_token: TEXT,
-  claim_token: orNone(TEXT),
-  claim_url: orNone(ADDRESS),
-  owner_account_id: orNone(TEXT),
-  healed: HEALED,
-  warnings: WARNINGS,
+export const DRY_RUN = extend(pick(deploys.DRY_RUN, "dry_run", "version_id", "title", "files"), {
+  spa: pick(deploys.SPA, "enabled"),
+  ...NOTES,
 });
+export type DryRun = Infer<typeof DRY_RUN>;
 
-export interface Limits {
-  max_files: number;
-  max_bytes: number;
-  max_zip_bytes: number;
-}
+export const PLAN = pick(deploys.PLAN, "need");
+export const LIMITS = pick(account.LIMITS, "max_files", "max_bytes", "max_zip_bytes");
+export type Limits = Infer<typeof LIMITS>;
+export const CHALLENGE = pick(account.CHALLENGE, "challenge", "bits");
 
-export const LIMITS = fields<Limits>({ max_files: NUMBER, max_bytes: NUMBER, max_zip_bytes: NUMBER });
+export const PREVIEW_RESULT = extend(
+  pick(
+    deploys.PREVIEW,
+    ...(["url", "version_url", "name", "site_id", "version_id", "live_url", "expires_at", "changed", "files"] as const),
+  ),
+  NOTES,
+);
+export type PreviewResult = Infer<typeof PREVIEW_RESULT>;
 
-export const CHALLENGE = fields<Challenge>({ challenge: TEXT, bits: NUMBER });
+const PREVIEW_ROW = pick(
+  deploys.PREVIEWS.required.previews.items,
+  ...(["name", "url", "version_id", "title", "created_at", "expires_at"] as const),
+);
+export type PreviewRow = Infer<typeof PREVIEW_ROW>;
+export const PREVIEWS = object({ previews: array(PREVIEW_ROW) });
 
 /** What a browser saw of a version (CONTRACT 9). */
-export interface Render {
-  version_id: string;
-  status: "pending" | "done" | "failed";
-  reason?: string;
-  warnings?: Deployed["warnings"];
-  dom_summary: { title?: string } | null;
-}
+const RENDER = extend(
+  pick(deploys.LIVE_RENDER, "version_id", "status", "reason"),
+  { dom_summary: nullable(object({}, { title: nullable(string()) })) },
+  { warnings: NOTES.warnings },
+);
+export type Render = Infer<typeof RENDER>;
 
-const RENDER = fields<Render>({
-  version_id: TEXT,
-  status: TEXT,
-  reason: orNone(TEXT),
-  warnings: orNone(WARNINGS),
-  dom_summary: orNull(fields<{ title?: string }>({ title: orNone(orNull(TEXT)) })),
+const VERSION_ROW = extend(
+  pick(sites.VERSION, "version_id", "title", "created_at"),
+  {},
+  // Only where the server has a browser that looks.
+  { render: extend(pick(deploys.LIVE_RENDER, "status"), { warnings: NOTES.warnings }) },
+);
+export type VersionRow = Infer<typeof VERSION_ROW>;
+
+const VERSIONS = { versions: array(VERSION_ROW) };
+const MORE = { more: boolean() };
+
+export const SITE_RECORD = extend(
+  pick(sites.SITE, "site_id", "url", "expires_at", "owner_account_id", "live_version_id"),
+  VERSIONS,
+  // Only the command that waits for a browser reads what it saw.
+  { ...MORE, render: custom<Render>({}) },
+);
+export type SiteRecord = Infer<typeof SITE_RECORD>;
+export const VERSIONS_PAGE = object(VERSIONS, MORE);
+/** All that a rollback reads of a site. */
+export const VERSION_IDS = object(
+  { ...pick(sites.SITE, "live_version_id").required, versions: array(pick(sites.VERSION, "version_id")) },
+  { ...MORE, ...pick(sites.SITE, "expires_at").required },
+);
+/** All that the command that waits for a browser reads of a site. */
+export const SEEN = object({}, { render: RENDER });
+
+export const ROLLED_BACK = pick(deploys.ROLLED_BACK, "site_id", "url", "version_id", "previous_version_id");
+
+export const EXPLAINED = extend(
+  pick(sites.EXPLAINED, "url", "version_id", "live", "status", "by", "headers", "steps"),
+  {
+    file: nullable(pick(sites.EXPLAINED_FILE, "path")),
+    rule: nullable(pick(sites.EXPLAINED_RULE, "path", "text")),
+    header_rules: array(pick(sites.HEADER_RULE, "path", "name", "applied", "reason")),
+  },
+);
+export type Explained = Infer<typeof EXPLAINED>;
+
+export const ACCOUNT = pick(account.ACCOUNT, "account_id", "email");
+export const USAGE = pick(account.USAGE, "bytes", "quota_bytes", "sites", "versions");
+
+const OWNED_SITE = pick(
+  sites.ACCOUNT_SITES.required.sites.items,
+  ...(["site_id", "slug", "label", "url", "created_at"] as const),
+);
+export type OwnedSite = Infer<typeof OWNED_SITE>;
+export const SITES_PAGE = object({ sites: array(OWNED_SITE) }, pick(sites.ACCOUNT_SITES, "cursor").required);
+
+const SKIPPED = { skipped: array(object({ site_id: SITE_ID, reason: string() })) };
+export const DELETED = extend(pick(sites.BULK_DELETED, "deleted"), SKIPPED);
+export const ATTACHED = extend(pick(sites.ATTACHED, "attached"), SKIPPED);
+export type Attached = Infer<typeof ATTACHED>;
+export const REVOKED = pick(sites.REVOKED, "revoked");
+export const CLAIMED = pick(sites.CLAIMED, "site_id", "url");
+
+export const DEPLOY_TOKEN = account.NEW_DEPLOY_TOKEN;
+export const DEPLOY_TOKENS = account.DEPLOY_TOKENS;
+export type ListedDeployToken = Infer<typeof DEPLOY_TOKENS>["tokens"][number];
+
+export const DEVICE_CODE = extend(
+  pick(
+    account.DEVICE_CODE,
+    ...(["device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in"] as const),
+  ),
+  {},
+  // A server that sends none, or none that can be read, is asked every five seconds.
+  { interval: custom<number>({}) },
+);
+export type DeviceCode = Infer<typeof DEVICE_CODE>;
+export const APPROVAL = pick(account.DEVICE_TOKEN, "access_token", "account_id");
+export type Approval = Infer<typeof APPROVAL>;
+
+export const COMMENT_SETTINGS = extend(
+  pick(comments.COMMENT_SETTINGS, "mode", "passcode_set", "webhook"),
+  {},
+  {
+    ...pick(comments.COMMENT_SETTINGS, "last_mode").required,
+    // What is on now and will not work yet.
+    warnings: array(pick(comments.NO_COOKIES, "message", "fix_recipe")),
+  },
+);
+export type CommentSettings = Infer<typeof COMMENT_SETTINGS>;
+export const MODES = comments.ON_MODES;
+export type Mode = (typeof MODES)[number];
+
+const AUTHOR = pick(comments.AUTHOR, "name");
+
+export const THREAD = extend(pick(comments.THREAD, "status", "page"), {
+  comments: array(extend(pick(comments.COMMENT, "id", "text", "visibility"), { by: nullable(AUTHOR) })),
+});
+export type Thread = Infer<typeof THREAD>;
+export const THREAD_PAGE = extend(pick(comments.THREADS, "next_cursor"), { threads: array(THREAD) });
+export const QUEUE_PAGE = extend(pick(comments.QUEUE, "next_cursor"), {
+  items: array(extend(pick(comments.QUEUE.required.items.items, "id", "page", "text"), { by: AUTHOR })),
 });
 
-export interface VersionRow {
-  version_id: string;
-  title: string | null;
-  created_at: string;
-  /** Only where the server has a browser that looks. */
-  render?: Pick<Render, "status"> & { warnings: Deployed["warnings"] };
-}
-
-const VERSION_ROW = fields<VersionRow>({
-  version_id: TEXT,
-  title: orNull(TEXT),
-  created_at: TIME,
-  render: orNone(fields<NonNullable<VersionRow["render"]>>({ status: TEXT, warnings: WARNINGS })),
-});
-
-export interface DryRun extends Receipt {
-  dry_run: true;
-  version_id: string;
-  title: string | null;
-  spa: { enabled: boolean };
-  files: { added: string[]; changed: string[]; removed: string[] };
-}
-
-export const PATHS = listOf(TEXT);
-
-export const DRY_RUN = fields<DryRun>({
-  dry_run: BOOLEAN,
-  version_id: TEXT,
-  title: orNull(TEXT),
-  spa: fields<DryRun["spa"]>({ enabled: BOOLEAN }),
-  files: fields<DryRun["files"]>({ added: PATHS, changed: PATHS, removed: PATHS }),
-  healed: HEALED,
-  warnings: WARNINGS,
-});
-
-export interface SiteRecord {
-  site_id: string;
-  url: string;
-  expires_at: number | null;
-  owner_account_id?: string;
-  live_version_id: string;
-  /** Newest first, a page of them. */
-  versions: VersionRow[];
-  /** Older ones are left. */
-  more?: boolean;
-  /** Of the live version, where the server has a browser that looks. */
-  render?: Render;
-}
-
-export const SITE_RECORD = fields<SiteRecord>({
-  site_id: TEXT,
-  url: ADDRESS,
-  expires_at: orNull(NUMBER),
-  owner_account_id: orNone(TEXT),
-  live_version_id: TEXT,
-  versions: listOf(VERSION_ROW),
-  more: orNone(BOOLEAN),
-  render: UNREAD,
-});
-
-export const VERSIONS_PAGE = fields<Pick<SiteRecord, "versions" | "more">>({
-  versions: listOf(VERSION_ROW),
-  more: orNone(BOOLEAN),
-});
-
-/** All that a rollback reads of it. */
-export const VERSION_IDS = fields<Pick<SiteRecord, "live_version_id" | "versions" | "more" | "expires_at">>({
-  live_version_id: TEXT,
-  versions: listOf(fields<Pick<VersionRow, "version_id">>({ version_id: TEXT })),
-  more: orNone(BOOLEAN),
-  expires_at: orNone(orNull(NUMBER)),
-});
-
-/** What waits for a browser reads that alone. */
-export const SEEN = fields<Pick<SiteRecord, "render">>({ render: orNone(RENDER) });
-
-interface RolledBack {
-  site_id: string;
-  url: string;
-  version_id: string;
-  previous_version_id: string;
-}
-
-export const ROLLED_BACK = fields<RolledBack>({
-  site_id: TEXT,
-  url: ADDRESS,
-  version_id: TEXT,
-  previous_version_id: TEXT,
-});
+export const OWNER_CODE = pick(comments.OWNER_CODE, "url");
+export const MADE_TOKEN = pick(comments.NEW_AGENT_TOKEN, "token_id", "name", "scopes", "expires_at", "token");
+const LISTED_TOKEN = pick(
+  comments.AGENT_TOKENS.required.tokens.items,
+  ...(["token_id", "name", "scopes", "expires_at", "last_used_at"] as const),
+);
+export type ListedToken = Infer<typeof LISTED_TOKEN>;
+export const TOKEN_LIST = object({ tokens: array(LISTED_TOKEN) });

@@ -1,22 +1,19 @@
-/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Who may deploy and what
- *  is answered is decided here; the work itself is that of src/deploy/, and src/cli/commands/deploy.ts is one who asks. */
-import type { Deployed, UploadBody } from "../../deploy/job.ts";
-import { refuseUnlessWritable } from "../../store/refusals.ts";
+/** `POST /sites` and `POST /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Limits, rights to the upload and
+ *  the order of refusals are decided here; the work itself is done by src/deploy. */
 import { hashToken, newSiteId, newSlugs, newToken } from "../../base/tokens.ts";
-import type { NewToken } from "../../store/sites.ts";
 import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
+import type { Deployed, UploadBody } from "../../deploy/job.ts";
 import { customerOf, networkOf } from "../../http/context.ts";
 import { refuseForeignOrigin } from "../../http/csrf.ts";
+import { limitAccount, limitClient } from "../../http/rate-limit.ts";
+import type { NewToken } from "../../store/sites.ts";
+import { refuseUnlessWritable } from "../../store/refusals.ts";
 import { type Admitted, managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";
-import { noteDeployed, noteSite } from "./facts.ts";
-import { boundsOf, idempotencyKey, networkKey, readUpload, readUploadForm, spaSetting } from "./request.ts";
-import { dryRun, isDryRun } from "./dry-run.ts";
-import { renderOf } from "../renders.ts";
-import { nextActions, reviewComments } from "./next-actions.ts";
-import { limitAccount, limitClient } from "../../http/rate-limit.ts";
-import { siteUrl } from "../../http/hosts.ts";
 import type { Ctx, SiteCtx } from "../context.ts";
+import { noteDeployed, noteSite } from "./facts.ts";
+import { deployResult, dryRun, isDryRun } from "./result.ts";
+import { boundsOf, idempotencyKey, networkKey, readPlan, readUpload, readUploadForm, spaSetting } from "./request.ts";
 
 type Owner = Admitted<"anyone">["owner"];
 
@@ -30,7 +27,7 @@ async function countNewSite(ctx: Ctx, owner: Owner): Promise<void> {
 
 const tokenOf = (kind: TokenKind, token: string): NewToken => ({ hash: hashToken(token), kind });
 
-/** What a dry run of a new site is counted for. */
+/** The owner or network whose quota a dry run of a new site is measured by. */
 const newSiteOf = (owner: Owner, network: string | null) => ({
   site_id: "",
   site_no: 0,
@@ -38,7 +35,7 @@ const newSiteOf = (owner: Owner, network: string | null) => ({
   network,
 });
 
-/** Who takes turns at the slots. */
+/** Where the client comes from: slots are given to customers and networks in turn. */
 const whereFrom = (address: string) => ({ customer: customerOf(address), network: networkOf(address) });
 
 interface NewSite extends UploadBody {
@@ -46,7 +43,7 @@ interface NewSite extends UploadBody {
   spa_override?: Site["spa_override"] | undefined;
 }
 
-/** `shown`: whoever asks is shown the tokens; an account that does not see them needs none. */
+/** `shown`: the tokens appear in the answer; an account that does not see them gets none. */
 async function publishNew(ctx: Ctx, owner: Owner, made: NewSite, shown = true) {
   const { parts, caller, client_address } = ctx;
   const from = whereFrom(client_address());
@@ -78,7 +75,7 @@ async function publishNew(ctx: Ctx, owner: Owner, made: NewSite, shown = true) {
   return deployResult(ctx, deployed, { manage_token, claim_token });
 }
 
-/** A new site: the account's, or an anonymous one that expires. */
+/** `POST /sites`: a new site, the account's, or an anonymous one that expires. */
 export async function createSite(ctx: Ctx & Admitted<"anyone">) {
   const { request, query, owner, parts, client_address } = ctx;
   await countNewSite(ctx, owner);
@@ -93,7 +90,7 @@ export async function createSite(ctx: Ctx & Admitted<"anyone">) {
   return dryRun(parts, { ...upload, against: null, charged, bounds: boundsOf(parts.config) }, spa_override ?? null);
 }
 
-/** `POST /`, the form of the start page: as `createSite`, the key in the field `key`. */
+/** `POST /`, the form of the start page: as `createSite`, with the key in the field `key`. */
 export async function createSiteByForm(ctx: Ctx) {
   refuseForeignOrigin(ctx);
   const owner = ownerToBe(ctx.caller);
@@ -102,7 +99,7 @@ export async function createSiteByForm(ctx: Ctx) {
   return publishNew(ctx, owner, { zip, key_hash: idempotencyKey(fields.key ?? null) }, owner === null);
 }
 
-/** The site, unless it takes no deploy now: whether live or as a preview. */
+/** The site, counted for its deploy or preview; throws if it takes none now. */
 export async function siteToUpdate(ctx: SiteCtx) {
   const { parts, exchange, site, by } = ctx;
   noteSite(exchange, site);
@@ -114,7 +111,7 @@ export async function siteToUpdate(ctx: SiteCtx) {
 
 type Update = Awaited<ReturnType<typeof siteToUpdate>>;
 
-/** What a version's upload is judged with and for. */
+/** The upload of a version, with all that it is judged by. */
 export const uploadFor = (
   { parts, client_address }: Ctx,
   { site, owned }: Update,
@@ -146,7 +143,7 @@ async function publishVersion(
   return deployed;
 }
 
-/** A new version of a site, or one of its versions again, or no change at all. */
+/** `POST /sites/:id/deploys`: a new version of a site, or one of its versions again, or no change at all. */
 export async function redeploy(ctx: SiteCtx) {
   const { query, caller, parts, token } = ctx;
   const update = await siteToUpdate(ctx);
@@ -172,35 +169,19 @@ export async function redeployByForm(ctx: Ctx): Promise<Deployed> {
   return publishVersion(ctx, update, { zip }, null);
 }
 
-/** What the upload is judged with beside its files. */
+/** All that an upload is judged by apart from its files. */
 const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | "anonymous" | "spa_override">) => ({
   sites_domain: config.sites_domain,
   contact: config.contact,
   ...site,
 });
 
-async function deployResult(
-  { parts }: Ctx,
-  deployed: Deployed,
-  { manage_token, claim_token }: { manage_token: string | undefined; claim_token?: string | undefined },
-) {
-  const { site, version_id, healed, warnings } = deployed;
-  const { base_url } = parts.config;
-  const { site_id, slug, expires_at, owner_account_id } = site;
-  const claim_url = claim_token && `${base_url}/claim/${site_id}#${claim_token}`;
-  return {
-    url: siteUrl(parts.config, slug),
-    site_id,
-    slug,
-    version_id,
-    expires_at,
-    ...(manage_token && { manage_token }),
-    ...(claim_token && { claim_token }),
-    ...(claim_url && { claim_url }),
-    ...(owner_account_id !== null && { owner_account_id }),
-    next_actions: [...nextActions(base_url, site, claim_url), ...reviewComments(siteUrl(parts.config, slug), deployed)],
-    healed,
-    warnings,
-    render: await renderOf(parts, site, version_id),
-  };
+/** `POST /sites/:id/plan` (BEYOND 6): which version an upload would be, and what of it the site lacks, so that a delta can
+ *  leave out the rest. The list is read and judged in a deploy's process: it may be as long as a zip. */
+export async function planDeploy(ctx: SiteCtx) {
+  const { site_id, owner_account_id } = ctx.site;
+  if (owner_account_id === null) await limitClient(ctx, "rate_redeploy", true);
+  else await limitAccount(ctx, owner_account_id, true);
+  const list = await readPlan(ctx);
+  return ctx.parts.pool.plan({ plan: { site_id }, list, ...whereFrom(ctx.client_address()) });
 }

@@ -1,10 +1,10 @@
-/** What the log says of a deploy or a preview (CONTRACT 7), noted while it is on its way: no token, no file's name. */
+/** The log's line about a deploy or a preview (CONTRACT 7), noted while it is on its way: no token, no file's name. */
 import type { Deployed } from "../../deploy/job.ts";
 import type { DeployFacts, Exchange } from "../../http/exchange.ts";
 import type { Site } from "../../base/types.ts";
 import type { Caller } from "../caller.ts";
 
-/** Null: a credential that is none here. */
+/** Null for a credential that opens nothing here. */
 function named(caller: Caller): string | null {
   if (caller.kind === "account") return caller.account_id;
   if (caller.kind === "site") return "manage_token";
@@ -12,7 +12,7 @@ function named(caller: Caller): string | null {
   return caller.kind === "anonymous" ? "anonymous" : null;
 }
 
-/** From here on the answer is one that the log has a line for. */
+/** From here on the log has a line for the answer. */
 export const beginFacts = (exchange: Exchange, event: DeployFacts["event"]): DeployFacts =>
   (exchange.deploy = { event, by: null });
 

@@ -1,16 +1,16 @@
-/** `POST /sites/:id/previews?name=`: a deploy that does not go live (BEYOND 7). It is judged, counted and charged as any. */
+/** `POST /sites/:id/previews?name=`: a deploy that does not go live (BEYOND 7). It is judged, counted and charged like any other. */
 import type { Deployed } from "../../deploy/job.ts";
 import { Refusal } from "../../base/errors.ts";
 import { fitsPreview, siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { Ctx, SiteCtx } from "../context.ts";
 import { siteToUpdate, uploadFor } from "./deploy.ts";
-import { dryRun, isDryRun } from "./dry-run.ts";
+import { dryRun, isDryRun } from "./result.ts";
 import { noteDeployed } from "./facts.ts";
 import { readUpload } from "./request.ts";
 
 const invalid = (field: string, sentence: string): Refusal => new Refusal("invalid_input", sentence, { field });
 
-/** Null where none is asked for. */
+/** Null if none is asked for. */
 function nameFor(slug: string, query: URLSearchParams): string | null {
   const name = query.get("name");
   if (name === null || fitsPreview(name, slug)) return name;

@@ -1,15 +1,16 @@
-/** Taking in an upload: everything that can be refused before its bytes are looked at, then the bytes. */
-import type { Config } from "../../config/index.ts";
-import { networkOf } from "../../http/context.ts";
+/** Taking in an upload: everything that can be refused before its bytes are looked at, how much may be under way, then the
+ *  bytes. */
 import { Refusal } from "../../base/errors.ts";
 import { mostListBytes, zipTooLarge } from "../../base/over-limit.ts";
-import type { UploadBody } from "../../deploy/job.ts";
-import type { Bounds } from "../../store/quotas.ts";
 import { hashToken } from "../../base/tokens.ts";
 import type { Bytes } from "../../base/types.ts";
+import type { Config } from "../../config/index.ts";
+import type { UploadBody } from "../../deploy/job.ts";
 import { mediaType, readPieces, readUnread } from "../../http/body.ts";
+import { customerOf, networkOf } from "../../http/context.ts";
 import { FORM_BYTES, isFileForm, openFileForm } from "../../http/multipart.ts";
-import type { ApiParts, Ctx } from "../context.ts";
+import type { Bounds } from "../../store/quotas.ts";
+import type { ApiParts, Ctx, InFlight } from "../context.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
 /** A zip of what a site lacks (BEYOND 6). */
@@ -37,7 +38,7 @@ function refuseUnlessZip(request: Request, of_site: string | null): void {
 const storageFull = (sentence: string): Refusal =>
   new Refusal("storage_full", `${sentence} Sites stay online.`, {}, { "retry-after": "60" });
 
-/** Ahead of the last room, which is kept for whoever has an account, deploys without one end. */
+/** Deploys without an account end before the disk is full: the last room is for accounts. */
 function refuseUnlessRoom({ store, config, uploads }: ApiParts, owned: boolean): void {
   const { max_bytes, max_files, disk_high } = config;
   if (!store.hasRoomFor(max_bytes, max_files, uploads.bytes())) {
@@ -48,7 +49,7 @@ function refuseUnlessRoom({ store, config, uploads }: ApiParts, owned: boolean):
   }
 }
 
-/** Before the bytes of a zip are read. `beside`: what comes with them. */
+/** Makes ready to read the bytes of a zip. `beside`: how many other bytes may come with them. */
 function makeReady(ctx: Ctx, owned: boolean, beside = 0) {
   const { request, exchange, parts, client_address, after } = ctx;
   const { max_zip_bytes } = parts.config;
@@ -63,8 +64,9 @@ function makeReady(ctx: Ctx, owned: boolean, beside = 0) {
   return { max_zip_bytes, tooLarge };
 }
 
-/** The body of an upload, as a file: a slow one, or one that waits for its turn, takes no memory. Read to its end. Refuses in the order of CONTRACT 4.4: type, length, room. `owned`: for a
- *  site that has an owner. `of_site`: the one whose files may complete it; null: a new one. */
+/** The body of an upload, read to its end into a file: a slow one, or one that waits for its turn, takes no memory. Refuses
+ *  in the order of CONTRACT 4.4: type, length, room. `owned`: the site has an owner. `of_site`: the site whose files may
+ *  complete it; null for a new one. */
 export async function readUpload(ctx: Ctx, owned: boolean, of_site: string | null): Promise<UploadBody> {
   refuseUnlessZip(ctx.request, of_site);
   const joins = mediaType(ctx.request) === DELTA_TYPE ? of_site : null;
@@ -85,7 +87,7 @@ export async function readPlan({ request, parts, client_address, after }: Ctx): 
 /** The field of a form that has the zip. */
 const ZIP_FIELD = "zip";
 
-/** The same of a form: its file, and the fields that stand before it. */
+/** The same for a form: its file, and the fields before it. */
 export async function readUploadForm(ctx: Ctx, owned: boolean) {
   if (!isFileForm(ctx.request) || ctx.request.headers.has("content-encoding")) {
     throw new Refusal("unsupported_media_type", "Send the zip in a form: multipart/form-data.");
@@ -105,7 +107,7 @@ export const boundsOf = ({ quota_account, quota_address, keep_versions }: Config
   keep_versions,
 });
 
-/** What an unowned site remembers of who deployed it: nobody reads an address out of it. */
+/** The keyed hash by which an unowned site remembers who deployed it: no address can be read out of it. */
 export const networkKey = ({ parts, client_address }: Pick<Ctx, "parts" | "client_address">): string =>
   new Bun.CryptoHasher("sha256", parts.secrets.network)
     .update(networkOf(client_address()))
@@ -114,7 +116,7 @@ export const networkKey = ({ parts, client_address }: Pick<Ctx, "parts" | "clien
 
 const SPA_SETTINGS = { on: 1, off: 0, auto: null } as const;
 
-/** `?spa=on|off|auto`; undefined where it is not there and the setting stays as it is. */
+/** `?spa=on|off|auto`; undefined if it is left out, and the setting stays as it is. */
 export function spaSetting(query: URLSearchParams): 0 | 1 | null | undefined {
   const value = query.get("spa");
   if (value === null) return undefined;
@@ -122,7 +124,7 @@ export function spaSetting(query: URLSearchParams): 0 | 1 | null | undefined {
   throw new Refusal("invalid_input", "The parameter spa must be on, off or auto.", { field: "spa" });
 }
 
-/** The hash of what came as `Idempotency-Key`, or null. A key is a secret: whoever has it gets fresh tokens of its site. */
+/** The hash of what came as `Idempotency-Key`, or null. A key is a secret: it gets fresh tokens of its site. */
 export function idempotencyKey(key: string | null): string | null {
   if (key === null) return null;
   if (/^[\x21-\x7e]{22,255}$/.test(key)) return hashToken(key);
@@ -131,4 +133,58 @@ export function idempotencyKey(key: string | null): string | null {
     "An Idempotency-Key must have 22 to 255 visible ASCII characters: take at least 128 random bits.",
     { field: "Idempotency-Key" },
   );
+}
+
+/** How many a network may have under way: uploads, and requests that are no GET, a quarter of the writes that may wait
+ *  (store/writer.ts). A loop of rollbacks must not take all turns of the thread of writes (CONTRACT 4.1). */
+const MOST = { uploads: 16, requests: 64 };
+/** How many bytes may be under way, in multiples of the largest body: one customer's; all together, for customers who have
+ *  some under way already; all together. Slow uploads must not fill the disk. */
+const MOST_BYTES = { customer: 16, shared: 24, all: 48 };
+
+const refusal = (sentence: string): Refusal => new Refusal("unavailable", sentence, {}, { "retry-after": "1" });
+
+/** Sums by name; a sum of zero is forgotten. */
+function sums() {
+  const by_name = new Map<string, number>();
+  const of = (name: string): number => by_name.get(name) ?? 0;
+  return {
+    of,
+    add(name: string, amount: number): void {
+      const sum = of(name) + amount;
+      if (sum === 0) by_name.delete(name);
+      else by_name.set(name, sum);
+    },
+  };
+}
+
+/** `largest`: the bytes of the largest body. */
+export function inFlight(what: keyof typeof MOST, largest = Infinity): InFlight {
+  const [counts, bytes_of] = [sums(), sums()];
+  let all = 0;
+
+  function refusePast(network: string, customer: string, bytes: number): void {
+    if (counts.of(network) >= MOST[what]) {
+      throw refusal(`Your address already has ${MOST[what]} ${what} under way. Wait until one of them is done.`);
+    }
+    const own = bytes_of.of(customer);
+    const most = (times: number) => times * largest;
+    if (own + bytes > most(MOST_BYTES.customer) || all + bytes > most(own > 0 ? MOST_BYTES.shared : MOST_BYTES.all)) {
+      throw refusal("The server has as many uploads under way as it has room for. Try again in a moment.");
+    }
+  }
+  return {
+    bytes: () => all,
+    hold(address: string, bytes = 0): () => void {
+      const [network, customer] = [networkOf(address), customerOf(address)];
+      refusePast(network, customer, bytes);
+      const count = (sign: 1 | -1): void => {
+        counts.add(network, sign);
+        bytes_of.add(customer, sign * bytes);
+        all += sign * bytes;
+      };
+      count(1);
+      return () => count(-1);
+    },
+  };
 }

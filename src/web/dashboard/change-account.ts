@@ -1,7 +1,7 @@
 /** What the forms of the account's page do: end sessions and deploy tokens, change the password. */
 import { Refusal } from "../../base/errors.ts";
-import { forgetSession } from "../../routes/auth.ts";
-import { changePassword } from "../../routes/own-password.ts";
+import { forgetSession } from "../../routes/sign-in.ts";
+import { changePassword } from "../../routes/passwords.ts";
 import { accountForm } from "../who.ts";
 import { ACCOUNT, accountPageOf } from "./account.ts";
 

@@ -2,8 +2,8 @@
 import { Refusal } from "../../base/errors.ts";
 import { html } from "../../html/template.ts";
 import { stringMember } from "../../http/body.ts";
-import { forgetSession } from "../../routes/auth.ts";
-import { confirmPassword } from "../../routes/own-password.ts";
+import { forgetSession } from "../../routes/sign-in.ts";
+import { confirmPassword } from "../../routes/passwords.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, confirmation, csrfField, field, linkButton } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";

@@ -15,7 +15,7 @@ const MODE_DETAILS = [
   "approved    anyone reads and writes; what is written shows once you approve it",
 ];
 
-const SETTINGS: Command[] = [
+const COMMENT_SETTINGS: Command[] = [
   {
     name: "comments status",
     arguments: [],
@@ -152,7 +152,7 @@ export const COMMENTS: readonly Command[] = [
     summary: "Threads that visitors pin to passages: turn on, moderate, answer",
     details: ["Without --site the site that was deployed from here is meant."],
   }),
-  ...SETTINGS,
+  ...COMMENT_SETTINGS,
   ...MODERATION,
   group({ name: "comments token", summary: "Make, list and end tokens of agents that read comments", details: [] }),
   ...TOKENS,

@@ -1,8 +1,8 @@
 /** `svc comments list`: what was written, a line a comment. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { QUEUE_PAGE, THREAD_PAGE, type Thread } from "../../service/wire-comments.ts";
-import type { Shape } from "../../service/shape.ts";
+import { QUEUE_PAGE, THREAD_PAGE, type Thread } from "../../service/wire.ts";
+import type { Shape } from "../../../api/shapes/builder.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
 

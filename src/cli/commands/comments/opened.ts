@@ -1,6 +1,6 @@
 /** The site whose comments are meant, and calls about them. */
 import { ask, type ApiCall } from "../../service/api.ts";
-import type { Shape } from "../../service/shape.ts";
+import type { Shape } from "../../../api/shapes/builder.ts";
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { nearest } from "../../../command/nearest.ts";

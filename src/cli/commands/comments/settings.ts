@@ -4,7 +4,7 @@ import { randomBlock } from "../../../base/random.ts";
 import type { Context, Given } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
-import { type CommentSettings, type Mode, MODES, SETTINGS } from "../../service/wire-comments.ts";
+import { type CommentSettings, type Mode, MODES, COMMENT_SETTINGS } from "../../service/wire.ts";
 import { pipedLine, readTyped } from "../../terminal/input.ts";
 import { dim, green, text, yellow, sayWithMark } from "../../terminal/text.ts";
 import type { OpenedSite } from "../chosen-site.ts";
@@ -22,9 +22,10 @@ interface Change {
   passcode?: string;
 }
 
-const readSettings = (opened: OpenedSite): Promise<CommentSettings> => askComments(opened, "settings", SETTINGS);
+const readSettings = (opened: OpenedSite): Promise<CommentSettings> =>
+  askComments(opened, "settings", COMMENT_SETTINGS);
 const changeSettings = (opened: OpenedSite, change: Change): Promise<CommentSettings> =>
-  askComments(opened, "settings", SETTINGS, { method: "PATCH", json: change });
+  askComments(opened, "settings", COMMENT_SETTINGS, { method: "PATCH", json: change });
 
 /** Prints warnings, such as that browsers keep visitors' cookies on https alone (COMMENTS, ruling 9). */
 function warn({ terminal }: Context, { warnings = [] }: CommentSettings): void {
@@ -126,7 +127,7 @@ function askedPasscode(context: Context): Promise<string> {
 const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.reopened", "comment.reported"] as const;
 
 const changeWebhook = (opened: OpenedSite, webhook: object | null): Promise<CommentSettings> =>
-  askComments(opened, "settings", SETTINGS, { method: "PATCH", json: { webhook } });
+  askComments(opened, "settings", COMMENT_SETTINGS, { method: "PATCH", json: { webhook } });
 
 const eventsOf = (given: Given): readonly string[] =>
   given

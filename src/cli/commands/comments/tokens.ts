@@ -1,9 +1,8 @@
 /** `svc comments token create`, `list` and `revoke`: what an agent reads and answers comments with. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { ANY } from "../../service/shape.ts";
+import { ANY, MADE_TOKEN, TOKEN_LIST, type ListedToken } from "../../service/wire.ts";
 import { svc } from "../../invocation.ts";
-import { MADE_TOKEN, TOKEN_LIST, type ListedToken } from "../../service/wire-comments.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { moment } from "../../terminal/units.ts";
 import { askComments, known, openComments } from "./opened.ts";
@@ -24,9 +23,7 @@ function daysOf(given: Given): number | undefined {
   throw usage(`--expires-in-days wants a whole number of days, not ${written}.`);
 }
 
-/** The API may say it either way. */
-const timeOf = (at: string | number): number => (typeof at === "number" ? at : Date.parse(at));
-const dayOf = (at: string | number): string => new Date(timeOf(at)).toISOString().slice(0, 10);
+const dayOf = (at: string): string => new Date(at).toISOString().slice(0, 10);
 
 export async function createToken(context: Context, given: Given): Promise<void> {
   const name = given.value("name");
@@ -36,7 +33,7 @@ export async function createToken(context: Context, given: Given): Promise<void>
   const json = { name, scopes, ...(expires_in_days !== undefined && { expires_in_days }) };
   const made = await askComments(opened, "tokens", MADE_TOKEN, { method: "POST", json, repeatable: false });
   if (given.json) return context.terminal.json({ ok: true, ...made });
-  const until = moment(timeOf(made.expires_at), context.now());
+  const until = moment(Date.parse(made.expires_at), context.now());
   context.terminal.say(text`\n  ${green("✓")} A token for ${made.name}: ${made.scopes.join(", ")}, until ${until}`);
   context.terminal.say(dim(text`  It is shown this once. Keep it where the agent keeps its secrets.\n`));
   context.terminal.result(made.token);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { read, write } from "../kit/database.ts";
 import { call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
+import { sharedServer } from "../kit/shared.ts";
 import { expectSound } from "../kit/sound.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -183,11 +184,18 @@ describe("SVC_QUOTA_ACCOUNT", () => {
   });
 });
 
+const ofAddresses = await sharedServer(...TRUSTED, { SVC_QUOTA_ADDRESS: String(QUOTA) });
+
 describe("SVC_QUOTA_ADDRESS", () => {
-  const start = (bytes = QUOTA) => startServer(...TRUSTED, { SVC_QUOTA_ADDRESS: String(bytes) });
+  const start = () => startServer(...TRUSTED, { SVC_QUOTA_ADDRESS: String(QUOTA) });
+  /** A server for all of them. What an earlier test deployed has expired, so every network is free again. */
+  const free = (): TestServer => {
+    ofAddresses.advance(30 * 86_400_000);
+    return ofAddresses;
+  };
 
   test("counts the sites without an owner that one network deployed, and says how to go on", async () => {
-    await using server = await start();
+    const server = free();
     const by = from("1.1.1.1");
     const site = await made(server, page(6000, "a"), { by });
     const { status, body } = await deploy(server, page(5000, "b"), { by });
@@ -211,7 +219,7 @@ describe("SVC_QUOTA_ADDRESS", () => {
     ["an IPv6 /64 is one", "2001:db8:1:2::1", "2001:db8:1:2:ffff::2", 403],
     ["another /64 is another", "2001:db8:1:2::1", "2001:db8:1:3::1", 200],
   ])("%s", async (_, first, second, status) => {
-    await using server = await start();
+    const server = free();
     await made(server, page(6000, "a"), { by: from(first) });
     expect((await deploy(server, page(6000, "b"), { by: from(second) })).status).toBe(status);
   });
@@ -222,7 +230,7 @@ describe("SVC_QUOTA_ADDRESS", () => {
     ["its expiry, before any sweep", (server, site) => server.expire(site)],
     ["its deletion", (server, site) => server.remove(site)],
   ])("%s frees it", async (_, end) => {
-    await using server = await start();
+    const server = free();
     const by = from("1.1.1.1");
     const person = await signUp(server);
     const site = await made(server, page(9000, "a"), { by });
@@ -232,7 +240,7 @@ describe("SVC_QUOTA_ADDRESS", () => {
   });
 
   test("a repeated deploy under an Idempotency-Key is the first one's answer, however full it is", async () => {
-    await using server = await start();
+    const server = free();
     const by = { ...from("1.1.1.1"), "idempotency-key": "0123456789abcdef0123456789" };
     const site = await made(server, page(9000, "a"), { by });
     expect((await made(server, page(9000, "a"), { by })).site_id).toBe(site.site_id);

@@ -1,4 +1,4 @@
-/** What the abuse scan says of some files, for the tables of its tests. */
+/** Runs the abuse scan over some files, for the tables of its tests. */
 import { Refusal } from "../../src/base/errors.ts";
 import { scanAbuse } from "../../src/pipeline/abuse/index.ts";
 import type { Bytes, SiteContext } from "../../src/base/types.ts";

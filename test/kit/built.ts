@@ -5,7 +5,7 @@ import { ROOT } from "./paths.ts";
 
 export const suffix = process.platform === "win32" ? ".exe" : "";
 
-/** Those in `only`, in `outdir`. `verify` has compiled the server already: that one is copied. */
+/** Compiles the programs in `only` into `outdir`. A server that `verify` has compiled already is copied. */
 export async function build(outdir: string, only: string[], env: Record<string, string> = {}): Promise<void> {
   const server = process.env["SVC_TEST_SERVER"];
   const copied = server && Object.keys(env).length === 0 && only.includes("svc-server");

@@ -33,7 +33,7 @@ const pem = (label: string, bytes: Uint8Array) =>
     .toString("base64")
     .replace(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`;
 
-/** Of `days` from `from` on. Its common name is the first host. */
+/** A certificate that is valid for `days` from `from` on. Its common name is the first host. */
 export function certificateFor(hosts: readonly string[], { from = Date.now() - DAY_MS, days = 90 } = {}): Pair {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const version = der(0xa0, der(0x02, Buffer.from([2])));
@@ -56,7 +56,7 @@ export function certificateFor(hosts: readonly string[], { from = Date.now() - D
   };
 }
 
-/** Two files of a folder, and the flags that name them. */
+/** The two files in a folder, and the flags that name them. */
 export function pairFiles(folder: string) {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   return {

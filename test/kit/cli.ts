@@ -28,7 +28,7 @@ export interface RunOptions {
 /** A terminal's whole stream, escape codes and all. */
 export interface Screen extends Pick<Ran, "code"> {
   raw: string;
-  /** What a person reads: without escape codes, in lines. */
+  /** The lines as a person reads them, without escape codes. */
   lines: string[];
 }
 
@@ -72,7 +72,7 @@ export class Home {
     return this.path(folder);
   }
 
-  /** What a run has saved in the config folder. */
+  /** Reads a file that a run has saved in the config folder. */
   async saved(file: string): Promise<Record<string, unknown>> {
     return JSON.parse(await readFile(join(this.config, file), "utf8")) as Record<string, unknown>;
   }
@@ -157,7 +157,7 @@ export function ctrlCAt(moment: RegExp): (raw: string, terminal: Bun.Terminal) =
   };
 }
 
-/** What `--json` printed. */
+/** Parses the output of `--json`. */
 export const json = ({ out }: Pick<Ran, "out">): Record<string, unknown> => JSON.parse(out) as Record<string, unknown>;
 
 /** A home with a folder that can be deployed. */
@@ -167,6 +167,6 @@ export async function homeWithSite(server: string): Promise<Home> {
   return home;
 }
 
-/** What a deploy or an update printed with `--json`. */
+/** Deploys or updates with `--json`, and gives its output. */
 export const deployed = async (home: Home, args: string[] = [], cwd = home.dir): Promise<Record<string, unknown>> =>
   json(await home.run([...args, "--json"], { cwd }));

@@ -1,4 +1,5 @@
-/** What strangers without credentials can ask of the codings: everything in each of them, with or without reading it.
+/** Requests that strangers without credentials can send to exhaust the codings: everything in each of them, with or without
+ *  reading it.
  *  Figures are of the server's process, so it is one of its own. Needs Linux. */
 import { connect, type Socket } from "node:net";
 import { residentBytes } from "../torture/parts/figures.ts";
@@ -73,7 +74,7 @@ export async function askWithoutReading(
   );
 }
 
-/** What the server worked meanwhile, in seconds of processor time. */
+/** Seconds of processor time that the server takes meanwhile. */
 export async function workOf(server: ServerProcess, during: () => Promise<unknown>): Promise<number> {
   const before = cpuSecondsOf(server.pid);
   await during();

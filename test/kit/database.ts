@@ -18,7 +18,7 @@ export function openFile(data_dir: string, name = "db", readonly = true): Databa
   return db;
 }
 
-/** Seen by a running server at its next request, as whoever commits tells it. */
+/** Changes the database. A running server sees the change at its next request, for each commit advances the generation. */
 export function write(data_dir: string, statement: string, ...values: Value[]): void {
   const { sqlite, generation, close } = openDataDir(data_dir, Date.now);
   try {
@@ -153,14 +153,14 @@ export const addSessions = (data_dir: string, { account_id }: { account_id: stri
     account_id,
   );
 
-/** What somebody has: one site, the sessions and the deploy tokens. */
+/** All that an account has: one site, the sessions and the deploy tokens. */
 export const belongings = (data_dir: string, { site_id, account_id }: { site_id: string; account_id: string }) => [
   read(data_dir, "select * from sites where site_id = ?", site_id),
   read(data_dir, "select session_id from sessions where account_id = ?", account_id),
   read(data_dir, "select token_id from deploy_tokens where account_id = ?", account_id),
 ];
 
-/** The write lock of the database, in another's hand: whoever publishes waits until it lets go. */
+/** The write lock of the database, held by another process: a deploy that publishes waits until it lets go. */
 export interface HeldWrites {
   /** Ends the account's sessions; seen by others once the lock is given back. */
   endSessions(account_id: string): void;

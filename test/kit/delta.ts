@@ -12,7 +12,7 @@ export const sha256 = (content: string | Uint8Array): string => createHash("sha2
 export const entriesOf = (files: Contents): [string, string | Uint8Array][] =>
   files instanceof Map ? [...files] : Object.entries(files);
 
-/** What a plan sends. */
+/** The body that a plan sends. */
 export const planned = (files: Contents) => ({
   files: entriesOf(files).map(([path, content]) => ({
     path,

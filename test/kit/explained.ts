@@ -5,12 +5,12 @@ import { hashToken, newToken } from "../../src/base/tokens.ts";
 import { read, write } from "./database.ts";
 import { type Setting, startServer, type TestServer } from "./server.ts";
 
-/** What an explanation can be asked of; for anything else an answer may depend on there is none. */
+/** Headers that an explanation can take into account. There is none for an answer that depends on others. */
 const ASKABLE = new Set(["host", "connection", "accept-encoding", "sec-fetch-dest", "sec-fetch-site"]);
-/** Of each answer anew, or of the way it went. */
+/** Headers that are new with each answer, or that name the way it took. */
 const OF_EACH = ["date", "x-request-id", "connection", "transfer-encoding", "keep-alive"];
 
-/** What `fetch` sends by itself. */
+/** Headers that `fetch` sends by itself. */
 export const FETCHED = "gzip, deflate, br, zstd";
 
 interface Request {

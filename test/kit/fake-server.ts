@@ -30,7 +30,7 @@ export function fakeServer(
   return { url: `http://localhost:${server.port}`, asked, stop: () => server.stop(true) };
 }
 
-/** What a server answers to a first deploy. */
+/** A server's answer to a first deploy. */
 export const DEPLOYED = {
   url: "http://calm-otter-x3k9.localhost:8787",
   slug: "calm-otter-x3k9",

@@ -1,4 +1,4 @@
-/** What a zip becomes, or why not, for the tables of the archive tests. */
+/** Takes a zip in, or says why it was refused, for the tables of the archive tests. */
 import { Refusal } from "../../src/base/errors.ts";
 import { ingest } from "../../src/pipeline/archive/index.ts";
 import type { Limits } from "../../src/base/types.ts";

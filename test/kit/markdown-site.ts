@@ -6,9 +6,9 @@ import type { Bytes, Draft, Progress } from "../../src/base/types.ts";
 export interface DocsSite {
   draft: Draft;
   made: string[];
-  /** What is stored under a path, as text. */
+  /** The file that is stored under a path, as text. */
   page(path?: string): string;
-  /** The page's own text: what stands in its `<article>`. */
+  /** The page's own text: the inside of its `<article>`. */
   article(path?: string): string;
   warnings: string[];
 }

@@ -31,7 +31,7 @@ export async function operate(data_dir: string, ...argv: string[]): Promise<Comm
   return result;
 }
 
-/** What a command prints with `--json`. */
+/** Parses what a command prints with `--json`. */
 export const listed = async <T>(data_dir: string, command: "sites" | "reports" | "audit"): Promise<T[]> =>
   JSON.parse((await operate(data_dir, command, "--json")).stdout) as T[];
 
@@ -44,7 +44,7 @@ export interface AuditLine {
   reason: string | null;
 }
 
-/** Where the bytes of a text are stored. */
+/** The path under which the bytes of a text are stored. */
 export function blobFile(data_dir: string, contents: string | Uint8Array): string {
   const sha256 = new Bun.CryptoHasher("sha256").update(contents).digest("hex");
   return join(data_dir, "blobs", sha256.slice(0, 2), sha256);

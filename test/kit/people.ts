@@ -3,7 +3,7 @@ import { hashToken, newAccountId, newSessionId, newToken } from "../../src/base/
 import type { TestServer } from "./server.ts";
 
 export const PASSWORD = "correct horse battery";
-/** Of that, as sign-up makes it: each one takes as much of a processor as thirty deploys. */
+/** Its hash, as sign-up makes it. Making one takes as much processor time as thirty deploys. */
 const PASSWORD_HASH =
   "$argon2id$v=19$m=65536,t=2,p=1$BO9zemV/ZPkwri0Knv2JpS3aidSkGHAq2sMvOWElVwI$z5xKuy0ZGZnvqnCMIutqCzNz8hlB2UMn8qaeRlIp1Wc";
 let people = 0;

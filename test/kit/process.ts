@@ -146,14 +146,14 @@ export function cpuSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** How far each thread of a process stands behind others: 0 to 19. */
+/** The nice value of each thread of a process: 0 to 19. */
 export const niceOf = (pid: number): number[] =>
   readdirSync(`/proc/${pid}/task`).map((thread) => {
     const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ").at(-1)!.split(" ");
     return Number(fields[16]);
   });
 
-/** Where there is no /proc: none. */
+/** Finds none if there is no /proc. */
 export function childrenOf(pid: number): number[] {
   if (!existsSync("/proc/self")) return [];
   const running = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -173,7 +173,7 @@ const childrenThat = (pid: number, entry: RegExp): number[] =>
 export const deployProcesses = (pid: number): number[] => childrenThat(pid, /\0__deploy\0|\/deploy\/entry\.ts\0/);
 /** A browser that this process drives by Bun.WebView. */
 export const browserProcesses = (pid: number): number[] => childrenThat(pid, /--remote-debugging-pipe/);
-/** Those that it has bodies coded in. */
+/** The processes in which a server has bodies coded. */
 export const codingProcesses = (pid: number): number[] => childrenThat(pid, /\0__code\0|\/coding\/entry\.ts\0/);
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {

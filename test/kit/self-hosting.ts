@@ -1,4 +1,4 @@
-/** What docs/self-hosting.md tells an operator to paste. */
+/** Texts that docs/self-hosting.md tells an operator to paste. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./paths.ts";
@@ -28,7 +28,7 @@ export const PROXY_SETTINGS = block("", "SVC_TRUST_PROXY=");
 export const NGINX = block("nginx", "upstream svc");
 export const CADDY = block("caddyfile", "reverse_proxy");
 
-/** Of lines `NAME=value`. */
+/** Variables, read from lines `NAME=value`. */
 export const variablesOf = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(/^(SVC_\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
 

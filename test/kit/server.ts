@@ -63,14 +63,14 @@ export class TestServer {
     private service: Service | null = null,
   ) {}
 
-  /** The moment at which its clock stands; null: it goes. */
+  /** The moment at which its clock is stopped. Null means that it runs. */
   private stands_at: number | null = null;
 
   readonly now = (): number => this.stands_at ?? Date.now() + this.ahead;
   advance(ms: number): void {
     this.ahead += ms;
   }
-  /** Its clock stands at this moment, for what is told to the millisecond; null: it goes on. Epoch milliseconds. */
+  /** Stops its clock at this moment (epoch milliseconds), for answers that depend on the millisecond. Null lets it run. */
   standAt(moment: number | null): void {
     this.stands_at = moment;
   }

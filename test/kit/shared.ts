@@ -1,4 +1,4 @@
-/** What all tests of a file share: made while the file is read (`const server = await sharedServer()`), gone after its last
+/** Things that all tests of a file share: made while the file is read (`const server = await sharedServer()`), gone after its last
  *  test. */
 import { afterAll } from "bun:test";
 import { Home } from "./cli.ts";

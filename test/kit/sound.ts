@@ -1,5 +1,5 @@
-/** What `svc-server verify` finds, found in this process: one of its own costs a third of a second of a processor, and a
- *  chapter asks dozens of times. The command itself is tried in test/operators. */
+/** The checks of `svc-server verify`, made in this process: a process for each would cost more than the check, and a chapter
+ *  asks dozens of times. The command itself is tried in test/operators. */
 import { expect } from "bun:test";
 import { openOperations } from "../../src/store/operations.ts";
 

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 
 export interface HalfUpload {
-  /** What the server has answered so far. */
+  /** Answers of the server so far. */
   answer(): string;
   /** Sends the rest; resolves to the whole answer. */
   finish(): Promise<string>;

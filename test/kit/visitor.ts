@@ -7,10 +7,10 @@ import { zipOf } from "./zip.ts";
 export interface Seen {
   status: number;
   headers: Headers;
-  /** Where a 303 leads. */
+  /** The address that a 303 leads to. */
   location: string | null;
   html: string;
-  /** What a person reads of the body. */
+  /** The body as a person reads it. */
   text: string;
   title: string;
 }

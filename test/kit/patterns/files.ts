@@ -6,7 +6,7 @@ import { filesOf } from "./source.ts";
 import { RUNS } from "./texts.ts";
 
 export type Upload = Record<string, string>;
-/** Files around what is read: `text` stands at the place. */
+/** Files around what is read: `text` is at the place. */
 type Place = (text: string) => Upload;
 
 /** Between the quotes that the text does not hold. */
@@ -17,7 +17,7 @@ const beside = (html: string, path: string): Place => {
 };
 const svg = (inside: string): string => `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`;
 
-/** Where text of a language of its own stands. */
+/** Places for text of a language of its own. */
 export const PLACES: Record<string, Place> = {
   "a page": (text) => ({ "index.html": text }),
   "a page's body": page,

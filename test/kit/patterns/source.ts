@@ -51,7 +51,7 @@ const RECORD = `
   globalThis.RegExp = Real;
   console.log(JSON.stringify([...made.values()]));`;
 
-/** Those that are put together as their module is loaded. */
+/** Expressions that are put together as their module is loaded. */
 export async function madePatterns(): Promise<Pattern[]> {
   const files = (await filesOf()).filter((path) => path !== "src/pipeline/markdown/thread.ts");
   const child = Bun.spawn([process.execPath, "-e", RECORD, ...files.map((path) => join(ROOT, path))], {

@@ -1,5 +1,5 @@
-/** Things that all tests of a file share: made while the file is read (`const server = await sharedServer()`), gone after its last
- *  test. */
+/** Things that all tests of a file share: made while the file is read (`const server = await sharedServer()`), gone after its
+ *  last test. */
 import { afterAll } from "bun:test";
 import { Home } from "./cli.ts";
 import { type Person, signUp } from "./people.ts";

@@ -1,5 +1,5 @@
 /** What the lint costs in a deploy's thread: `bun bench/lint.ts`. Ordinary sites, and hostile ones of 9 MB. */
-import { detectSpa } from "../src/pipeline/spa/index.ts";
+import { detectSpa } from "../src/pipeline/spa.ts";
 import { lint } from "../src/pipeline/lint/index.ts";
 import type { Bytes, Draft, Files } from "../src/base/types.ts";
 import { HOSTILE } from "../test/receipts/hostile.ts";

@@ -7,7 +7,7 @@ import { receiveZip, takeZip } from "../src/deploy/upload-file.ts";
 import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/base/media-types.ts";
-import { detectSpa } from "../src/pipeline/spa/index.ts";
+import { detectSpa } from "../src/pipeline/spa.ts";
 import { keepPages } from "../src/html/kept-pages.ts";
 import { titleOf } from "../src/html/title.ts";
 import type { Bytes, Draft, Files } from "../src/base/types.ts";

@@ -6,7 +6,7 @@ import { decodeEntities } from "../src/html/entities.ts";
 import { partsOf } from "../src/html/page.ts";
 import type { LinkTargets } from "../src/pipeline/markdown/links.ts";
 import { renderMarkdown } from "../src/pipeline/markdown/render.ts";
-import { withoutExtension } from "../src/pipeline/markdown/words.ts";
+import { withoutExtension } from "../src/pipeline/markdown/text.ts";
 import type { Chapter, Section } from "../src/web/manual/chapter.ts";
 import { ROOT } from "./run.ts";
 

@@ -1,22 +1,22 @@
-/** How long an upload is judged: in processor time, as whoever runs the pipeline measures it, so that a loaded machine
- *  changes nothing. A stage asks wherever hostile input could have it go on and on. */
+/** The time for judging an upload. It is processor time, measured by the caller of the pipeline, so that a loaded machine
+ *  changes no result. A stage checks it in every loop that hostile input could make very long. */
 
 /** Milliseconds for the abuse scan and the receipt together: six times what ten megabytes of honest pages take. */
 export const JUDGING_MS = 2000;
 
-/** Thrown where the time is up. */
+/** Thrown when the time is over. */
 export class Spent extends Error {}
 
 export interface Budget {
-  /** Between things of any size: files, fields. */
+  /** Checks the time. Called between things of any size, such as files. */
   check(): void;
-  /** Between small ones, of which there may be a million: looks at the time now and then. */
+  /** Checks the time now and then. Called between small things, of which there may be a million. */
   step(): void;
 }
 
 export const NO_LIMIT: Budget = { check() {}, step() {} };
 
-/** The same budget, until it is released: for a last few things, whose number is bounded, it has no limit. */
+/** The same budget, which has no limit any more after it is released: for a small, bounded number of last checks. */
 export function releasable(budget: Budget): Budget & { release(): void } {
   let limit = budget;
   return {
@@ -28,7 +28,7 @@ export function releasable(budget: Budget): Budget & { release(): void } {
 
 const STEPS = 128;
 
-/** `cpu`: milliseconds of processor time that were spent so far. */
+/** `cpu` returns the milliseconds of processor time that were spent so far. */
 export function createBudget(cpu: (() => number) | undefined, ms = JUDGING_MS): Budget {
   if (!cpu) return NO_LIMIT;
   const end = cpu() + ms;

@@ -1,43 +1,45 @@
-/** A version out of a zip, top to bottom: 1 ingest the zip under its caps, 2 make pages of Markdown where there is no
- *  index, 3 make sure that `/` resolves, 4 refuse abuse, 5 read its own rules, 6 decide whether it is a single-page app, 7 lint it as that,
- *  8 describe what is to be stored.
- *  Nothing here writes or asks: no disk, no clock, no request. */
-import type { BuiltVersion, Draft, Limits, Progress, SiteContext } from "../base/types.ts";
-import { versionIdOf } from "../base/version-id.ts";
-import { scanAbuse } from "./abuse/index.ts";
-import { ensureIndex } from "./ensure-index.ts";
-import { ingest } from "./archive/index.ts";
-import type { Ingested } from "./archive/ingested.ts";
-import { lint } from "./lint/index.ts";
-import { describe } from "./manifest.ts";
-import { renderMarkdownSite } from "./docs/index.ts";
-import { checkRules } from "./rules/index.ts";
-import { asWritten } from "./written.ts";
-import { detectSpa } from "./spa/index.ts";
-import { createBudget } from "./budget.ts";
+/** Makes a version of a zip, stage by stage: 1 archive: unpack the zip within its limits; 2 docs: make pages of Markdown if
+ *  there is no index; 3 ensure-index: make sure that `/` resolves; 4 abuse: refuse phishing; 5 rules: check `_redirects` and
+ *  `_headers`; 6 spa: decide whether it is a single-page app; 7 lint: warn of what would fail in a browser; 8 describe the
+ *  files that are to be stored.
+ *  The pipeline is pure: it uses no disk, no clock and no request. */
+
+import { mediaType } from "../base/media-types.ts";
+import type { BuiltVersion, Bytes, Draft, Limits, ManifestFile, Progress, SiteContext } from "../base/types.ts";
+import { contentHash, versionIdOf } from "../base/version-id.ts";
 import { keepPages, type Pages } from "../html/kept-pages.ts";
 import { titleOf } from "../html/title.ts";
 import { REDIRECTS, redirectsOf } from "../rules/redirects.ts";
+import { scanAbuse } from "./abuse/index.ts";
+import { ingest } from "./archive/index.ts";
+import type { Ingested } from "./archive/ingested.ts";
+import { createBudget } from "./budget.ts";
+import { renderMarkdownSite } from "./docs/index.ts";
+import { ensureIndex } from "./ensure-index.ts";
+import { lint } from "./lint/index.ts";
+import { checkRules } from "./rules.ts";
+import { detectSpa } from "./spa.ts";
 
 export { openDelta } from "./archive/delta.ts";
 export type { Ingested } from "./archive/ingested.ts";
 export { planUpload } from "./archive/plan.ts";
 
-/** A listing's own title says nothing that the upload said. */
+/** The title of the index. A generated listing has none, because its title does not come from the upload. */
 const titleOfIndex = ({ files, healed }: Draft, pages: Pages): string | null =>
   healed.some(({ code }) => code === "index_generated") ? null : titleOf(pages(files.get("index.html")!));
 
-/** Files and bytes as uploaded: what the service made counts towards nothing. */
+/** Counts the files and bytes that were uploaded. Files that the service made do not count. */
 function uploaded({ files, made }: Draft): { files: number; bytes: number } {
   const own = [...files].filter(([path]) => !made.has(path));
   return { files: own.length, bytes: own.reduce((sum, [, content]) => sum + content.length, 0) };
 }
 
-/** As its owner has it: links are judged by that. */
+/** The answer to unknown paths as the owner set it. Links are judged by that. */
 const asOwned = <Spa extends { enabled: boolean }>(spa: Spa, { spa_override }: SiteContext): Spa =>
   spa_override == null ? spa : { ...spa, enabled: spa_override === 1 };
 
-/** `upload`: a zip, or the files that were read from one. `cpu`: milliseconds of processor time that were spent so far, for the limit of judging; without it there is none. */
+/** `upload` is a zip, or the files that were read from one. `cpu` returns the milliseconds of processor time that were spent
+ *  so far, for the limit of judging; without it there is no limit. */
 export function build(
   upload: Uint8Array | Ingested,
   limits: Limits,
@@ -49,7 +51,7 @@ export function build(
   const whole = ensureIndex(renderMarkdownSite(files, progress), progress, site.name);
   const pages = keepPages();
   const budget = createBudget(cpu);
-  const clean = scanAbuse(asWritten(whole), site, progress, pages, budget);
+  const clean = scanAbuse(withoutGeneratedParts(whole), site, progress, pages, budget);
   progress("reading its rules", REDIRECTS);
   const redirects = redirectsOf(clean.files);
   const draft = checkRules(clean, redirects, site);
@@ -68,3 +70,28 @@ export function build(
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }
+
+/** The stored form of a version: a row for each file, and each distinct content once. `hashes` has the hashes of uploaded
+ *  files, so only files that the service made are hashed here. */
+export function describe(
+  draft: Draft,
+  hashes: ReadonlyMap<string, string>,
+  progress: Progress,
+): { manifest: ManifestFile[]; blobs: Map<string, Bytes> } {
+  const blobs = new Map<string, Bytes>();
+  const manifest = [...draft.files].map(([path, content]): ManifestFile => {
+    progress("describing", path);
+    const made = draft.made.has(path);
+    const sha256 = (made ? undefined : hashes.get(path)) ?? contentHash(content);
+    blobs.set(sha256, content);
+    return { path, sha256, bytes: content.length, media_type: mediaType(path, content), made };
+  });
+  return { manifest, blobs };
+}
+
+/** The draft as it is judged: of pages that the service made, only the text that their author wrote. The service's own
+ *  navigation on a thousand pages would cost as much time as their text, and is never wrong. */
+export const withoutGeneratedParts = (draft: Draft): Draft => ({
+  ...draft,
+  files: new Map([...draft.files].map(([path, bytes]) => [path, draft.written?.get(path) ?? bytes])),
+});

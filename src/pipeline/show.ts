@@ -1,9 +1,9 @@
-/** Names out of an upload, as sentences tell them. */
+/** Makes names from an upload harmless in sentences. */
 import { visible } from "../base/visible.ts";
 
 const LONGEST = 120;
 
-/** A name out of an upload, harmless in a sentence, without the end of a very long one. */
+/** A name from an upload, harmless in a sentence and cut if it is very long. */
 export function show(name: string): string {
   const characters = [...name.slice(0, 2 * LONGEST)];
   const short = characters.length > LONGEST ? `${characters.slice(0, LONGEST).join("")}…` : name;
@@ -12,7 +12,7 @@ export function show(name: string): string {
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The same for a name that may be no text: then every byte outside printable ASCII is escaped. */
+/** The same for bytes that may be no text: then every byte outside printable ASCII is escaped. */
 export function showBytes(name: Uint8Array): string {
   try {
     return show(strict.decode(name));

@@ -1,12 +1,13 @@
 /** What answers a path, the site's own rules included: steps 5 to 8 of BEYOND 1, as far as names decide. Pure: serving asks
  *  it, and the lint, which may not think otherwise; and whoever wants to know why is told by the same lines. */
-import { mayBeRoute, nameOf, resolve, type Resolution } from "../base/resolve.ts";
+
 import { decodePath } from "../base/percent.ts";
 import { isNeverServed } from "../base/reserved-paths.ts";
+import { mayBeRoute, nameOf, type Resolution, resolve } from "../base/resolve.ts";
 import { withoutSlash } from "./pattern.ts";
 import type { Match, RuleTable } from "./table.ts";
 import { fillTarget, isOwnPath, pathOfTarget } from "./target.ts";
-import { leadsOn, type RedirectRule } from "./types.ts";
+import { leadsOn, type RedirectRule } from "./lines.ts";
 
 type Named<File> = ReadonlyMap<string, File>;
 
@@ -125,3 +126,15 @@ export function fileAt<File>(files: Named<File>, path: string): { name: string; 
   return there === undefined ? null : { name: there, file: files.get(there)! };
 }
 const isPage = (name: string): boolean => /\.(?:html?|xhtml|xht|shtml)$/i.test(name);
+
+/** What a rule shows at a path in the place of a file of that name, or where there is none: for whoever asks which page an
+ *  address is. Where a rule leads elsewhere, it is that address's own page. */
+
+/** `path` is percent-encoded. Throws `invalid_path`. */
+export const shownByRule =
+  <File>(files: ReadonlyMap<string, File>, rules: RuleTable | null) =>
+  (path: string): File | null => {
+    if (rules === null) return null;
+    const { answered } = answer(files, path, { rules, owned: false, navigates: true });
+    return answered.kind === "file" && answered.rule !== undefined ? answered.file : null;
+  };

@@ -1,6 +1,6 @@
 /** The blocks of `_headers`, ready to be asked: what an answer gets by the path and the host that were asked (BEYOND 3). */
 import { type Captures, isPattern, matchPattern, type Pattern, readPattern } from "./pattern.ts";
-import type { HeaderBlock } from "./types.ts";
+import type { HeaderBlock } from "./lines.ts";
 
 export interface HeaderEdit {
   line: number;

@@ -1,10 +1,10 @@
 /** `_headers`, read line by line: blocks of headers below the paths they are for (BEYOND 3). */
+
+import { isMarkup } from "../base/media-types.ts";
 import { isNeverServed } from "../base/reserved-paths.ts";
 import type { Bytes } from "../base/types.ts";
-import { adjusted, brief, invalid, readLines } from "./lines.ts";
+import { adjusted, brief, type HeaderBlock, invalid, readLines, type RuleProblem } from "./lines.ts";
 import { isPattern, readPattern } from "./pattern.ts";
-import { isPlainType } from "./plain-type.ts";
-import type { HeaderBlock, RuleProblem } from "./types.ts";
 
 export const HEADERS = "_headers";
 
@@ -148,4 +148,16 @@ function counted(opened: readonly Open[], problems: RuleProblem[]): HeaderBlock[
     fix_recipe: "Join blocks: a * or :name stands for many paths.",
   });
   return full.slice(0, MOST_BLOCKS);
+}
+
+/** Which types `_headers` may give: none that a browser shows as a page, for pages are what the abuse scan read (BEYOND 3). */
+
+/** One type with its parameters, and nothing that readers could take apart in two ways: a browser believes the last of a
+ *  list, and parts of `multipart` bring types of their own. */
+const WELL_FORMED = /^([a-z\d!#$&^_.+-]+\/[a-z\d!#$&^_.+-]+)(?:;[^,]*)?$/i;
+const SHOWN = /^(?:multipart|message)\/|^text\/xsl$|html|xml/i;
+
+export function isPlainType(value: string): boolean {
+  const essence = WELL_FORMED.exec(value)?.[1];
+  return essence !== undefined && !isMarkup(essence) && !SHOWN.test(essence);
 }

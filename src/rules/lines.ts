@@ -1,7 +1,7 @@
 /** What `_redirects` and `_headers` have in common: a text of lines, each of which can be wrong alone (BEYOND 2 and 3). */
+
 import type { Bytes } from "../base/types.ts";
 import { visible } from "../base/visible.ts";
-import type { RuleProblem } from "./types.ts";
 
 /** A file that is larger has no rule. */
 export const MOST_RULE_BYTES = 100 * 1024;
@@ -69,4 +69,55 @@ export const adjusted = (line: number, what: string, fix_recipe: string): RulePr
 export function brief(written: string): string {
   const characters = [...written.slice(0, 200)];
   return visible(characters.length > 60 ? `${characters.slice(0, 60).join("")}…` : written);
+}
+
+/** What `_redirects` and `_headers` say, read (BEYOND 2 and 3). */
+
+/** A line of `_redirects`. */
+export interface RedirectRule {
+  line: number;
+  /** As written, without its comment. */
+  text: string;
+  /** Percent-encoded, as a pattern: `*`, `:name`. */
+  from: string;
+  /** `/…` or `https://…`, percent-encoded, with `:splat` and `:name` in it. */
+  to: string;
+  status: number;
+  /** It wins over files. */
+  forced: boolean;
+}
+
+/** It sends visitors to another address; else it shows a file under the one that was asked (200, 404). */
+export const leadsOn = ({ status }: Pick<RedirectRule, "status">): boolean => status >= 300 && status < 400;
+
+/** A block of `_headers`. */
+export interface HeaderBlock {
+  line: number;
+  /** Percent-encoded, as a pattern. */
+  path: string;
+  /** Of `https://host/path`: a pattern too; null: every host of the site. */
+  host: string | null;
+  lines: HeaderLine[];
+}
+
+interface HeaderLine {
+  line: number;
+  name: string;
+  /** Null: the header is taken away. */
+  value: string | null;
+}
+
+/** A line that does nothing, or not what was written. */
+export interface RuleProblem {
+  code:
+    | "invalid_rule"
+    | "rule_adjusted"
+    | "rule_shadowed"
+    | "rules_over_limit"
+    | "redirect_loop"
+    | "external_redirect"
+    | "header_refused";
+  line: number;
+  message: string;
+  fix_recipe: string;
 }

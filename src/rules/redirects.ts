@@ -1,11 +1,11 @@
 /** `_redirects`, read line by line: `from to [status][!]` (BEYOND 2). */
+
 import { decodePath } from "../base/percent.ts";
 import { isNeverServed } from "../base/reserved-paths.ts";
 import type { Bytes } from "../base/types.ts";
-import { adjusted, brief, invalid, readLines } from "./lines.ts";
+import { adjusted, brief, invalid, leadsOn, readLines, type RedirectRule, type RuleProblem } from "./lines.ts";
 import { isPattern, type NoPattern, type Pattern, readPattern, withoutSlash } from "./pattern.ts";
 import { isOwnPath, pathOfTarget, readTarget } from "./target.ts";
-import { leadsOn, type RedirectRule, type RuleProblem } from "./types.ts";
 
 export const REDIRECTS = "_redirects";
 
@@ -152,7 +152,7 @@ function readFrom(line: number, written: string): From | NoPattern {
 }
 
 /** The own path that a 3xx without `*` and names leads to, decoded, without a slash at its end; null: another host. */
-export function leadsTo({ to }: Pick<RedirectRule, "to">): string | null {
+function leadsTo({ to }: Pick<RedirectRule, "to">): string | null {
   const path = isOwnPath(to) ? decodePath(pathOfTarget(to)) : null;
   return path === null ? null : withoutSlash(path);
 }
@@ -186,3 +186,37 @@ function overLimit(line: number, kind: keyof typeof MOST, count: number): RulePr
       kind === "plain" ? "Join lines: a * or :name stands for many paths." : "Take away those that nobody needs.",
   };
 }
+
+/** Redirects that lead to each other (BEYOND 2): looked for when a site is deployed. */
+
+/** Lines without `*` and names whose redirects lead round in a ring. */
+export function ringsOf(rules: readonly ReadRule[]): RuleProblem[] {
+  const next = new Map<string, RedirectRule>();
+  for (const { rule, pattern } of rules) {
+    if (leadsOn(rule) && pattern.plain !== null) next.set(pattern.plain, rule);
+  }
+  const state = new Map<string, "walked" | "ring">();
+  for (const start of next.keys()) walk(start, next, state);
+  return [...next].flatMap(([from, rule]) => (state.get(from) === "ring" ? [ring(rule)] : []));
+}
+
+function walk(start: string, next: Map<string, RedirectRule>, state: Map<string, "walked" | "ring">): void {
+  const trail = new Set<string>();
+  let at: string | null = start;
+  while (at !== null && next.has(at) && !state.has(at) && !trail.has(at)) {
+    trail.add(at);
+    at = leadsTo(next.get(at)!);
+  }
+  let within = false;
+  for (const path of trail) {
+    within ||= path === at;
+    state.set(path, within ? "ring" : "walked");
+  }
+}
+
+const ring = ({ line, from, to }: RedirectRule): RuleProblem => ({
+  code: "redirect_loop",
+  line,
+  message: `${brief(from)} leads to ${brief(to)}, and from there back again: browsers give up.`,
+  fix_recipe: "Let one of the lines lead to a page that is there.",
+});

@@ -2,7 +2,7 @@
 import { type Captures, matchPattern, type Pattern, withoutSlash } from "./pattern.ts";
 import type { ReadRule } from "./redirects.ts";
 import { isOwnPath } from "./target.ts";
-import type { RedirectRule } from "./types.ts";
+import type { RedirectRule } from "./lines.ts";
 
 export interface Match {
   rule: RedirectRule;

@@ -1,8 +1,7 @@
 /** Finds the answer of a path, once for each path of a version that a visitor asks for. */
-import { answer as answerTo, type Answered, type HangsOn, type Tried } from "../rules/answer.ts";
+import { answer as answerTo, type Answered, type HangsOn, shownByRule, type Tried } from "../rules/answer.ts";
 import { isHtml } from "../base/media-types.ts";
 import { decodePath } from "../base/percent.ts";
-import { shownByRule } from "../rules/shown.ts";
 import { feedAddress, type Page, pageOfFile, pageOfRoute } from "../base/pages.ts";
 import { fallbackPath } from "../base/site-state.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";

@@ -5,7 +5,7 @@ import type { Bytes, Site, Tombstone, Version } from "../base/types.ts";
 import type { Coding } from "../http/codings.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
-import type { RedirectRule } from "../rules/types.ts";
+import type { RedirectRule } from "../rules/lines.ts";
 import type { ShownPreview } from "../store/previews.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
 

@@ -9,7 +9,7 @@ import type { ManifestFile } from "../base/types.ts";
 import { Exchange, pathOf } from "../http/exchange.ts";
 import type { Passed, Tried } from "../rules/answer.ts";
 import type { Reached } from "../rules/header-table.ts";
-import type { RedirectRule } from "../rules/types.ts";
+import type { RedirectRule } from "../rules/lines.ts";
 import { DamagedBlob } from "../store/refusals.ts";
 import type { StoredFile } from "../store/versions.ts";
 import { type AnswerParts, askedOf, below, out, policyFor, refuseUnlessServed, type TriedBelow } from "./answer.ts";

@@ -3,7 +3,7 @@
 import { isMarkup } from "../base/media-types.ts";
 import type { Coding } from "../http/codings.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
-import { isPlainType } from "../rules/plain-type.ts";
+import { isPlainType } from "../rules/headers.ts";
 import type { ByteBudgetCache, EncodedBody, FileAnswer, HeaderEdits } from "./cache.ts";
 import { type Policy, policyHeaders, unchangedPolicyHeaders } from "./policy.ts";
 

@@ -6,7 +6,7 @@ import { effectiveSpa } from "../base/site-state.ts";
 import type { Site, Spa, Version } from "../base/types.ts";
 import type { Code } from "../http/codings.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { shownByRule } from "../rules/shown.ts";
+import { shownByRule } from "../rules/answer.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
 import { answerFrom, type AnswerParts } from "./answer.ts";

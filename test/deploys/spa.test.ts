@@ -1,6 +1,6 @@
 /** PIPELINE 2: which uploads are single-page apps. */
 import { describe, expect, test } from "bun:test";
-import { detectSpa } from "../../src/pipeline/spa/index.ts";
+import { detectSpa } from "../../src/pipeline/spa.ts";
 import type { Files } from "../../src/base/types.ts";
 import { cpuOf, expectLinear } from "../kit/cpu.ts";
 import { DOCUMENTS } from "../kit/spa-documents.ts";

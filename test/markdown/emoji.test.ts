@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { emojiList } from "../../scripts/emoji.ts";
-import { withEmoji } from "../../src/pipeline/markdown/emoji.ts";
+import { withEmoji } from "../../src/pipeline/markdown/text.ts";
 import { ROOT } from "../kit/paths.ts";
 
 const list = (): Promise<string> => Bun.file(join(ROOT, "src/pipeline/markdown/emoji.txt")).text();

@@ -1,5 +1,5 @@
 /** PIPELINE 1 from outside: a folder of Markdown is deployed, and a site is served. */
-import { searchIndex } from "../../src/pipeline/docs/search-index.ts";
+import { searchIndex } from "../../src/pipeline/docs/site.ts";
 import { docs } from "../kit/markdown-site.ts";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

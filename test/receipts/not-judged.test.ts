@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keepPages } from "../../src/html/kept-pages.ts";
 import { createBudget } from "../../src/pipeline/budget.ts";
 import { build } from "../../src/pipeline/index.ts";
-import { detectSpa } from "../../src/pipeline/spa/index.ts";
+import { detectSpa } from "../../src/pipeline/spa.ts";
 import type { BuiltVersion } from "../../src/base/types.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";
 import { LIMITS } from "../kit/ingesting.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { expectLinear } from "../kit/cpu.ts";
 import { renderMarkdownSite } from "../../src/pipeline/docs/index.ts";
 import { lint } from "../../src/pipeline/lint/index.ts";
-import { asWritten } from "../../src/pipeline/written.ts";
+import { withoutGeneratedParts } from "../../src/pipeline/index.ts";
 import { page, PNG, SHOW, TEXT } from "./parts.ts";
 import { type Contents, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
@@ -129,7 +129,7 @@ describe("PIPELINE 4: links that the service made are not judged", () => {
       const upload = new Map(
         [...files, ["a.png", ""] as const].map(([path, text]) => [path, Buffer.from(text as string)]),
       );
-      return asWritten(
+      return withoutGeneratedParts(
         renderMarkdownSite(
           { files: upload, made: new Set(), stripped_folder: null, healed: [], warnings: [] },
           () => {},

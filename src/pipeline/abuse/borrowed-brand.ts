@@ -1,8 +1,7 @@
 /** A page that asks for a password and shows itself as somebody else. */
 import type { Budget } from "../budget.ts";
 import { type Brand, isBelow } from "./brands.ts";
-import type { PageFacts, Picture } from "./facts.ts";
-import { asksForPassword } from "./fields.ts";
+import { asksForPassword, type PageFacts, type Picture } from "./facts.ts";
 import type { Look } from "./signal.ts";
 import { hostOf } from "./destinations.ts";
 import { plainWords } from "./words.ts";

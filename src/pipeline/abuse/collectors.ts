@@ -2,11 +2,10 @@
  *  service that collects for whoever asks. */
 import { isBelow } from "./brands.ts";
 import { basesOf, destination } from "./destinations.ts";
-import type { Form, PageFacts } from "./facts.ts";
-import { asksForPassword, isTyped, typeOf } from "./fields.ts";
-import { ownScripts } from "./own-code.ts";
+import { asksForPassword, type Form, isTyped, type PageFacts, typeOf } from "./facts.ts";
+import { ownScripts } from "./page-code.ts";
 import type { Judged, Look } from "./signal.ts";
-import { isWhole, plainLiterals, readScript, type Script, valuesAt, type Written } from "./script/script.ts";
+import { isWhole, plainLiterals, readScript, type Script, valuesAt, type Written } from "./script.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { addressOf, isOfHost, ROOT } from "../../html/addresses.ts";
 

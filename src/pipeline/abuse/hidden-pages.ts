@@ -1,7 +1,7 @@
 /** Pages that a script writes into its own page out of literals that nobody can read. */
 import type { PageFacts } from "./facts.ts";
-import { ownScripts } from "./own-code.ts";
-import { fromBase64, type Script, unescaped } from "./script/script.ts";
+import { ownScripts } from "./page-code.ts";
+import { fromBase64, type Script, unescaped } from "./script.ts";
 import type { Look } from "./signal.ts";
 
 /** Characters from which on a literal may hold a page. */

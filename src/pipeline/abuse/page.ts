@@ -1,24 +1,21 @@
 /** What a page asks for and where it sends that: its forms and fields as a browser puts them together, its base, frames,
  *  scripts, links and words. One pass; what the facts mean is judged elsewhere. */
+
+import { attributesOf, closesItself } from "../../html/attributes.ts";
+import { decodeEntities } from "../../html/entities.ts";
+import { IMPLIED_END, type Kind, VOID } from "../../html/foreign.ts";
+import type { Part } from "../../html/page.ts";
 import type { Budget } from "../budget.ts";
 import {
-  addCode,
-  endLabel,
-  entitle,
-  type Opened,
-  type Place,
-  press,
-  READERS,
-  release,
-  wordsSince,
-} from "./elements.ts";
-import { emptyFacts, type PageFacts } from "./facts.ts";
-import { risksOf } from "./fields.ts";
-import { FormOwners } from "./form-owner.ts";
-import { decodeEntities } from "../../html/entities.ts";
-import { attributesOf, closesItself } from "../../html/attributes.ts";
-import type { Kind } from "../../html/foreign.ts";
-import type { Part } from "../../html/page.ts";
+  type Control,
+  emptyFacts,
+  type Form,
+  MOST,
+  type PageFacts,
+  type Pressable,
+  risksOf,
+  Unreadable,
+} from "./facts.ts";
 
 /** Characters before a field that people read as what it is called. */
 const WORDS_BEFORE = 120;
@@ -112,4 +109,270 @@ export function readPage(parts: Iterable<Part>, budget: Budget, nested = false, 
   }
   facts.text = decodeEntities(text);
   return facts;
+}
+
+/** What the elements of a page tell of it, each when its tag is read. */
+
+type Opened = Extract<Part, { kind: "open" }>;
+type Attributes = ReadonlyMap<string, string>;
+type Reader = (place: Place, attributes: Attributes, opened: Opened) => void;
+const value = (attributes: Attributes, name: string): string => decodeEntities(attributes.get(name) ?? "");
+
+interface Label {
+  target: string | null;
+  /** Where its words begin in the text. */
+  from: number;
+  controls: Control[];
+}
+
+/** The reader's place in the page: what is open there. */
+interface Place {
+  facts: PageFacts;
+  owners: FormOwners;
+  label: Label | null;
+  pressable: (Pressable & { from: number }) | null;
+  text: string[];
+  length: number;
+  /** Depth of drawings, whose titles name pictures. */
+  drawings: number;
+  /** Where in the text a title began that is markup; null where none is open. */
+  titled: number | null;
+  /** The pieces of a script that is markup, and whether it runs; null where none is open. */
+  script: { pieces: string[]; runs: boolean } | null;
+  /** The base is known: a browser takes the first. */
+  based: boolean;
+}
+
+const READERS: Record<string, Reader> = {
+  base(place, attributes) {
+    if (place.based || !attributes.has("href")) return;
+    const href = value(attributes, "href");
+    if (href.length > MOST.base_length) throw new Unreadable("the address in its base element is too long");
+    if (place.facts.bases.push(href) > MOST.bases) throw new Unreadable("it has too many base elements");
+    place.based = place.owners.sure;
+  },
+  form(place, attributes, { attributes: written }) {
+    const form: Form = { id: attributes.get("id") ?? null, action: attributes.get("action") ?? null, written };
+    if (place.owners.form(form)) place.facts.forms.push(form);
+  },
+  input: addControl,
+  textarea: addControl,
+  button(place, attributes, opened) {
+    addControl(place, attributes, opened);
+    press(place, "button", opened.attributes);
+  },
+  label(place, attributes) {
+    endLabel(place);
+    place.label = { target: attributes.get("for") ?? null, from: place.length, controls: [] };
+  },
+  img(place, attributes) {
+    const src = attributes.get("src") ?? "";
+    const address = src.includes("//") && !isPixel(attributes) ? src : "";
+    const alt = value(attributes, "alt").trim();
+    if (alt || address) addPicture(place, alt, address);
+  },
+  link({ facts }, attributes) {
+    if (/(?:^|\s)(?:[\w-]*icon)(?:\s|$)/i.test(value(attributes, "rel"))) facts.icons.push(value(attributes, "href"));
+  },
+  meta({ facts }, attributes) {
+    if (/^refresh$/i.test(value(attributes, "http-equiv"))) facts.refreshes.push(value(attributes, "content"));
+  },
+  title(place, _, { raw }) {
+    if (raw === null) place.titled = place.length;
+    else entitle(place, decodeEntities(raw).trim());
+  },
+  script(place, attributes, { raw, attributes: written }) {
+    const src = attributes.get("src") ?? attributes.get("href") ?? attributes.get("xlink:href"); // as drawings have it
+    if (src) place.facts.scripts.push(decodeEntities(src));
+    const runs = RUN.test(value(attributes, "type"));
+    if (raw === null && !written.endsWith("/")) place.script = { pieces: [], runs };
+    if (raw) addCode(place.facts, raw, runs);
+  },
+  /** A page of its own for whoever has scripts off. */
+  noscript({ facts }, _, { raw }) {
+    if (raw?.includes("<")) facts.frames.push({ address: null, page: raw, noscript: true });
+  },
+  iframe: addFrame,
+  frame: addFrame,
+  object: addFrame,
+  embed: addFrame,
+};
+
+/** Types of scripts that browsers run; all else is data. */
+const RUN = /^\s*(?:$|module\s*$|(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script)/i;
+
+function addCode(facts: PageFacts, code: string, runs: boolean): void {
+  facts.code.push(code);
+  if (runs) facts.runs.push(code);
+}
+
+/** What counts visits is no picture. */
+const isPixel = (attributes: Attributes): boolean =>
+  /^\s*[01](?:px)?\s*$/.test(attributes.get("width") ?? "") ||
+  /^\s*[01](?:px)?\s*$/.test(attributes.get("height") ?? "");
+
+function addPicture({ facts, pressable }: Place, alt: string, address: string): void {
+  if (facts.pictures.push({ alt, address, inside: pressable }) > MOST.pictures) {
+    throw new Unreadable("it has too many pictures");
+  }
+}
+
+function entitle(place: Place, words: string): void {
+  if (place.drawings > 0) addPicture(place, words, "");
+  else place.facts.title ||= words;
+}
+
+function addControl(place: Place, attributes: Attributes, { name }: Opened): void {
+  const forms = attributes.has("form") ? [] : place.owners.owners();
+  const control = { name: name as Control["name"], attributes, forms, labels: [], at: place.length, risks: [] };
+  if (place.facts.controls.push(control) > MOST.controls) throw new Unreadable("it has too many fields");
+  place.label?.controls.push(control);
+}
+
+function addFrame({ facts }: Place, attributes: Attributes): void {
+  const address = attributes.get("src") ?? attributes.get("data") ?? null;
+  const page = attributes.get("srcdoc") ?? null;
+  facts.frames.push({
+    address: address && decodeEntities(address),
+    page: page && decodeEntities(page),
+    noscript: facts.noscript,
+  });
+}
+
+function press(place: Place, is: Pressable["is"], written: string): void {
+  release(place);
+  place.pressable = { is, written, text: "", from: place.text.length };
+  if (is === "a") place.facts.links.push(place.pressable);
+}
+
+function release(place: Place): void {
+  if (place.pressable) place.pressable.text = place.text.slice(place.pressable.from).join(" ").slice(0, 500);
+  place.pressable = null;
+}
+
+function endLabel(place: Place): void {
+  if (!place.label) return;
+  const { target, controls } = place.label;
+  const words = wordsSince(place, place.label.from);
+  for (const control of controls) control.labels.push(words);
+  if (target !== null) place.facts.labels.set(target, `${place.facts.labels.get(target) ?? ""} ${words}`.slice(0, 500));
+  place.label = null;
+}
+
+/** The last of the visible text, from `from` on. */
+function wordsSince({ text, length }: Place, from: number): string {
+  const pieces: string[] = [];
+  let left = Math.min(length - from, 500);
+  for (let i = text.length - 1; i >= 0 && left > 0; i--) {
+    pieces.unshift(text[i]!);
+    left -= text[i]!.length + 1;
+  }
+  return decodeEntities(pieces.join(" ")).trim();
+}
+
+/** Which forms a field belongs to by its place, as browsers see it: the form that is open, and where its end tag came while
+ *  other elements in it were open, still that form, for what follows lies inside it. A form in an open form is none. Where
+ *  that is doubtful (in a select some browsers drop a form's tag, a template takes each), a field belongs to each. */
+
+interface OpenForm {
+  form: Form;
+  /** How many elements were open when it began. */
+  from: number;
+  /** Its end tag has come. */
+  ended: boolean;
+  /** Every browser sees it. */
+  sure: boolean;
+}
+
+/** A template has forms of its own. */
+interface Scope {
+  forms: OpenForm[];
+  /** Names of elements that are open, from the first open form on. */
+  stack: string[];
+  selects: number;
+  tables: number;
+}
+
+const emptyScope = (): Scope => ({ forms: [], stack: [], selects: 0, tables: 0 });
+
+/** These end by themselves, or are opened again behind an element that ended too early. */
+const FORMATTING = new Set("a b big code em font i nobr s small span strike strong tt u label button".split(" "));
+const DEEPEST = 1000;
+
+/** Forms that ended are left with the last element that was open in them. */
+function leave(at: Scope, length: number): void {
+  at.forms = at.forms.filter(({ ended, from }) => !ended || length > from);
+  if (at.forms.length === 0) at.stack.length = 0;
+}
+
+function closeElement(name: string, at: Scope): void {
+  const index = at.stack.lastIndexOf(name);
+  if (index < 0) return;
+  const holds_blocks = at.stack.slice(index + 1).some((inner) => !FORMATTING.has(inner));
+  if (FORMATTING.has(name) && holds_blocks) at.stack.splice(index, 1);
+  else at.stack.length = index;
+  leave(at, at.stack.length);
+}
+
+class FormOwners {
+  private readonly scopes: Scope[] = [emptyScope()];
+
+  /** `nested`: XML, where elements end where they say. */
+  constructor(private readonly nested: boolean) {}
+
+  private get scope(): Scope {
+    return this.scopes.at(-1)!;
+  }
+
+  /** Whether what is read next stands in the page where its tag does, and for every browser: a table puts it before
+   *  itself, a template keeps it to itself. */
+  get sure(): boolean {
+    const { selects, tables } = this.scope;
+    return !this.nested && this.scopes.length === 1 && selects === 0 && tables === 0;
+  }
+
+  /** False: browsers drop its tag. */
+  form(form: Form): boolean {
+    const { forms, stack, selects } = this.scope;
+    const alone = !this.nested && this.scopes.length === 1;
+    if (alone && forms.some(({ ended, sure }) => sure && !ended)) return false;
+    if (forms.push({ form, from: stack.length, ended: false, sure: alone && selects === 0 }) > MOST.open_forms) {
+      throw new Unreadable("it nests too many forms");
+    }
+    return true;
+  }
+
+  open(name: string): void {
+    if (name === "template" && this.scopes.push(emptyScope()) > MOST.templates) {
+      throw new Unreadable("it nests too many templates");
+    }
+    const { scope } = this;
+    const { forms, stack } = scope;
+    if (name === "select") scope.selects++;
+    else if (name === "table") scope.tables++;
+    if (forms.length > 0 && name !== "form" && !VOID.has(name) && !IMPLIED_END.has(name) && stack.length < DEEPEST) {
+      stack.push(name);
+    }
+  }
+
+  close(name: string): void {
+    const { scope } = this;
+    if (name === "select") scope.selects = Math.max(0, scope.selects - 1);
+    else if (name === "table") scope.tables = Math.max(0, scope.tables - 1);
+    if (name === "form") this.endForm(scope);
+    else if (name !== "template") closeElement(name, scope);
+    else if (this.scopes.length > 1) this.scopes.pop();
+  }
+
+  owners(): readonly Form[] {
+    const { forms } = this.scope;
+    const open = forms.filter(({ ended }) => !ended);
+    return (open.length > 0 ? open : forms).map(({ form }) => form);
+  }
+
+  private endForm(scope: Scope): void {
+    if (this.nested) scope.forms.pop();
+    for (const form of scope.forms) form.ended = true;
+    leave(scope, scope.stack.length);
+  }
 }

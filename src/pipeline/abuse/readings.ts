@@ -10,7 +10,7 @@ import { type Page, partsOf } from "../../html/page.ts";
 import type { Pages } from "../../html/kept-pages.ts";
 import { type Frame, type PageFacts, Unreadable } from "./facts.ts";
 import { hiddenPages } from "./hidden-pages.ts";
-import { inAddress } from "./own-code.ts";
+import { inAddress } from "./page-code.ts";
 import { readPage } from "./page.ts";
 import { xmlText } from "../../html/xml-text.ts";
 

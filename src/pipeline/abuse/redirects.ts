@@ -1,9 +1,9 @@
 /** A page that shows next to nothing and sends its visitors on to another domain, without anybody doing anything. */
 import { basesOf, destination } from "./destinations.ts";
 import { LITTLE_TEXT, type PageFacts } from "./facts.ts";
-import { type OwnScript, ownScripts } from "./own-code.ts";
-import { Functions } from "./script/functions.ts";
-import { fromBase64, isWhole, readScript, type Script, valuesAt, type Written } from "./script/script.ts";
+import { type OwnScript, ownScripts } from "./page-code.ts";
+import { Functions } from "./functions.ts";
+import { fromBase64, isWhole, readScript, type Script, valuesAt, type Written } from "./script.ts";
 import type { Judged, Look } from "./signal.ts";
 
 const SOON_S = 5;

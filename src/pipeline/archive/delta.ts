@@ -7,12 +7,11 @@ import type { Bytes, Limits, Progress } from "../../base/types.ts";
 import { droppedAs } from "../../base/reserved-paths.ts";
 import { contentHash } from "../../base/version-id.ts";
 import { showBytes } from "../show.ts";
-import { decodeName } from "./entry-names.ts";
+import { decodeName } from "./directory.ts";
 import { bufferOf } from "./index.ts";
 import { type Ingested, ingestedFrom } from "./ingested.ts";
-import { type Listed, readList } from "./list.ts";
-import type { LocatedEntry } from "./local-headers.ts";
-import { readArchive } from "./read.ts";
+import { type Listed, readList } from "./plan.ts";
+import { type LocatedEntry, readArchive } from "./read.ts";
 import { unpack } from "./unpack.ts";
 import { chooseFiles, refuseKind } from "./uploads.ts";
 

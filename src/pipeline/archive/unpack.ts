@@ -2,7 +2,7 @@
 import { crc32, inflateRawSync } from "node:zlib";
 import type { Bytes } from "../../base/types.ts";
 import { show } from "../show.ts";
-import type { LocatedEntry } from "./local-headers.ts";
+import type { LocatedEntry } from "./read.ts";
 import { refuseEntry } from "./refusals.ts";
 
 export function unpack(zip: Buffer, entry: LocatedEntry, name: string): Bytes {

@@ -1,24 +1,25 @@
 /** Markdown becomes a small docs site, where the upload has no index: 1 read the files, 2 plan which page stands where,
  *  3 render under a limit of time, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
+
+import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../base/types.ts";
+import { compactCss } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
 import turn from "../../html/turn.css" with { type: "text" };
-import looks from "./style.css" with { type: "text" };
-import script from "./script.js.txt" with { type: "text" };
-import { compactCss } from "../../html/compact-css.ts";
-import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../base/types.ts";
-import { languageOf } from "./language.ts";
-import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
-import { themed } from "./theme.ts";
-import { overview } from "./overview.ts";
-import { docsPage, docsText } from "./page.ts";
-import { firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
-import type { DocsPage } from "./tree.ts";
-import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../markdown/words.ts";
 import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
+import type { BrokenLink } from "../markdown/links.ts";
 import type { Rendered } from "../markdown/render.ts";
 import { readSource, type Source } from "../markdown/source.ts";
-import { brokenLink, shownAsCode, tooComplex, unbuiltMdx } from "./warnings.ts";
+import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../markdown/text.ts";
+import type { Drawing } from "../markdown/undrawn.ts";
+import { show } from "../show.ts";
+import { languageOf } from "./language.ts";
+import { overview } from "./nav.ts";
+import { docsPage, docsText, themed } from "./page.ts";
+import { type DocsPage, firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
+import script from "./script.js.txt" with { type: "text" };
+import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
+import looks from "./style.css" with { type: "text" };
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
@@ -242,3 +243,61 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
     written: new Map([...written, [MISSING.address, new Uint8Array()]]),
   };
 }
+
+/** What a Markdown site cannot put right by itself: links to files that are not there, texts that take too long. */
+
+function tooComplex(path: string): Warning {
+  return {
+    code: "markdown_too_complex",
+    message: `${show(path)} could not be rendered in time, so its page shows its source.`,
+    path,
+    fix_recipe: `Split ${show(path)} into shorter files, or take out its long runs of brackets, asterisks, underscores or nested quotations.`,
+  };
+}
+
+const DRAWINGS: Record<Drawing, { what: string; fix: string }> = {
+  math: {
+    what: "formulas",
+    fix: "Build the pages with a tool that sets formulas and deploy what it builds, or show each formula as a picture.",
+  },
+  mermaid: {
+    what: "Mermaid diagrams",
+    fix: "Draw each diagram once (npx -p @mermaid-js/mermaid-cli mmdc -i diagram.mmd -o diagram.svg), add the picture to the upload, and show it where the code stands: ![what it shows](diagram.svg).",
+  },
+};
+
+/** One cause is told once: `paths` are all files that have some. */
+function shownAsCode(drawing: Drawing, paths: readonly [string, ...string[]]): Finding {
+  const { what, fix } = DRAWINGS[drawing];
+  const [path, ...more] = paths;
+  const others = `${more.length} more ${more.length === 1 ? "file" : "files"}`;
+  const message =
+    more.length === 0
+      ? `${show(path)} has ${what}, which stand on its page as code.`
+      : `${show(path)} and ${others} have ${what}, which stand on their pages as code.`;
+  return { code: "shown_as_code", path, target: drawing, message, fix_recipe: fix };
+}
+
+function unbuiltMdx(path: string): Warning {
+  return {
+    code: "unbuilt_source",
+    message: `${show(path)} is MDX, which no browser can show: only a build makes pages of it.`,
+    path,
+    fix_recipe: `Build the project (npm run build) and deploy the folder that the build makes, or rename ${show(path)} and its like to .md if they are plain Markdown.`,
+  };
+}
+
+/** Worded when it is shown. */
+const brokenLink = (path: string, { target, found }: BrokenLink): Finding => ({
+  code: found === null ? "broken_link" : "case_mismatch",
+  path,
+  target,
+  get message() {
+    const link = `${show(path)} links to ${show(target)}`;
+    return found === null ? `${link}, which is not there.` : `${link}, but the file is called ${show(found)}.`;
+  },
+  get fix_recipe() {
+    if (found === null) return `Add ${show(target)} to the upload, or change the link in ${show(path)}.`;
+    return `Write ${show(found)} in the link in ${show(path)}.`;
+  },
+});

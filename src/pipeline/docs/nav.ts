@@ -1,8 +1,9 @@
 /** The ways through a docs site: all pages, this page's headings, the folders above, the pages before and after. */
-import type { DocsSite, Place } from "./site.ts";
-import { type DocsPage, type Folder, isFolder } from "./tree.ts";
-import { inWords, nameOf } from "../markdown/words.ts";
+
 import type { Heading } from "../markdown/render.ts";
+import { folderOf, inWords, nameOf } from "../markdown/text.ts";
+import { type DocsPage, flatten, type Folder, isFolder } from "./plan.ts";
+import type { DocsSite, Place } from "./site.ts";
 
 /** Every page carries the navigation: past this many characters it shows the pages around the current one. */
 const LONGEST = 100_000;
@@ -132,4 +133,51 @@ export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): stri
       : "";
   const links = one(pages[at - 1], "prev", "Previous") + one(pages[at + 1], "next", "Next");
   return links && `<nav class="turn" aria-label="Previous and next page">${links}</nav>`;
+}
+
+/** The page of a folder whose index nobody wrote: every page in it and below it, with its first words. */
+
+/** Folders inside folders each list what is below them: past this many characters the rest is counted only. */
+const LONGEST_EXCERPT = 200_000;
+
+const escapeHtml = Bun.escapeHTML;
+
+function card({ address, title, excerpt }: DocsPage, url: (address: string) => string): string {
+  const words = excerpt && `<p dir="auto">${escapeHtml(excerpt)}</p>`;
+  return `<li><a href="${escapeHtml(url(address))}" dir="auto">${escapeHtml(title)}</a>${words}</li>\n`;
+}
+
+/** `path` is the folder's, below which sections are named. */
+function section(
+  path: string,
+  folder: string,
+  cards: string,
+  url: (address: string) => string,
+  linked: boolean,
+): string {
+  const list = `<ul class="overview">\n${cards}</ul>\n`;
+  if (folder === path) return list;
+  const name = escapeHtml(folder.slice(path.length, -1));
+  return `<h2 dir="auto">${linked ? `<a href="${escapeHtml(url(folder))}">${name}</a>` : name}</h2>\n${list}`;
+}
+
+/** The tree's folder of that path. */
+function folderIn(tree: Folder, path: string): Folder {
+  const next = tree.entries.filter(isFolder).find((folder) => path.startsWith(folder.path));
+  return tree.path === path || !next ? tree : folderIn(next, path);
+}
+
+/** `page`: the folder's index, which says nothing itself. */
+export function overview({ tree, answers }: DocsSite, page: DocsPage, url: (address: string) => string): string {
+  const path = page.address;
+  const pages = flatten(folderIn(tree, path)).filter((other) => other.source !== null && other !== page);
+  const by_folder = Map.groupBy(pages, ({ address }) => folderOf(address));
+  let [html, shown] = ["", 0];
+  for (const [folder, inside] of by_folder) {
+    if (html.length > LONGEST_EXCERPT) break;
+    shown += inside.length;
+    html += section(path, folder, inside.map((page) => card(page, url)).join(""), url, answers(folder));
+  }
+  const rest = pages.length - shown;
+  return rest > 0 ? `${html}<p>and ${rest} more</p>\n` : html;
 }

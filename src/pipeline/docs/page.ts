@@ -1,8 +1,8 @@
 /** The frame around a page's text. Its own ids have a colon, which no anchor of a heading has. */
+
 import { contents, neighbours, pageList, trail } from "./nav.ts";
 import type { DocsSite, Place } from "./site.ts";
-import { THEME_SCRIPT } from "./theme.ts";
-import type { DocsPage } from "./tree.ts";
+import type { DocsPage } from "./plan.ts";
 
 const escape = Bun.escapeHTML;
 
@@ -84,3 +84,18 @@ ${list && `<nav id="docs:contents" class="contents" popover aria-label="On this 
 </html>
 `;
 }
+
+/** Light and dark as the reader's machine is set, until the reader says otherwise: `data-theme` of the page. */
+
+const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}/g;
+
+/** The colours of the dark come a second time, for whoever chose them on a machine that is set light. */
+export const themed = (css: string): string =>
+  css.replace(
+    DARK,
+    (_, colours: string) =>
+      `@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) {${colours}} }\n:root[data-theme="dark"] {${colours}}`,
+  );
+
+/** Before anything shows, so that no page flashes. */
+const THEME_SCRIPT = 'try{document.documentElement.dataset.theme=localStorage["docs-theme"]||""}catch{}';

@@ -1,9 +1,9 @@
 /** What every page of a docs site shares. */
+
 import { encodePath } from "../../base/percent.ts";
-import { relativeUrl } from "../markdown/links.ts";
-import { searchIndex } from "./search-index.ts";
-import { type DocsPage, docsTree, flatten, type Folder } from "./tree.ts";
 import type { Files } from "../../base/types.ts";
+import { relativeUrl } from "../markdown/links.ts";
+import { type DocsPage, docsTree, flatten, type Folder } from "./plan.ts";
 
 export interface DocsSite {
   name: string;
@@ -62,4 +62,100 @@ export function placeAt(folder: string): Place {
   const urls = new Map<string, string>();
   const url = (address: string) => urls.getOrInsertComputed(address, () => relativeUrl(folder, address));
   return { folder, url, links: new Map() };
+}
+
+/** What the search looks through: titles, headings and text, as much as is worth loading. */
+
+/** Bytes of the index: a reader loads it at the first key. */
+const MOST = 300_000;
+
+/** A section: its heading and that heading's id (both empty before the first, and below the page's title), its text. */
+type Section = [heading: string, id: string, text: string];
+/** A page: its title, its address from the site's root, its sections. */
+type Entry = [title: string, url: string, sections: Section[]];
+
+/** What is kept of each page; `scope` tells readers, behind "Search". */
+interface Level {
+  scope: string;
+  shorten(text: string): string;
+  /** The deepest heading. */
+  depth: number;
+  /** Of a page. */
+  headings: number;
+}
+
+/** A sentence or heading of which more is not kept: some texts have none. */
+const LONGEST_SENTENCE = 300;
+const cut = (text: string): string =>
+  text.length <= LONGEST_SENTENCE ? text : text.slice(0, LONGEST_SENTENCE).replace(/[\ud800-\udbff]$/, "");
+/** The anchor of a heading that was cut is as long as that was: its page is near enough. */
+const anchor = (id: string): string => (id.length > LONGEST_SENTENCE ? "" : id);
+
+/** Where words stand without spaces, sentences do too. */
+const SENTENCE_END = /[.!?](?=\s)|[。！？]/;
+
+function firstSentence(line: string): string {
+  return cut(line.slice(0, line.search(SENTENCE_END) + 1 || line.length));
+}
+
+const whole: Level = { scope: "titles and text", shorten: (text) => text, depth: 6, headings: Infinity };
+const sentences: Level = {
+  scope: "titles and first sentences",
+  shorten: (text) => text.split("\n").map(firstSentence).join("\n"),
+  depth: 6,
+  headings: Infinity,
+};
+const headingsTo = (depth: number): Level => ({
+  scope: "titles and headings",
+  shorten: () => "",
+  depth,
+  headings: Infinity,
+});
+const firstHeadings = (headings: number): Level => ({
+  ...headingsTo(2),
+  scope: "titles and first headings",
+  headings,
+});
+const titles: Level = { ...headingsTo(0), scope: "titles", headings: 0 };
+const LEVELS = [whole, sentences, ...[6, 3, 2].map(headingsTo), ...[64, 32, 16, 8, 4].map(firstHeadings)];
+
+/** What a reader may search, and what for. */
+interface SearchIndex {
+  json: string;
+  scope: string;
+}
+
+function sectionsOf({ title, headings, sections }: DocsPage, level: Level): Section[] {
+  const { shorten, depth: deepest } = level;
+  const below = (i: number): string => shorten(sections[i] ?? "");
+  const all = headings.map(({ text, id, depth }, i): Section =>
+    text === title || depth > deepest ? ["", "", below(i + 1)] : [cut(text), anchor(id), below(i + 1)],
+  );
+  const found = [["", "", below(0)] as Section, ...all].filter(([heading, , text]) => heading !== "" || text !== "");
+  return found.slice(0, level.headings);
+}
+
+/** Entries as far as there is room, and whether that was for all. */
+function indexOf(pages: readonly DocsPage[], level: Level): { json: string; whole: boolean } {
+  const entries: string[] = [];
+  let room = MOST - 2;
+  for (const page of pages) {
+    const entry: Entry = [page.title, relativeUrl("", page.address), sectionsOf(page, level)];
+    const json = JSON.stringify(entry);
+    room -= Buffer.byteLength(json) + 1;
+    if (room < 0) break;
+    entries.push(json);
+  }
+  return { json: `[${entries.join()}]`, whole: room >= 0 };
+}
+
+/** All text; where that is too much the first sentence of each paragraph, then headings alone, as deep and as many as there
+ *  is room for, then titles. */
+export function searchIndex(pages: readonly DocsPage[]): SearchIndex {
+  const written = pages.filter(({ source }) => source !== null);
+  for (const level of LEVELS) {
+    const { json, whole } = indexOf(written, level);
+    if (whole) return { json, scope: level.scope };
+  }
+  return { json: indexOf(written, titles).json, scope: titles.scope };
 }

@@ -1,10 +1,10 @@
 /** What a stylesheet names and no page makes a browser ask for: a picture of a rule that is for no element, a font that only
  *  such rules name. An element's classes and ids stand in a page or in a script; where neither has a word, or a beginning
  *  or an end to make it of, nobody has that class. */
-import { decodeHtml } from "../../html/decode.ts";
+
 import type { Files } from "../../base/types.ts";
+import { decodeHtml } from "../../html/decode.ts";
 import type { Budget } from "../budget.ts";
-import { type Named, namesIn } from "./selectors.ts";
 import type { Unanswered } from "./unanswered.ts";
 
 /** Where classes may come from. */
@@ -161,4 +161,42 @@ export function unusedOf(
   const isNobody = (one: Named): boolean =>
     one.names.some((name) => !words.has(name)) || one.pieces.some((piece) => !words.holds(piece));
   return new Set([...wanted].filter(([, all]) => all.every(isNobody)).map(([item]) => item));
+}
+
+/** What an element must be called for the rule of a stylesheet to be for it. Where that is not certain, every element will do. */
+
+/** One of the selectors of a list. */
+interface Named {
+  /** Classes and ids, all of which it must have. */
+  names: readonly string[];
+  /** What must be in a class or id. */
+  pieces: readonly string[];
+}
+
+/** Beyond any selector that somebody wrote. */
+const LONGEST = 2000;
+const DEEPEST = 5;
+const NAME = /[.#]([\w\u0080-\uffff-]{1,200})/g;
+const PIECE = /\[\s{0,9}(?:class|id)\s{0,9}[~|^$*]?=\s{0,9}["']?([^"'\]]{0,60})/gi;
+
+/** `:not(.a)` asks for nothing; what `:is(.a)` asks for is left out. */
+function withoutFunctions(selector: string): string {
+  let left = selector;
+  for (let depth = 0; depth < DEEPEST && left.includes("("); depth++)
+    left = left.replace(/:[\w-]{1,40}\([^()]*\)/g, "");
+  return left;
+}
+
+function namedBy(selector: string): Named {
+  const pieces = [...selector.matchAll(PIECE)].map((match) => match[1]!.trim()).filter((piece) => piece !== "");
+  const names = [...selector.replace(/\[[^[\]]*\]/g, "").matchAll(NAME)].map((match) => match[1]!);
+  return { names, pieces };
+}
+
+/** Null: not known. */
+function namesIn(list: string): Named[] | null {
+  if (list.length > LONGEST) return null;
+  const bare = withoutFunctions(list.replace(/\/\*[^]*?(?:\*\/|$)/g, "")).trim();
+  if (bare === "" || /^@|[\\()&]|\[[^[\],]*,/.test(bare)) return null;
+  return bare.split(",").map(namedBy);
 }

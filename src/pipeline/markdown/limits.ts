@@ -8,7 +8,7 @@ import { stopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
 import { GIVING_UP_ON_MARKDOWN, type Progress } from "../../base/types.ts";
 import type { Rendered, RenderJob } from "./render.ts";
-import type { ThreadReply, ThreadTask } from "./task.ts";
+import type { ThreadReply, ThreadTask } from "./thread.ts";
 
 export interface TimeLimits {
   /** Milliseconds for all pages of a deploy. */

@@ -2,7 +2,7 @@
 import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeEntities } from "../../html/entities.ts";
 import { encodePath } from "../../base/percent.ts";
-import { folderOf } from "./words.ts";
+import { folderOf } from "./text.ts";
 import type { Rewrite } from "../../html/close-html.ts";
 import { isMarkdownName } from "./source.ts";
 

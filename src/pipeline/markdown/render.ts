@@ -1,21 +1,24 @@
 /** One Markdown text as HTML, and what its page needs to know of it. Runs under a time limit, in a thread of its own. */
 import { Marked, type RendererObject, type Token, type Tokens } from "marked";
-import { alertOf } from "./alerts.ts";
+import { alertOf, containers, hasContainers } from "./callouts.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/entities.ts";
-import { type Anchors, createAnchors, splitOwnId, notTheFrames } from "./anchors.ts";
-import { containers, hasContainers } from "./containers.ts";
-import { hasEmoji, withEmoji } from "./emoji.ts";
+import {
+  type Anchors,
+  childrenOf,
+  createAnchors,
+  notTheFrames,
+  sectionsOf,
+  splitOwnId,
+  underlined,
+} from "./headings.ts";
+import { excerptOf, hasEmoji, plainText, spelledText, withEmoji } from "./text.ts";
 import { createFootnotes } from "./footnotes.ts";
 import { highlight } from "./highlight.ts";
 import { partsOf } from "../../html/page.ts";
-import { childrenOf, sectionsOf } from "./sections.ts";
-import { plainText, spelledText } from "./text.ts";
-import { underlined } from "./underlined.ts";
 import { createUndrawn, type Drawing } from "./undrawn.ts";
 import { closeHtml, type Rewrite } from "../../html/close-html.ts";
 import { type BrokenLink, createLinker, type LinkTargets } from "./links.ts";
-import { excerptOf } from "./words.ts";
 
 export interface Heading {
   depth: number;

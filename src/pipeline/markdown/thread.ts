@@ -1,10 +1,10 @@
 /** The thread that `marked` runs in, because only a thread can be given up while the deploy goes on: texts in, pages out,
  *  one after the other. It stays for the next deploy, since code that has run before runs twice as fast. */
-import { parentPort } from "node:worker_threads";
+
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { threadStopwatch } from "./clock.ts";
 import type { LinkTargets } from "./links.ts";
-import { type Rendered, renderMarkdown, type RenderJob } from "./render.ts";
-import type { ThreadReply, ThreadTask } from "./task.ts";
+import { type Rendered, type RenderJob, renderMarkdown } from "./render.ts";
 
 function render(job: RenderJob, targets: LinkTargets): Rendered | null {
   try {
@@ -31,3 +31,20 @@ function run({ port, said, jobs, targets }: ThreadTask): void {
 }
 
 parentPort!.on("message", run);
+
+/** What is said between a deploy and the thread that renders its Markdown. */
+
+export interface ThreadTask {
+  port: MessagePort;
+  /** One `Int32`: how many times the thread has said something about this task. */
+  said: SharedArrayBuffer;
+  jobs: readonly RenderJob[];
+  targets: LinkTargets;
+}
+
+export interface ThreadReply {
+  /** Null: `marked` threw. */
+  rendered: Rendered | null;
+  /** Of this thread alone, so that a machine busy with other things costs no page its time. */
+  cpu_ms: number;
+}

@@ -1,7 +1,7 @@
 /** What a script loads by addresses that stand in it. */
+
 import { distinctReferences, LONGEST_URL, type Reference } from "./reference.ts";
-import { requestsOf } from "./requests.ts";
-import { indexed, type Indexed, literalOf, sticky, uses } from "./script-words.ts";
+import { indexed, type Indexed, literalOf, sticky, uses } from "./script-code.ts";
 
 export interface ScriptReferences {
   /** Import specifiers. A bare name in a dynamic import is often guarded, so only static ones count as needed. */
@@ -123,4 +123,198 @@ export function scriptReferences(source: string): ScriptReferences {
     required: requiredBy(script, literal),
     sets_title: !uses(script, "document.title", TITLE).next().done,
   };
+}
+
+/** What a script asks for by fetch and its elders, as far as the address stands in it. */
+
+interface Requests {
+  /** What may be a file. */
+  files: readonly string[];
+  /** The script joins more to it. */
+  beginnings: readonly string[];
+  /** Asked of an address that need not be a file: a method, or text joined to it. Only its host can be judged. */
+  calls: readonly string[];
+}
+
+/** A constant, alone or with more joined to it. Names of one or two letters are a minifier's: they mean much at once. */
+const CONSTANT = sticky(" \\( ([A-Za-z_$][\\w$]{2,99}) (?:([),])|\\+ (?:LITERAL ([),+]))?)");
+const SECOND_ARGUMENT = sticky(" \\( LITERAL , LITERAL ([),+])");
+const MEMBER_ARGUMENT = sticky("(?:\\.\\w{1,20})? \\( LITERAL");
+const NAME = sticky("(?:\\.\\w{1,20})? \\( ([A-Za-z_$][\\w$]{0,99}) [),+]");
+const VALUE = sticky(" : LITERAL");
+
+/** Addresses whose host or scheme may be at fault. */
+const NEAR_OR_PLAIN = /^(?:http|ws):\/\/(?!www\.w3\.org\/)|^(?:https|wss):\/\/(?:localhost|[\d[])/i;
+const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
+const GLOBAL_FETCH = /(?:^|[^\w$.])(?:(?:window|self|globalThis)\.)?$/;
+const CALLERS = ["fetch", "WebSocket", "EventSource", "axios"];
+/** A folder or, before a query, a file: a mere word is an endpoint, which a service worker may answer. */
+const NAMES_PLACE = /^[^?#]*(?:\/|\.\w+[?#])/;
+/** Each costs a pass over the code. */
+const MOST_CONSTANTS = 20;
+/** Each costs a look at what it stands in. */
+const MOST_BEGINNINGS = 100;
+
+/** Whether the arguments that follow an address name a method: then it is an endpoint, not a file. */
+const namesMethod = (code: string, at: number): boolean => /^[^)]{0,300}?\bmethod\b/.test(code.slice(at, at + 320));
+/** The same where calls may stand between: better one too many is left out. */
+const mayNameMethod = (code: string, at: number): boolean => /\bmethod\b/.test(code.slice(at, at + 320));
+
+class Reader {
+  readonly files: string[] = [];
+  readonly calls: string[] = [];
+  readonly beginnings = new Set<string>();
+  private readonly constants = new Map<string, string | null>();
+
+  constructor(private readonly script: Indexed) {}
+
+  /** Behind the beginning of a query the path is whole, whatever is joined to it. */
+  private joined(url: string, { index, 0: { length } }: RegExpExecArray): void {
+    const { code } = this.script;
+    this.calls.push(url);
+    if (mayNameMethod(code, index + length)) return;
+    if (!NAMES_PLACE.test(url)) return;
+    if (/[?#]/.test(url)) this.files.push(url);
+    else if (this.beginnings.size < MOST_BEGINNINGS && !this.beginnings.has(url)) {
+      if (!waitsForEvent(this.script, index)) this.beginnings.add(url);
+    }
+  }
+
+  private asked(url: string, end: string, match: RegExpExecArray): void {
+    if (end === "+") this.joined(url, match);
+    else {
+      const endpoint = end === "," && namesMethod(this.script.code, match.index + match[0].length);
+      (endpoint ? this.calls : this.files).push(url);
+    }
+  }
+
+  private constant(name: string): string | null {
+    if (this.constants.size >= MOST_CONSTANTS && !this.constants.has(name)) return null;
+    return this.constants.getOrInsertComputed(name, () => constantOf(this.script, name));
+  }
+
+  private named(match: RegExpExecArray): void {
+    const [, name, alone, , behind] = match;
+    const value = this.constant(name!);
+    if (value === null) return;
+    if (alone !== undefined) this.asked(value, alone, match);
+    else if (behind !== undefined) this.asked(value + literalOf(this.script, match, 3), behind, match);
+    else this.joined(value, match);
+  }
+
+  private places(word: string, after: RegExp): RegExpExecArray[] {
+    const { code } = this.script;
+    const all = [...uses(this.script, word, after, true)];
+    if (word !== "fetch") return all;
+    return all.filter(({ index }) => GLOBAL_FETCH.test(code.slice(Math.max(0, index - 17), index - 5)));
+  }
+
+  read(): void {
+    const { script } = this;
+    for (const word of ["fetch", "getJSON", "getScript"]) {
+      for (const match of this.places(word, ARGUMENT)) this.asked(literalOf(script, match), match[2]!, match);
+      for (const match of this.places(word, CONSTANT)) this.named(match);
+    }
+    for (const match of uses(script, "open", SECOND_ARGUMENT, true)) {
+      const [method, url] = [literalOf(script, match), literalOf(script, match, 2)];
+      if (/^get$/i.test(method)) this.asked(url, match[3] === "+" ? "+" : ")", match);
+      else if (HTTP_METHOD.test(method)) this.calls.push(url);
+    }
+    for (const word of CALLERS.slice(1)) {
+      this.calls.push(...uses(script, word, MEMBER_ARGUMENT).map((match) => literalOf(script, match)));
+    }
+    this.calls.push(...uses(script, "baseURL", VALUE).map((match) => literalOf(script, match)));
+  }
+}
+
+/** `const API = "http://…"` and then `fetch(API + …)`: the commonest way to write it. Begun at the addresses, for names in
+ *  minified code have one letter. */
+function callsByConstant(script: Indexed): string[] {
+  const { code, literals } = script;
+  const called = new Set(CALLERS.flatMap((word) => [...uses(script, word, NAME)].map((match) => match[1]!)));
+  if (called.size === 0) return [];
+  const numbers = literals.flatMap((text, number) => (NEAR_OR_PLAIN.test(text) ? [number] : []));
+  return numbers.slice(0, MOST_CONSTANTS).flatMap((number) => {
+    const at = code.indexOf(`"${number}"`);
+    const name = /([A-Za-z_$][\w$]{0,99})\s{0,9}=\s{0,9}$/.exec(code.slice(Math.max(0, at - 120), at))?.[1];
+    const alone = /^"\d+"\s{0,99}(?:[;,}\n]|$)/.test(code.slice(at, at + 120));
+    return alone && name !== undefined && called.has(name) ? [literals[number]!] : [];
+  });
+}
+
+function requestsOf(script: Indexed): Requests {
+  const reader = new Reader(script);
+  reader.read();
+  const calls = [...new Set([...reader.calls, ...callsByConstant(script)])];
+  return { files: reader.files, beginnings: [...reader.beginnings], calls };
+}
+
+/** A name that a script gives one literal and nothing else, ever. */
+
+const WORD = /[\w$]/;
+const BEFORE = /(?:^|[^\w$.])(?:const|let|var)\s{1,9}$/;
+const ASSIGNED_TEXT = sticky(" = LITERAL ([;,)}]|\\n|$)");
+const CHANGED = sticky(" (?:=(?!=)|(?:[-+*/%&|^]|\\?\\?|&&|\\|\\||\\*\\*|<<|>>>?)=(?!=)|\\+\\+|--)");
+/** It may be a parameter, or a part of one: in its function it means something else. */
+const PARAMETER = sticky(" [^();]{0,200}\\) (?:=>|\\{)");
+const ARROW = sticky(" =>");
+
+const matches = (pattern: RegExp, code: string, at: number): RegExpExecArray | null => {
+  pattern.lastIndex = at;
+  return pattern.exec(code);
+};
+
+/** Null where it is given none, or may be given another. One pass over the code, with a short look at each place. */
+function constantOf(script: Indexed, name: string): string | null {
+  const { code } = script;
+  let value: string | null = null;
+  for (let at = code.indexOf(name); at >= 0; at = code.indexOf(name, at + name.length)) {
+    const end = at + name.length;
+    const before = code[at - 1] ?? " ";
+    if (WORD.test(before) || before === "." || WORD.test(code[end] ?? " ")) continue;
+    const given = matches(ASSIGNED_TEXT, code, end);
+    if (given && value === null && BEFORE.test(code.slice(Math.max(0, at - 20), at))) value = literalOf(script, given);
+    else if (matches(CHANGED, code, end) || matches(PARAMETER, code, end) || matches(ARROW, code, end)) return null;
+  }
+  return value;
+}
+
+/** Whether code runs only once somebody does something: it stands in a function that is given to an event. */
+
+/** Characters looked back over for the functions that something stands in. */
+const BACK = 4000;
+/** Functions in each other. */
+const DEEPEST = 20;
+/** Characters before a function's body that tell what it is given to. */
+const HEAD = 200;
+const FUNCTION =
+  "(?:async\\s{0,9})?(?:function\\b[^(){}]{0,60}\\([^(){}]{0,80}\\)|(?:\\([^(){}]{0,80}\\)|[\\w$]{1,40})\\s{0,9}=>)";
+const PROPERTY = "\\bon(?!load|ready|message|open|error)\\w{2,30}\\s{0,9}[=:]";
+const METHOD =
+  "(?:\\.(?:on|one|bind|live|click|dblclick|change|submit|hover|focus|blur|input|(?:key|mouse|pointer|touch)\\w{2,9})|addEventListener)";
+const GIVEN = new RegExp(
+  `(?:${PROPERTY}|${METHOD}\\s{0,9}\\(\\s{0,9}((?:"\\d+"\\s{0,9},\\s{0,9}){0,2}))\\s{0,9}${FUNCTION}\\s{0,9}$`,
+);
+/** Events that nobody brings about. */
+const BY_ITSELF = /^(?:load|DOMContentLoaded|ready|pageshow|message|open|error|deviceready)$/;
+
+function isHandler({ code, literals }: Indexed, at: number): boolean {
+  const given = GIVEN.exec(code.slice(Math.max(0, at - HEAD), at));
+  if (!given) return false;
+  const event = /\d+/.exec(given[1] ?? "")?.[0];
+  return event === undefined || !BY_ITSELF.test(literals[Number(event)]!);
+}
+
+/** `at`: where in the code it stands. */
+function waitsForEvent(script: Indexed, at: number): boolean {
+  const { code } = script;
+  const called = /[\w$.]{0,99}$/.exec(code.slice(Math.max(0, at - 99), at))![0].length;
+  if (isHandler(script, at - called)) return true; // an arrow function without braces
+  let [closed, opened] = [0, 0];
+  for (let index = at - 1; index >= Math.max(0, at - BACK) && opened < DEEPEST; index--) {
+    if (code[index] === "}") closed++;
+    else if (code[index] === "{" && closed > 0) closed--;
+    else if (code[index] === "{" && (opened++, isHandler(script, index))) return true;
+  }
+  return false;
 }

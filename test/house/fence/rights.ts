@@ -2,13 +2,16 @@
 import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
 
 /** A room is a folder of src (`store/notes`), or a door (`cli.ts`). A right is a
- *  room, or a single file by its path. A row speaks for the folders below it that have none of their own. */
+ *  room, or a single file by its path. A row is for a room and the folders below it that have none of their own, or for a
+ *  single file. */
 const VOCABULARY = "base";
 /** The store's files that bind operations or are entries; the others at its root hold nouns, and rows beside their SQL. */
 const STORE_DOORS = ["index", "operations", "groups", "writer", "writer-thread"].map((name) => `src/store/${name}.ts`);
 /** What others may name of the store: its doors, and the types of the rest but for its backends. */
 const STORE = ["store", "store/people", "store/notes"];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
+/** Stages of the pipeline that are one file. A file with a row of its own is no part of its room's right. */
+const FILE_STAGES = ["spa", "rules"].map((stage) => `src/pipeline/${stage}.ts`);
 const CLIENT = [
   "client",
   ...["version-id", "reserved-paths", "visible", "units", "random"].map((name) => `src/base/${name}.ts`),
@@ -28,15 +31,14 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "store/sqlite": [VOCABULARY, "run", "store", "store/people", "store/notes", "store/disk", "store/backup"],
   "store/disk": [VOCABULARY, "run", "store"],
   "store/backup": [VOCABULARY, "run", "store", "store/sqlite", "store/disk"],
-  pipeline: [...JUDGED, ...["archive", "docs", "spa", "abuse", "lint", "rules"].map((stage) => `pipeline/${stage}`)],
+  pipeline: [...JUDGED, ...["archive", "docs", "abuse", "lint"].map((stage) => `pipeline/${stage}`), ...FILE_STAGES],
   "pipeline/archive": JUDGED,
   "pipeline/markdown": [...JUDGED, "run"],
   "pipeline/docs": [...JUDGED, "pipeline/markdown"],
-  "pipeline/spa": JUDGED,
   "pipeline/references": JUDGED,
   "pipeline/abuse": [...JUDGED, "pipeline/references"],
   "pipeline/lint": [...JUDGED, "pipeline/references"],
-  "pipeline/rules": JUDGED,
+  ...Object.fromEntries(FILE_STAGES.map((stage) => [stage, JUDGED])),
   serve: [VOCABULARY, "run", "html", "http", "rules", ...STORE],
   comments: [VOCABULARY, "run", "html", "http", "api/shapes", ...STORE],
   coding: [VOCABULARY, "run", "http"],
@@ -75,8 +77,9 @@ export function roomOf(path: string): string {
   return parts[0] === "src" ? parts.slice(1, -1).join("/") : path;
 }
 
-/** The room whose row speaks for `path`; null where none does. */
+/** The file or the room whose row is for `path`. Null if there is none. */
 function rowOf(path: string): string | null {
+  if (path in ROWS) return path;
   for (let room = roomOf(path); ; room = room.slice(0, room.lastIndexOf("/"))) {
     if (room in ROWS || JOIN.has(room)) return room;
     if (!room.includes("/")) return null;

@@ -1,8 +1,37 @@
+/** The functions of a script: which of them run by themselves when the page loads, and which wait for somebody. A name
+ *  counts wherever it is called. */
+
+/** The functions of all scripts of a page: what one declares another may call. */
+export class Functions {
+  private readonly bodies: Body[] = [{ parent: -1, name: "", at_once: true }];
+  private readonly calls: Call[] = [];
+
+  /** The function around each of the rising `places`. `literals` are those of the code. */
+  add(code: string, literals: readonly string[], places: readonly number[]): number[] {
+    return new Reader(code, literals, this.bodies, this.calls).read(places);
+  }
+
+  /** The functions that run by themselves. */
+  running(): ReadonlySet<number> {
+    const { bodies, calls } = this;
+    const named = Map.groupBy(bodies.keys(), (id) => bodies[id]!.name);
+    const held = Map.groupBy(bodies.keys(), (id) => (bodies[id]!.at_once ? bodies[id]!.parent : -1));
+    const called = Map.groupBy(calls, ({ within }) => within);
+    const running = new Set([0]);
+    for (const id of running) {
+      for (const inner of held.get(id) ?? []) running.add(inner);
+      const names = new Set((called.get(id) ?? []).map(({ name }) => name));
+      for (const name of names) for (const one of (name && named.get(name)) || []) running.add(one);
+    }
+    return running;
+  }
+}
+
 /** Where the functions of a script begin and end, and what is done with each: told by brackets and the words before them,
  *  in one pass whose time grows with the length alone. */
 
 /** Of a function: what has to happen before it runs. */
-export interface Body {
+interface Body {
   /** The function that it stands in; 0 is the script itself. */
   parent: number;
   name: string;
@@ -11,7 +40,7 @@ export interface Body {
 }
 
 /** Of a name, in the function that stands there. */
-export interface Call {
+interface Call {
   name: string;
   within: number;
 }
@@ -66,7 +95,7 @@ const [EQUALS, GREATER, COMMA, SEMICOLON, NEWLINE] = [61, 62, 44, 59, 10];
 const isWord = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95 || code === 36;
 
-export class Reader {
+class Reader {
   private readonly open: Bracket[] = [];
   private within = 0;
   /** The last character that is no blank. */

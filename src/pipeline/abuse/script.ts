@@ -1,6 +1,6 @@
 /** A script as the scan reads it: strings put together, what a name stands for, and the address that an expression begins
  *  with. It runs nothing. */
-import { scriptCode } from "../../references/script-code.ts";
+import { scriptCode } from "../references/script-code.ts";
 
 export interface Script {
   /** Without strings and comments: each literal as `"n"`. `a["b"]` is `a.b`. */

@@ -1,17 +1,15 @@
-/** `_redirects` and `_headers` of an upload: each line that does nothing, or not what was written, is told with file, line
- *  and what to write (BEYOND 2 and 3). What counts is read by src/rules, here as when the version is served. */
-import { isMarkup, mediaType } from "../../base/media-types.ts";
-import { resolve } from "../../base/resolve.ts";
-import { HEADERS, readHeaders } from "../../rules/headers.ts";
-import { brief } from "../../rules/lines.ts";
-import { fileAt } from "../../rules/answer.ts";
-import { isPattern, matchPattern, readPattern } from "../../rules/pattern.ts";
-import { type ReadRule, REDIRECTS, type Redirects } from "../../rules/redirects.ts";
-import { ringsOf } from "../../rules/rings.ts";
-import { isOwnPath, pathOfTarget } from "../../rules/target.ts";
-import { type HeaderBlock, leadsOn, type RedirectRule, type RuleProblem } from "../../rules/types.ts";
-import type { Draft, Files, Finding, SiteContext } from "../../base/types.ts";
-import { show } from "../show.ts";
+/** Checks `_redirects` and `_headers` of an upload: a warning names each line that does nothing, or not what was written, with
+ *  the file, the line and the change to make (BEYOND 2 and 3). src/rules reads the lines, here and when serving. */
+import { isMarkup, mediaType } from "../base/media-types.ts";
+import { resolve } from "../base/resolve.ts";
+import { HEADERS, readHeaders } from "../rules/headers.ts";
+import { brief, type HeaderBlock, leadsOn, type RedirectRule, type RuleProblem } from "../rules/lines.ts";
+import { fileAt } from "../rules/answer.ts";
+import { isPattern, matchPattern, readPattern } from "../rules/pattern.ts";
+import { type ReadRule, REDIRECTS, type Redirects, ringsOf } from "../rules/redirects.ts";
+import { isOwnPath, pathOfTarget } from "../rules/target.ts";
+import type { Draft, Files, Finding, SiteContext } from "../base/types.ts";
+import { show } from "./show.ts";
 
 export function checkRules(draft: Draft, { rules, problems }: Redirects, site: Pick<SiteContext, "anonymous">): Draft {
   const { files } = draft;
@@ -71,7 +69,7 @@ function problemsOf(
   return problems;
 }
 
-/** The file that answers a path, or leads to its slash; null: none does. */
+/** The file that answers a path, or whose folder the path leads to. Null if there is none. */
 function answering(names: Names, from: string): string | null {
   const found = resolve(names, from);
   if (found.kind === "redirect") return "a folder of that name";
@@ -85,7 +83,7 @@ const showsNothing = ({ line, to }: RedirectRule): RuleProblem => ({
   fix_recipe: "Write the path of a file that you deploy; a folder's with its slash.",
 });
 
-/** A page's type is neither given nor taken away. */
+/** A line of `_headers` neither makes a file a page nor changes the type of a page. */
 function typesRefused(block: HeaderBlock, files: Files): RuleProblem[] {
   const lines = block.lines.filter(({ name }) => name.toLowerCase() === "content-type");
   const pattern = lines.length === 0 ? null : readPattern(block.path);

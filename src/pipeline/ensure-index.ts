@@ -54,7 +54,7 @@ export function ensureIndex(draft: Draft, progress: Progress, name?: string): Dr
   return { ...made, written: new Map([...(draft.written ?? []), [INDEX, new Uint8Array()]]) };
 }
 
-/** The list of an upload's files, for `/`: its pictures, and a link to every file, by folder. */
+// The list of an upload's files, for `/`: its pictures, and a link to every file, by folder.
 
 /** Types that browsers show as a picture. */
 const PICTURE = /\.(?:png|apng|jpe?g|jfif|gif|webp|avif|svg|bmp|ico)$/i;

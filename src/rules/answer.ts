@@ -127,8 +127,8 @@ export function fileAt<File>(files: Named<File>, path: string): { name: string; 
 }
 const isPage = (name: string): boolean => /\.(?:html?|xhtml|xht|shtml)$/i.test(name);
 
-/** What a rule shows at a path in the place of a file of that name, or where there is none: for whoever asks which page an
- *  address is. Where a rule leads elsewhere, it is that address's own page. */
+// What a rule shows at a path in the place of a file of that name, or where there is none: for whoever asks which page
+// an address is. Where a rule leads elsewhere, it is that address's own page.
 
 /** `path` is percent-encoded. Throws `invalid_path`. */
 export const shownByRule =

@@ -150,7 +150,7 @@ function counted(opened: readonly Open[], problems: RuleProblem[]): HeaderBlock[
   return full.slice(0, MOST_BLOCKS);
 }
 
-/** Which types `_headers` may give: none that a browser shows as a page, for pages are what the abuse scan read (BEYOND 3). */
+// Types that `_headers` may set: none that a browser shows as a page, because the abuse scan read the pages (BEYOND 3).
 
 /** One type with its parameters, and nothing that readers could take apart in two ways: a browser believes the last of a
  *  list, and parts of `multipart` bring types of their own. */

@@ -71,7 +71,7 @@ export function brief(written: string): string {
   return visible(characters.length > 60 ? `${characters.slice(0, 60).join("")}…` : written);
 }
 
-/** What `_redirects` and `_headers` say, read (BEYOND 2 and 3). */
+// The parsed lines of `_redirects` and `_headers` (BEYOND 2 and 3).
 
 /** A line of `_redirects`. */
 export interface RedirectRule {

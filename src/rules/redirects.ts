@@ -187,7 +187,7 @@ function overLimit(line: number, kind: keyof typeof MOST, count: number): RulePr
   };
 }
 
-/** Redirects that lead to each other (BEYOND 2): looked for when a site is deployed. */
+// Redirects that lead to each other (BEYOND 2). They are searched for at deploy.
 
 /** Lines without `*` and names whose redirects lead round in a ring. */
 export function ringsOf(rules: readonly ReadRule[]): RuleProblem[] {

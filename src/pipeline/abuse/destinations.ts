@@ -91,8 +91,8 @@ export function localForms(sent: readonly { risk: Risk; to: Destination }[], pat
   });
 }
 
-/** To whom a page sends what its visitors enter: to the site itself, to another domain, or elsewhere. A site is a domain of
- *  its own: its host and its version hosts are the same, every other host is another. */
+// To whom a page sends what its visitors enter: to the site itself, to another domain, or elsewhere. A site is a domain
+// of its own: its host and its version hosts are the same, every other host is another.
 
 type Destination =
   /** `where`: the host as it is shown, for a host may have megabytes; or what stands for one that cannot be known. */

@@ -115,7 +115,7 @@ export const emptyFacts = (noscript = false): PageFacts => ({
   frames: [],
 });
 
-/** What the fields of a page ask for. */
+// The information that the fields of a page ask for.
 
 /** Nobody types a secret into these. */
 const NOT_TYPED = new Set(

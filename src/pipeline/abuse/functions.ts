@@ -27,8 +27,8 @@ export class Functions {
   }
 }
 
-/** Where the functions of a script begin and end, and what is done with each: told by brackets and the words before them,
- *  in one pass whose time grows with the length alone. */
+// Where the functions of a script begin and end, and what is done with each: told by brackets and the words before
+// them, in one pass whose time grows with the length alone.
 
 /** Of a function: what has to happen before it runs. */
 interface Body {

@@ -101,7 +101,7 @@ export class PageCode {
   }
 }
 
-/** The code that stands in a page itself: its scripts, event attributes, and what is at `data:` addresses. */
+// The code that stands in a page itself: its scripts, event attributes, and what is at `data:` addresses.
 
 /** What a `data:` address holds; null for all others. */
 export function inAddress(address: string): { type: string; text: string } | null {

@@ -111,7 +111,7 @@ export function readPage(parts: Iterable<Part>, budget: Budget, nested = false, 
   return facts;
 }
 
-/** What the elements of a page tell of it, each when its tag is read. */
+// The facts of a page that each element adds when its tag is read.
 
 type Opened = Extract<Part, { kind: "open" }>;
 type Attributes = ReadonlyMap<string, string>;
@@ -270,9 +270,10 @@ function wordsSince({ text, length }: Place, from: number): string {
   return decodeEntities(pieces.join(" ")).trim();
 }
 
-/** Which forms a field belongs to by its place, as browsers see it: the form that is open, and where its end tag came while
- *  other elements in it were open, still that form, for what follows lies inside it. A form in an open form is none. Where
- *  that is doubtful (in a select some browsers drop a form's tag, a template takes each), a field belongs to each. */
+// Which forms a field belongs to by its place, as browsers see it: the form that is open, and where its end tag came
+// while other elements in it were open, still that form, for what follows lies inside it. A form in an open form is
+// none. Where that is doubtful (in a select some browsers drop a form's tag, a template takes each), a field belongs to
+// each.
 
 interface OpenForm {
   form: Form;

@@ -16,7 +16,7 @@ import { fastRedirect } from "./redirects.ts";
 import { readScript, type Script } from "./script.ts";
 import type { Judged, Look } from "./signal.ts";
 
-/** Pages that put a command on their visitors' clipboard and have them run it. */
+// Pages that put a command on their visitors' clipboard and have them run it.
 
 const HUMAN =
   /verify (?:that )?you(?:'|’| a)re (?:a )?human|verify you are not a robot|prove (?:that )?you(?:'|’| a)re (?:a )?human|human verification|i(?:'|’| a)m not a robot/i;
@@ -50,7 +50,7 @@ const pastedCommand: Look = ({ page, path, code }) => {
   };
 };
 
-/** A page that asks for what opens a wallet: the words of its recovery phrase, its key, its keystore. */
+// Pages that ask for the key of a wallet: the words of its recovery phrase, its key, its keystore.
 
 /** Characters of text between a field and the words that explain it. */
 const NEAR = 800;
@@ -111,8 +111,8 @@ const walletKey: Look = ({ page }) => {
   };
 };
 
-/** A form that a script writes in plain words, asks for a secret and sends it to another domain. What is decoded first is
- *  hidden, and refused as if it stood in the page; what stands in plain words may be an example that nobody writes. */
+// A form that a script writes in plain words, asks for a secret and sends it to another domain. What is decoded first
+// is hidden, and refused as if it stood in the page; what stands in plain words may be an example that nobody writes.
 
 /** Bytes of an uploaded file from which on it is a program's, not a page's. */
 const LARGE_FILE = 200_000;

@@ -84,8 +84,8 @@ export function readEntry(zip: Buffer, at: number): ZipEntry {
   };
 }
 
-/** The extra fields of a header. Only two concern us; the others need to be well-formed, so that all readers agree on
- *  where they end. */
+// The extra fields of a header. Only two concern us; the others need to be well-formed, so that all readers agree on
+// where they end.
 
 interface Extra {
   /** Data of the ZIP64 field (0x0001). */
@@ -141,7 +141,7 @@ export function widen(fields: readonly Narrow[], zip64: Buffer | null): number[]
   });
 }
 
-/** From the bytes of an entry's name to text. */
+// Turns the bytes of an entry's name into text.
 
 const UTF8 = 0x800;
 /** A byte order mark stays, to be refused with the other invisible characters. */

@@ -68,7 +68,7 @@ const warningsOf = (files: readonly Unpacked[]): Warning[] => [
   ...files.flatMap(({ path }) => [...reservedPath(path), ...windowsUnsafe(path)]),
 ];
 
-/** Folders whose index is called otherwise than `index.html`: IIS, old editors and Windows leave such names. */
+// Folders whose index has another name than `index.html`: IIS, old editors and Windows leave such names.
 
 /** Gives such a folder an `index.html` of the same bytes. The uploaded name stays reachable. */
 function fixIndexCase(draft: Draft): Draft {
@@ -97,7 +97,7 @@ function otherIndexes(paths: Iterable<string>): Map<string, string> {
   return best;
 }
 
-/** Paths that are served, or dropped, otherwise than their author may expect. */
+// Warnings about paths that are served, or dropped, in a way that their author may not expect.
 
 const WINDOWS_UNSAFE = /[<>:"|?*]|[. ]$/;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\.|$)/i;

@@ -48,7 +48,7 @@ function whyUnsafeSegment(segment: string): string | null {
   return Buffer.byteLength(segment) > LONGEST_SEGMENT ? `has a segment over ${LONGEST_SEGMENT} bytes` : null;
 }
 
-/** Judges the paths of a deploy together. */
+// Judges the paths of a deploy together.
 
 interface Named {
   name: string;

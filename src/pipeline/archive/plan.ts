@@ -37,7 +37,7 @@ export function planUpload(list: Uint8Array, limits: Limits): PlannedUpload {
   return { version_id: versionIdOf(digest), digest, hashes: [...new Set(files.map(({ sha256 }) => sha256))] };
 }
 
-/** A list of files, as a plan and a delta write it down in JSON: `{files: [{path, sha256, bytes}]}` (BEYOND 6). */
+// A list of files, as a plan and a delta write it down in JSON: `{files: [{path, sha256, bytes}]}` (BEYOND 6).
 
 /** A file by its name and its hash. */
 export interface Listed extends Named {

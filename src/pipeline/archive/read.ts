@@ -62,8 +62,8 @@ export function refuseLongList(files: readonly { name: string; bytes: number }[]
 
 const isFolderName = (name: Buffer): boolean => name.at(-1) === 0x2f || name.at(-1) === 0x5c;
 
-/** Local headers: each must say what the directory says, and together with their data they must fill the archive from its
- *  first byte to the directory. Then no byte is read twice and none is left for another reader to find a file in. */
+// Local headers: each must say what the directory says, and together with their data they must fill the archive from
+// its first byte to the directory. Then no byte is read twice and none is left for another reader to find a file in.
 
 const SIGNATURE = 0x04034b50;
 const LENGTH = 30;

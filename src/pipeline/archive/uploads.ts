@@ -92,7 +92,7 @@ function refuseOverLimits(files: readonly Named[], { max_files, max_bytes }: Lim
     );
 }
 
-/** Judges what kind of thing an entry is: a site is made of plain files that are stored or deflated. */
+// Judges the kind of an entry: a site is made of plain files that are stored or deflated.
 
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const PATCH = 0x20;

@@ -244,7 +244,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   };
 }
 
-/** What a Markdown site cannot put right by itself: links to files that are not there, texts that take too long. */
+// Warnings about mistakes that a Markdown site cannot mend: links to missing files, texts that take too long.
 
 function tooComplex(path: string): Warning {
   return {

@@ -135,7 +135,7 @@ export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): stri
   return links && `<nav class="turn" aria-label="Previous and next page">${links}</nav>`;
 }
 
-/** The page of a folder whose index nobody wrote: every page in it and below it, with its first words. */
+// The page of a folder that has no index: every page in it and below it, with its first words.
 
 /** Folders inside folders each list what is below them: past this many characters the rest is counted only. */
 const LONGEST_EXCERPT = 200_000;

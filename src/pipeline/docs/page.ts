@@ -85,7 +85,7 @@ ${list && `<nav id="docs:contents" class="contents" popover aria-label="On this 
 `;
 }
 
-/** Light and dark as the reader's machine is set, until the reader says otherwise: `data-theme` of the page. */
+// The colour scheme: as the reader's machine is set, until the reader chooses another, in `data-theme` of the page.
 
 const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}/g;
 

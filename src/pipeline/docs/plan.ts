@@ -88,7 +88,7 @@ export function planDocs(files: Files): Plan | null {
   return { pages, addresses, overviews };
 }
 
-/** All pages of a docs site in the order that its navigation shows: a folder at a time, its index first. */
+// All pages of a docs site in the order that its navigation shows: a folder at a time, its index first.
 
 export interface DocsPage {
   /** Null: an overview that nobody wrote. */

@@ -64,7 +64,7 @@ export function placeAt(folder: string): Place {
   return { folder, url, links: new Map() };
 }
 
-/** What the search looks through: titles, headings and text, as much as is worth loading. */
+// The index of the search: titles, headings and as much text as is worth loading.
 
 /** Bytes of the index: a reader loads it at the first key. */
 const MOST = 300_000;

@@ -81,8 +81,8 @@ export function lintContent(draft: Draft, pages: readonly PageFile[], read: Page
   ];
 }
 
-/** Private keys and tokens in files that everybody could read: forms that their issuers made recognisable, and nothing
- *  that merely looks random. Keys made for browsers (`AIza…`, `pk_live_…`) are none. */
+// Private keys and tokens in files that everybody could read: forms that their issuers made recognisable, and nothing
+// that merely looks random. Keys made for browsers (`AIza…`, `pk_live_…`) are none.
 
 interface Secret {
   /** "a GitHub token" */

@@ -97,7 +97,7 @@ export function lint(
   return { ...draft, warnings: [...warnings, ...left, ...shownOf(foldRepeatedCauses(found))] };
 }
 
-/** One cause, few warnings (PIPELINE 4): a file that a hundred pages miss is one thing to mend. */
+// One cause, few warnings (PIPELINE 4): a file that a hundred pages miss is one thing to mend.
 
 const GRAVEST_FIRST: readonly WarningCode[] = [
   "possible_secret",

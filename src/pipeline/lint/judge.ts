@@ -173,8 +173,8 @@ export class Judge {
   }
 }
 
-/** Was the site made for another folder? Then the addresses that begin with a slash have a prefix too much or too little,
- *  all of them the same: one finding for each prefix. */
+// Was the site made for another folder? Then the addresses that begin with a slash have a prefix too much or too
+// little, all of them the same: one finding for each prefix.
 
 /** What other findings have said already. */
 interface Said {

@@ -163,7 +163,8 @@ export function unusedOf(
   return new Set([...wanted].filter(([, all]) => all.every(isNobody)).map(([item]) => item));
 }
 
-/** What an element must be called for the rule of a stylesheet to be for it. Where that is not certain, every element will do. */
+// What an element must be called for the rule of a stylesheet to be for it. Where that is not certain, every element
+// will do.
 
 /** One of the selectors of a list. */
 interface Named {

@@ -143,7 +143,7 @@ export const containers: TokenizerAndRendererExtension = {
   },
 };
 
-/** GitHub's alerts: a quotation whose first line is `[!NOTE]` and the like. Words behind it are its title. */
+// GitHub's alerts: a quotation whose first line is `[!NOTE]` or the like. Words after it are its title.
 
 const KINDS = new Map([
   ["NOTE", "Note"],

@@ -48,7 +48,7 @@ export function splitOwnId(tokens: readonly Token[]): { id: string | null; token
   return { id: found[1]!, tokens: [...tokens.slice(0, -1), { type: "text", raw: text, text, escaped: false }] };
 }
 
-/** What a page says between its headings, for the search. */
+// The text of a page between its headings, for the search.
 
 /** The blocks in a token, one level down. */
 export function childrenOf(token: Token): readonly Token[] {
@@ -85,8 +85,8 @@ export function sectionsOf(tokens: readonly Token[]): string[] {
 const rowsOf = ({ header, rows }: Tokens.Table): string[] =>
   [header, ...rows].map((row) => oneLine(row.map(({ tokens }) => plainText(tokens)).join(" ")));
 
-/** Headings that are underlined, without `marked`'s thirst: it looks for the line of `=` or `-` through a whole paragraph
- *  and remembers each letter on the way, 200 MB for a paragraph of one. */
+// Headings that are underlined, without `marked`'s thirst: it looks for the line of `=` or `-` through a whole
+// paragraph and remembers each letter on the way, 200 MB for a paragraph of one.
 
 /** Characters within which a paragraph ends or is underlined, or is no heading. */
 const SOON = 10_000;

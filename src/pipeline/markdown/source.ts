@@ -46,8 +46,8 @@ export function readSource(path: string, bytes: Uint8Array): Source {
   return { path, text: withoutImports(body.replace(/\r\n?/g, "\n")), front, recoded };
 }
 
-/** The lines before a page that only programs read. A subset of YAML, read without a YAML parser: one level of
- *  `key: value`, quoted or plain or a block of text. What is beyond it is skipped, never shown and never an error. */
+// The lines before a page that only programs read. A subset of YAML, read without a YAML parser: one level of `key:
+// value`, quoted or plain or a block of text. What is beyond it is skipped, never shown and never an error.
 
 interface FrontMatter {
   title: string | null;

@@ -25,8 +25,8 @@ function spelled(token: Token): string {
   return token.type === "text" && text.includes("&") ? decodeEntities(text) : text;
 }
 
-/** `:rocket:` is 🚀: the names that GitHub has, a list of facts that `emoji.txt` holds as `🚀 rocket, 👍 +1 thumbsup, …`
- *  (scripts/emoji.ts writes it). */
+// `:rocket:` is 🚀: the names that GitHub has, a list of facts that `emoji.txt` holds as `🚀 rocket, 👍 +1 thumbsup, …`
+// (scripts/emoji.ts writes it).
 
 let known: ReadonlyMap<string, string> | undefined;
 
@@ -50,7 +50,7 @@ export function withEmoji(text: string): string {
   return text.replace(SHORTCODE, (written, name: string) => (known ??= read()).get(name) ?? written);
 }
 
-/** Names as words, and texts cut to a length: what titles, navigation and the overview are written with. */
+// Names as words, and texts cut to a length, for titles, navigation and the overview.
 
 /** Longer titles would be repeated on every page. */
 const LONGEST_TITLE = 150;

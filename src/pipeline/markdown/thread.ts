@@ -32,7 +32,7 @@ function run({ port, said, jobs, targets }: ThreadTask): void {
 
 parentPort!.on("message", run);
 
-/** What is said between a deploy and the thread that renders its Markdown. */
+// What is said between a deploy and the thread that renders its Markdown.
 
 export interface ThreadTask {
   port: MessagePort;

@@ -180,8 +180,8 @@ class Lexer {
 export const scriptCode = (source: string, longest: number = LONGEST_LITERAL): ScriptCode =>
   new Lexer(source, longest).run();
 
-/** Where a script's code has one of the few words at which every search begins: patterns that may begin anywhere cost a
- *  hundred times as much. */
+// Where a script's code has one of the few words at which every search begins: patterns that may begin anywhere cost a
+// hundred times as much.
 
 export interface Indexed extends ScriptCode {
   words: ReadonlyMap<string, number[]>;

@@ -125,7 +125,7 @@ export function scriptReferences(source: string): ScriptReferences {
   };
 }
 
-/** What a script asks for by fetch and its elders, as far as the address stands in it. */
+// The addresses that a script asks for by fetch and older functions, if the script contains them as text.
 
 interface Requests {
   /** What may be a file. */
@@ -249,7 +249,7 @@ function requestsOf(script: Indexed): Requests {
   return { files: reader.files, beginnings: [...reader.beginnings], calls };
 }
 
-/** A name that a script gives one literal and nothing else, ever. */
+// Constants: names to which a script assigns one literal and nothing else.
 
 const WORD = /[\w$]/;
 const BEFORE = /(?:^|[^\w$.])(?:const|let|var)\s{1,9}$/;
@@ -279,7 +279,7 @@ function constantOf(script: Indexed, name: string): string | null {
   return value;
 }
 
-/** Whether code runs only once somebody does something: it stands in a function that is given to an event. */
+// Finds out whether code runs only after an event: whether it is in a function that is given to an event.
 
 /** Characters looked back over for the functions that something stands in. */
 const BACK = 4000;

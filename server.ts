@@ -16,13 +16,13 @@ interface Server {
 const EXIT_RECOVER = 70;
 
 const endAtOnce = (): void => process.exit(1);
-/** Until the server is up there is nothing to drain. */
+/** Before the server is up there is nothing to drain. */
 const recoverAtOnce = (): void => process.exit(EXIT_RECOVER);
-/** Ctrl-C and a service manager's stop reach all processes of the group, and the supervisor's SIGTERM comes on top: to a
- *  worker they are one. It ends at once when its supervisor does. */
+/** A worker treats a second signal as the first: Ctrl-C and a service manager's stop reach all processes of the group, and then
+ *  the supervisor's SIGTERM comes too. It ends at once when its supervisor does. */
 const goOn = (): void => {};
 
-/** Whether whoever started this (nohup) wants it to outlive the terminal; Linux alone tells. */
+/** Whether the program that started this (nohup) wants it to outlive the terminal. Only Linux can tell. */
 function outlivesTerminal(): boolean {
   try {
     const ignored = /^SigIgn:\s*(\w+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
@@ -35,7 +35,7 @@ function outlivesTerminal(): boolean {
 /** A terminal that closes ends what was started on it. */
 const isOnTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor)) && !outlivesTerminal();
 
-/** SIGTERM and SIGINT drain, and SIGHUP where a terminal sends it: else that is `onHangup`. */
+/** SIGTERM and SIGINT drain, and so does SIGHUP from a terminal; any other SIGHUP calls `onHangup`. */
 function handleSignals(server: Server, onSecond: () => void, onHangup: () => void): void {
   let draining = false;
   const drain = async (code: number) => {
@@ -74,7 +74,7 @@ async function serve(config: Config): Promise<void> {
   );
 }
 
-/** What a process of the server's own runs. */
+/** The hidden subcommands: what the server's own processes run. */
 const HIDDEN: Readonly<Record<string, () => Promise<unknown>>> = {
   [DEPLOY_COMMAND]: () => import("./src/deploy/worker.ts").then(({ serveDeploys }) => serveDeploys()),
   [CODING_COMMAND]: () => import("./src/coding/worker.ts").then(({ serveCodings }) => serveCodings()),

@@ -27,7 +27,7 @@ export function readCall(args: readonly string[], commands: readonly Command[]):
 }
 
 /** `svc help <command>` is `svc <command> --help`. */
-function helpCall(line: Line, commands: readonly Command[]): CommandCall {
+function helpCall(line: ParsedLine, commands: readonly Command[]): CommandCall {
   const { words } = line;
   words.positionals.shift();
   words.addFlag("help", true);
@@ -48,7 +48,7 @@ const namesOf = (commands: readonly Command[]): string[] =>
     .map(({ name }) => name);
 
 /** Takes the words of the command's name away. */
-function takeCommand({ words: { positionals, flags } }: Line, commands: readonly Command[]): Command {
+function takeCommand({ words: { positionals, flags } }: ParsedLine, commands: readonly Command[]): Command {
   const command = commandNamed(commands, positionals)!;
   positionals.splice(0, command.name.split(" ").length);
   const below = commandsBelow(commands, command.name);
@@ -65,7 +65,7 @@ function noSuchCommand(above: Command, below: readonly Command[], word: string |
   return usage(`There is no ${callOf(above)} ${word}. ${way}`);
 }
 
-interface Line {
+interface ParsedLine {
   words: Words;
   /** How many positionals come before a `--`: only those can name a command. */
   beforeDashes: number;
@@ -74,8 +74,8 @@ interface Line {
 }
 
 /** Reads all words of a call by a table of flags. */
-export function readLine(args: readonly string[], table: readonly Flag[]): Line {
-  const line: Line = { words: new Words(), beforeDashes: 0, unknown: [] };
+export function readLine(args: readonly string[], table: readonly Flag[]): ParsedLine {
+  const line: ParsedLine = { words: new Words(), beforeDashes: 0, unknown: [] };
   for (const word of scanArguments(args, table)) {
     if (word.kind === "argument") {
       line.words.positionals.push(word.argument);
@@ -106,7 +106,7 @@ const callOf = ({ name }: Pick<Command, "name">): string => svc(name);
 
 const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
 
-function givenTo(command: Command, { words, unknown }: Line, commands: readonly Command[]): Given {
+function givenTo(command: Command, { words, unknown }: ParsedLine, commands: readonly Command[]): Given {
   const foreign = [...words.flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
   const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
   if (stranger !== undefined) throw unknownFlag(stranger, command, commands);

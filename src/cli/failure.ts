@@ -1,4 +1,4 @@
-/** Why a command ends without its result: a sentence for a person, a code for a program, the exit code for a shell. */
+/** The failure of a command: a sentence for a person, a code for a program, the exit code for a shell. */
 export class Failure extends Error {
   override readonly name = "Failure";
   constructor(
@@ -26,7 +26,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EMFILE: "cannot be opened: too many files are open",
 };
 
-/** `ENOENT` and the like, of an error of the system. */
+/** The code of an error of the system, such as `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined => (Object(error) as { code?: string }).code;
 
 const OF_THE_ENGINE = [TypeError, RangeError, ReferenceError, SyntaxError];
@@ -37,7 +37,7 @@ export function asFailure(error: unknown): Failure {
   const { code, path, message } = Object(error) as { code?: string; path?: string; message?: string };
   const reason = code === undefined ? undefined : FILE_ERRORS[code];
   if (reason !== undefined && path !== undefined) return new Failure("unreadable", `${path} ${reason}.`);
-  // An engine's own words for a fault of svc tell nobody what to do.
+  // The engine's own words for a fault of svc do not say what to do.
   if (OF_THE_ENGINE.some((kind) => error instanceof kind)) {
     return new Failure("failed", "svc itself has a fault here. Please report what you ran, with svc --version.");
   }

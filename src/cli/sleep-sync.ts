@@ -1,2 +1,2 @@
-/** Waits without letting anything else run: between two tries of what must be done in one step. */
+/** Waits and lets nothing else run: between two tries of a step that must not be interrupted. */
 export const sleepSync = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

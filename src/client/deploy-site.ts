@@ -100,14 +100,14 @@ async function send(request: Request): Promise<Response> {
   return localFetch(url, () => ({ method, headers: Object.fromEntries(headers), body }));
 }
 
-interface Answer {
+interface ServiceAnswer {
   response: Response;
   /** Null if it is no JSON. */
   body: unknown;
   text: string;
 }
 
-async function answerTo(request: Request, handle: Handle): Promise<Answer> {
+async function answerTo(request: Request, handle: Handle): Promise<ServiceAnswer> {
   const { origin } = new URL(request.url);
   const response = await orFail(`could not reach ${origin}`, () => handle(request));
   const text = await orFail(`the answer of ${origin} broke off`, () => readTextAtMost(response)).catch(

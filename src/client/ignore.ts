@@ -163,7 +163,7 @@ const NAMED: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9a-fA-F]/,
 };
 
-interface Member {
+interface ClassMember {
   accepts: Accepts;
   next: number;
 }
@@ -178,7 +178,7 @@ function charAt(pattern: readonly string[], at: number): { char: string; next: n
 const codeOf = (char: string): number => char.codePointAt(0)!;
 
 /** Reads `[:name:]`; undefined if it only begins like one, null if there is no such name. */
-function namedMember(pattern: readonly string[], at: number): Member | null | undefined {
+function namedMember(pattern: readonly string[], at: number): ClassMember | null | undefined {
   if (pattern[at] !== "[" || pattern[at + 1] !== ":") return undefined;
   const close = pattern.indexOf("]", at + 2);
   if (close === -1) return null;
@@ -188,7 +188,7 @@ function namedMember(pattern: readonly string[], at: number): Member | null | un
 }
 
 /** A character or a range. If the end of a range comes before its start, only the start matches, as in Git. */
-function plainMember(pattern: readonly string[], at: number): Member | null {
+function plainMember(pattern: readonly string[], at: number): ClassMember | null {
   const first = charAt(pattern, at);
   if (first === null) return null;
   const { char: low, next } = first;
@@ -203,7 +203,7 @@ function plainMember(pattern: readonly string[], at: number): Member | null {
 
 /** Reads a class, `[…]`. A `]` that comes first is an ordinary character, and a slash never matches. Null if the class does
  *  not end. */
-function characterClass(pattern: readonly string[], start: number): Member | null {
+function characterClass(pattern: readonly string[], start: number): ClassMember | null {
   const negated = pattern[start + 1] === "!" || pattern[start + 1] === "^";
   const members: Accepts[] = [];
   let at = start + (negated ? 2 : 1);

@@ -1,4 +1,4 @@
-/** Which site a command is about, and with which credentials. */
+/** The site that a command is about, and the credentials for it. */
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import type { Context, Given } from "../command.ts";
@@ -14,14 +14,14 @@ import { SITE_RECORD, type SiteRecord } from "../service/wire.ts";
 
 export interface ChosenSite {
   site_id: string;
-  /** The link it was found by, or one that this machine has of the site named by `--site`. */
+  /** The link that it was found by, or a link of this machine to the site named by `--site`. */
   link: Link | null;
   server: Server;
   /** The narrowest first. */
   credentials: Credential[];
 }
 
-/** A site with a credential that the server took, and what it said of the site. */
+/** A site with a credential that the server accepted, and the server's record of it. */
 export interface OpenedSite extends ChosenSite {
   credential: Credential;
   record: SiteRecord;
@@ -34,7 +34,7 @@ function credentialsFor(context: Context, server: Server, flag: string | undefin
   return account === null ? own : [...own, account];
 }
 
-/** A site named by its id: its link, where this machine has one, gives the token. */
+/** The link and the server of a site named by its id. */
 export function namedSite(context: Context, site_id: string, asked = "--site"): { link: Link | null; server: Server } {
   if (!/^[\w-]+$/.test(site_id)) throw usage(`${asked} wants an id such as site_…, not ${site_id}.`);
   const known = linksOfSite(context, site_id);
@@ -81,8 +81,8 @@ function noToken(server: Server): Failure {
   return new Failure("unauthorized", `${sentence} ${otherWays(server)}`.trim());
 }
 
-/** Asks for the site with each credential in turn, until one is taken. `limit`: so many of its versions. `shape`: what the
- *  command reads of it, where that is not all. */
+/** Asks for the site with each credential in turn, until one is accepted. `limit` is how many of its versions are wanted;
+ *  `shape` is what the command reads of the answer, if that is not all. */
 export async function openSite(
   context: Context,
   site: ChosenSite,
@@ -108,7 +108,7 @@ export async function openSite(
   throw refused;
 }
 
-/** Saves that the link was used, and what the server says of the site: one claimed elsewhere no longer expires. */
+/** Saves that the link was used, and what the server says of the site: a site claimed elsewhere no longer expires. */
 export function touchLink(
   context: Context,
   { link, credential, credentials }: OpenedSite,
@@ -116,19 +116,19 @@ export function touchLink(
 ): void {
   if (link === null) return;
   const { url, expires_at, built = link.built } = fresh;
-  // One that the server refused before it took another credential has ended.
+  // The link's token has ended if the server refused it and accepted another credential.
   const refused = link.manage_token === credentials[0]?.token && credential !== credentials[0];
   const manage_token = (refused ? null : link.manage_token) ?? fresh.manage_token ?? null;
   try {
     const used = { ...link, manage_token, url, expires_at, built, used_at: context.now() };
-    // Where it is: one that was replaced does not take its folder back.
+    // Edited in its place: a link that was replaced does not take its folder back.
     context.links.edit((other) => (isSamePlace(other, link) && other.site_id === link.site_id ? used : other));
   } catch {
     // The command itself has done its work: a link that cannot be saved is no failure of it.
   }
 }
 
-/** As it is typed from here. The site of this folder needs no `--site`. */
+/** The command as it is typed from here. The site of this folder needs no `--site`. */
 export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite, version?: string): string {
   const site = link?.folder === linkKey(cwd) ? undefined : `--site ${site_id}`;
   return svc(["rollback", version, site].filter((word) => word !== undefined).join(" "));

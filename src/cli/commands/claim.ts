@@ -1,4 +1,4 @@
-/** `svc claim`: an anonymous site becomes the account's by its claim_token, also one that was deployed elsewhere. */
+/** `svc claim`: makes an anonymous site the account's by its claim_token, even one that was deployed elsewhere. */
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import type { Context, Given } from "../command.ts";
@@ -14,15 +14,15 @@ import { isLinkOf } from "./find-link.ts";
 import { green, text } from "../terminal/text.ts";
 import { CLAIMED } from "../service/wire.ts";
 
-/** What was named: a site_id, or a claim link with all of it. */
-interface Named {
+/** The site to claim: named by its site_id, or by a claim link that has everything. */
+interface ClaimedSite {
   site_id: string;
   origin: string | null;
   token: string | null;
 }
 
-/** `{base_url}/claim/<site_id>#<claim_token>`. */
-function named(argument: string): Named {
+/** Reads a site_id, or a claim link: `{base_url}/claim/<site_id>#<claim_token>`. */
+function named(argument: string): ClaimedSite {
   if (!/^https?:\/\//i.test(argument)) return { site_id: argument, origin: null, token: null };
   const url = URL.canParse(argument) ? new URL(argument) : null;
   const site_id = /\/claim\/([\w-]+)\/?$/.exec(url?.pathname ?? "")?.[1];
@@ -32,8 +32,8 @@ function named(argument: string): Named {
   return { site_id, origin: url.origin, token: url.hash.slice(1) || null };
 }
 
-/** A link is somebody's words. Its server is asked only where it is the one that this machine uses: the session in
- *  SVC_TOKEN would go to whoever made the link. */
+/** Refuses a link to another server than the one that this machine uses: anyone can make a link, and the session in SVC_TOKEN
+ *  would go to its author. */
 function requireOwn(origin: string | null, server: Server): void {
   if (origin === null || origin === server.origin) return;
   const way = `If you trust it: DEPLOY_URL=${origin} ${svc("claim <claim_url>")}, or ${svc(`login ${origin}`)} first.`;
@@ -44,7 +44,7 @@ function requireOwn(origin: string | null, server: Server): void {
 }
 
 /** The claim_token from the flag, the claim link, the link of a folder, or a person. */
-async function claimToken(context: Context, given: Given, { site_id, token }: Named, link: Link | null) {
+async function claimToken(context: Context, given: Given, { site_id, token }: ClaimedSite, link: Link | null) {
   const flag = given.value("token");
   if (flag !== undefined) return { token: requireToken(flag, "claim_token"), from: "--token" };
   if (token !== null) return { token: requireToken(token, "claim_token"), from: "the claim link" };

@@ -1,4 +1,4 @@
-/** What is deployed: found, measured against the server's limits, then read and zipped. */
+/** The content of a deploy: found, compared with the server's limits, then read and zipped. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findBuildDir } from "../../client/build-dir.ts";
@@ -13,15 +13,15 @@ import { count, sizeAndLimit, size } from "../terminal/units.ts";
 import { LIMITS, type Limits } from "../service/wire.ts";
 
 export interface Content {
-  /** As it is shown: the path given, or the build folder that was found. */
+  /** Its name for a person: the path given, or the build folder that was found. */
   source: string;
-  /** Where that is on this machine, as a link has it. */
+  /** Its path on this machine, as in a link. */
   location: string;
   /** Whether it was looked up among the candidates. */
   looked_up: boolean;
   files: Files;
   bytes: number;
-  /** Left out because it is never deployed. */
+  /** Paths left out because they are never deployed. */
   secrets: string[];
   limits: Limits;
 }
@@ -74,7 +74,7 @@ async function readContent(
   return { ...how, location, files, bytes, secrets: listing.secrets, limits };
 }
 
-/** A place that a person or a link named. */
+/** The content at a place that a person or a link named. */
 export const contentAt = ({ cwd }: Context, server: Server, location: string, source = shownFrom(cwd, location)) =>
   readContent(server, linkKey(location), { source, looked_up: false });
 
@@ -86,7 +86,7 @@ export async function contentOfProject({ cwd }: Context, server: Server, project
   return readContent(server, linkKey(folder), { source: shownFrom(cwd, folder), looked_up: true });
 }
 
-/** `entries`: what of it is sent, where that is not all. */
+/** The zip of the content; `entries` is the part that is sent, if not all of it is. */
 export async function zipContent(
   { source, files, limits }: Content,
   entries: Iterable<readonly [string, Uint8Array]> = files,

@@ -1,4 +1,4 @@
-/** `svc delete`: sites of the account go for good, with their versions and comments. */
+/** `svc delete`: deletes sites of the account for good, with their versions and comments. */
 import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
@@ -15,7 +15,7 @@ import { serverOf } from "./chosen-site.ts";
 import { findLink, isLinkOf } from "./find-link.ts";
 import { allSites } from "./pages.ts";
 
-/** A site_id, a slug, or a URL with or without its scheme; the page of a URL does not count. */
+/** Whether a site_id, a slug, or a URL with or without its scheme names the site. The path of a URL does not count. */
 function isNamed(written: string, { site_id, url }: { site_id: string; url: string }): boolean {
   const { host } = new URL(url);
   if (written === site_id || written.toLowerCase() === host.slice(0, host.indexOf("."))) return true;
@@ -23,13 +23,13 @@ function isNamed(written: string, { site_id, url }: { site_id: string; url: stri
   return URL.canParse(address) && new URL(address).host === host;
 }
 
-/** Of links that this machine has, the one that was named. */
+/** The link of this machine to the site that is named. */
 function linkNamed({ links }: Context, written: string): Link | undefined {
   const { live, replaced } = links.read();
   return [...live, ...replaced].find((link) => isNamed(written, link));
 }
 
-/** What was named, and the server that has it. One command asks one server. */
+/** The sites that were named, and the one server that has them: a command asks only one. */
 function chosen(context: Context, given: Given): { written: readonly string[]; server: Server } {
   if (given.all.length === 0) {
     const named = svc("delete <site>");
@@ -48,7 +48,7 @@ function chosen(context: Context, given: Given): { written: readonly string[]; s
   return { written: [...new Set(given.all)], server: servers[0] ?? context.server };
 }
 
-/** Nobody's site has nobody who may delete it, and ends by itself. Null of any other. */
+/** Says when an anonymous site ends by itself, as no one may delete it. Null for any other site. */
 function endOfAnonymous(context: Context, { origin }: Server, written: string): string | null {
   const link = linkNamed(context, written);
   const at = context.now();
@@ -58,7 +58,7 @@ function endOfAnonymous(context: Context, { origin }: Server, written: string): 
   return `${sentence} To delete it now, make it yours first: ${svc(`claim ${link.site_id}`)}`;
 }
 
-/** Whoever has no account learns what becomes of the site all the same. */
+/** The account's credential. Without one, the sentence also says what becomes of the site. */
 function accountFor(context: Context, server: Server, written: readonly string[]): Credential {
   try {
     return requireSession(context.env, server, "delete");
@@ -75,7 +75,7 @@ function notYours(context: Context, server: Server, written: string): Failure {
   return new Failure("unknown_site", `${sentence} ${svc("list")} shows what it has.`);
 }
 
-/** Types the slug of each, before the first one goes. */
+/** Has a person type the slug of each, before the first one is deleted. */
 async function confirm({ terminal }: Context, sites: readonly OwnedSite[]): Promise<void> {
   for (const { slug, url, label } of sites) {
     terminal.insist(text`\n  ${bold(url)}${label === null ? "" : ` (${label})`}`);
@@ -87,7 +87,7 @@ async function confirm({ terminal }: Context, sites: readonly OwnedSite[]): Prom
 
 const MOST_AT_ONCE = 100;
 
-/** The site_ids that are gone now. */
+/** Deletes the sites and resolves to the site_ids that are gone. */
 async function deleteAll(server: Server, credential: Credential, site_ids: readonly string[]): Promise<string[]> {
   const deleted: string[] = [];
   for (let at = 0; at < site_ids.length; at += MOST_AT_ONCE) {

@@ -33,7 +33,7 @@ async function contentOf(context: Context, path: string | undefined): Promise<Co
   return contentAt(context, server, resolve(cwd, path), path);
 }
 
-interface Sending<Answer> {
+interface NewSiteUpload<Answer> {
   /** Below the server's base, query included. */
   path: string;
   shape: Shape<Answer>;
@@ -44,7 +44,7 @@ interface Sending<Answer> {
 /** The key makes a repeated upload of an anonymous site find the first one; with a session the server ignores it. */
 async function publish<Answer>(
   { server, env, terminal }: Context,
-  { path, shape, late }: Sending<Answer>,
+  { path, shape, late }: NewSiteUpload<Answer>,
   content: Content,
   spinner: Spinner,
 ): Promise<Answer> {
@@ -67,7 +67,7 @@ export function tellContent({ terminal }: Context, { source, files, bytes, secre
   if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
 }
 
-interface Outcome {
+interface DeployOutcome {
   content: Content;
   result: DeployResult;
   /** Its recipes are in the words of this machine. */
@@ -75,7 +75,12 @@ interface Outcome {
   elapsed_ms: number;
 }
 
-function tell(context: Context, given: Given, { content, result, receipt, elapsed_ms }: Outcome, more: object): void {
+function tell(
+  context: Context,
+  given: Given,
+  { content, result, receipt, elapsed_ms }: DeployOutcome,
+  more: object,
+): void {
   const { terminal } = context;
   terminal.ifStopped(null);
   if (given.json) {
@@ -95,7 +100,7 @@ function tell(context: Context, given: Given, { content, result, receipt, elapse
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 
-async function upload<Answer>(context: Context, given: Given, call: Omit<Sending<Answer>, "late">) {
+async function upload<Answer>(context: Context, given: Given, call: Omit<NewSiteUpload<Answer>, "late">) {
   context.terminal.ifStopped(STOPPED.early);
   return whileSpinning(context.terminal, async (spinner) => {
     const content = await contentOf(context, given.argument);

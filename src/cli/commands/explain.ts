@@ -1,4 +1,4 @@
-/** `svc explain`: why an address of a site answers as it does. */
+/** `svc explain`: tells why an address of a site answers as it does. */
 import type { Context, Given } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
@@ -10,7 +10,7 @@ import { bold, columns, dim, green, text, sayWithMark } from "../terminal/text.t
 import { type ChosenSite, chooseSite, openSite } from "./chosen-site.ts";
 import { allSites } from "./pages.ts";
 
-/** Whether a host is the site's: its own, or that of a version or a preview. */
+/** Whether a host is one of the site's: its own, or that of a version or a preview. */
 function isHostOf(host: string, url: string): boolean {
   const own = new URL(url).host;
   return host === own || host.endsWith(`--${own}`);
@@ -53,7 +53,7 @@ async function chosen(context: Context, given: Given): Promise<{ url: string; si
   return { url, site: await siteAt(context, given, new URL(url).host) };
 }
 
-/** A server from before it could explain says that nothing is there. */
+/** Asks for the explanation. An older server, which cannot explain, answers that nothing is there. */
 async function askExplain(context: Context, site: ChosenSite, url: string): Promise<Explained> {
   const { server, credential, site_id } = await openSite(context, site, 1, ANY);
   const path = `/sites/${site_id}/explain?${new URLSearchParams({ url })}`;

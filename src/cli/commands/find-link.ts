@@ -19,13 +19,13 @@ export function linkKey(cwd: string, path = "."): string {
   }
 }
 
-const isNamed = ({ chosen_by }: Server): boolean => chosen_by === "DEPLOY_URL";
+const isChosenByVariable = ({ chosen_by }: Server): boolean => chosen_by === "DEPLOY_URL";
 
-/** Links that count here: those of the server that DEPLOY_URL names; without it those of the default server, or all
- *  where it has none. */
+/** Links that count here: those of the server that DEPLOY_URL names; without it those of the default server, or all if it has
+ *  none. */
 function ofServer(links: Link[], server: Server): Link[] {
   const own = links.filter((link) => link.origin === server.origin);
-  return isNamed(server) || own.length > 0 ? own : links;
+  return isChosenByVariable(server) || own.length > 0 ? own : links;
 }
 
 /** All links to a site that count here: it may have been deployed from several folders, and from one that has another
@@ -44,8 +44,8 @@ export const isLinkOf =
 const isBelow = (folder: string, above: string): boolean =>
   folder.startsWith(above.endsWith(sep) ? above : above + sep);
 
-/** Whether a link is that of a path; without a path, whether it is of the current directory or below it. */
-export function liesAt({ folder }: Link, cwd: string, path: string | undefined): boolean {
+/** Whether a link belongs to a path; without a path, to the current directory or a folder below it. */
+export function isAt({ folder }: Link, cwd: string, path: string | undefined): boolean {
   const key = linkKey(cwd, path);
   return folder === key || (path === undefined && isBelow(folder, key));
 }
@@ -60,13 +60,13 @@ function atPath(links: Link[], cwd: string, path: string | undefined): Link[] {
   const exact = links.filter(({ folder }) => folder === key);
   if (exact.length > 0) return exact;
   const built = links.filter((link) => isBuiltAt(link, cwd, path));
-  return built.length > 0 ? built : links.filter((link) => liesAt(link, cwd, path));
+  return built.length > 0 ? built : links.filter((link) => isAt(link, cwd, path));
 }
 
-/** A path for a person who stands in `cwd`. */
+/** A path for a person whose shell is in `cwd`. */
 export const shownFrom = (cwd: string, path: string): string => relative(cwd, path) || ".";
 
-/** How one is named where a place does not tell: most commands take `--site`. */
+/** How to name a site if the place does not: most commands take `--site`. */
 interface Ways {
   none: string;
   several: string;
@@ -85,11 +85,11 @@ function severalLinks(links: Link[], cwd: string, { several }: Ways): Failure {
 export const commandFor = (command: string, path: string | undefined): string =>
   path === undefined ? command : `${command} ${quoted(path)}`;
 
-/** The links of a place on the server in use. Where there is none and DEPLOY_URL is not set: those on any server. */
+/** The links of a place on the server in use. If there are none and DEPLOY_URL is not set, those on any server. */
 function linksAt(links: Link[], { cwd, server }: Context, path: string | undefined): Link[] {
   const own = links.filter(({ origin }) => origin === server.origin);
   const found = atPath(own, cwd, path);
-  return found.length > 0 || isNamed(server) ? found : atPath(links, cwd, path);
+  return found.length > 0 || isChosenByVariable(server) ? found : atPath(links, cwd, path);
 }
 
 /** The link of the nearest folder above a place. */
@@ -99,7 +99,7 @@ function linkAbove(links: Link[], { cwd, server }: Context, path: string | undef
   return above.sort((a, b) => b.folder.length - a.folder.length)[0];
 }
 
-/** Why a place has no link that counts. */
+/** Says why a place has no link that counts. */
 function notLinked(context: Context, path: string | undefined, { none }: Ways): Failure {
   const { live, expired, broken } = context.links.read();
   const place = path === undefined ? "here" : `from ${path}`;
@@ -129,7 +129,7 @@ function projectAbove({ cwd }: Context, { folder, url }: Link): string {
   return `, but ${here ? "this folder" : shown} is ${url} (${update} updates it).`;
 }
 
-/** The one link that a path, or the current directory, stands for. */
+/** The one link that a path, or the current directory, means. */
 export function findLink(context: Context, path: string | undefined, ways = BY_FLAG): Link {
   const found = linksAt(context.links.read().live, context, path);
   if (new Set(found.map(({ folder }) => folder)).size > 1) throw severalLinks(found, context.cwd, ways);

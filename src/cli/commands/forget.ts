@@ -1,11 +1,11 @@
-/** `svc forget`: this machine no longer knows the site. The site itself stays. */
+/** `svc forget`: removes this machine's links to a site. The site itself stays. */
 import type { Context, Given } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { findLink, linksOfSite, shownFrom } from "./find-link.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { text } from "../terminal/text.ts";
 
-/** Live links alone: those of expired sites are removed by the next change of the file. */
+/** Live links only: those of expired sites are removed by the next change of the file. */
 function chosen(context: Context, given: Given): Link[] {
   const site_id = given.value("site");
   if (site_id === undefined) return [findLink(context, given.argument)];

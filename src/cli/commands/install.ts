@@ -60,7 +60,7 @@ function globalChanges({ terminal }: Context, given: Given): Change[] {
 }
 
 async function localChanges(context: Context, given: Given): Promise<Change[]> {
-  const place: Place = { root: context.cwd, boundary: boundaryOf(context.cwd) };
+  const place: SkillPlace = { root: context.cwd, boundary: boundaryOf(context.cwd) };
   return plan(await chosen(context, given), place, ({ file }) => file);
 }
 
@@ -101,7 +101,7 @@ interface Change {
   bytes: Buffer;
 }
 
-interface Place {
+interface SkillPlace {
   root: string;
   /** No symbolic link may lead out of it; null if they may lead anywhere. */
   boundary: string | null;
@@ -161,7 +161,7 @@ function contentFor({ shared, heading }: SkillTarget, before: Buffer | null): Bu
 const isBelow = (location: string, folder: string): boolean =>
   location.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
-function planOne(target: SkillTarget, file: string, { root, boundary }: Place): Change {
+function planOne(target: SkillTarget, file: string, { root, boundary }: SkillPlace): Change {
   const location = realLocation(resolve(root, file));
   if (boundary !== null && !isBelow(location, boundary)) {
     throw new Failure("outside", `${file} is a link out of this project, to ${location}. Nothing was written.`);
@@ -177,7 +177,7 @@ function planOne(target: SkillTarget, file: string, { root, boundary }: Place): 
 
 /** The changes that the targets need. If two names lead to one file (`GEMINI.md` as a link to `AGENTS.md`), the first changes
  *  it and the other is reported as unchanged. Shared files come first. */
-function plan(targets: readonly SkillTarget[], place: Place, fileOf: (target: SkillTarget) => string): Change[] {
+function plan(targets: readonly SkillTarget[], place: SkillPlace, fileOf: (target: SkillTarget) => string): Change[] {
   const seen = new Set<string>();
   const sharedFirst = [...targets].sort((a, b) => Number(b.shared) - Number(a.shared));
   const changes = sharedFirst.map((target) => {

@@ -1,5 +1,5 @@
-/** `svc login`: a person approves this machine in their browser. A program that cannot wait asks for a code, and later
- *  whether it was approved. */
+/** `svc login`: signs this machine in after a person has approved it in a browser. A program that cannot wait asks for a code,
+ *  and later whether it was approved. */
 import { setTimeout as wait } from "node:timers/promises";
 import { serverAt, serverTyped, type Server } from "../saved/server.ts";
 import { ask } from "../service/api.ts";
@@ -16,7 +16,7 @@ import { requireToken } from "../saved/state.ts";
 import { bold, cyan, dim, text, yellow } from "../terminal/text.ts";
 import { ACCOUNT, type DeviceCode } from "../service/wire.ts";
 
-/** Shown with `-q` too: nobody can approve without the code. */
+/** Shows the code, with `-q` too: without it no one can approve. */
 async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {
   terminal.insist(text`\n  Your code: ${bold(code.user_code)}`);
   terminal.insist(text`  Approve it at ${cyan(code.verification_uri_complete)}`);
@@ -39,14 +39,14 @@ async function byBrowser(context: Context): Promise<Session> {
   return { session_token: approval.access_token, account_id: approval.account_id };
 }
 
-/** Asks the server first: only a token that it knows is saved. */
+/** Signs in with a token. The server is asked first: only a token that it knows is saved. */
 async function byToken({ server }: Context, token: string): Promise<Session> {
   const credential = { token: requireToken(token, "session_token"), from: "--token" };
   const account = await ask(server, { method: "GET", path: "/account", credential, repeatable: true }, ACCOUNT);
   return { session_token: credential.token, account_id: account.account_id, email: account.email };
 }
 
-/** `--request`. */
+/** `--request`: begins a login and prints it. */
 async function begin({ server, env, now, terminal }: Context): Promise<void> {
   const code = await askForCode(server);
   const { device_code, user_code, verification_uri, verification_uri_complete } = code;
@@ -57,7 +57,7 @@ async function begin({ server, env, now, terminal }: Context): Promise<void> {
   terminal.json({ ok: true, ...shown });
 }
 
-/** `--check`: asks once, the server that gave the code. */
+/** `--check`: asks the server that gave the code once. */
 async function check(context: Context, id: string): Promise<void> {
   const pending = pendingLogins(context.env, context.now);
   const login = pending.find(id);

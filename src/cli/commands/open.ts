@@ -1,4 +1,4 @@
-/** `svc open`: the linked site, or how the server's browser saw it, in front of a person. */
+/** `svc open`: shows a person the linked site, or the picture that the server's browser took of it. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,15 +7,15 @@ import type { Context, Given } from "../command.ts";
 import { openBrowser, openFile } from "../terminal/open-browser.ts";
 import { type ChosenSite, chooseSite, openSite, touchLink } from "./chosen-site.ts";
 
-/** Two hundred kilobytes are the most that a server keeps. */
+/** A server keeps at most two hundred kilobytes. */
 const MOST_BYTES = 1 << 20;
 
-/** A link has the URL: then the server is not asked. */
+/** The URL of the site. The server is not asked if a link has it. */
 async function urlOf(context: Context, site: ChosenSite): Promise<string> {
   return site.link === null ? (await openSite(context, site, 1)).record.url : site.link.url;
 }
 
-/** Saved where a viewer can read it; says the path. */
+/** Fetches the picture into a file that a viewer can read. */
 async function fetchScreenshot(context: Context, site: ChosenSite): Promise<{ url: string; path: string }> {
   const opened = await openSite(context, site, 1);
   const { server, credential, record, site_id } = opened;

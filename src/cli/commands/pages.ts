@@ -1,11 +1,11 @@
-/** Lists that the server tells in pages, followed to their end. */
+/** Lists that the server sends in pages, followed to their end. */
 import { ask } from "../service/api.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { VERSIONS_PAGE, type VersionRow, SITES_PAGE, type OwnedSite } from "../service/wire.ts";
 import type { OpenedSite } from "./chosen-site.ts";
 
-/** Newest first; the first of them came with the site. A page that leads nowhere is the last one. */
+/** The pages of a site's versions, newest first; the first page came with the site. A page that leads nowhere is the last. */
 export async function* versionPages({ server, site_id, credential, record }: OpenedSite): AsyncGenerator<VersionRow[]> {
   for (let { versions, more } = record; ;) {
     yield versions;

@@ -23,7 +23,7 @@ function nameFor({ env }: Context, given: Given, site_url: string): string | nul
   return words === null ? null : nameOf(words, slugIn(site_url));
 }
 
-interface Shown {
+interface PreviewOutcome {
   content: Content;
   result: PreviewResult;
   receipt: Receipt;
@@ -36,7 +36,12 @@ function promoteCommand({ cwd }: Context, { link, site_id }: ChosenSite, { name,
   return svc(`promote ${name ?? version_id}${site}`);
 }
 
-function tell(context: Context, given: Given, site: OpenedSite, { content, result, receipt, elapsed_ms }: Shown): void {
+function tell(
+  context: Context,
+  given: Given,
+  site: OpenedSite,
+  { content, result, receipt, elapsed_ms }: PreviewOutcome,
+): void {
   const { terminal, now } = context;
   const { url, changed, files } = result;
   const ends = endOf(result.expires_at, site);
@@ -98,15 +103,15 @@ const idOf = (text: string): string => text.replace(/[^\w-]/g, "").replaceAll("-
 
 const minute = (epoch_ms: number): string => `${new Date(epoch_ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
-type Warning = Receipt["warnings"][number];
+type ReceiptWarning = Receipt["warnings"][number];
 
-const warned = ({ message, path, fix_recipe }: Warning): string => {
+const warned = ({ message, path, fix_recipe }: ReceiptWarning): string => {
   const what = path === undefined || message.includes(path) ? message : `${path}: ${message}`;
   return `- ${inert(what)}\n  → ${inert(fix_recipe)}`;
 };
 
 /** As many warnings as the comment has room for. */
-function listed(warnings: readonly Warning[], room: number): string[] {
+function listed(warnings: readonly ReceiptWarning[], room: number): string[] {
   const lines: string[] = [];
   let left = room;
   for (const warning of warnings) {

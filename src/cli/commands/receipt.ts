@@ -14,7 +14,7 @@ import { count, duration, moment } from "../terminal/units.ts";
 import type { Content } from "./content.ts";
 import { shownFrom } from "./find-link.ts";
 
-type Warning = DeployResult["warnings"][number];
+type ReceiptWarning = DeployResult["warnings"][number];
 type Healed = DeployResult["healed"][number];
 
 /** On a terminal more groups than these would move the URL off the screen. */
@@ -24,7 +24,7 @@ const withPath = ({ message, path }: { message: string; path?: string }): string
   path === undefined || message.includes(path) ? message : `${path}: ${message}`;
 
 /** Groups the warnings by the change that would fix them. */
-function byRecipe(warnings: readonly Warning[]): [recipe: string, messages: string[]][] {
+function byRecipe(warnings: readonly ReceiptWarning[]): [recipe: string, messages: string[]][] {
   const groups = new Map<string, string[]>();
   for (const warning of warnings) {
     const messages = groups.get(warning.fix_recipe) ?? [];
@@ -60,7 +60,7 @@ const VERDICTS = {
   nothing: "it could go live, but is not all right yet",
 };
 
-function tellWarnings(terminal: Terminal, warnings: readonly Warning[], became: Became): void {
+function tellWarnings(terminal: Terminal, warnings: readonly ReceiptWarning[], became: Became): void {
   if (warnings.length === 0) return;
   terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: ${VERDICTS[became]}`);
   const groups = byRecipe(warnings);

@@ -14,7 +14,7 @@ import { type Content, zipContent } from "./content.ts";
 
 type Site = Pick<OpenedSite, "server" | "credential" | "site_id">;
 
-interface Sending<Answer> {
+interface ContentDelivery<Answer> {
   /** Below the server's base, query included. */
   path: string;
   shape: Shape<Answer>;
@@ -63,7 +63,7 @@ function sender<Answer>(
   context: Context,
   site: Site,
   content: Content,
-  { path, shape, spinner, late }: Sending<Answer>,
+  { path, shape, spinner, late }: ContentDelivery<Answer>,
 ) {
   const send = (zip: Uint8Array<ArrayBuffer>, type?: string): Promise<Answer> => {
     context.terminal.ifStopped(STOPPED.early);
@@ -90,7 +90,7 @@ export async function sendContent<Answer>(
   context: Context,
   site: Site,
   content: Content,
-  sending: Sending<Answer>,
+  sending: ContentDelivery<Answer>,
 ): Promise<Answer> {
   const { whole, delta } = sender(context, site, content, sending);
   const files = hashFiles(content.files);
@@ -106,7 +106,7 @@ export async function sendContent<Answer>(
   return whole();
 }
 
-type Files = Iterable<readonly [path: string, bytes: Uint8Array<ArrayBuffer>]>;
+type FileEntries = Iterable<readonly [path: string, bytes: Uint8Array<ArrayBuffer>]>;
 
 interface HashedFile {
   path: string;
@@ -114,7 +114,7 @@ interface HashedFile {
   content: Uint8Array<ArrayBuffer>;
 }
 
-export const hashFiles = (files: Files): HashedFile[] =>
+export const hashFiles = (files: FileEntries): HashedFile[] =>
   [...files].map(([path, content]) => ({ path, sha256: contentHash(content), content }));
 
 /** The body of a plan. */

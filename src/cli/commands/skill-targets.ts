@@ -44,9 +44,9 @@ export const TARGETS: readonly SkillTarget[] = [
 
 export const SKILL: string = skill;
 
-type Found = "always" | "detected" | "not detected";
+type Detection = "always" | "detected" | "not detected";
 
-export function findSign({ sign }: SkillTarget, root: string): Found {
+export function findSign({ sign }: SkillTarget, root: string): Detection {
   if (sign === null) return "always";
   const place = join(root, "folder" in sign ? sign.folder : sign.file);
   if (!existsSync(place)) return "not detected";

@@ -16,7 +16,7 @@ import {
   withQuery,
 } from "./receipt.ts";
 import { usage } from "../failure.ts";
-import { isBuiltAt, liesAt } from "./find-link.ts";
+import { isBuiltAt, isAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { sendContent } from "./send-content.ts";
 import { thenWait } from "./wait.ts";
@@ -46,7 +46,7 @@ export async function contentOf(
   command = "update",
 ) {
   const { cwd } = context;
-  const isPlace = link !== null && liesAt(link, cwd, path);
+  const isPlace = link !== null && isAt(link, cwd, path);
   if (isPlace && !link.looked_up && path === undefined) return contentAt(context, server, link.folder);
   if (path === undefined && link !== null && isBuiltAt(link, cwd, path)) return contentAt(context, server, cwd);
   if ((isPlace && link.looked_up) || path === undefined) {
@@ -81,7 +81,7 @@ async function publish<Answer>(
   });
 }
 
-/** In place of the server's answer, where nothing had to be sent. */
+/** Takes the place of the server's answer if nothing had to be sent. */
 function unchanged({ record, credential, link }: OpenedSite) {
   const manages = credential.from === "--token" || credential.token === link?.manage_token;
   return withoutDeployToken({
@@ -98,15 +98,15 @@ function unchanged({ record, credential, link }: OpenedSite) {
 
 interface Outcome {
   result: ReturnType<typeof unchanged> | DeployResult;
-  /** In the words of this machine. */
+  /** Its recipes are in the words of this machine. */
   receipt: Receipt;
   changed: boolean;
   elapsed_ms: number;
-  /** Of `--json`. */
+  /** Members that only `--json` prints. */
   more: object;
 }
 
-/** Which folder went to which site: whoever has several must not find out by looking. */
+/** Says which folder went to which site, for a person who has several. */
 function tellWhat({ terminal }: Context, given: Given, content: Content, { result, changed, elapsed_ms }: Outcome) {
   const { source } = content;
   const what = changed
@@ -138,7 +138,7 @@ function tell(context: Context, given: Given, opened: OpenedSite, content: Conte
   terminal.say(dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`));
 }
 
-/** Nothing is sent where the content is live already and no setting is asked for. */
+/** Publishes the next version. Nothing is sent if the content is live already and no setting is changed. */
 async function send(context: Context, opened: OpenedSite, given: Given, spinner: Spinner) {
   const content = await contentOf(context, opened, given.argument);
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
@@ -171,7 +171,7 @@ export async function update(context: Context, given: Given): Promise<void> {
     const opened = await openSite(context, site, 1);
     return { opened, ...(await send(context, opened, given, spinner)) };
   });
-  const isOfLink = content.looked_up && site.link !== null && liesAt(site.link, context.cwd, given.argument);
+  const isOfLink = content.looked_up && site.link !== null && isAt(site.link, context.cwd, given.argument);
   touchLink(context, opened, isOfLink ? { ...result, built: content.location } : result);
   const changed = result.version_id !== opened.record.live_version_id;
   const elapsed_ms = context.now() - started;

@@ -1,5 +1,4 @@
-/** `--wait`: what a browser of the server's saw of the version, where it has one. A deploy that is live is done, whatever
- *  comes of this. */
+/** `--wait`: waits for what the server's browser saw of the version. The deploy is live and done, whatever comes of this. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ask } from "../service/api.ts";
 import type { Context, Given } from "../command.ts";
@@ -20,13 +19,13 @@ interface Deployed {
 const MOST_MS = 60_000;
 const LOOK_MS = 500;
 
-/** Null: the server has no browser that looks. A receipt that does not come in time is pending. */
+/** What the browser saw; null if the server has no browser. If it takes too long, the status is still pending. */
 async function receiptOf({ server, credential, site_id, version_id }: Deployed, now: () => number) {
   const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true } as const;
   for (const end = now() + MOST_MS; ; await pause(LOOK_MS)) {
     const { render } = await ask(server, call, SEEN);
     if (render === undefined) return null;
-    // A newer version may be live by now: then nobody looks at this one any more.
+    // A newer version may be live by now: then the browser does not look at this one any more.
     if (render.status !== "pending" || render.version_id !== version_id || now() >= end) return render;
   }
 }
@@ -45,7 +44,8 @@ function tellRender({ terminal }: Context, render: Render | null | undefined): v
   tellReceipt(terminal, { healed: [], warnings });
 }
 
-/** `tell` prints the deploy: with `--json` once all is known, else at once, for the URL is what a person wants first. */
+/** Waits, if `--wait` was given. `tell` prints the deploy: with `--json` when everything is known, else at once, as a person
+ *  wants the URL first. */
 export async function thenWait(
   context: Context,
   given: Given,

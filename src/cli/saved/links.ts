@@ -1,4 +1,4 @@
-/** projects.json: which folder became which site, and the tokens that manage it. */
+/** projects.json: the site of each folder that was deployed, and the tokens that manage it. */
 import { existsSync, renameSync } from "node:fs";
 import { changeShared, readShared } from "./shared-file.ts";
 
@@ -7,7 +7,7 @@ export interface Link {
   folder: string;
   /** True after a deploy without a path: what is deployed is the build folder inside, looked up anew each time. */
   looked_up: boolean;
-  /** Absolute path of that build folder, as it was the last time; null for what is deployed by its own path. */
+  /** Absolute path of that build folder the last time; null for what is deployed by its own path. */
   built: string | null;
   /** The server that issued the tokens, the only one they are sent to. */
   origin: string;
@@ -17,7 +17,7 @@ export interface Link {
   claim_token: string | null;
   /** Epoch milliseconds; null when owned. */
   expires_at: number | null;
-  /** Epoch milliseconds. Where there are too many links, those that were used longest ago are removed. */
+  /** Epoch milliseconds. If there are too many links, those used longest ago are removed. */
   used_at: number;
 }
 
@@ -49,31 +49,31 @@ export const isSamePlace = (a: Pick<Link, "folder" | "origin">, b: Pick<Link, "f
 const isExpired = (link: Link, now: number): boolean => link.expires_at !== null && link.expires_at <= now;
 
 interface Saved {
-  /** The links of folders. */
+  /** The links of folders, one for each folder and server. */
   links: Link[];
-  /** Those that another link took the place of, to sites without an owner: nobody else has what manages them. */
+  /** Links that another one replaced, to sites without an owner: only they have the tokens that manage those. */
   replaced: Link[];
 }
 
 const NOTHING: Saved = { links: [], replaced: [] };
 
-interface Read {
+interface SavedLinks {
   /** All links of folders, the one used last first; those of expired sites are in a list of their own. */
   live: Link[];
   expired: Link[];
-  /** To sites without an owner whose folder has another one by now, the one used last first. */
+  /** Links to sites without an owner whose folder has another site by now, the one used last first. */
   replaced: Link[];
-  /** The file, where it cannot be read. */
+  /** The path of the file if it cannot be read. */
   broken: string | null;
 }
 
 export interface Links {
-  read(): Read;
+  read(): SavedLinks;
   /** Adds a link or replaces the one of the same folder and server. */
   save(link: Link): void;
   /** Replaces each link, also those that were replaced, by what `change` returns; null removes it. */
   edit(change: (link: Link) => Link | null): void;
-  /** Removes the links that match and returns them; those that were replaced too. */
+  /** Removes the links that match, also replaced ones, and returns them. */
   remove(matches: (link: Link) => boolean): Link[];
 }
 
@@ -105,7 +105,7 @@ function readToChange(file: string): Saved {
   }
 }
 
-function readable(file: string): Saved & Pick<Read, "broken"> {
+function readable(file: string): Saved & Pick<SavedLinks, "broken"> {
   try {
     return { ...readAll(file), broken: null };
   } catch {
@@ -113,15 +113,15 @@ function readable(file: string): Saved & Pick<Read, "broken"> {
   }
 }
 
-/** An owned site is its account's: no link is needed to get at it. */
-const isNobodys = ({ expires_at }: Link): boolean => expires_at !== null;
+/** Whether the site has no owner. An owned site can be reached without its link. */
+const isUnowned = ({ expires_at }: Link): boolean => expires_at !== null;
 
 function withLink({ links, replaced }: Saved, link: Link): Saved {
   const [before, others] = [
     links.filter((other) => isSamePlace(link, other)),
     links.filter((other) => !isSamePlace(link, other)),
   ];
-  const gone = before.filter((other) => other.site_id !== link.site_id && isNobodys(other));
+  const gone = before.filter((other) => other.site_id !== link.site_id && isUnowned(other));
   return { links: [link, ...others], replaced: [...gone, ...replaced] };
 }
 
@@ -131,7 +131,7 @@ export function openLinks(file: string, now: () => number): Links {
   const change = (edit: (saved: Saved) => Saved) =>
     changeShared(file, () => {
       const { links, replaced } = edit(readToChange(file));
-      const kept = latest(replaced.filter(isNobodys)).slice(0, MOST_LINKS);
+      const kept = latest(replaced.filter(isUnowned)).slice(0, MOST_LINKS);
       return { version: 1, projects: latest(links).slice(0, MOST_LINKS), replaced: kept };
     });
   const changeAll = (edit: (links: Link[]) => Link[]) =>

@@ -1,5 +1,5 @@
-/** Logins that a program began and will ask for later. Their device codes are as good as a session once approved, so
- *  they stay in the config folder and are never printed. */
+/** logins.json: logins that a program began and will ask about later. A device code is as good as a session once it is
+ *  approved, so it stays in the config folder and is never printed. */
 import { changeShared, pendingLoginsFile, readShared } from "./shared-file.ts";
 import type { Env } from "../terminal/index.ts";
 

@@ -1,11 +1,11 @@
-/** The server that the CLI talks to, and what chose it. */
+/** The server that the CLI asks, and what chose it. */
 import { BUILT_IN_SERVER } from "../../client/default-server.ts";
 import { isLoopback } from "../../client/loopback.ts";
 import { usage } from "../failure.ts";
 import type { Env } from "../terminal/index.ts";
 import { lastLogin } from "./state.ts";
 
-/** What a person would change to have another one asked. */
+/** What a person would change to choose another server. */
 type Chooser = "argument" | "DEPLOY_URL" | "link" | "login" | "build";
 
 export interface Server {
@@ -16,17 +16,17 @@ export interface Server {
   chosen_by: Chooser;
 }
 
-/** Null: not the address of a server. A name and a password in it would be sent to whoever answers. */
+/** The server at an address; null if it is none. A name and a password in it are refused: they would be sent to the server. */
 export function serverAt(address: string, chosen_by: Chooser): Server | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol) || url.username + url.password !== "") return null;
   return { base: url.origin + url.pathname.replace(/\/+$/, ""), origin: url.origin, chosen_by };
 }
 
-/** The one that issued what a file remembers. */
+/** The server that issued the tokens in a file. */
 export const issuer = (origin: string, chosen_by: Chooser): Server => ({ base: origin, origin, chosen_by });
 
-/** `DEPLOY_URL`, else the server of the last login, else what the build was given (CONTRACT 8). */
+/** `DEPLOY_URL`, else the server of the last login, else the server of the build (CONTRACT 8). */
 export function serverFrom(env: Env): Server {
   const named = env["DEPLOY_URL"];
   if (!named) return (serverAt(lastLogin(env)?.server ?? "", "login") ?? serverAt(BUILT_IN_SERVER, "build"))!;
@@ -35,7 +35,7 @@ export function serverFrom(env: Env): Server {
   throw usage(`DEPLOY_URL is "${named}", but must be the http(s) address of a server, such as http://localhost:8787.`);
 }
 
-/** As a person types it: without a scheme it is https, on this machine itself http. */
+/** The server that a person typed: without a scheme it is https, or http on this machine itself. */
 export function serverTyped(typed: string): Server {
   const bare = URL.canParse(`http://${typed}`) ? new URL(`http://${typed}`) : null;
   const scheme = bare !== null && isLoopback(bare) ? "http" : "https";

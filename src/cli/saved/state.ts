@@ -1,25 +1,25 @@
-/** The credentials that the CLI may send, and where the last login was. */
+/** session.json: the last login, and the credentials that the CLI may send. */
 import { changeShared, readShared, sessionFile } from "./shared-file.ts";
 import { usage } from "../failure.ts";
 import type { Env } from "../terminal/index.ts";
 
 export interface Credential {
   token: string;
-  /** Where it came from, for the sentence that the server did not accept it. */
+  /** Its origin, for the sentence that the server did not accept it. */
   from: string;
 }
 
 export const SAVED_SESSION = "the saved session";
 
 interface SavedLogin {
-  /** Of the server that issued the session, the only one it is sent to. */
+  /** The origin of the server that issued the session, the only one it is sent to. */
   origin: string;
-  /** Its base URL; the file has it where it is more than the origin. */
+  /** The base URL of that server; the file has it only if it is more than the origin. */
   server: string;
   session_token: string;
 }
 
-/** What `login` saved. A file that cannot be read is none. */
+/** What `login` saved; null also for a file that cannot be read. */
 export function lastLogin(env: Env): SavedLogin | null {
   try {
     const saved = Object(readShared(sessionFile(env))) as Partial<Record<keyof SavedLogin, unknown>>;
@@ -37,7 +37,7 @@ function savedSession(env: Env, origin: string): Credential | null {
   return saved?.origin === origin ? { token: saved.session_token, from: SAVED_SESSION } : null;
 }
 
-/** The server whose session is kept, where that is another than `origin`. */
+/** The origin of the server whose session is saved, if that is not `origin`. */
 export function signedInElsewhere(env: Env, origin: string): string | null {
   const saved = lastLogin(env);
   return saved === null || saved.origin === origin ? null : saved.origin;
@@ -48,10 +48,10 @@ export const saveSession = (
   saved: Omit<SavedLogin, "server"> & { server?: string; account_id: string },
 ): void => changeShared(sessionFile(env), () => ({ version: 1, ...saved }));
 
-/** It deploys, and opens nothing of its account (BEYOND 7). */
+/** Whether it is a deploy token: it deploys, and opens nothing of its account (BEYOND 7). */
 export const isDeployToken = (token: string): boolean => token.startsWith("svc_deploy_");
 
-/** What a deploy was answered, for links and output. */
+/** The answer of a deploy, for links and output: a deploy token is never saved or shown. */
 export const withoutDeployToken = <Result extends { manage_token: string | null }>(result: Result): Result =>
   result.manage_token !== null && isDeployToken(result.manage_token) ? { ...result, manage_token: null } : result;
 

@@ -1,4 +1,4 @@
-/** The device's half of RFC 8628: it asks for a code, and then whether a person has approved it. */
+/** The device's half of RFC 8628: asks for a code, and then whether a person has approved it. */
 import { ask } from "./api.ts";
 import { ApiFailure } from "./refusal.ts";
 import { APPROVAL, DEVICE_CODE, type Approval, type DeviceCode } from "./wire.ts";
@@ -15,7 +15,7 @@ interface Clock {
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code";
 const LONGEST_INTERVAL_MS = UNIT_MS.m;
 
-/** What the codes of the protocol mean for a person. */
+/** Sentences for the codes of the protocol. */
 const SENTENCES: Readonly<Record<string, string>> = {
   authorization_pending: "Nobody has approved this login yet.",
   slow_down: "Nobody has approved this login yet, and it was asked for too soon: wait a few seconds longer.",
@@ -42,7 +42,7 @@ export const askForCode = (server: Server): Promise<DeviceCode> =>
     DEVICE_CODE,
   );
 
-/** Not repeatable: the server gives an approval out once. */
+/** Asks whether the login is approved. Not repeatable: the server gives an approval out once. */
 export async function askForApproval(server: Server, device_code: string): Promise<Approval> {
   try {
     const json = { grant_type: GRANT_TYPE, device_code };

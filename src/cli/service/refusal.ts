@@ -1,4 +1,4 @@
-/** An answer that is no success, in words for whoever typed the command. */
+/** An answer that is no success, in words for the person who typed the command. */
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
@@ -6,7 +6,7 @@ import { isDeployToken, SAVED_SESSION, type Credential } from "../saved/state.ts
 import { waiting } from "../terminal/units.ts";
 import { otherWays, throughProxy } from "./which-server.ts";
 
-/** With the status and the code of the answer, and what else it said. */
+/** The failure of a call, with the status, the code and the body of the answer. */
 export class ApiFailure extends Failure {
   constructor(
     readonly status: number,
@@ -20,18 +20,18 @@ export class ApiFailure extends Failure {
 
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join(" ");
 
-/** What answers is no svc server, or not the part of one that the CLI speaks to. */
+/** The failure if what answers is no svc server, or not the API of one. */
 export const unexpected = (server: Server, status: number, sentence: string): ApiFailure =>
   new ApiFailure(status, "unexpected_answer", joined(sentence, otherWays(server)));
 
-/** A proxy before the server says so by itself, where the server cannot. */
+/** Statuses of a proxy in front of the server, with what to do. */
 const BY_A_PROXY: Readonly<Record<number, string>> = {
   502: "A proxy in front of it does not reach the server. If the server is yours, see whether svc-server runs.",
   503: "A proxy in front of it, or the server, takes no requests now. Try again in a minute.",
   504: "A proxy in front of it waited too long for the server. Try again in a minute.",
 };
 
-/** An answer that is not the API's: a page, a redirect, a proxy's. */
+/** The failure for an answer that is not the API's: a page, a redirect, a proxy's. */
 export function strange(server: Server, { status, headers }: Response): ApiFailure {
   const moved = headers.get("location");
   const target = moved !== null && URL.canParse(moved, server.base) ? new URL(moved, server.base) : null;
@@ -46,14 +46,15 @@ export function strange(server: Server, { status, headers }: Response): ApiFailu
   );
 }
 
-/** What a site says of any path, and the API host of none that the CLI asks for. Of what lies below a site (a comment, a
- *  token) the API host too says that it is not there, and an older one of deploy tokens. */
+/** Whether the code shows that a site answered: a site gives it for any path, the API host for no path that the CLI asks for.
+ *  But the API host says too that something below a site (a comment, a token) is not there, and an older one says it of
+ *  deploy tokens. */
 const isOfASite = (code: string, path: string): boolean =>
   code === "unknown_host" ||
   code === "method_not_allowed" ||
   (code === "not_found" && !/^\/(?:sites\/[^/]+\/|account\/tokens(?:\/|$))/.test(path));
 
-/** Below `*.localhost` and most other domains of sites the server is one name up. */
+/** The address one name up: the server's, for sites below `*.localhost` and most other domains of sites. */
 function above(origin: string): string | null {
   const url = new URL(origin);
   const parent = url.hostname.slice(url.hostname.indexOf(".") + 1);
@@ -80,11 +81,11 @@ function aSite(server: Server, status: number): ApiFailure {
 /** Refusals of 401 or 403 that are about the content, not about the credential. */
 const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed", "quota_exceeded"]);
 
-/** Words for whoever writes the request; a person typed a command. */
+/** Words that mean something only to the writer of a request; a person typed a command. */
 const OF_REQUESTS =
   /\b(headers?|Authorization|Bearer|Content-Type|If-Match|Idempotency-Key|credential|GET|POST|PATCH)\b/;
 
-/** The API's sentences, without those that speak of requests. */
+/** The API's sentences without those about requests. */
 const forPeople = (error: string): string =>
   error
     .split(/(?<=[.!?]) /)
@@ -98,22 +99,22 @@ function aboutTheToken(server: Server, status: number, credential: Credential | 
   return joined(from, again, `The server is ${server.origin}.`, otherWays(server));
 }
 
-/** The wait is told once: by the API, or here where it is known to the second. */
+/** Says how long to wait only once: in the API's words, or here if it is known to the second. */
 function untilWhen(error: string, later: string | null): string {
   if (later === null || !/^\d+$/.test(later)) return error;
   const what = /\b(wait|again|seconds?)\b/i.test(error) ? "Too many tries for now." : error;
   return joined(what, `Try again in ${waiting(Number(later))}.`);
 }
 
-/** Of one that is none any more, whatever was asked with it. */
+/** For a deploy token that has ended, whatever was asked with it. */
 const ENDED = `The server does not take this deploy token: it has expired or was revoked, or what you ask needs your account. ${svc("token create")} makes another.`;
 
-interface Asked {
+interface RefusedCall {
   path: string;
   credential: Credential | null;
 }
 
-export function refusal(server: Server, asked: Asked, response: Response, body: unknown): ApiFailure {
+export function refusal(server: Server, asked: RefusedCall, response: Response, body: unknown): ApiFailure {
   const { error, code } = Object(body) as { error?: unknown; code?: unknown };
   const { status } = response;
   if (typeof error !== "string" || typeof code !== "string") return strange(server, response);

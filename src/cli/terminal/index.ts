@@ -1,4 +1,4 @@
-/** The two streams of the CLI: the result goes to stdout, everything a person is told to stderr. */
+/** The two streams of the CLI: the result goes to stdout, everything for a person goes to stderr. */
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { codeOf } from "../failure.ts";
@@ -19,7 +19,7 @@ export interface Terminal {
   /** The site's URL, the result of most commands: easy to find on a terminal, bare in a pipe. */
   url(url: string): void;
   json(value: unknown): void;
-  /** Shows that work is going on, where stdout and stderr are a terminal. */
+  /** Shows that work is going on, if stdout and stderr are a terminal. */
   spinner(label: string): Spinner;
   /** Replaces the lines drawn before by these and leaves the cursor behind the last one. No lines: only removes. */
   draw(lines: readonly Text[]): void;
@@ -29,11 +29,11 @@ export interface Terminal {
   readonly columns: number | null;
   /** Whether a person reads stdout. */
   readonly resultIsRead: boolean;
-  /** What a person is told who stops the program from now on; null: nothing. */
+  /** Sets the sentence for a person who stops the program from now on; null for none. */
   ifStopped(words: string | null): void;
   /** Leaves the terminal as it was found. */
   restore(): void;
-  /** The same, where the program was stopped from outside. */
+  /** The same after the program was stopped from outside. */
   stopped(): void;
 }
 
@@ -56,7 +56,7 @@ function write(descriptor: 1 | 2, line: string): void {
   }
 }
 
-/** What is said last where the program is stopped. The line that the terminal shows `^C` in is wiped. */
+/** The last sentence of a program that is stopped. The line with the terminal's `^C` is wiped. */
 function farewell(isTerminal: boolean, say: (line: Text) => void, restore: () => void) {
   let words: string | null = null;
   return {
@@ -70,7 +70,7 @@ function farewell(isTerminal: boolean, say: (line: Text) => void, restore: () =>
 }
 
 export function openTerminal(env: Env, options: { json: boolean; quiet: boolean }): Terminal {
-  // Asking a stream whether it is one makes the stream, which takes as long as half of the start.
+  // Not asked of the streams: that would make them, which takes as long as half of the start.
   const [outIsTerminal, errIsTerminal] = [isatty(1), isatty(2)];
   const [outColors, errColors] = [outIsTerminal && wantsColor(env, true), wantsColor(env, errIsTerminal)];
   const quiet = options.quiet && !options.json;

@@ -47,14 +47,14 @@ function readKeys<Result>(show: () => void, onKey: (key: Key) => Result | undefi
   });
 }
 
-interface Choice {
+interface ListChoice {
   label: string;
   note: string;
   ticked: boolean;
 }
 
 /** A choice as one line of the terminal, cut: a longer one could not be drawn over. */
-function row({ label, note, ticked }: Choice, isHere: boolean, width: number): Text {
+function row({ label, note, ticked }: ListChoice, isHere: boolean, width: number): Text {
   const mark = `${isHere ? ">" : " "} [${ticked ? "x" : " "}] ${label}`.slice(0, width);
   const rest = note.slice(0, Math.max(0, width - mark.length - 2));
   return text`  ${isHere ? cyan(mark) : mark}  ${dim(rest)}`;
@@ -63,7 +63,7 @@ function row({ label, note, ticked }: Choice, isHere: boolean, width: number): T
 const MOVES: Readonly<Record<string, number>> = { up: -1, k: -1, down: 1, j: 1 };
 
 /** Shows a list with ticks: arrows move, Space ticks, Enter takes them. Resolves to the indexes of the ticked choices. */
-export async function pick(terminal: Terminal, question: string, choices: readonly Choice[]): Promise<number[]> {
+export async function pick(terminal: Terminal, question: string, choices: readonly ListChoice[]): Promise<number[]> {
   const rows = choices.map((choice) => ({ ...choice }));
   let here = 0;
   const draw = () =>

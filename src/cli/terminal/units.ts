@@ -3,10 +3,10 @@ import { humanSize, UNIT_MS } from "../../base/units.ts";
 
 export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 
-/** In a sentence, bytes are written out. */
+/** A size in a sentence, where bytes are written out. */
 export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes));
 
-/** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
+/** A size and the limit that it passed. If they would look the same, both are written in bytes. */
 export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
   size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
 
@@ -18,23 +18,23 @@ const STEPS = [
   ["minute", UNIT_MS.m],
 ] as const;
 
-/** `14 days`, `3 hours`: in the largest unit that fits at least one and a half times. */
+/** A span such as `14 days` or `3 hours`, in the largest unit that fits at least one and a half times. */
 export function duration(ms: number): string {
   const [noun, step] = STEPS.find(([, length]) => ms >= length * 1.5) ?? ["minute", UNIT_MS.m];
   return count(Math.max(1, Math.round(ms / step)), noun);
 }
 
-/** `7 s` up to two minutes, then as `duration`. */
+/** A wait: `7 s` up to two minutes, then as `duration` has it. */
 export const waiting = (in_seconds: number): string =>
   in_seconds < 120 ? `${in_seconds} s` : duration(in_seconds * 1000);
 
-/** `now`, `5 minutes ago`, `3 days ago`. */
+/** An age: `now`, `5 minutes ago`, `3 days ago`. */
 export function age(ms: number): string {
   const unit = STEPS.find(([, length]) => ms >= length);
   return unit === undefined ? "now" : `${count(Math.floor(ms / unit[1]), unit[0])} ago`;
 }
 
-/** `5 December 2026`; with hour and minute where it is less than two days away. */
+/** A date such as `5 December 2026`, with hour and minute if it is less than two days away. */
 export function moment(epoch_ms: number, now: number): string {
   const near = epoch_ms - now < 2 * UNIT_MS.d;
   const time = near ? ({ hour: "2-digit", minute: "2-digit" } as const) : {};

@@ -1,4 +1,4 @@
-/** `svc comments list`: what was written, a line a comment. */
+/** `svc comments list`: prints the comments, a line each. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { QUEUE_PAGE, THREAD_PAGE, type Thread } from "../../service/wire.ts";
@@ -9,10 +9,10 @@ import { askComments, known, openComments } from "./opened.ts";
 const STATUSES = ["open", "resolved", "all"] as const;
 const QUEUES = ["pending", "reported", "rejected"] as const;
 
-/** Two spaces part the columns, so none of them holds two. */
+/** A line with its columns two spaces apart, so no column may contain two. */
 const line = (...columns: string[]): string => columns.map((column) => column.replace(/\s+/g, " ").trim()).join("  ");
 
-/** All pages of a list; one that leads nowhere is the last. */
+/** All pages of a list; a page that leads nowhere is the last. */
 async function everyPage<Page extends { next_cursor: string | null }>(
   opened: OpenedSite,
   path: string,
@@ -29,7 +29,7 @@ async function everyPage<Page extends { next_cursor: string | null }>(
   }
 }
 
-/** What waits or was refused says so; all else as its thread. */
+/** The rows of a thread. A comment that waits or was rejected says so; any other has the status of its thread. */
 const rowsOf = ({ status, page, comments }: Thread): string[] =>
   comments.map(({ id, by, text, visibility }) =>
     line(id, visibility === "public" ? status : visibility, page, by?.name ?? "-", text ?? "(deleted)"),

@@ -1,4 +1,4 @@
-/** The site whose comments are meant, and calls about them. */
+/** The site whose comments a command is about, and calls about them. */
 import { ask, type ApiCall } from "../../service/api.ts";
 import type { Shape } from "../../../api/shapes/builder.ts";
 import type { Context, Given } from "../../command.ts";
@@ -6,9 +6,9 @@ import { usage } from "../../failure.ts";
 import { nearest } from "../../../command/nearest.ts";
 import { chooseSite, openSite, touchLink, type OpenedSite } from "../chosen-site.ts";
 
-type Call = Pick<ApiCall, "method" | "json"> & { repeatable?: boolean };
+type CommentsCall = Pick<ApiCall, "method" | "json"> & { repeatable?: boolean };
 
-/** By the narrowest credential that the server takes. */
+/** Opens the site with the narrowest credential that the server accepts. */
 export async function openComments(context: Context, given: Given): Promise<OpenedSite> {
   const opened = await openSite(context, chooseSite(context, given, undefined), 1);
   touchLink(context, opened, opened.record);
@@ -22,10 +22,10 @@ export const askComments = <Answer>(
   { server, site_id, credential }: OpenedSite,
   path: string,
   shape: Shape<Answer>,
-  { repeatable = true, ...call }: Call = { method: "GET" },
+  { repeatable = true, ...call }: CommentsCall = { method: "GET" },
 ): Promise<Answer> => ask(server, { ...call, path: commentsPath(site_id, path), credential, repeatable }, shape);
 
-/** One of the words that are known. */
+/** Reads one of the known words, or fails with a guess. */
 export function known<Word extends string>(written: string, words: readonly Word[], what: string): Word {
   const word = words.find((one) => one === written);
   if (word !== undefined) return word;
@@ -35,7 +35,7 @@ export function known<Word extends string>(written: string, words: readonly Word
   );
 }
 
-/** A program or a person may write it, so it is looked at before it becomes part of an address. */
+/** The comment's id. It is checked before it becomes part of an address. */
 export function commentId(given: Given, call: string): string {
   const id = given.argument;
   if (id === undefined) throw usage(`${call} wants the comment: ${call} <c_…>`);

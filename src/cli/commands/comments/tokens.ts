@@ -1,4 +1,4 @@
-/** `svc comments token create`, `list` and `revoke`: what an agent reads and answers comments with. */
+/** `svc comments token create`, `list` and `revoke`: tokens with which agents read and answer comments. */
 import type { Context, Given } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { ANY, MADE_TOKEN, TOKEN_LIST, type ListedToken } from "../../service/wire.ts";
@@ -39,7 +39,7 @@ export async function createToken(context: Context, given: Given): Promise<void>
   context.terminal.result(made.token);
 }
 
-/** `token_id  name  scopes  until 2027-02-20  used 2026-11-22`. */
+/** A row: `token_id  name  scopes  until 2027-02-20  used 2026-11-22`. */
 const row = ({ token_id, name, scopes, last_used_at, expires_at }: ListedToken): string => {
   const used = last_used_at === null ? "never used" : `used ${dayOf(last_used_at)}`;
   return [token_id, name, scopes.join(","), `until ${dayOf(expires_at)}`, used].join("  ");

@@ -2,6 +2,7 @@
  *  that makes a `Worker`. */
 import { closeSync, openSync } from "node:fs";
 import { fromFailure, plainFailure, type PlainFailure } from "../base/errors.ts";
+import { ownProgram } from "./program.ts";
 
 declare const self: Worker;
 
@@ -16,7 +17,7 @@ const DESCRIPTORS = 8;
 function needDescriptors(): void {
   const held: number[] = [];
   try {
-    while (held.length < DESCRIPTORS) held.push(openSync(process.execPath, "r"));
+    while (held.length < DESCRIPTORS) held.push(openSync(ownProgram(), "r"));
   } finally {
     held.forEach((file) => closeSync(file));
   }

@@ -292,7 +292,7 @@ export const SITE_HOST = {
     id: "enterPasscode",
     tag,
     summary: "Give the passcode",
-    who: "no_one",
+    who: "entrant",
     body: { required: true, content: json(object({ passcode: string("As it was told.") })) },
     answers: entered,
     codes: [...MEMBER_CODES, ...ENTERING, "wrong_passcode", "rate_limited"],
@@ -301,7 +301,7 @@ export const SITE_HOST = {
     id: "enterAsOwner",
     tag,
     summary: "Give an owner's code",
-    who: "no_one",
+    who: "entrant",
     body: { required: true, content: json(object({ code: string("`svc_owner_…`.") })) },
     answers: entered,
     codes: [...MEMBER_CODES, ...ENTERING, "invalid_code", "rate_limited", "storage_full"],
@@ -353,7 +353,7 @@ export const SITE_HOST = {
     tag,
     summary: "Post by the form of that page",
     description: "What is refused is told on the page itself, under the status of the refusal.",
-    who: "writer",
+    who: "form_writer",
     body: {
       required: true,
       content: {

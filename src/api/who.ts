@@ -23,10 +23,18 @@ export type ApiCallers =
   | { owner: Scope | null }
   | "agent";
 
-/** Who may call on a site's own host: `no_one` as above, `reader` (all whom the mode admits), `writer` (the same, from a
- *  page of the site itself), `author` (of the comment, or the owner), `visitor` (who has written here), `visitor_reads`,
- *  `owner_here` (the owner's browser). */
-type SiteCallers = "no_one" | "reader" | "writer" | "author" | "visitor" | "visitor_reads" | "owner_here";
+/** Who may call on a site's own host, while its comments are on:
+ *  - `no_one`: anybody.
+ *  - `entrant`: anybody from a page of the site itself, for a passcode or a code comes in the body; on a frozen site too.
+ *  - `reader`: all whom the mode admits.
+ *  - `writer`: the same, from a page of the site itself.
+ *  - `form_writer`: a writer; but the form may bring the passcode, so that the handler asks once it has read it.
+ *  - `author`: a writer; whether the comment is theirs, or they are the owner, is known once the handler has found it.
+ *  - `visitor`: a writer who has written here before.
+ *  - `visitor_reads`: a reader who has, in every mode.
+ *  - `owner_here`: the owner's browser. */
+export type SiteCallers =
+  "no_one" | "entrant" | "reader" | "writer" | "form_writer" | "author" | "visitor" | "visitor_reads" | "owner_here";
 export type Callers = ApiCallers | SiteCallers;
 export type Requirement = Readonly<Record<string, readonly string[]>>;
 
@@ -89,8 +97,11 @@ interface Demand {
 
 const ACCOUNT: Demand = { by: session, codes: ["unauthorized"] };
 
+const WRITER: Demand = { by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER], codes: WRITING };
+
 const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
   no_one: { by: () => [], codes: [] },
+  entrant: { by: () => [], codes: [] },
   anyone: {
     by: (method) => [NONE, ...session(method), ...token("create")],
     codes: ["unauthorized", "scope_missing"],
@@ -105,7 +116,8 @@ const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
     by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER],
     codes: [...HERE, "passcode_required"],
   },
-  writer: { by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER], codes: WRITING },
+  writer: WRITER,
+  form_writer: WRITER,
   author: { by: () => [...admitted(VISITOR), OWNER], codes: [...WRITING, "no_identity"] },
   visitor: { by: () => admitted(VISITOR), codes: [...WRITING, "no_identity"] },
   visitor_reads: { by: () => [VISITOR], codes: [...HERE, "no_identity"] },
@@ -130,7 +142,7 @@ const BY_COOKIE: ReadonlySet<Callers> = new Set<Callers>(["anyone", "account", "
 export function codesOf(method: string, { who, codes }: { who: Callers; codes: readonly ErrorCode[] }): ErrorCode[] {
   const writes = method !== "GET" && method !== "OPTIONS";
   const forged = writes && (typeof who === "object" || BY_COOKIE.has(who));
-  const stores = writes && who !== "no_one";
+  const stores = writes && who !== "no_one" && who !== "entrant";
   return [
     ...new Set<ErrorCode>([
       ...codes,

@@ -1,14 +1,15 @@
 /** Comments, row by row in the order of COMMENTS 2: what is answered on a site's host, and what on the API's. */
+import { SITE_HOST } from "../api/site-host.ts";
 import { matcher, type Method } from "../http/match.ts";
 import type { Ctx } from "./context.ts";
-import { ACTIONS, moderation, queue } from "./moderate.ts";
+import { moderation, queue } from "./moderate.ts";
 import { edit, erase, remove, rename } from "./site/change.ts";
 import { owner, passcode, report } from "./site/enter.ts";
 import { companion, container, containerOptions, feed, feedOptions } from "./site/feeds.ts";
 import { post } from "./site/post.ts";
 import { comment, commentOptions, exported, me, threads } from "./site/read.ts";
 import { postView, view } from "./site/view.ts";
-import { renewIdentity } from "./visitor/who.ts";
+import { admitHere, renewIdentity, type SiteHandler } from "./visitor/who.ts";
 export { deciding, listThreads, readHistory, readQueue, removeComment } from "./moderate.ts";
 export { endToken, listTokens, makeOwnerCode, makeToken } from "./owner-access.ts";
 export { changeSettings, readSettings } from "./owner-settings.ts";
@@ -20,41 +21,54 @@ export { decideAsOwner, removeAsOwner } from "./moderate.ts";
 
 type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 
-export const ON_SITE: readonly SiteRow[] = [
-  ["GET", "/_svc/comments/", container],
-  ["POST", "/_svc/comments/", post],
-  ["OPTIONS", "/_svc/comments/", containerOptions],
-  ["GET", "/_svc/comments/threads", threads],
-  ["GET", "/_svc/comments/c_:id", comment],
-  ["PUT", "/_svc/comments/c_:id", edit],
-  ["DELETE", "/_svc/comments/c_:id", remove],
-  ["OPTIONS", "/_svc/comments/c_:id", commentOptions],
-  ["GET", "/_svc/comments/me", me],
-  ["PATCH", "/_svc/comments/me", rename],
-  ["DELETE", "/_svc/comments/me", erase],
-  ["GET", "/_svc/comments/me/export", exported],
-  ["POST", "/_svc/comments/passcode", passcode],
-  ["POST", "/_svc/comments/owner", owner],
-  ["GET", "/_svc/comments/queue", queue],
-  ...ACTIONS.map((action): SiteRow => ["POST", `/_svc/comments/c_:id/${action}`, moderation(action)]),
-  ["POST", "/_svc/comments/c_:id/report", report],
-  ["GET", "/_svc/comments/view", view],
-  ["POST", "/_svc/comments/view", postView],
-  ["GET", "/_svc/comments/feed.json", feed],
-  ["OPTIONS", "/_svc/comments/feed.json", feedOptions],
-];
+/** Below `/_svc/comments/`: all rows of a site's own host but reports of sites and the feeds beside pages. */
+type BelowComments = Exclude<keyof typeof SITE_HOST, "POST /_svc/report" | `GET /${string}comments.json`>;
+type WhoOf<Name extends BelowComments> = (typeof SITE_HOST)[Name]["who"];
 
-/** A report reads no cookie (ruling 12). */
-const renewing = (row: SiteRow): SiteRow => {
-  const [method, path, handle] = row;
-  if (handle === report) return row;
-  return [method, path, async (ctx) => renewIdentity(ctx).then(() => handle(ctx))];
+const HANDLERS: { readonly [Name in BelowComments]: SiteHandler<WhoOf<Name>> } = {
+  "GET /_svc/comments/": container,
+  "POST /_svc/comments/": post,
+  "OPTIONS /_svc/comments/": containerOptions,
+  "GET /_svc/comments/threads": threads,
+  "GET /_svc/comments/c_:id": comment,
+  "PUT /_svc/comments/c_:id": edit,
+  "DELETE /_svc/comments/c_:id": remove,
+  "OPTIONS /_svc/comments/c_:id": commentOptions,
+  "GET /_svc/comments/me": me,
+  "PATCH /_svc/comments/me": rename,
+  "DELETE /_svc/comments/me": erase,
+  "GET /_svc/comments/me/export": exported,
+  "POST /_svc/comments/passcode": passcode,
+  "POST /_svc/comments/owner": owner,
+  "GET /_svc/comments/queue": queue,
+  "POST /_svc/comments/c_:id/approve": moderation("approve"),
+  "POST /_svc/comments/c_:id/reject": moderation("reject"),
+  "POST /_svc/comments/c_:id/resolve": moderation("resolve"),
+  "POST /_svc/comments/c_:id/reopen": moderation("reopen"),
+  "POST /_svc/comments/c_:id/report": report,
+  "GET /_svc/comments/view": view,
+  "POST /_svc/comments/view": postView,
+  "GET /_svc/comments/feed.json": feed,
+  "OPTIONS /_svc/comments/feed.json": feedOptions,
 };
-export const matchOnSite = matcher(ON_SITE.map(renewing));
 
-/** Beside a page, where no file of the site has that name: their path is any. */
+function rowOf<Name extends BelowComments>(name: Name): SiteRow {
+  const { who } = SITE_HOST[name];
+  const handle = HANDLERS[name];
+  const [method, path] = name.split(" ") as [Method, string];
+  const handler = async (ctx: Ctx): Promise<Response> => {
+    // A report reads no cookie (ruling 12).
+    if (name !== "POST /_svc/comments/c_:id/report") await renewIdentity(ctx);
+    return handle(Object.assign(ctx, await admitHere<WhoOf<Name>>(who, ctx)));
+  };
+  return [method, path, handler];
+}
+
+export const matchOnSite = matcher((Object.keys(HANDLERS) as BelowComments[]).map((name) => rowOf(name)));
+
+/** A feed beside a page, if no file of the site has that name: its path is any. */
 const COMPANION: readonly SiteRow[] = [
-  ["GET", "/", companion],
-  ["OPTIONS", "/", feedOptions],
+  ["GET", "/", (ctx) => admitHere(SITE_HOST["GET /comments.json"].who, ctx).then(() => companion(ctx))],
+  ["OPTIONS", "/", (ctx) => admitHere("no_one", ctx).then(() => feedOptions(ctx))],
 ];
 export const matchCompanion = matcher(COMPANION)("/")!;

@@ -13,7 +13,7 @@ import type { CommentParts, Ctx, OwnerCtx } from "./context.ts";
 import { commentId } from "./site/read.ts";
 import { cursorOf, numberIn } from "./visitor/keys.ts";
 import { limitOwner } from "./visitor/limits.ts";
-import { ownerAsks, ownerOf, refuseForeign, refuseOff } from "./visitor/who.ts";
+import { ownerOf, type SiteHandler } from "./visitor/who.ts";
 import { expectedRevs, threadJson } from "./wire.ts";
 
 const QUEUES: readonly QueueState[] = ["pending", "reported", "rejected"];
@@ -72,21 +72,15 @@ async function decideOn(
   return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id })).thread;
 }
 
-export const ACTIONS: readonly Action[] = ["approve", "reject", "resolve", "reopen"];
-
 export async function queue(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
-  ownerAsks(ctx);
   return answer(ctx, await queueOf(ctx, ctx.query), PRIVATE);
 }
 
 export const moderation =
-  (action: Action) =>
-  async (ctx: Ctx): Promise<Response> => {
-    refuseForeign(ctx);
-    const by = ownerAsks(ctx);
+  (action: Action): SiteHandler<"owner_here"> =>
+  async (ctx) => {
     Object.assign(ctx.headers, await limitOwner(ctx));
-    return answer(ctx, await decide(ctx, ctx.request, commentId(ctx), action, by), PRIVATE);
+    return answer(ctx, await decide(ctx, ctx.request, commentId(ctx), action, ctx.by), PRIVATE);
   };
 
 /** Throws 404 where the site has none of this id. */

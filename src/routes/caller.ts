@@ -167,11 +167,27 @@ export async function admit<By extends ApiCallers>(who: By, asked: SiteRequest):
 
 async function admitted(who: ApiCallers, asked: SiteRequest): Promise<Admitted<ApiCallers>> {
   const { caller } = asked;
-  if (who === "anyone") return { owner: ownerToBe(caller) };
-  if (who === "account") return { caller: accountHolder(caller) };
-  if (typeof who === "string") return {};
+  if (typeof who === "object") return admittedToSite(who, asked);
+  switch (who) {
+    case "anyone":
+      return { owner: ownerToBe(caller) };
+    case "account":
+      return { caller: accountHolder(caller) };
+    case "no_one":
+    case "leaver":
+    case "agent":
+      return {};
+  }
+}
+
+async function admittedToSite(
+  who: Exclude<ApiCallers, string>,
+  asked: SiteRequest,
+): Promise<{ site: Site; by: WriteBy }> {
+  const { caller } = asked;
   if ("site" in who) return managedSite(asked, who.site);
   if ("owner" in who) {
+    // A manage_token, and for some rows all but a session, is told to sign in whatever the site is.
     const by = who.owner === null || caller.kind === "site" ? { by: accountHolder(caller) } : {};
     return { ...(await managedSite(asked, who.owner)), ...by };
   }

@@ -14,7 +14,7 @@ import { checkName } from "../visitor/names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
 import { entityTag, expectedRevs, itemOf } from "../wire.ts";
-import { noIdentity, type Who, writer } from "../visitor/who.ts";
+import { noIdentity, type SiteHandler, type Who } from "../visitor/who.ts";
 
 const EDITABLE_MS = 15 * UNIT_MS.m;
 
@@ -34,9 +34,8 @@ async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
   return found.comment.by?.id === who.visitor?.id ? who.visitor! : who.author;
 }
 
-export async function edit(ctx: Ctx): Promise<Response> {
-  const { parts, site, request } = ctx;
-  const who = await writer(ctx);
+export const edit: SiteHandler<"author"> = async (ctx) => {
+  const { parts, site, request, who } = ctx;
   await limitClient(ctx);
   const by = await authorAt(ctx, who);
   if (!request.headers.has("if-match")) throw ifMatchRequired();
@@ -54,12 +53,11 @@ export async function edit(ctx: Ctx): Promise<Response> {
   const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
   const pending = comment.visibility === "pending" && { "svc-visibility": "pending" };
   return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment), ...pending }, 200);
-}
+};
 
 /** Deletes a comment for its author, or for the owner, who has no limit. */
-export async function remove(ctx: Ctx): Promise<Response> {
-  const { parts, site, request } = ctx;
-  const who = await writer(ctx);
+export const remove: SiteHandler<"author"> = async (ctx) => {
+  const { parts, site, request, who } = ctx;
   if (who.owner) Object.assign(ctx.headers, await limitOwner(ctx));
   else await limitClient(ctx);
   const by = who.owner ? who.author! : await authorAt(ctx, who);
@@ -67,13 +65,11 @@ export async function remove(ctx: Ctx): Promise<Response> {
   const revs = expectedRevs(request);
   await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, revs, event_id });
   return emptyAnswer(ctx, 204);
-}
+};
 
 /** Renames the author. Strangers see the new name at once unless the owner approves comments first. */
-export async function rename(ctx: Ctx): Promise<Response> {
-  const { parts, site, exchange } = ctx;
-  const { identity, visitor } = await writer(ctx);
-  if (identity === null || visitor === null) throw noIdentity();
+export const rename: SiteHandler<"visitor"> = async (ctx) => {
+  const { parts, site, exchange, identity, visitor } = ctx;
   const counted = await limitRename(ctx, visitor);
   const name = await counted.unless(async () => {
     const wanted = checkName((await readMembers(ctx.request)).name, site.label);
@@ -83,14 +79,12 @@ export async function rename(ctx: Ctx): Promise<Response> {
   exchange.cookies = identityCookies(parts.keys, ctx, { ...identity, name }, parts.now());
   const known = await parts.store.notes.person(site.site_id, visitor.id);
   return answer(ctx, { id: visitor.id, name, created_at: known?.created_at }, PRIVATE);
-}
+};
 
-export async function erase(ctx: Ctx): Promise<Response> {
-  const { parts, site, exchange } = ctx;
-  const { visitor } = await writer(ctx);
-  if (visitor === null) throw noIdentity();
+export const erase: SiteHandler<"visitor"> = async (ctx) => {
+  const { parts, site, exchange, visitor } = ctx;
   await limitClient(ctx);
   await parts.store.notes.erase(site.site_id, visitor.id);
   exchange.cookies = endedIdentity(ctx); // a renewed one would bring them back
   return emptyAnswer(ctx, 204);
-}
+};

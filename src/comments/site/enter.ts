@@ -10,7 +10,6 @@ import type { Ctx } from "../context.ts";
 import { grantCookie, ownerCookie } from "../visitor/identity.ts";
 import { isReportCounted, limitOwnerCode, limitPasscode } from "../visitor/limits.ts";
 import { commentId } from "./read.ts";
-import { refuseForeign, refuseOff } from "../visitor/who.ts";
 
 const LONGEST_PASSCODE = 1024;
 
@@ -46,13 +45,11 @@ export async function enterPasscode(ctx: Ctx, given: () => Promise<unknown>): Pr
 }
 
 export async function passcode(ctx: Ctx): Promise<Response> {
-  refuseForeign(ctx, true);
   await enterPasscode(ctx, async () => (await readMembers(ctx.request)).passcode);
   return emptyAnswer(ctx, 204);
 }
 
 export async function owner(ctx: Ctx): Promise<Response> {
-  refuseForeign(ctx, true);
   const { parts, site, exchange } = ctx;
   const counted = await limitOwnerCode(ctx);
   const { code } = await readMembers(ctx.request);
@@ -88,7 +85,6 @@ async function readReport(request: Request): Promise<{ reason: ReportReason; tex
 
 /** Takes a report of anybody, on a frozen site too; the answer is the same if there is no such comment. */
 export async function report(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
   const said = await readReport(ctx.request);
   const { parts, site } = ctx;
   if (await isReportCounted(ctx)) await parts.store.notes.report(site.site_id, commentId(ctx), said);

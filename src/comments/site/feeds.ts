@@ -9,7 +9,7 @@ import { answer, LD_JSON, optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";
 import { ANNO } from "../feed.ts";
 import { FEED_INLINE, FEED_PAGE, type FeedAsked, type Identified } from "../types.ts";
-import { isAdmitted, refuseOff, refuseReaders } from "../visitor/who.ts";
+import { isAdmitted } from "../visitor/who.ts";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 
@@ -46,7 +46,6 @@ async function send(ctx: Ctx, live: LivePages, of: Page | null): Promise<Respons
 
 /** `/comments.json` and `X.comments.json`, if no file of the site has that name. */
 export async function companion(ctx: Ctx): Promise<Response> {
-  await refuseReaders(ctx);
   const live = await ctx.parts.livePages(ctx.site);
   if (ctx.path === "/comments.json") return send(ctx, live, null);
   const page = pageOfFeed(live, ctx.path);
@@ -56,7 +55,6 @@ export async function companion(ctx: Ctx): Promise<Response> {
 
 /** The same feeds under one address, which no file of a site can hide. */
 export async function feed(ctx: Ctx): Promise<Response> {
-  await refuseReaders(ctx);
   const live = await ctx.parts.livePages(ctx.site);
   const source = ctx.query.get("source");
   if (source === null) return send(ctx, live, null);
@@ -72,7 +70,6 @@ function pageAtSource({ parts, site, origin }: Ctx, live: LivePages, source: str
 }
 
 export async function feedOptions(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
   return optionsAnswer(ctx, ALLOW, { ...sharing(ctx, "Accept"), ...preflight(ctx, ALLOW) });
 }
 
@@ -96,14 +93,12 @@ async function describe({ parts, site, query, request }: Ctx): Promise<Identifie
 }
 
 export async function container(ctx: Ctx): Promise<Response> {
-  await refuseReaders(ctx);
   const applied = preferred(ctx.request) !== null && { "preference-applied": "return=representation" };
   return sendDocument(ctx, await describe(ctx), { ...sharing(ctx, VARY), ...FIELDS, ...applied });
 }
 
 /** Every answer of a container has its entity tag, if the client may see it. */
 export async function containerOptions(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
   const tag = (await isAdmitted(ctx)) && { etag: documentTag(await describe(ctx)) };
   return optionsAnswer(ctx, FIELDS.allow, { ...sharing(ctx, VARY), ...preflight(ctx, READING), ...FIELDS, ...tag });
 }

@@ -10,7 +10,7 @@ import { identityCookies, newIdentity } from "../visitor/identity.ts";
 import { personId } from "../visitor/keys.ts";
 import { limitPost } from "../visitor/limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
-import { type Who, writer } from "../visitor/who.ts";
+import type { SiteHandler, Who } from "../visitor/who.ts";
 
 /** A comment with more links waits for the owner, in every mode. */
 const MOST_LINKS = 2;
@@ -104,8 +104,8 @@ export async function store(ctx: Ctx, sent: SentComment, who: Who, author: Autho
   return begin(ctx, sent, author, pathOfSource(target, origins));
 }
 
-export async function post(ctx: Ctx): Promise<Response> {
-  const who = await writer(ctx);
+export const post: SiteHandler<"writer"> = async (ctx) => {
+  const { who } = ctx;
   const { author, cookies } = writerOf(ctx, who);
   const counted = await limitPost(ctx, author);
   const [sent, written] = await counted.unless(async () => {
@@ -114,7 +114,7 @@ export async function post(ctx: Ctx): Promise<Response> {
   });
   for (const cookie of cookies) ctx.exchange.setCookie(cookie);
   return answerWritten(ctx, written);
-}
+};
 
 function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written): Response {
   const site = feedSite(ctx.parts, ctx.site);

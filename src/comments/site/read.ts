@@ -6,7 +6,7 @@ import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "
 import type { Ctx } from "../context.ts";
 import type { ThreadsView } from "../types.ts";
 import { cursorOf, numberIn } from "../visitor/keys.ts";
-import { noIdentity, reader, refuseOff, viewerOf, type Who, whoAsks } from "../visitor/who.ts";
+import { type SiteHandler, viewerOf, type Who, whoAsks } from "../visitor/who.ts";
 import { entityTag, itemOf, threadJson } from "../wire.ts";
 
 const POLL_S = 20;
@@ -45,7 +45,7 @@ async function viewOf(ctx: Ctx, who: Who, page: string, since: number | null): P
 /** The common answer is an empty 304, and takes one look at an index. */
 export async function threads(ctx: Ctx): Promise<Response> {
   const { parts, site, query, request } = ctx;
-  const who = await reader(ctx);
+  const who = await whoAsks(ctx);
   const page = await askedPage(ctx);
   const scope = scopeOf(ctx, page, who);
   const stamp = await parts.store.notes.stamp(site.site_id, page, who.as);
@@ -69,7 +69,7 @@ export const commentId = ({ params }: Pick<Ctx, "params">): string => `c_${param
 
 export async function comment(ctx: Ctx): Promise<Response> {
   const { parts, site } = ctx;
-  const who = await reader(ctx);
+  const who = await whoAsks(ctx);
   const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
   if (found === null) throw unknownComment();
   if (found === "deleted") throw commentDeleted();
@@ -79,28 +79,21 @@ export async function comment(ctx: Ctx): Promise<Response> {
 }
 
 export async function commentOptions(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
   return optionsAnswer(ctx, ANNOTATION.allow, { vary: "Accept" });
 }
 
-export async function me(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
-  const { visitor, identity } = await whoAsks(ctx);
-  if (visitor === null) throw noIdentity();
-  const { parts, site } = ctx;
+export const me: SiteHandler<"visitor_reads"> = async (ctx) => {
+  const { parts, site, visitor, identity } = ctx;
   const known = await parts.store.notes.person(site.site_id, visitor.id);
-  const created_at = known?.created_at ?? new Date(identity!.issued * 1000).toISOString();
+  const created_at = known?.created_at ?? new Date(identity.issued * 1000).toISOString();
   return answer(ctx, { id: visitor.id, name: visitor.name, created_at }, PRIVATE);
-}
+};
 
 /** Everything that they wrote, public or not, as one file. */
-export async function exported(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
-  const { visitor } = await whoAsks(ctx);
-  if (visitor === null) throw noIdentity();
-  const { parts, site } = ctx;
+export const exported: SiteHandler<"visitor_reads"> = async (ctx) => {
+  const { parts, site, visitor } = ctx;
   const place = feedSite(parts, site);
   const items = await parts.store.notes.written(site.site_id, visitor.id);
   const file = parts.documents.exported(place, visitor.name, items);
   return answer(ctx, file, { ...PRIVATE, "content-type": LD_JSON });
-}
+};

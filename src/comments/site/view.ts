@@ -13,7 +13,7 @@ import type { Ctx } from "../context.ts";
 import type { Comment, Thread, Viewer } from "../types.ts";
 import { seal, single, unseal } from "../visitor/keys.ts";
 import { limitPost } from "../visitor/limits.ts";
-import { isAdmitted, refuseForeign, refuseOff, viewerOf, type Who, whoAsks, writer } from "../visitor/who.ts";
+import { isAdmitted, viewerOf, type Who, whoAsks, writer } from "../visitor/who.ts";
 import { threadJson } from "../wire.ts";
 import { enterPasscode } from "./enter.ts";
 import { store, writerOf } from "./post.ts";
@@ -66,7 +66,6 @@ async function show(ctx: Ctx, page: string, refused: ViewedPage["refused"], stat
 }
 
 export async function view(ctx: Ctx): Promise<Response> {
-  refuseOff(ctx);
   return show(ctx, await askedPage(ctx, ctx.query.get("page") ?? "/"), null);
 }
 
@@ -83,7 +82,6 @@ const back = ({ exchange }: Ctx, page: string): Response =>
   answerRedirect(`/_svc/comments/view?page=${encodeURIComponent(page)}`, exchange);
 
 async function enter(ctx: Ctx, page: string, passcode: string): Promise<Response> {
-  refuseForeign(ctx, true);
   try {
     await enterPasscode(ctx, async () => passcode);
     return back(ctx, page);
@@ -121,7 +119,6 @@ async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
 
 /** Only the body says that a visitor gives a passcode; in other modes nothing of it counts before it is known who they are. */
 export async function postView(ctx: Ctx): Promise<Response> {
-  refuseForeign(ctx, true);
   const who = ctx.site.comments_mode === "passcode" ? null : await writer(ctx);
   const fields = await readForm(ctx.request, MOST_BYTES);
   if (fields.passcode !== undefined) return enter(ctx, await askedPage(ctx, fields.page ?? "/"), fields.passcode);

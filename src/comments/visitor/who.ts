@@ -1,4 +1,5 @@
 /** The visitor behind a request on a site's host, and what they may do; checks are in the order of COMMENTS, ruling 12. */
+import type { SiteCallers } from "../../api/who.ts";
 import { Refusal } from "../../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";
 import type { Author, Viewpoint } from "../../store/notes.ts";
@@ -59,7 +60,7 @@ export async function whoAsks(ctx: Ctx): Promise<Who> {
   return { identity, conflict, visitor, owner, author, as: viewpointOf(owner, visitor) };
 }
 
-export function refuseOff({ site }: Pick<Ctx, "site">): void {
+function refuseOff({ site }: Pick<Ctx, "site">): void {
   if (site.comments_mode === "off") throw commentsOff();
 }
 
@@ -81,18 +82,13 @@ export async function isAdmitted({ request, site, parts }: Ctx): Promise<boolean
 }
 
 /** Throws 404 if comments are off and 401 without the passcode. */
-export async function refuseReaders(ctx: Ctx): Promise<void> {
+async function refuseReaders(ctx: Ctx): Promise<void> {
   refuseOff(ctx);
   if (!(await isAdmitted(ctx))) throw passcodeRequired();
 }
 
-export async function reader(ctx: Ctx): Promise<Who> {
-  await refuseReaders(ctx);
-  return whoAsks(ctx);
-}
-
 /** Refuses a write before anything of it is read: comments off, another origin, a frozen site (unless `on_frozen`). */
-export function refuseForeign(ctx: Ctx, on_frozen = false): void {
+function refuseForeign(ctx: Ctx, on_frozen = false): void {
   refuseOff(ctx);
   refuseUnlessOwnOrigin(ctx);
   if (!on_frozen && ctx.site.frozen) throw commentsFrozen();
@@ -116,7 +112,7 @@ const noOwner = (): Refusal =>
   );
 
 /** The owner, who reads the queue on the site's host. Throws 401 for anybody else. */
-export function ownerAsks({ request, site, parts: { keys, now } }: Ctx): Author {
+function ownerAsks({ request, site, parts: { keys, now } }: Ctx): Author {
   if (!isOwner(keys, site, request, now())) throw noOwner();
   return ownerOf(keys, site);
 }
@@ -126,4 +122,54 @@ export const noIdentity = (): Refusal =>
 
 export function viewerOf({ site }: Pick<Ctx, "site">, { author, owner }: Who): Viewer {
   return { id: author?.id ?? null, name: author?.name ?? null, owner, can_post: site.frozen === 0 };
+}
+
+/** All that a handler is told of the caller whom its row let in. */
+type AdmittedHere<By extends SiteCallers> = By extends "writer" | "author"
+  ? { who: Who }
+  : By extends "visitor" | "visitor_reads"
+    ? { visitor: Author; identity: Identity }
+    : By extends "owner_here"
+      ? { by: Author }
+      : object;
+
+/** The handler of a row of a site's own host: it runs once its row has let the caller in. */
+export type SiteHandler<By extends SiteCallers> = (ctx: Ctx & AdmittedHere<By>) => Promise<Response>;
+
+/** Throws unless the caller is one of those whom a row names. */
+export async function admitHere<By extends SiteCallers>(who: By, ctx: Ctx): Promise<AdmittedHere<By>> {
+  return admittedHere(who, ctx) as Promise<AdmittedHere<By>>;
+}
+
+async function admittedHere(who: SiteCallers, ctx: Ctx): Promise<AdmittedHere<SiteCallers>> {
+  const { method } = ctx.request;
+  switch (who) {
+    case "no_one":
+      refuseOff(ctx);
+      return {};
+    case "entrant":
+    case "form_writer":
+      refuseForeign(ctx, true);
+      return {};
+    case "reader":
+      await refuseReaders(ctx);
+      return {};
+    case "writer":
+    case "author":
+      return { who: await writer(ctx) };
+    case "visitor":
+      return visitorIn(await writer(ctx));
+    case "visitor_reads":
+      refuseOff(ctx);
+      return visitorIn(await whoAsks(ctx));
+    case "owner_here":
+      if (method === "GET" || method === "HEAD") refuseOff(ctx);
+      else refuseForeign(ctx);
+      return { by: ownerAsks(ctx) };
+  }
+}
+
+function visitorIn({ visitor, identity }: Who): { visitor: Author; identity: Identity } {
+  if (visitor === null || identity === null) throw noIdentity();
+  return { visitor, identity };
 }

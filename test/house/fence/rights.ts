@@ -40,7 +40,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "pipeline/lint": [...JUDGED, "pipeline/references"],
   ...Object.fromEntries(FILE_STAGES.map((stage) => [stage, JUDGED])),
   serve: [VOCABULARY, "run", "html", "http", "rules", ...STORE],
-  comments: [VOCABULARY, "run", "html", "http", "api/shapes", ...STORE],
+  comments: [VOCABULARY, "run", "html", "http", "api/shapes", "src/api/site-host.ts", "src/api/who.ts", ...STORE],
   coding: [VOCABULARY, "run", "http"],
   api: [VOCABULARY, "http", "api/shapes"],
   "api/shapes": [...["errors", "tokens", "types"].map((name) => `src/base/${name}.ts`), "src/store/renders.ts"],

@@ -1,17 +1,13 @@
 /** The jobs that run by the clock, a row each at the end. What a row is made of comes first, then a section a job. */
-import { lookup } from "node:dns/promises";
-import { feedSite } from "../comments/addresses.ts";
-import { feedDocuments } from "../comments/feed.ts";
 import type { Config } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
-import { callable } from "../http/public-address.ts";
-import { createEngine, type Looked } from "../render/engine.ts";
+import type { Looked } from "../render/engine.ts";
 import type { Log } from "../run/log.ts";
 import { type Figure, slotOf } from "../run/metrics.ts";
 import { type Store, turnKeys } from "../store/index.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
-import { createDeliveries, type DeliveryOutcome } from "../webhooks/delivery.ts";
+import type { DeliveryOutcome } from "../webhooks/delivery.ts";
 
 /** The things that a job has in the thread. */
 interface JobContext<Said> {
@@ -46,8 +42,8 @@ export interface UpkeepJob<Said = unknown> {
   name: string;
   /** Milliseconds between two turns; null when the operator has turned it off. */
   every_ms(config: Config): number | null;
-  /** Called in the thread, before the first turn. */
-  start(context: JobContext<Said>): StartedJob;
+  /** Called in the thread, before the first turn. Loads code that only this job needs. */
+  start(context: JobContext<Said>): StartedJob | Promise<StartedJob>;
   /** Called in the service: log lines and figures. */
   note(said: Said, record: JobRecord): void;
   /** Called in the service for each turn that failed; without it the log hears of some of them. */
@@ -123,23 +119,30 @@ interface Delivered {
   why: string | null;
 }
 
-const resolve = async (name: string): Promise<string[]> =>
-  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
-
 /** A turn begins deliveries and is over; they wait for their receivers by `await`, and go on between turns. What is under way
  *  when the thread ends is sent again after the next start, under the same id. */
 const WEBHOOKS: UpkeepJob<Delivered> = {
   name: "webhooks",
   every_ms: ({ webhooks }) => (webhooks === "on" ? 1000 : null),
-  start: ({ config, store, now, say, lost }) =>
-    createDeliveries({
+  async start({ config, store, now, say, lost }) {
+    const [{ lookup }, { callable }, { feedSite }, { feedDocuments }, { createDeliveries }] = await Promise.all([
+      import("node:dns/promises"),
+      import("../http/public-address.ts"),
+      import("../comments/addresses.ts"),
+      import("../comments/feed.ts"),
+      import("../webhooks/delivery.ts"),
+    ]);
+    const resolve = async (name: string): Promise<string[]> =>
+      (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+    return createDeliveries({
       outbox: store.outbox,
       network: { resolve, isCallable: callable(config.webhooks_allow) },
       dataOf: ({ site, comment }) => feedDocuments.annotation(feedSite({ config }, site), comment),
       now,
       heard: (outcome, { site_id, type, tries }, why) => say({ outcome, site_id, type, tries, why }),
       lost,
-    }),
+    });
+  },
   note({ outcome, site_id, type, tries, why }, { log, figures }) {
     figures.add(slotOf(`svc_webhooks_${outcome}_total`), 1);
     if (outcome === "given_up")
@@ -161,7 +164,8 @@ function localAddress({ host, port, tls_cert }: Config): string {
   return `${tls_cert === null ? "http" : "https"}://${name}:${port}`;
 }
 
-function engineOf({ config, store, now, say }: JobContext<RenderNews>) {
+async function engineOf({ config, store, now, say }: JobContext<RenderNews>) {
+  const { createEngine } = await import("../render/engine.ts");
   const { data_dir, chrome, sites_domain } = config;
   return createEngine({
     data_dir,
@@ -184,9 +188,9 @@ function engineOf({ config, store, now, say }: JobContext<RenderNews>) {
 const RENDERS: UpkeepJob<RenderNews> = {
   name: "render",
   every_ms: ({ render }) => (render === "off" ? null : 500),
-  start(context) {
+  async start(context) {
     const { store, say } = context;
-    const engine = engineOf(context);
+    const engine = await engineOf(context);
     let ending = false;
     let working: Promise<void> = Promise.resolve();
 

@@ -37,9 +37,9 @@ function lost(job: string, error: unknown): Promise<never> {
   return new Promise(() => {});
 }
 
-function start({ name, start }: UpkeepJob, store: Store): StartedJob {
+async function start({ name, start }: UpkeepJob, store: Store): Promise<StartedJob> {
   const say = (said: unknown) => send({ job: name, said });
-  const job = start({ config, store, now, say, lost: (error) => lost(name, error) });
+  const job = await start({ config, store, now, say, lost: (error) => lost(name, error) });
   started.set(name, job);
   return job;
 }
@@ -47,9 +47,9 @@ function start({ name, start }: UpkeepJob, store: Store): StartedJob {
 async function runTurn(job: UpkeepJob): Promise<void> {
   const { name } = job;
   try {
-    const store = await openedStore();
+    const begun = started.get(name) ?? (await start(job, await openedStore()));
     if (stopped) return;
-    await (started.get(name) ?? start(job, store)).turn();
+    await begun.turn();
     send({ job: name, error: null, fatal: false });
   } catch (error) {
     if (isCommitUnknown(error)) void lost(name, error);

@@ -30,6 +30,12 @@ const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): r
   ["GET", WIDGET_PATH, (context) => answerWidget(context, code)],
 ];
 
+/** The answer to a path of the service. `handler` throws 405. */
+interface ServiceRoute {
+  handler: () => SiteRouteHandler;
+  of_comments: boolean;
+}
+
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
 type ServicePathRequest = [request: Request, host: SiteHost, exchange: Exchange];
@@ -51,11 +57,11 @@ function createFind(handlers: Handlers): (...asked: ServicePathRequest) => Servi
   const match = matcher(tableOf(handlers));
 
   /** Comments are the live version's, not those of a version's own host or a preview's. */
-  function handlerFor(path: string, request: Request, host: SiteHost): (() => SiteRouteHandler) | null {
+  function routeFor(path: string, request: Request, host: SiteHost): ServiceRoute | null {
     const atPath = match(path);
-    if (atPath !== null) return () => atPath(request.method).row[2];
+    if (atPath !== null) return { handler: () => atPath(request.method).row[2], of_comments: false };
     if (!isLiveHost(host) || !path.startsWith("/_svc/comments/")) return null;
-    return () => comments.below;
+    return { handler: () => comments.below, of_comments: true };
   }
 
   async function companion(...[request, host, exchange]: ServicePathRequest): Promise<Response | null> {
@@ -71,20 +77,19 @@ function createFind(handlers: Handlers): (...asked: ServicePathRequest) => Servi
       return isLiveHost(host) ? { by: "feed", answer: () => companion(request, host, exchange) } : null;
     }
     if (!isService(path.slice(1))) return null;
-    const handler = handlerFor(path, request, host);
-    return handler && { by: "reserved", answer: () => answerServicePath(handlers, handler, [request, host, exchange]) };
+    const route = routeFor(path, request, host);
+    return route && { by: "reserved", answer: () => answerServicePath(handlers, route, [request, host, exchange]) };
   };
 }
 
 /** A page in quarantine may send what was typed into it nowhere: its owner would read it in a comment, too. */
 async function answerServicePath(
   { sites, requests }: Handlers,
-  find: () => SiteRouteHandler,
+  { handler, of_comments }: ServiceRoute,
   [request, host, exchange]: ServicePathRequest,
 ): Promise<Response> {
   const site = await sites.shown(host);
   exchange.held = site.quarantine !== null;
-  const comments = pathOf(request.url).startsWith("/_svc/comments/");
-  if (site.quarantine !== null && comments && !isRead(request)) throw commentsOff();
-  return confine(site, await find()(requests.contextOf(request, exchange), site));
+  if (site.quarantine !== null && of_comments && !isRead(request)) throw commentsOff();
+  return confine(site, await handler()(requests.contextOf(request, exchange), site));
 }

@@ -1,7 +1,7 @@
-/** What each error code says, in a line. A code without one is no code that the compiler takes. */
+/** The meaning of each error code, in a line. A code without one does not compile. */
 import type { ErrorCode } from "../base/errors.ts";
 
-/** No call that is described here is answered with these: the address, or its Host, is another one. */
+/** Codes that no call of the API is answered with: they concern other addresses, or the Host. */
 export const ELSEWHERE: readonly ErrorCode[] = [
   "invalid_host",
   "invalid_path",

@@ -16,7 +16,7 @@ import {
 } from "./shapes/comments.ts";
 import { AGENT_TOKEN_ID, SITE_ID } from "./shapes/common.ts";
 
-/** What a body is refused with below `/comments/`, on both hosts. */
+/** The codes that a body is refused with below `/comments/`, on both hosts. */
 export const MEMBER_CODES = ["invalid_json", "invalid_input", "body_too_large", "unsupported_media_type"] as const;
 
 const webhook = nullable(
@@ -31,10 +31,10 @@ const webhook = nullable(
   ),
 );
 
-/** None but a site's manage_token or its owner's session. */
+/** Rows for a site's manage_token and its owner's session alone. */
 const by_keepers = { tag: "Comments", who: { site: null } } as const;
 
-/** For a route that takes a note to its decision. */
+/** The body of a decision. */
 export const NOTE = object(
   {},
   { note: custom({ type: ["string", "null"], maxLength: 1000, description: "Why, for the history." }) },

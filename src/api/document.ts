@@ -90,7 +90,7 @@ import {
 } from "./shapes/sites.ts";
 import { codesOf, type Requirement, requirements, schemesOf } from "./who.ts";
 
-/** What a server answers by: its addresses, and whether it has the rows that an operator turns on. */
+/** The settings of a server that the document depends on: its addresses, and whether it has the rows that an operator turns on. */
 export interface Described {
   base_url: string;
   sites_domain: string;

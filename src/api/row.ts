@@ -48,7 +48,7 @@ export interface ApiRow<By extends Callers = Callers> {
   headers?: readonly Parameter[];
   body?: { required: boolean; content: RowContent; description?: string };
   answers: Readonly<Record<number, RowAnswer>>;
-  /** What it may be refused with apart from what `who` and its method bring (`codesOf`). */
+  /** The codes of its refusals, without those that `who` and its method bring (`codesOf`). */
   codes: readonly ErrorCode[];
 }
 

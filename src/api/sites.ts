@@ -31,7 +31,7 @@ const UPLOAD = {
     "The zip itself, or a delta: a zip of what the site lacks, its first entry the list of all (/docs/http-api).",
 } as const;
 
-/** What a zip is refused with. */
+/** The codes that a zip is refused with. */
 const ZIP_CODES = [
   "invalid_zip",
   "unsafe_path",
@@ -49,7 +49,7 @@ const ZIP_CODES = [
   "rate_limited",
 ] as const;
 
-/** What is added to a site is refused with. */
+/** The codes that an upload to a site is refused with. */
 const UPLOAD_CODES = [...ZIP_CODES, "invalid_delta", "missing_blobs"] as const;
 
 const SPA_SETTING: Parameter = {
@@ -64,7 +64,7 @@ const REHEARSAL: Parameter = {
   shape: literal("1", "The one value."),
 };
 
-/** Of a new site without an owner. */
+/** Members of the answer for a new site without an owner. */
 const CLAIMABLE = {
   claim_token: "svc_claim_EXAMPLE",
   claim_url: "http://localhost:8787/claim/site_k3v9x0q2m7w1z8t4b6cd#svc_claim_EXAMPLE",
@@ -75,7 +75,7 @@ const deployed = (
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<number, RowAnswer>> => ok(description, anyOf([DEPLOY_RESULT, DRY_RUN]), { ...DEPLOYED, ...more });
 
-/** Of both deploys. */
+/** Common to both deploys. */
 const deploy = {
   tag: "Deploys",
   query: [SPA_SETTING, REHEARSAL],

@@ -1,10 +1,10 @@
-/** Who may call: every kind that a row can name, with the credentials that open it and the codes of those who lack them.
- *  On the API host src/routes/admission.ts lets nobody else through to a handler. */
+/** The kinds of callers that a row can name, with the credentials that open it and the codes of those who lack them.
+ *  On the API host src/routes/caller.ts lets nobody else through to a handler. */
 import type { ErrorCode } from "../base/errors.ts";
 import type { Scope } from "../base/tokens.ts";
 import type { Json } from "./shapes/builder.ts";
 
-/** Who may call on the API host:
+/** Callers on the API host:
  *  - `no_one`: no credential is looked at, so a write by cookie needs no proof either.
  *  - `anyone`: without a credential too; with a session, or a deploy token that may create, for its account.
  *  - `account`: a session.
@@ -23,7 +23,7 @@ export type ApiCallers =
   | { owner: Scope | null }
   | "agent";
 
-/** Who may call on a site's own host, while its comments are on:
+/** Callers on a site's own host, while its comments are on:
  *  - `no_one`: anybody.
  *  - `entrant`: anybody from a page of the site itself, for a passcode or a code comes in the body; on a frozen site too.
  *  - `reader`: all whom the mode admits.

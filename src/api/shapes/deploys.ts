@@ -1,4 +1,4 @@
-/** What a deploy, a preview or a plan is answered with, and what was fixed, warned of and seen on the way (BEYOND 6 and 7). */
+/** The answers to a deploy, a preview and a plan, with what was fixed, warned of and seen on the way (BEYOND 6 and 7). */
 import type { RenderWarning } from "../../store/renders.ts";
 import type { Healed, Spa, WarningCode } from "../../base/types.ts";
 import {

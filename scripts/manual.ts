@@ -1,13 +1,13 @@
 /** The manual as JSON on stdout: docs/*.md made into chapters by svc's own Markdown, with what a search needs to know of
- *  them. The build runs this (src/web/manual/macro.ts), so that no server has to render it. */
+ *  them. The build runs this (src/web/built.ts), so that no server has to render it. */
 import { join } from "node:path";
 import { attributesOf } from "../src/html/attributes.ts";
-import { decodeEntities } from "../src/html/entities.ts";
+import { decodeEntities } from "../src/html/character-references.ts";
 import { partsOf } from "../src/html/page.ts";
 import type { LinkTargets } from "../src/pipeline/markdown/links.ts";
 import { renderMarkdown } from "../src/pipeline/markdown/render.ts";
 import { withoutExtension } from "../src/pipeline/markdown/text.ts";
-import type { Chapter, Section } from "../src/web/manual/chapter.ts";
+import type { Chapter, Section } from "../src/web/manual-search.ts";
 import { ROOT } from "./run.ts";
 
 const DOCS = join(ROOT, "docs");

@@ -1,5 +1,5 @@
 /** The attributes of a tag, cut as a browser cuts them: where a quote stands decides whether it quotes. */
-import { asciiLower } from "./ascii.ts";
+import { asciiLower } from "./character-references.ts";
 
 const [SLASH, EQUALS, GREATER, QUOTE, APOSTROPHE] = [47, 61, 62, 34, 39];
 

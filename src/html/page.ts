@@ -1,5 +1,9 @@
 /** A page as a row of tags and texts, cut once for all who ask it: what it shows, loads and sends. */
-import { asciiLower } from "./ascii.ts";
+
+import type { Bytes } from "../base/types.ts";
+import { withoutUnseen } from "../base/visible.ts";
+import { asciiLower, decodeEntities } from "./character-references.ts";
+import { decodeHtml } from "./decode.ts";
 import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
@@ -131,4 +135,41 @@ export class Page {
     }
     return null;
   }
+}
+
+/** The pages of a deploy, each decoded and cut into its parts when it is first asked for, and once for all who ask. */
+
+/** By the bytes themselves: a copy under another name is the same page. */
+export type Pages = (bytes: Bytes) => Page;
+
+export function keepPages(): Pages {
+  const kept = new Map<Bytes, Page>();
+  return (bytes) => kept.getOrInsertComputed(bytes, () => new Page(decodeHtml(bytes)));
+}
+
+/** What a page calls itself. */
+
+const MAX_CHARACTERS = 200;
+/** Source text that is looked at: entities are longer than what they stand for. */
+const MAX_SOURCE = 8192;
+
+/** One line, for lists and terminals: controls (an escape sequence would act there) and line ends count as white space;
+ *  what shows nothing, or turns the direction, is left out. */
+function oneLine(source: string): string | null {
+  const text = decodeEntities(source.slice(0, MAX_SOURCE)).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+  const words = withoutUnseen(text).replace(/\s+/g, " ");
+  const characters = [...words.trim().toWellFormed()];
+  if (characters.length <= MAX_CHARACTERS) return characters.join("") || null;
+  return `${characters
+    .slice(0, MAX_CHARACTERS - 1)
+    .join("")
+    .trimEnd()}…`;
+}
+
+/** The text of a page's first `<title>`; a drawing's title is none. Null where there is none, or nothing in it. */
+export function titleOf(page: Page): string | null {
+  for (const part of page.parts()) {
+    if (part.kind === "open" && part.name === "title" && part.raw !== null) return oneLine(part.raw);
+  }
+  return null;
 }

@@ -7,8 +7,8 @@
 import { mediaType } from "../base/media-types.ts";
 import type { BuiltVersion, Bytes, Draft, Limits, ManifestFile, Progress, SiteContext } from "../base/types.ts";
 import { contentHash, versionIdOf } from "../base/version-id.ts";
-import { keepPages, type Pages } from "../html/kept-pages.ts";
-import { titleOf } from "../html/title.ts";
+import { keepPages, type Pages } from "../html/page.ts";
+import { titleOf } from "../html/page.ts";
 import { REDIRECTS, redirectsOf } from "../rules/redirects.ts";
 import { scanAbuse } from "./abuse/index.ts";
 import { ingest } from "./archive/index.ts";

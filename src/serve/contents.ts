@@ -3,9 +3,9 @@
 
 import { isHtml } from "../base/media-types.ts";
 import type { Bytes, Version } from "../base/types.ts";
-import { headEnd } from "../html/head-end.ts";
-import { headStart } from "../html/head-start.ts";
-import { needsBase } from "../html/relative.ts";
+import { headEnd } from "../html/head.ts";
+import { headStart } from "../html/head.ts";
+import { needsBase } from "../html/addresses.ts";
 import { html, scriptJson } from "../html/template.ts";
 import { giveBack } from "../run/runtime.ts";
 import type { Blobs } from "../store/serving.ts";

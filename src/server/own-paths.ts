@@ -1,7 +1,7 @@
 /** The paths on every site's host where the service answers, whatever the site holds: those below /_svc/; and the feeds of
  *  comments, where the site holds no file of that name. They are there as long as the site is: whoever asks on the host of
  *  one that visitors cannot see gets what a page would get. */
-import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts/index.ts";
+import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts.ts";
 import type { Code } from "../http/codings.ts";
 import type { RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";

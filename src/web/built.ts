@@ -1,4 +1,4 @@
-/** What the binary carries of browser code and pictures. Called at build time alone, as macros (BUN 1): from source, in
+/** Browser scripts, pictures and the manual, for the binary to carry. Called at build time alone, as macros (BUN 1): from source, in
  *  `bun test` and by `bun build --compile` alike. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -17,5 +17,10 @@ export function scripts(): Record<ScriptName, string> {
   return JSON.parse(bundled) as Record<ScriptName, string>;
 }
 
-/** A picture of pictures/, or by its way from there, as base64. */
-export const picture = (name: string): string => readFileSync(here(`./pictures/${name}`)).toString("base64");
+/** A picture of style/, or of another folder by its path from there, as base64. */
+export const picture = (name: string): string => readFileSync(here(`./style/${name}`)).toString("base64");
+
+/** The chapters of the manual as JSON. A process renders them, for a macro cannot wait for anything. */
+export function manualAsJson(): string {
+  return buildOutput([here("../../scripts/manual.ts")], "The manual could not be made from docs/:");
+}

@@ -11,8 +11,7 @@ import type { Ctx } from "../routes/context.ts";
 import { isSessionEnded } from "../store/refusals.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, checkbox, csrfField, field, linkButton, siteLink, statusBox } from "./parts.ts";
-import { signedInAs } from "./signed-in-as.ts";
-import { isShownAgain, signedOutMeanwhile } from "./who.ts";
+import { isShownAgain, signedInAs, signedOutMeanwhile } from "./who.ts";
 
 const LONGEST_TOKEN = 512;
 

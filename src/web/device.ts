@@ -12,8 +12,7 @@ import type { DeviceLogin } from "../store/people/device-logins.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, csrfField, field, hiddenField, statusBox } from "./parts.ts";
-import { signedInAs } from "./signed-in-as.ts";
-import { isShownAgain, signedOutMeanwhile } from "./who.ts";
+import { isShownAgain, signedInAs, signedOutMeanwhile } from "./who.ts";
 import { ago, theirs } from "./words.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */

@@ -5,7 +5,7 @@ import { humanSize } from "../base/units.ts";
 import { curl } from "./home.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };
-import { ahead, figure } from "./wording/amounts.ts";
+import { ahead, figure } from "./browser/wording.ts";
 
 const FAVICON = Buffer.from(picture("favicon.ico"), "base64");
 const TEXT = "text/plain; charset=utf-8";

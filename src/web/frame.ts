@@ -1,17 +1,16 @@
 /** The frame of every page on the API host (WEB 1): banner, main, footer; plain HTML that works without script. */
+
 import packageJson from "../../package.json" with { type: "json" };
 import type { Refusal } from "../base/errors.ts";
 import { contactLink } from "../html/contact.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerCodedText } from "../http/answers.ts";
 import { csrfToken } from "../http/csrf.ts";
+import { isTrustworthy } from "../http/hosts.ts";
 import type { Ctx } from "../routes/context.ts";
-import type { ScriptName } from "./built.ts";
 import { ICON_PATH, scriptPath, STYLE_PATH } from "./assets.ts";
-import { saidBy } from "./done.ts";
-import { MARK } from "./icons.ts";
-import { pageHeaders } from "./page-headers.ts";
-import { csrfField, hiddenField, statusBox } from "./parts.ts";
+import type { ScriptName } from "./built.ts";
+import { csrfField, hiddenField, MARK, statusBox } from "./parts.ts";
 
 /** What a page is made for: a request on its way, also one that failed before a handler had it. */
 export type Asked = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
@@ -120,3 +119,54 @@ export function answerPage(asked: Asked, page: Page): Response {
   const headers = pageHeaders({ origin: asked.origin, index });
   return answerCodedText(text, asked, headers, page.status ?? refusal?.status ?? 200);
 }
+
+/** What went well, by the fixed codes of `?done=` (WEB 1.4): no text of an address is ever shown. */
+
+const SAID = {
+  deployed: "The new version is live.",
+  unchanged: "No changes: this version is live already.",
+  saved: "The settings are saved.",
+  deleted: "It is deleted.",
+  "preview-ended": "The preview has ended: nothing is at its address any more.",
+  none: "No site was selected.",
+  password: "Your password is changed. All other sessions have ended.",
+  "session-ended": "The session has ended.",
+  "sessions-ended": "All other sessions have ended.",
+  "token-revoked": "The deploy token is revoked: nothing deploys with it any more.",
+  approved: "Approved: everybody sees it.",
+  rejected: "Rejected: nobody sees it any more.",
+  resolved: "The thread is resolved.",
+  reopened: "The thread is open again.",
+  "comment-deleted": "The comment is deleted.",
+  "account-deleted": "Your account and its sites are deleted.",
+} as const;
+type Done = keyof typeof SAID;
+
+const isDone = (code: string): code is Done => Object.hasOwn(SAID, code);
+
+/** The sentence; null for a code that is none. */
+const saidBy = (code: string | null): string | null => (code !== null && isDone(code) ? SAID[code] : null);
+
+/** The headers of every page (WEB 1.6): nobody else's code, frame or window comes near it, and nothing keeps it. */
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const pageHeaders = ({ origin, index }: { origin: string; index: boolean }) => ({
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": POLICY,
+  "x-frame-options": "DENY",
+  "referrer-policy": "same-origin",
+  ...(isTrustworthy(origin) && { "cross-origin-opener-policy": "same-origin" }),
+  ...(!index && { "x-robots-tag": "noindex" }),
+});

@@ -1,11 +1,19 @@
 /** `/`: what svc is in a sentence, the drop zone, and the same from a terminal (WEB 3). */
-import type { Refusal } from "../base/errors.ts";
+
+import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
-import type { Ctx } from "../routes/context.ts";
+import { answerRedirect } from "../http/answers.ts";
+import { isFileForm, openFileForm } from "../http/multipart.ts";
+import { signedOut } from "../routes/caller.ts";
+import type { Ctx, Route } from "../routes/context.ts";
+import { createSiteByForm } from "../routes/deploys/deploy.ts";
+import { isSessionEnded } from "../store/refusals.ts";
 import { PREVIEW_PATH } from "./assets.ts";
 import { answerPage } from "./frame.ts";
-import { command } from "./parts.ts";
-import { ahead } from "./wording/amounts.ts";
+import { command, linkButton } from "./parts.ts";
+import { addressBox, forPrograms, receiptRegion, until } from "./receipt.ts";
+import { isShownAgain } from "./who.ts";
+import { ahead } from "./browser/wording.ts";
 import { publishRegion, zoneHead } from "./zone.ts";
 
 const TITLE = "Drop a folder, get a live URL";
@@ -46,7 +54,7 @@ const fromATerminal = (base_url: string): Html =>
 export const showHome = async (ctx: Ctx): Promise<Response> => homePage(ctx);
 
 /** `refusal`: why what came by its form was not published. */
-export function homePage(ctx: Ctx, refusal?: Refusal): Response {
+function homePage(ctx: Ctx, refusal?: Refusal): Response {
   const { config } = ctx.parts;
   const { base_url } = config;
   const said = sentence(config);
@@ -66,3 +74,62 @@ export function homePage(ctx: Ctx, refusal?: Refusal): Response {
     index: true,
   });
 }
+
+/** `POST /`: publishing without script (WEB 4.8). With a session it leads to the site's page; without one the receipt is
+ *  the answer itself, for its tokens are shown this once. */
+
+type Deployed = Awaited<ReturnType<typeof createSiteByForm>>;
+
+const LIVE_TITLE = "Your site is live";
+
+function about({ url, expires_at, claim_url }: Deployed, now: number): Html {
+  return html`${addressBox(url)}
+    <div class="keep">
+      <p>${until(expires_at, now)}</p>
+      ${claim_url && linkButton(claim_url, "Keep this site", { kind: "primary" })}
+    </div>`;
+}
+
+function receiptPage(ctx: Ctx, deployed: Deployed): Response {
+  const { healed, warnings, manage_token, site_id, version_id } = deployed;
+  const body = html`<h1 class="hidden">Publish</h1>
+    ${receiptRegion({
+      heading: LIVE_TITLE,
+      about: about(deployed, ctx.parts.now()),
+      live: true,
+      notes: { healed, warnings },
+      more: html`${forPrograms({ site_id, version_id, ...(manage_token && { manage_token }) })}
+        <p>${linkButton("/", "Publish another")}</p>`,
+      focus: true,
+    })}`;
+  return answerPage(ctx, { title: LIVE_TITLE, body, width: "list", scripts: ["copy"] });
+}
+
+/** A form of somebody signed in never makes a site without an owner: the session has ended since it was shown. */
+async function refuseSignedOut({ caller, request }: Ctx): Promise<void> {
+  if (caller.kind === "account") return;
+  if (caller.kind !== "anonymous") throw signedOut();
+  if (isFileForm(request) && (await openFileForm(request)).fields.csrf !== undefined) throw signedOut();
+}
+
+/** A program would be told how to prove itself; a person without script cannot. */
+const inWords = (refusal: Refusal): Refusal =>
+  refusal.code === "challenge_failed"
+    ? new Refusal("challenge_failed", "Sign in to publish without JavaScript. Nothing was published.")
+    : refusal;
+
+/** What came is published, or the page says why it was not. */
+async function publish(ctx: Ctx): Promise<Response> {
+  try {
+    await refuseSignedOut(ctx);
+    const deployed = await createSiteByForm(ctx);
+    if (deployed.expires_at !== null) return receiptPage(ctx, deployed);
+    return answerRedirect(`/dashboard/sites/${deployed.site_id}?done=deployed`, ctx.exchange);
+  } catch (error) {
+    if (isSessionEnded(error)) return homePage({ ...ctx, caller: { kind: "anonymous" } }, signedOut());
+    if (!isShownAgain(error)) throw error;
+    return homePage(ctx, inWords(error));
+  }
+}
+
+export const PUBLISH: readonly Route[] = [["POST", "/", publish, "file_form"]];

@@ -6,9 +6,8 @@ import { showClaim, submitClaim } from "./claim.ts";
 import { DASHBOARD } from "./dashboard/index.ts";
 import { decideDevice, showDevice } from "./device.ts";
 import { FIXED_FILES } from "./fixed-files.ts";
-import { showHome } from "./home.ts";
+import { PUBLISH, showHome } from "./home.ts";
 import { MANUAL } from "./manual.ts";
-import { PUBLISH } from "./publish.ts";
 import { showSignIn, showSignUp, submitSignIn, submitSignUp } from "./sign-in.ts";
 
 export const WEB: readonly Route[] = [

@@ -5,10 +5,9 @@ import { answerRedirect } from "../http/answers.ts";
 import { pathOf } from "../http/exchange.ts";
 import type { Ctx, Route } from "../routes/context.ts";
 import { answerPage } from "./frame.ts";
-import type { Chapter } from "./manual/chapter.ts";
-import { asked, type Hit, search } from "./manual/search.ts";
+import { asked, type Chapter, type Hit, search } from "./manual-search.ts";
 import { button, rows } from "./parts.ts";
-import { count } from "./wording/amounts.ts";
+import { count } from "./browser/wording.ts";
 
 /** The chapters in the order in which somebody needs them. */
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
@@ -20,7 +19,7 @@ const ORDER = PARTS.flatMap(([, names]) => names);
 
 /** 180 KB, loaded by the first who reads the manual: a server without readers does without. */
 async function chaptersInOrder(): Promise<readonly Chapter[]> {
-  const chapters = await import("./manual/chapters.ts").then(({ CHAPTERS }) => CHAPTERS);
+  const chapters = await import("./manual-chapters.ts").then(({ CHAPTERS }) => CHAPTERS);
   return chapters.toSorted((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name));
 }
 

@@ -3,10 +3,8 @@
  *  the API's JSON. */
 import { html, type Html } from "../html/template.ts";
 import type { Healed, Warning } from "../base/types.ts";
-import { icon } from "./icons.ts";
-import { copyButton, siteLink } from "./parts.ts";
-import { ahead, count, figure } from "./wording/amounts.ts";
-import { mentions } from "./wording/mentions.ts";
+import { copyButton, icon, siteLink } from "./parts.ts";
+import { ahead, count, figure, mentions } from "./browser/wording.ts";
 import { onDay } from "./words.ts";
 
 /** Groups of warnings that stand open; the rest are folded. */

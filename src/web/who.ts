@@ -1,11 +1,16 @@
 /** Who sees a page, and how its form is answered (WEB 1.4, 1.5): 303 to a page, or the form again with what was wrong. */
+
 import { Refusal } from "../base/errors.ts";
+import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { readFormFields } from "../http/body.ts";
 import { pathOf, queryOf } from "../http/exchange.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import type { Ctx, Handler } from "../routes/context.ts";
 import { isSessionEnded } from "../store/refusals.ts";
+import { csrfOf } from "./frame.ts";
+import { csrfField, hiddenField } from "./parts.ts";
+import { theirs } from "./words.ts";
 
 /** A request of somebody who is signed in. */
 export type SignedIn = Ctx & { caller: SignedInCaller };
@@ -59,3 +64,14 @@ export const accountForm =
 /** Another account's site, one that is gone and one that never was look alike. */
 export const noSuchSite = (): Refusal =>
   new Refusal("unknown_site", "There is no such site in your account. It may be deleted, or another account has it.");
+
+/** In whose name a click will be: under plain http a hosted page can have planted a stranger's session. */
+
+/** "Not you?" signs out and comes back to this page. */
+export async function signedInAs(ctx: Ctx, { account_id }: SignedInCaller, page: string): Promise<Html> {
+  const account = await ctx.parts.store.accounts.byId(account_id);
+  return html`<form method="post" action="/auth/logout" class="after">
+    You are signed in as ${theirs(account?.email ?? "")}. ${csrfField(csrfOf(ctx)!)} ${hiddenField("next", page)}
+    <button class="textlike">Not you?</button>
+  </form>`;
+}

@@ -1,7 +1,7 @@
 /** Times and what people sent, as pages say them (WEB 1.9). */
 import { html, type Html } from "../html/template.ts";
 import { UNIT_MS } from "../base/units.ts";
-import { count } from "./wording/amounts.ts";
+import { count } from "./browser/wording.ts";
 
 /** What a person sent: text in an element of its own, whatever its direction. */
 export const theirs = (text: string): Html => html`<span dir="auto">${text}</span>`;

@@ -6,9 +6,8 @@ import type { Ctx } from "../routes/context.ts";
 import { humanSize } from "../base/units.ts";
 import { scriptPath } from "./assets.ts";
 import { csrfOf } from "./frame.ts";
-import { icon } from "./icons.ts";
-import { alertBox, button, csrfField, field, hiddenField } from "./parts.ts";
-import { count } from "./wording/amounts.ts";
+import { alertBox, button, csrfField, field, hiddenField, icon } from "./parts.ts";
+import { count } from "./browser/wording.ts";
 
 type Asked = Pick<Ctx, "caller" | "parts">;
 

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { build } from "../../src/pipeline/index.ts";
 import { humanSize } from "../../src/base/units.ts";
-import { keepPages } from "../../src/html/kept-pages.ts";
-import { titleOf as titleOfPage } from "../../src/html/title.ts";
+import { keepPages, titleOf as titleOfPage } from "../../src/html/page.ts";
 import type { BuiltVersion } from "../../src/base/types.ts";
 import { contentHash } from "../../src/base/version-id.ts";
 import { NEW_SITE } from "../kit/abuse-site.ts";

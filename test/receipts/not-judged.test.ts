@@ -1,7 +1,7 @@
 /** RELIABILITY: judging an upload has 2 s of processor time. What is left over of the receipt is not judged, and that is
  *  said; what is left over of the abuse scan refuses the upload. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { keepPages } from "../../src/html/kept-pages.ts";
+import { keepPages } from "../../src/html/page.ts";
 import { createBudget } from "../../src/pipeline/budget.ts";
 import { build } from "../../src/pipeline/index.ts";
 import { detectSpa } from "../../src/pipeline/spa.ts";

@@ -1,6 +1,6 @@
 /** CONTRACT 6 and RELIABILITY H46: attribution in served pages, and nothing else changed in them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { headEnd } from "../../src/html/head-end.ts";
+import { headEnd } from "../../src/html/head.ts";
 import { expectLinear } from "../kit/cpu.ts";
 import { startExplained } from "../kit/explained.ts";
 import type { TestServer } from "../kit/server.ts";

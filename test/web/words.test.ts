@@ -1,6 +1,6 @@
 /** WEB 1.9: counts, sizes and times in words. */
 import { expect, test } from "bun:test";
-import { ahead, count, figure } from "../../src/web/wording/amounts.ts";
+import { ahead, count, figure } from "../../src/web/browser/wording.ts";
 import { day, size } from "../../src/web/browser/zone/words.ts";
 import { ago, moment, onDay } from "../../src/web/words.ts";
 

@@ -1,24 +1,24 @@
 /** The widget (COMMENTS 5). What flows through it: the session knows the threads; places says where on the page they are;
  *  pins, marks and the panel draw them; what is done there goes back to the session. */
+
+import type { Thread } from "../types.ts";
+import { el } from "./dom.ts";
 import type { Handover } from "./handover.ts";
 import { takeOwnerCode, threadInHash } from "./hash.ts";
-import { Launcher } from "./launcher.ts";
 import { highlight } from "./page/highlights.ts";
-import { watcher } from "./page/late.ts";
 import { jumpTo, scrollTo } from "./page/jump.ts";
+import { watcher } from "./page/late.ts";
+import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import { Marks } from "./page/marks.ts";
 import { onNavigation } from "./page/navigation.ts";
-import { Pins } from "./page/pins.ts";
+import { type Pinned, Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
 import type { Selected } from "./page/selected.ts";
 import { Selecting } from "./page/selecting.ts";
-import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import type { Hands } from "./panel/hands.ts";
 import { Panel } from "./panel/panel.ts";
 import { Said } from "./panel/said.ts";
-import { startPolling, type Polling } from "./polling.ts";
-import { inReadingOrder, pinnedOf } from "./reading.ts";
 import { Sending } from "./sending.ts";
 import { Session } from "./session.ts";
 import { Surface } from "./surface.ts";
@@ -234,3 +234,102 @@ class Widget {
 export function start(handover: Handover): void {
   void new Widget(handover).begin();
 }
+
+/** The loader's launcher, with the count as it is now. */
+
+class Launcher {
+  constructor(
+    private readonly element: HTMLButtonElement | null,
+    press: () => void,
+  ) {
+    element?.addEventListener("click", press);
+  }
+
+  draw(threads: number, hidden: boolean): void {
+    const { element } = this;
+    if (!element) return;
+    element.hidden = hidden;
+    const count = threads > 0 ? [el("span", { "aria-hidden": "true" }, String(threads))] : [];
+    element.replaceChildren("Comments", ...count);
+    element.ariaDescription = threads > 0 ? plural(threads, "thread", "threads") : null;
+  }
+}
+
+/** Asks for news (COMMENTS 2): often while the panel is open, seldom while the page is seen, never while it is not, and less
+ *  and less where no answer comes. */
+
+const SEEN_S = 60;
+const LONGEST_S = 300;
+
+interface Polled {
+  refresh(): Promise<boolean>;
+  readonly poll_s: number;
+}
+
+/** The panel. */
+interface Shown {
+  readonly isOpen: boolean;
+  tick(): void;
+}
+
+interface Polling {
+  /** After what may have changed how often it is asked. */
+  again(): void;
+  stop(): void;
+}
+
+function startPolling(session: Polled, panel: Shown): Polling {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  let stopped = false;
+
+  function again(): void {
+    clearTimeout(timer);
+    if (stopped || document.hidden) return;
+    const seconds = (panel.isOpen ? session.poll_s : SEEN_S) * 2 ** failures;
+    timer = setTimeout(ask, 1000 * Math.min(seconds, LONGEST_S));
+  }
+  async function ask(): Promise<void> {
+    failures = (await session.refresh()) ? 0 : failures + 1;
+    panel.tick();
+    again();
+  }
+  function turned(): void {
+    clearTimeout(timer);
+    if (!document.hidden && !stopped) void ask();
+  }
+
+  document.addEventListener("visibilitychange", turned);
+  again();
+  return {
+    again,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", turned);
+    },
+  };
+}
+
+/** Threads in the order in which the page is read: by their passages, then what is about the whole page, then what has lost
+ *  its place. */
+
+const WHOLE = 1e9;
+const LOST = 2e9;
+
+function rankOf({ id, anchor }: Thread, places: Places): number {
+  return places.of(id)?.start ?? (anchor.selector ? LOST : WHOLE);
+}
+
+const begunAt = ({ comments }: Thread): string => comments[0]?.created_at ?? "";
+
+const inReadingOrder = (threads: readonly Thread[], places: Places): Thread[] =>
+  threads.toSorted(
+    (a, b) => rankOf(a, places) - rankOf(b, places) || begunAt(a).localeCompare(begunAt(b)) || (a.id < b.id ? -1 : 1),
+  );
+
+const pinnedOf = (threads: readonly Thread[], places: Places): Pinned[] =>
+  threads.flatMap((thread) => {
+    const place = places.of(thread.id);
+    return place ? [{ thread, place }] : [];
+  });

@@ -6,7 +6,7 @@ import { asksForPassword, type Form, isTyped, type PageFacts, typeOf } from "./f
 import { ownScripts } from "./page-code.ts";
 import type { Judged, Look } from "./signal.ts";
 import { isWhole, plainLiterals, readScript, type Script, valuesAt, type Written } from "./script.ts";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import { addressOf, isOfHost, ROOT } from "../../html/addresses.ts";
 
 /** Bytes of an uploaded file from which on it is a program's, not a page's. */

@@ -12,7 +12,7 @@ import {
   type OwnHost,
   ROOT,
 } from "../../html/addresses.ts";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import type { Budget } from "../budget.ts";
 import { show } from "../show.ts";
 import { type Control, type Form, isSubmit, MOST, type PageFacts } from "./facts.ts";

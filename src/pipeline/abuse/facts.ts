@@ -1,6 +1,6 @@
 /** What is told of a page before it is judged. */
 
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import { isProgramKey, type Risk, risksIn, risksInAutocomplete, risksInName } from "./words.ts";
 
 export interface Form {

@@ -1,7 +1,7 @@
 /** The abuse scan (PIPELINE 3), over every file that a browser may show as a page. A form that sends secrets to another
  *  domain is refused; what is only suspicious is warned of, and the store quarantines an anonymous site for it. */
 import { Refusal } from "../../base/errors.ts";
-import { keepPages, type Pages } from "../../html/kept-pages.ts";
+import { keepPages, type Pages } from "../../html/page.ts";
 import type { Draft, Progress, SiteContext, Warning } from "../../base/types.ts";
 import { type Brand, parseBrands } from "./brands.ts";
 import { isProgram, programSignal } from "./programs.ts";

@@ -2,7 +2,7 @@
  *  scripts, links and words. One pass; what the facts mean is judged elsewhere. */
 
 import { attributesOf, closesItself } from "../../html/attributes.ts";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import { IMPLIED_END, type Kind, VOID } from "../../html/foreign.ts";
 import type { Part } from "../../html/page.ts";
 import type { Budget } from "../budget.ts";

@@ -4,7 +4,7 @@ import type { Look, Signal } from "./signal.ts";
 import { type Address, addressOf } from "../../html/addresses.ts";
 import { basesOf, destination } from "./destinations.ts";
 import { attributesOf } from "../../html/attributes.ts";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import { decodePercent } from "../../base/percent.ts";
 
 const PROGRAM = /\.(?:exe|scr|iso|apk|hta|lnk)$/i;

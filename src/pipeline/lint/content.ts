@@ -2,8 +2,8 @@
 
 import type { Draft, Files, Finding, Progress } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
-import type { Pages } from "../../html/kept-pages.ts";
-import { titleOf } from "../../html/title.ts";
+import type { Pages } from "../../html/page.ts";
+import { titleOf } from "../../html/page.ts";
 import { show } from "../show.ts";
 import type { PageFile } from "./origins.ts";
 import type { Walk } from "./walk.ts";

@@ -4,7 +4,7 @@
 
 import { isNeverServed } from "../../base/reserved-paths.ts";
 import type { Draft, Finding, Progress, SpaRule, Warning, WarningCode } from "../../base/types.ts";
-import { keepPages, type Pages } from "../../html/kept-pages.ts";
+import { keepPages, type Pages } from "../../html/page.ts";
 import { type Redirects, redirectsOf } from "../../rules/redirects.ts";
 import { type Budget, JUDGING_MS, NO_LIMIT, releasable, Spent } from "../budget.ts";
 import { show } from "../show.ts";

@@ -3,7 +3,7 @@
 import type { Files, Progress } from "../../base/types.ts";
 import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
 import { decodeHtml } from "../../html/decode.ts";
-import type { Pages } from "../../html/kept-pages.ts";
+import type { Pages } from "../../html/page.ts";
 import { bareImport, brokenMap, moduleAsScript, noAddress, nodeRequire, sourceLoaded } from "./findings.ts";
 import { type ImportMap, NO_MAP, readImportMap } from "../references/import-map.ts";
 import type { Judge } from "./judge.ts";

@@ -1,6 +1,6 @@
 /** Links as the author wrote them, for the repository, turned into links of the site. */
 import { addressOf, baseOf, fileAt } from "../../html/addresses.ts";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import { encodePath } from "../../base/percent.ts";
 import { folderOf } from "./text.ts";
 import type { Rewrite } from "../../html/close-html.ts";

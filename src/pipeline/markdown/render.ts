@@ -2,7 +2,7 @@
 import { Marked, type RendererObject, type Token, type Tokens } from "marked";
 import { alertOf, containers, hasContainers } from "./callouts.ts";
 import { attributesOf } from "../../html/attributes.ts";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import {
   type Anchors,
   childrenOf,

@@ -1,7 +1,7 @@
 /** What a run of Markdown says without its markup: for anchors, contents, excerpts. */
 
 import type { Token } from "marked";
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import list from "./emoji.txt" with { type: "text" };
 
 /** A picture says nothing here: badges before a heading's words are no part of its anchor. */

@@ -1,5 +1,5 @@
 /** What a page loads and where it leads: one pass over its tags. Comments, templates and text hold no references. */
-import { decodeEntities } from "../../html/entities.ts";
+import { decodeEntities } from "../../html/character-references.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import type { Page, Part } from "../../html/page.ts";
 import { distinctReferences, LONGEST_URL, type Reference, type Use } from "./reference.ts";

@@ -1,17 +1,19 @@
 /** `/dashboard/account`: who is signed in, where else, what CI deploys with, the password, the way out (WEB 8). */
-import type { Refusal } from "../../base/errors.ts";
+
+import { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
+import { forgetSession } from "../../routes/sign-in.ts";
 import { unauthorized } from "../../routes/caller.ts";
+import { changePassword } from "../../routes/passwords.ts";
 import type { Account } from "../../store/people/accounts.ts";
 import type { Session } from "../../store/people/sessions.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
-import { accountPage, type SignedIn } from "../who.ts";
-import { count } from "../wording/amounts.ts";
+import { accountForm, accountPage, type SignedIn } from "../who.ts";
+import { count } from "../browser/wording.ts";
 import { ago, onDay, theirs } from "../words.ts";
-import { deployTokensSection } from "./deploy-tokens/section.ts";
-
-export const ACCOUNT = "/dashboard/account";
+import { deployTokensSection } from "./deploy-tokens.ts";
+import { ACCOUNT } from "./pages.ts";
 
 /** Of a list that is open to see; who has more ends them all. */
 const MOST_SESSIONS = 100;
@@ -113,7 +115,7 @@ const end = html`<section class="card" aria-labelledby="end">
 const MOST_COUNTED = 1000;
 
 /** The page, also after a form of it was refused. */
-export async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<Response> {
+async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<Response> {
   const account = await accountOf(ctx);
   const csrf = csrfOf(ctx)!;
   const all = await ctx.parts.store.sessions.list(account.account_id, MOST_COUNTED);
@@ -132,3 +134,49 @@ export async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<R
 
 /** `GET /dashboard/account`. */
 export const showAccount = accountPage((ctx) => accountPageOf(ctx));
+
+/** `POST …/sessions/:id/end`. One's own: a sign-out. */
+export const endOneSession = accountForm({
+  page: () => ACCOUNT,
+  async act(ctx) {
+    const { account_id, session_id: own } = ctx.caller;
+    const session_id = ctx.params.id!;
+    const ended = await ctx.parts.store.sessions.end({ account_id, session_id });
+    if (!ended) throw new Refusal("not_found", "Your account has no such session: it has ended already.");
+    if (session_id !== own) return `${ACCOUNT}?done=session-ended`;
+    forgetSession(ctx);
+    return "/";
+  },
+  again: accountPageOf,
+});
+
+/** `POST …/sessions/end-others`. */
+export const endOtherSessions = accountForm({
+  page: () => ACCOUNT,
+  async act(ctx) {
+    await ctx.parts.store.sessions.endOthers(ctx.caller);
+    return `${ACCOUNT}?done=sessions-ended`;
+  },
+  again: accountPageOf,
+});
+
+/** `POST …/tokens/:id/revoke`. */
+export const revokeToken = accountForm({
+  page: () => ACCOUNT,
+  async act(ctx) {
+    const revoked = await ctx.parts.store.deploy_tokens.revoke(ctx.caller, ctx.params.id!);
+    if (!revoked) throw new Refusal("not_found", "Your account has no such deploy token: it has ended already.");
+    return `${ACCOUNT}?done=token-revoked`;
+  },
+  again: accountPageOf,
+});
+
+/** `POST …/password`. */
+export const submitPassword = accountForm({
+  page: () => ACCOUNT,
+  async act(ctx) {
+    await changePassword(ctx);
+    return `${ACCOUNT}?done=password`;
+  },
+  again: accountPageOf,
+});

@@ -8,7 +8,7 @@ import { redeployByForm } from "../../routes/deploys/deploy.ts";
 import type { SiteChange } from "../../store/ownership.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
 import { accountForm, isShownAgain, isSignedIn, signedOutMeanwhile } from "../who.ts";
-import { ownSite, pathOfSite } from "./own.ts";
+import { ownSite, pathOfSite } from "./pages.ts";
 import { sitePage } from "./site.ts";
 
 const sitePath = ({ params }: Ctx): string => pathOfSite(params.id!);

@@ -8,9 +8,9 @@ import { humanSize } from "../../base/units.ts";
 import { answerPage } from "../frame.ts";
 import { button, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { figure } from "../wording/amounts.ts";
+import { figure } from "../browser/wording.ts";
 import { moment, theirs } from "../words.ts";
-import { nameOf, ownSite, pathOfSite } from "./own.ts";
+import { nameOf, ownSite, pathOfSite } from "./pages.ts";
 import { versionUrl } from "./site-versions.ts";
 
 /** To choose from: the newest; what is compared is among them in any case. */

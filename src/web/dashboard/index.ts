@@ -1,17 +1,19 @@
 /** What an account sees of itself and its sites, a file a page. */
 import type { Route } from "../../routes/context.ts";
-import { showAccount } from "./account.ts";
-import { endOneSession, endOtherSessions, revokeToken, submitPassword } from "./change-account.ts";
+import { endOneSession, endOtherSessions, revokeToken, showAccount, submitPassword } from "./account.ts";
 import { changePreview, deployByForm, makeLive, saveSettings } from "./change-site.ts";
 import { showChanges } from "./changes.ts";
-import { askToDeleteAccount, deleteOwnAccount } from "./delete-account.ts";
-import { askToDeleteSite, deleteOneSite } from "./delete-site.ts";
-import { askToDeleteSites, deleteChosenSites } from "./delete-sites.ts";
-import { openAsOwner } from "./comments/as-owner.ts";
-import { decideOnComment } from "./comments/decide.ts";
+import {
+  askToDeleteAccount,
+  askToDeleteSite,
+  askToDeleteSites,
+  deleteChosenSites,
+  deleteOneSite,
+  deleteOwnAccount,
+} from "./deletions.ts";
+import { decideOnComment, openAsOwner, saveCommentSettings } from "./comments/as-owner.ts";
 import { showComments } from "./comments/page.ts";
-import { saveCommentSettings } from "./comments/save-settings.ts";
-import { makeToken, showMakeToken } from "./deploy-tokens/make.ts";
+import { makeToken, showMakeToken } from "./deploy-tokens.ts";
 import { showSite } from "./site.ts";
 import { showSites } from "./sites.ts";
 

@@ -2,10 +2,10 @@
 import { html, type Html } from "../../html/template.ts";
 import type { RenderBrief, RenderSeen } from "../../store/renders.ts";
 import type { Site } from "../../base/types.ts";
-import { icon } from "../icons.ts";
+import { icon } from "../parts.ts";
 import { warningGroups } from "../receipt.ts";
 import type { SignedIn } from "../who.ts";
-import { count, figure } from "../wording/amounts.ts";
+import { count, figure } from "../browser/wording.ts";
 
 type Seen = RenderBrief & RenderSeen;
 

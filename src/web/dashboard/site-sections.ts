@@ -8,7 +8,7 @@ import type { Site, Version } from "../../base/types.ts";
 import { button, copyButton, field, isAbout, csrfField, linkButton, radios, siteLink, warningBox } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
 import { onDay } from "../words.ts";
-import { nameOf, pathOfSite } from "./own.ts";
+import { nameOf, pathOfSite } from "./pages.ts";
 import { STATE_BADGES } from "./state-badges.ts";
 
 /** The name, the address, the state. */

@@ -7,10 +7,9 @@ import type { Site, Version } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
 import { badge, button, csrfField, linkButton } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
-import { count } from "../wording/amounts.ts";
+import { count } from "../browser/wording.ts";
 import { ago, titled } from "../words.ts";
-import { pathOfSite } from "./own.ts";
-import { hrefOf, pageField, pagesNav } from "./pages.ts";
+import { hrefOf, pageField, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 
 /** Of a page. */

@@ -1,20 +1,20 @@
 /** `/dashboard/sites/<site_id>`: a site, its live version's receipt, its versions and settings (WEB 6). */
+
 import type { Refusal } from "../../base/errors.ts";
-import { html, type Html } from "../../html/template.ts";
-import { siteUrl } from "../../http/hosts.ts";
 import { siteState } from "../../base/site-state.ts";
 import type { Site } from "../../base/types.ts";
+import { html, type Html } from "../../html/template.ts";
+import { siteUrl, urlBeside } from "../../http/hosts.ts";
+import type { ListedPreview } from "../../store/previews.ts";
 import { answerPage, csrfOf } from "../frame.ts";
-import { alertBox } from "../parts.ts";
+import { alertBox, badge, button, csrfField, linkButton } from "../parts.ts";
 import { addressBox, forPrograms, receiptRegion, YOURS } from "../receipt.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { commentsCard } from "./comments/card.ts";
-import { newVersionSection } from "./new-version.ts";
-import { nameOf, ownSite } from "./own.ts";
-import { pageOf } from "./pages.ts";
+import { ago, onDay, titled } from "../words.ts";
+import { zone, zoneHead } from "../zone.ts";
+import { commentsCard } from "./comments/comment.ts";
+import { nameOf, ownSite, pageOf, pathOfSite } from "./pages.ts";
 import { seenSection } from "./seen.ts";
-import { zoneHead } from "../zone.ts";
-import { previewsSection } from "./site-previews.ts";
 import { deleteSection, heldNotice, settingsSection, siteHead } from "./site-sections.ts";
 import { VERSIONS_SHOWN, versionsSection } from "./site-versions.ts";
 
@@ -88,3 +88,83 @@ export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Pr
 
 /** `GET /dashboard/sites/:id?page=&done=`. */
 export const showSite = accountPage(async (ctx) => sitePage(ctx, await ownSite(ctx)));
+
+/** The region "New version" of a site's page: the drop zone, for this site. */
+
+const newVersionSection = (ctx: SignedIn, { site_id, live_version_id }: Site, refusal?: Refusal): Html =>
+  html`<section aria-labelledby="new-version">
+    <h2 id="new-version">New version</h2>
+    ${zone(ctx, {
+      target: { site_id, live_version_id },
+      title: "Drop a new version here",
+      hint: "It goes live at the same address.",
+      refusal,
+    })}
+  </section>`;
+
+/** The list "Previews" of a site's page: each can be opened, made live and ended. Nothing where there is none. */
+
+interface Shown {
+  site: Site;
+  csrf: string;
+  /** Whether it may be made live, or ended. */
+  may_change: boolean;
+}
+
+/** Words that are heard and not seen: the row shows what they say. */
+const heard = (words: string): Html => html`<span class="hidden"> ${words}</span>`;
+
+/** What the forms call it: a version_id means all that show the version, so a name goes first. */
+const calledBy = ({ name, version_id }: ListedPreview): string => name ?? version_id;
+
+function actions(preview: ListedPreview, live: boolean): Html {
+  const called = calledBy(preview);
+  const small = (name: string) => ({ small: true, attributes: html`name="${name}" value="${called}"` });
+  return html`${button(html`<span>End${heard(called)}</span>`, { ...small("end"), kind: "quiet" })}
+  ${!live && button(html`<span>Make${heard(called)} live</span>`, small("promote"))}`;
+}
+
+function row(ctx: SignedIn, { site, may_change }: Shown, preview: ListedPreview): Html {
+  const { name, version_id, title, created_at, expires_at } = preview;
+  const called = calledBy(preview);
+  const live = version_id === site.live_version_id;
+  const now = ctx.parts.now();
+  return html`<li>
+    <div>
+      <p class="titled">
+        <span class="name cut">${name ?? titled(title)}</span>
+        ${live && badge("Same as live", "live")}
+      </p>
+      <p class="sub">
+        <code>${version_id}</code> · ${ago(created_at, now)} · until ${onDay(new Date(expires_at).toISOString(), now)}
+      </p>
+    </div>
+    <div class="acts">
+      ${linkButton(
+        urlBeside(ctx.parts.config, called, site.slug),
+        html`<span>Open${heard(`preview ${called}`)}</span>`,
+        {
+          kind: "quiet",
+          small: true,
+          attributes: html`rel="noopener"`,
+        },
+      )}
+      ${may_change && actions(preview, live)}
+    </div>
+  </li>`;
+}
+
+async function previewsSection(ctx: SignedIn, shown: Shown): Promise<Html | null> {
+  const { site, csrf } = shown;
+  const previews = await ctx.parts.store.previews.list(site.site_id);
+  if (previews.length === 0) return null;
+  return html`<section aria-labelledby="previews">
+    <h2 id="previews">Previews</h2>
+    <form method="post" action="${pathOfSite(site.site_id)}/previews">
+      ${csrfField(csrf)}
+      <ul class="rows card ver" role="list" aria-label="Previews">
+        ${previews.map((preview) => row(ctx, shown, preview))}
+      </ul>
+    </form>
+  </section>`;
+}

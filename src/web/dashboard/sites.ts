@@ -6,13 +6,11 @@ import { siteUrl } from "../../http/hosts.ts";
 import { siteState, type SiteState } from "../../base/site-state.ts";
 import type { AskedSites, OwnedSite } from "../../store/account-sites.ts";
 import { answerPage } from "../frame.ts";
-import { icon } from "../icons.ts";
-import { badge, button, command, hiddenField, linkButton, siteLink } from "../parts.ts";
+import { badge, button, command, hiddenField, icon, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { count, figure } from "../wording/amounts.ts";
+import { count, figure } from "../browser/wording.ts";
 import { ago, theirs, titled } from "../words.ts";
-import { nameOf, pathOfSite } from "./own.ts";
-import { hrefOf, pageField, pageOf, pagesNav } from "./pages.ts";
+import { hrefOf, nameOf, pageField, pageOf, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 import { STATE_BADGES } from "./state-badges.ts";
 

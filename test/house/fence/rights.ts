@@ -50,10 +50,8 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   render: [VOCABULARY, "run", "http", ...STORE],
   upkeep: [VOCABULARY, "config", "run", "http", "comments", "webhooks", "render", ...STORE],
   routes: [VOCABULARY, "config", "run", "http", "api", "deploy", "comments", "domains", ...STORE],
-  web: [VOCABULARY, "run", "html", "http", "routes", "comments", "web/wording", ...STORE],
-  "web/wording": ["src/base/units.ts", "src/base/visible.ts"],
+  web: [VOCABULARY, "run", "html", "http", "routes", "comments", "src/web/browser/wording.ts", ...STORE],
   "web/browser": [
-    "web/wording",
     "src/comments/widget/dom.ts",
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
@@ -100,7 +98,6 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 /** These run in a browser too. */
 const BROWSER: Where = [
   "web/browser",
-  "web/wording",
   ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
   ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   "comments/anchoring",
@@ -195,7 +192,7 @@ const TIMED: Where = [
   "serve",
   "src/store/sqlite/driver.ts",
   "src/pipeline/markdown/clock.ts",
-  "src/web/browser/zone/breath.ts",
+  "src/web/browser/zone/collect.ts",
 ];
 
 /** Globals → where they may stand. */

@@ -1,8 +1,7 @@
 /** Everything that reads an upload, one after the other: also what comes behind a stage that refuses it. */
 import { Refusal } from "../../../src/base/errors.ts";
 import { closeHtml } from "../../../src/html/close-html.ts";
-import { keepPages } from "../../../src/html/kept-pages.ts";
-import { titleOf } from "../../../src/html/title.ts";
+import { keepPages, titleOf } from "../../../src/html/page.ts";
 import { scanAbuse } from "../../../src/pipeline/abuse/index.ts";
 import { languageOf } from "../../../src/pipeline/docs/language.ts";
 import { ensureIndex } from "../../../src/pipeline/ensure-index.ts";

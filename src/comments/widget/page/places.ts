@@ -1,9 +1,9 @@
 /** Where on the page each thread's passage is (COMMENTS 3). */
-import type { Thread } from "../../types.ts";
+
 import { anchor } from "../../anchoring/anchor.ts";
 import { normalise } from "../../anchoring/text.ts";
+import type { Thread } from "../../types.ts";
 import { type DocumentText, documentText } from "../page-text.ts";
-import { breathing } from "./breath.ts";
 import { rangeOf } from "./parts.ts";
 
 export interface Place {
@@ -81,4 +81,17 @@ export class Places {
   get isStale(): boolean {
     return [...this.found.values()].some(({ range }) => range.collapsed || !range.startContainer.isConnected);
   }
+}
+
+/** Long work in small pieces: a page that somebody reads must not stand still (COMMENTS 3: no task over 16 ms). */
+
+const TASK_MS = 8;
+
+/** Called between two pieces: waits for the page's turn where this one was long enough. */
+function breathing(): () => Promise<void> | null {
+  let began = Date.now();
+  return () => {
+    if (Date.now() - began < TASK_MS) return null;
+    return new Promise<void>((resolve) => setTimeout(resolve)).then(() => void (began = Date.now()));
+  };
 }

@@ -1,13 +1,14 @@
 /** A thread in the panel: its passage, what was written, and a box to answer in while it is the open one. */
-import type { Thread } from "../../types.ts";
-import { button, el, theirLanguage } from "../dom.ts";
+
+import type { Comment, Thread } from "../../types.ts";
+import { button, el, theirLanguage, theirs } from "../dom.ts";
 import { linkTo } from "../hash.ts";
 import type { Place } from "../page/places.ts";
 import { isSending } from "../sending.ts";
-import { plural } from "../words.ts";
-import { commentItem } from "./comment.ts";
+import { ago, fullTime, plural } from "../words.ts";
+import { decide, type Decision, edit, remove, report } from "../writing.ts";
 import { composer } from "./composer.ts";
-import type { Form } from "./form.ts";
+import { type Form, form } from "./form.ts";
 import type { Hands } from "./hands.ts";
 
 async function copy(text: string): Promise<boolean> {
@@ -118,4 +119,178 @@ export class Card {
     shown.select();
     this.hands.say("Press Ctrl+C or ⌘C to copy the link");
   }
+}
+
+/** Small forms of a comment: to change it, to report it, to have it and its replies deleted. */
+
+interface Asked {
+  hands: Hands;
+  comment: Comment;
+  /** Takes the form away again. */
+  done(): void;
+}
+
+function editing({ hands: { session }, comment, done }: Asked): HTMLElement {
+  const { element, box } = form({
+    label: "Edit comment",
+    submit: "Save",
+    value: comment.text ?? "",
+    cancel: done,
+    async send(text) {
+      const wrong = await edit(session, comment, text);
+      if (wrong === null) done();
+      return wrong;
+    },
+  });
+  setTimeout(() => box.focus());
+  return element;
+}
+
+const REASONS = { spam: "Spam", abuse: "Abuse", privacy: "It tells something private", other: "Something else" };
+
+function reporting({ hands: { say }, comment, done }: Asked): HTMLElement {
+  const options = Object.entries(REASONS).map(([value, words]) => el("option", { value }, words));
+  const reason = el("select", { "aria-label": "Reason" }, ...options);
+  async function send(): Promise<void> {
+    const wrong = await report(comment.id, reason.value, "");
+    say(wrong ?? "Reported to the site's owner");
+    done();
+  }
+  const buttons = el(
+    "div",
+    { class: "buttons" },
+    button("Report it", "primary", send),
+    button("Cancel", "plain", done),
+  );
+  setTimeout(() => reason.focus());
+  return el("div", { class: "form", role: "group", "aria-label": "Report this comment" }, reason, buttons);
+}
+
+/** Replies go with what they answer: that is asked first. */
+function deleting({ hands: { session, say }, comment, done }: Asked, replies: string): HTMLElement {
+  async function go(): Promise<void> {
+    const wrong = await remove(session, comment.id);
+    say(wrong ?? "Deleted");
+    done();
+  }
+  const sure = button("Delete", "danger", go);
+  setTimeout(() => sure.focus());
+  return el(
+    "div",
+    { class: "form", role: "group", "aria-label": "Delete this thread" },
+    el("p", {}, `This deletes the comment and ${replies}, for good.`),
+    el("div", { class: "buttons" }, sure, button("Keep it", "plain", done)),
+  );
+}
+
+/** One comment: who, when, what, and what may be done with it. */
+
+interface Shown {
+  hands: Hands;
+  thread: Thread;
+  comment: Comment;
+  /** Whether its thread is the open one. */
+  open: boolean;
+  /** While a form of it is open, its thread is not drawn anew. */
+  hold(held: boolean): void;
+}
+
+const EDITABLE_MS = 15 * 60_000;
+const KINDS = { visitor: null, owner: "Owner", agent: "Agent" } as const;
+
+function headOf({ by, created_at, edited_at, visibility }: Comment, sending: boolean): HTMLElement {
+  const kind = by && KINDS[by.kind];
+  const name = by?.name ?? "";
+  const time = el("time", { datetime: created_at, title: fullTime(created_at) }, ago(created_at));
+  return el(
+    "div",
+    { class: "who" },
+    el("bdi", { class: "name" }, name),
+    kind && kind !== name ? el("span", { class: "badge" }, kind) : null,
+    sending ? el("span", {}, "sending…") : time,
+    edited_at === null ? null : el("span", {}, "edited"),
+    visibility === "pending" ? el("span", { class: "badge waits" }, "awaiting approval") : null,
+  );
+}
+
+const isRoot = ({ thread, comment }: Shown): boolean => comment.id === thread.id;
+
+/** Whether its author may still change it: the owner may at any time what the owner wrote. */
+const isEditable = ({ comment }: Shown): boolean =>
+  comment.mine && (comment.by?.kind === "owner" || Date.now() - Date.parse(comment.created_at) < EDITABLE_MS);
+
+interface Action {
+  label: string;
+  kind?: string;
+  press(this: void): unknown;
+}
+
+function decisions(shown: Shown): Action[] {
+  const { hands, thread, comment, open } = shown;
+  const decision = (label: string, what: Decision): Action => ({
+    label,
+    async press() {
+      const wrong = await decide(hands.session, comment, what);
+      hands.say(wrong ?? `${label.replace(/e?$/, "ed")}`);
+    },
+  });
+  // What the owner or an agent said beneath a thread that waits is shown with it, and waits for nobody's decision.
+  const waits = comment.visibility === "pending" && comment.by?.kind === "visitor";
+  const pending = waits ? [decision("Approve", "approve"), decision("Reject", "reject")] : [];
+  if (!open || !isRoot(shown)) return pending;
+  return [...pending, thread.status === "open" ? decision("Resolve", "resolve") : decision("Reopen", "reopen")];
+}
+
+/** What is seldom wanted: of one's own comment, and of others'. */
+function moreOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => void): Action[] {
+  const { hands, thread, comment, open } = shown;
+  const { session, say } = hands;
+  if (!open || session.foreign) return [];
+  const asked = { hands, comment, done };
+  const list: Action[] = [];
+  const is_gap = comment.text === null;
+  if (is_gap && !(session.isOwner && isRoot(shown))) return []; // a gap is nobody's, but the thread is the owner's
+  if (session.canPost && isEditable(shown)) list.push({ label: "Edit", press: () => ask(editing(asked)) });
+  const replies = thread.comments.length - 1;
+  const takes_replies = session.isOwner && isRoot(shown) && replies > 0;
+  if (session.canPost && (comment.mine || session.isOwner)) {
+    const erase = async () => say((await remove(session, comment.id)) ?? "Deleted");
+    const press = () => (takes_replies ? ask(deleting(asked, plural(replies, "reply", "replies"))) : erase());
+    list.push({ label: "Delete", kind: "warns", press });
+  }
+  if (!comment.mine && !session.isOwner) list.push({ label: "Report", press: () => ask(reporting(asked)) });
+  return list;
+}
+
+const buttons = (list: readonly Action[]): HTMLButtonElement[] =>
+  list.map(({ label, kind = "quiet", press }) => button(label, kind, press));
+
+function commentItem(shown: Shown): HTMLElement {
+  const { hands, comment, hold } = shown;
+  const sending = isSending(comment);
+  const erased = comment.text === null;
+  const head = erased ? el("div", { class: "who" }) : headOf(comment, sending);
+  const text = erased ? el("p", { class: "erased" }, "This comment was deleted.") : theirs(comment.text!);
+  const item = el("li", { class: "comment" }, head, text);
+  if (sending) return item;
+  let asked: HTMLElement | null = null;
+  const done = (): void => {
+    asked?.remove();
+    asked = null;
+    text.hidden = false;
+    hold(false);
+    head.querySelector("button")?.focus();
+  };
+  const ask = (form: HTMLElement): void => {
+    asked?.remove();
+    hold(true);
+    text.hidden = form instanceof HTMLFormElement; // it is in the box
+    item.append((asked = form));
+    form.scrollIntoView({ block: "nearest" });
+  };
+  const more = buttons(moreOf(shown, ask, done));
+  if (more.length > 0) head.append(el("span", { class: "more" }, ...more));
+  const decided = hands.session.isOwner ? buttons(decisions(shown)) : [];
+  if (decided.length > 0) item.append(el("div", { class: "buttons decide" }, ...decided));
+  return item;
 }

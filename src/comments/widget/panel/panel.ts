@@ -1,14 +1,16 @@
 /** The drawer, on narrow screens the sheet, in which threads are read and written. */
+
 import type { Thread } from "../../types.ts";
+import { COMMENTS } from "../call.ts";
 import { button, el, icon, theirLanguage } from "../dom.ts";
 import type { Passage } from "../page/quote-of.ts";
+import type { Session } from "../session.ts";
+import { ago } from "../words.ts";
+import { enter, eraseMe, rename } from "../writing.ts";
 import { Card } from "./card.ts";
 import { composer } from "./composer.ts";
-import type { Form } from "./form.ts";
+import { type Form, form } from "./form.ts";
 import type { Hands } from "./hands.ts";
-import { ago } from "../words.ts";
-import { Me } from "./me.ts";
-import { passcodeForm } from "./passcode.ts";
 
 const CROSS = "M4 4l8 8M12 4l-8 8";
 
@@ -211,4 +213,86 @@ export class Panel {
     this.page = { form: made, path: hands.session.page };
     this.whole.append(made.element);
   }
+}
+
+/** As whom one writes here: another name, a copy of what one wrote, and the end of it. */
+
+class Me {
+  readonly element = el("div", { class: "me" });
+  private drawn = "";
+
+  constructor(private readonly hands: Hands) {}
+
+  update(): void {
+    const { viewer, access, canPost } = this.hands.session;
+    const known = viewer.id !== null && access === "open";
+    const sign = known ? JSON.stringify([viewer, canPost]) : "";
+    if (sign === this.drawn) return;
+    this.drawn = sign;
+    this.element.replaceChildren(...(known ? this.parts(viewer.name ?? "", viewer.owner) : []));
+  }
+
+  private parts(name: string, owner: boolean): HTMLElement[] {
+    const said = el("p", {}, owner ? "You moderate as " : "You write as ", el("bdi", { class: "name" }, name));
+    if (owner || !this.hands.session.canPost) return [said];
+    const more = button("Your data", "quiet", () => this.tell());
+    return [said, button("Rename", "quiet", () => this.ask(name)), more];
+  }
+
+  /** What was there before a form of it. */
+  private again(): void {
+    this.drawn = "";
+    this.update();
+    this.element.querySelector("button")?.focus();
+  }
+
+  private ask(name: string): void {
+    const { session } = this.hands;
+    const { element, box } = form({
+      label: "Your name",
+      submit: "Save",
+      line: "text",
+      value: name,
+      cancel: () => this.again(),
+      send: async (text) => {
+        const wrong = await rename(session, text.trim());
+        if (wrong === null) this.again();
+        return wrong;
+      },
+    });
+    this.element.replaceChildren(element);
+    box.focus();
+    box.select();
+    element.scrollIntoView({ block: "nearest" });
+  }
+
+  private tell(): void {
+    const { session, say } = this.hands;
+    const copy = el("a", { href: `${COMMENTS}me/export`, download: "comments.json" }, "Download what you wrote");
+    const erase = async (): Promise<void> => {
+      say((await eraseMe(session)) ?? "All that you wrote here is erased");
+      this.again();
+    };
+    const cancel = button("Cancel", "plain", () => this.again());
+    const told = el(
+      "div",
+      { class: "form", role: "group", "aria-label": "Your data" },
+      el("p", {}, "You are known here by a cookie alone. ", copy, "."),
+      el("div", { class: "buttons" }, button("Erase all of it", "danger", erase), cancel),
+    );
+    this.element.replaceChildren(told);
+    cancel.focus();
+    told.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Asks for what guards the comments; the page itself is open. */
+
+function passcodeForm(session: Session): Form {
+  const made = form({ label: "Passcode", submit: "Enter", line: "password", send: (text) => enter(session, text) });
+  made.element.prepend(
+    el("p", { class: "lead" }, "These comments are for people who have the passcode."),
+    el("p", { class: "hint" }, "It guards the comments, not the page."),
+  );
+  return made;
 }

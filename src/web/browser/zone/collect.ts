@@ -1,8 +1,8 @@
 /** From what was dropped, picked or pasted to the files that will be sent: their paths (WEB 4.1) and what stays behind
  *  (WEB 4.2). The same list and the same rules as the command line, so the same folder is the same version. */
-import { IGNORE_FILE, type Ignored, parseIgnore } from "../../../client/ignore.ts";
+
 import { droppedAs } from "../../../base/reserved-paths.ts";
-import { breather } from "./breath.ts";
+import { IGNORE_FILE, type Ignored, parseIgnore } from "../../../client/ignore.ts";
 
 /** A file or a folder as the browser gives it. */
 export type Given = GivenFile | GivenFolder;
@@ -163,4 +163,20 @@ export async function within(collected: Collected, folder: string): Promise<Coll
     .filter(({ path }) => !ignored(path, false));
   const secrets = collected.secrets.flatMap((path) => (path.startsWith(inside) ? path.slice(inside.length) : []));
   return { ...collected, files, secrets };
+}
+
+/** The page's thread belongs to whoever looks at the page: long work on it lets others in between (WEB 4.4). */
+
+/** Half of what a task may take there, and room for one more step. */
+const STRETCH_MS = 40;
+
+/** Awaited after each step: it comes back later where the thread was kept for long, and throws where `signal` ended it. */
+function breather(signal: AbortSignal): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < STRETCH_MS) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    signal.throwIfAborted();
+    since = performance.now();
+  };
 }

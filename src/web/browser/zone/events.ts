@@ -1,7 +1,8 @@
 /** How files come to the page: drops anywhere on it, the two pickers, pastes outside of fields. */
+
+import type { Given } from "./collect.ts";
 import type { Face } from "./face.ts";
 import type { Source } from "./job.ts";
-import { givenBy, givenByPicker } from "./sources.ts";
 
 type Begin = (source: Source) => void;
 
@@ -54,4 +55,100 @@ export function hearPickers(zone: HTMLElement, begin: Begin): void {
       if (files.length > 0) begin({ given: givenByPicker(files) });
     });
   }
+}
+
+/** What browsers hand over, as trees of files and folders: drops, pickers, pastes. What a drop holds is gone when its
+ *  event is over, so entries are taken from it at once and read later. */
+
+const named = (file: File): Given => ({ name: file.name, file: async () => file });
+
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
+
+/** `readEntries` gives a hundred at a time, and an empty list at the end. */
+async function listOf(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = entry.createReader();
+  const all: FileSystemEntry[] = [];
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return all;
+    all.push(...some);
+  }
+}
+
+/** Typed by hand: TypeScript's DOM library has no `getAsFileSystemHandle`. Chromium has it on plain http too, where
+ *  calling it ends the whole page (measured in 147). */
+type Handle = FileSystemFileHandle | FileSystemDirectoryHandle;
+interface WithHandle {
+  getAsFileSystemHandle?(): Promise<Handle | null>;
+}
+type Standin = () => Promise<Handle | null>;
+
+async function childOf(standin: Standin, name: string, folder: boolean): Promise<Handle | null> {
+  const parent = await standin();
+  if (parent?.kind !== "directory") return null;
+  return folder ? parent.getDirectoryHandle(name) : parent.getFileHandle(name);
+}
+
+async function handedFile(standin: Standin): Promise<File> {
+  const handle = await standin();
+  if (handle?.kind === "file") return handle.getFile();
+  throw new Error("there is no handle of it");
+}
+
+/** Handles skip names like `a:b.txt` without a word, so they only stand in where an entry fails. */
+function fromEntry(entry: FileSystemEntry, standin: Standin): Given {
+  const { name } = entry;
+  if (entry.isFile) {
+    return { name, file: () => fileOf(entry as FileSystemFileEntry).catch(() => handedFile(standin)) };
+  }
+  return {
+    name,
+    list: async () =>
+      (await listOf(entry as FileSystemDirectoryEntry)).map((child) =>
+        fromEntry(child, () => childOf(standin, child.name, child.isDirectory)),
+      ),
+  };
+}
+
+/** Everything in a drop or a paste that is a file or a folder. */
+function givenBy(data: DataTransfer): Given[] {
+  return [...data.items]
+    .filter(({ kind }) => kind === "file")
+    .flatMap((item) => {
+      const entry = item.webkitGetAsEntry();
+      const file = item.getAsFile();
+      const handle = isSecureContext ? (item as WithHandle).getAsFileSystemHandle?.().catch(() => null) : null;
+      if (entry) return fromEntry(entry, async () => (await handle) ?? null);
+      return file ? named(file) : [];
+    });
+}
+
+interface Branch {
+  files: Given[];
+  folders: Map<string, Branch>;
+}
+const branch = (): Branch => ({ files: [], folders: new Map() });
+
+function givenIn({ files, folders }: Branch): Given[] {
+  const below = [...folders].map(([name, inside]): Given => ({ name, list: async () => givenIn(inside) }));
+  return [...files, ...below];
+}
+
+/** A picked folder is a list of files with their paths; where those are empty (Android), of files at the root. */
+function givenByPicker(files: Iterable<File>): Given[] {
+  const root = branch();
+  for (const file of files) {
+    let at = root;
+    // Its last part is not always the file's name: a backslash in that stands here as a slash.
+    const folders = file.webkitRelativePath.split("/");
+    const name = folders.pop() || file.name;
+    for (const folder of folders) {
+      let next = at.folders.get(folder);
+      if (next === undefined) at.folders.set(folder, (next = branch()));
+      at = next;
+    }
+    at.files.push({ name, file: async () => file });
+  }
+  return givenIn(root);
 }

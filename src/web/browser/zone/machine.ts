@@ -1,9 +1,9 @@
 /** What happens to a drop, from its files to its receipt: idle → asking → working → done, or failed and tried again. */
+
 import { deliver, liveVersion, renewToken, withAccount } from "./deliver.ts";
 import type { Face } from "./face.ts";
 import { type Job, type Source, troubleWithFiles, zipOf } from "./job.ts";
 import { forgetSite, type LocalSite, rememberSite } from "./local-sites.ts";
-import { randomKey } from "./random-key.ts";
 import { type Deployed, deployedIn } from "./receipt.ts";
 import { type Answer, type Offer, SIGNED_OUT, type Trouble, troubleOf } from "./refusals.ts";
 import type { Setup } from "./setup.ts";
@@ -221,3 +221,10 @@ export class Machine {
     }
   }
 }
+
+/** The key of one drop: 32 characters that nobody guesses. `crypto.randomUUID` is not there on plain http. */
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** 64 letters: six bits of a byte are one, all equally likely. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => LETTERS[byte & 63]).join("");

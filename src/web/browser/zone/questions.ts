@@ -2,7 +2,7 @@
 import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
 import type { Trouble } from "./refusals.ts";
-import { count } from "../../wording/amounts.ts";
+import { count } from "../wording.ts";
 import { size, sizeAndLimit } from "./words.ts";
 
 /** From the page, never from the script. */

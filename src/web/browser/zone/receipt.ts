@@ -1,8 +1,7 @@
 /** The receipt (WEB 4.6) of a deploy that this page made: the markup of src/web/receipt.ts, from the API's JSON. */
 import { copyFrom } from "../copying.ts";
 import { button, code, el, icon } from "./dom.ts";
-import { mentions } from "../../wording/mentions.ts";
-import { ahead, count } from "../../wording/amounts.ts";
+import { ahead, count, mentions } from "../wording.ts";
 import { day } from "./words.ts";
 
 interface Note {

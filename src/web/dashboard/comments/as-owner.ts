@@ -1,16 +1,18 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
-import { limitOwner, ownerCode } from "../../../comments/index.ts";
+
 import { Refusal } from "../../../base/errors.ts";
+import { applySettings, decideAsOwner, limitOwner, ownerCode, removeAsOwner } from "../../../comments/index.ts";
 import { html } from "../../../html/template.ts";
 import type { Ctx } from "../../../routes/context.ts";
-import { isSessionEnded } from "../../../store/refusals.ts";
+import { isSessionEnded, unknownComment } from "../../../store/refusals.ts";
 import { answerPage } from "../../frame.ts";
 import { linkButton } from "../../parts.ts";
-import { isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../../who.ts";
+import { accountForm, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../../who.ts";
 import { theirs } from "../../words.ts";
-import { nameOf, ownSite } from "../own.ts";
-import { commentsPath } from "./lists.ts";
+import { nameOf, ownSite } from "../pages.ts";
+import { type Decision, DECISIONS } from "./comment.ts";
+import { commentsPath, placeHref, placeOf } from "./lists.ts";
 import { commentsPage } from "./page.ts";
 
 async function linkPage(ctx: SignedIn): Promise<Response> {
@@ -55,3 +57,58 @@ export async function openAsOwner(ctx: Ctx): Promise<Response> {
     return commentsPage(ctx, await ownSite(ctx), { refusal: error, sent: new URLSearchParams() });
   }
 }
+
+/** What the buttons of a list of comments do: each leads back to the same list (WEB 7). */
+
+const DONE: Record<Decision, string> = {
+  approve: "approved",
+  reject: "rejected",
+  resolve: "resolved",
+  reopen: "reopened",
+  delete: "comment-deleted",
+};
+
+interface Pressed {
+  decision: Decision;
+  id: string;
+}
+
+function pressedIn(fields: URLSearchParams): Pressed {
+  const decision = (Object.keys(DECISIONS) as Decision[]).find((one) => fields.has(one));
+  const id = decision && fields.get(decision)!;
+  if (decision === undefined) throw new Refusal("invalid_input", "Nothing was decided: no comment was named.");
+  if (!/^c_\w{1,40}$/.test(id!)) throw unknownComment();
+  return { decision, id: id! };
+}
+
+/** `POST …/comments/decide`. */
+export const decideOnComment = accountForm({
+  page: ({ params }) => commentsPath(params.id!),
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const { decision, id } = pressedIn(fields);
+    const asked = { parts: ctx.parts.comments, site };
+    await limitOwner(asked);
+    if (decision === "delete") await removeAsOwner(asked, id);
+    else await decideAsOwner(asked, id, decision, null);
+    return placeHref(site.site_id, placeOf(fields), DONE[decision]);
+  },
+  again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
+/** What the form of a site's comments does: who reads and writes them from now on (WEB 7). */
+
+/** `POST …/comments/settings`. */
+export const saveCommentSettings = accountForm({
+  page: ({ params }) => commentsPath(params.id!),
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const passcode = fields.get("passcode") ?? "";
+    const wanted = { mode: fields.get("mode"), ...(passcode !== "" && { passcode }) };
+    const parts = ctx.parts.comments;
+    await limitOwner({ site, parts });
+    await applySettings({ parts, site, by: ctx.caller }, wanted);
+    return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, "saved");
+  },
+  again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});

@@ -1,8 +1,12 @@
 /** One comment as its owner reads it: who wrote it, when, what they said, what others reported, and what can be decided. */
+
+import type { Site } from "../../../base/types.ts";
 import { html, type Html } from "../../../html/template.ts";
-import type { Author, QueueItem, StoredComment, Visibility } from "../../../store/notes.ts";
-import { badge, button } from "../../parts.ts";
+import type { Author, NoteCounts, QueueItem, StoredComment, Visibility } from "../../../store/notes.ts";
+import { badge, button, linkButton } from "../../parts.ts";
+import { count, figure } from "../../browser/wording.ts";
 import { ago, theirs } from "../../words.ts";
+import { commentsPath, placeHref } from "./lists.ts";
 
 /** What the buttons of a list do. */
 export const DECISIONS = {
@@ -69,3 +73,31 @@ export function commentBox(comment: Shown, now: number, decisions: readonly Deci
     ${text !== null && html`<p class="spoken" dir="auto">${text}</p>`} ${more}
     ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id, one === "delete" || !waits))}</div>`}`;
 }
+
+/** The part of a site's page that leads to its comments. */
+
+const WAITING = [
+  ["pending", "waits", "wait", "for your approval"],
+  ["reported", "was", "were", "reported"],
+] as const;
+
+const waiting = ({ site_id }: Site, counts: NoteCounts): Html[] =>
+  WAITING.filter(([show]) => counts[show] > 0).map(
+    ([show, one, many, what]) =>
+      html`<p class="small">
+        <a href="${placeHref(site_id, { show, cursor: "" })}"
+          >${count(counts[show], "comment")} ${counts[show] === 1 ? one : many} ${what}</a
+        >
+      </p>`,
+  );
+
+export const commentsCard = (site: Site, counts: NoteCounts): Html =>
+  html`<section class="card" aria-labelledby="comments">
+    <h2 id="comments">Comments ${site.comments_mode !== "off" && badge("On", "live")}</h2>
+    ${
+      site.comments_mode === "off"
+        ? html`<p class="small dim">Visitors can pin threads to passages of your pages. They are off.</p>`
+        : html`<p class="small dim">${count(counts.open, "open thread")}, ${figure(counts.resolved)} resolved.</p>`
+    }
+    ${waiting(site, counts)} ${linkButton(commentsPath(site.site_id), "Comments of this site", { small: true })}
+  </section>`;

@@ -2,9 +2,8 @@
 import { cursorOf, numberIn } from "../../../comments/visitor/keys.ts";
 import { html, type Html } from "../../../html/template.ts";
 import type { NoteCounts } from "../../../store/notes.ts";
-import { figure } from "../../wording/amounts.ts";
-import { pathOfSite } from "../own.ts";
-import { hrefOf } from "../pages.ts";
+import { figure } from "../../browser/wording.ts";
+import { hrefOf, pathOfSite } from "../pages.ts";
 
 /** In the order of the navigation, with their words. */
 export const LISTS = {

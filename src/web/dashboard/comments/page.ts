@@ -1,21 +1,32 @@
 /** `/dashboard/sites/<site_id>/comments`: what visitors wrote on a site's pages, and who may (WEB 7). */
+
 import type { Refusal } from "../../../base/errors.ts";
-import { html, type Html } from "../../../html/template.ts";
-import { siteUrl } from "../../../http/hosts.ts";
 import { siteState } from "../../../base/site-state.ts";
-import type { NoteCounts, QueueState, Status } from "../../../store/notes.ts";
-import type { Site } from "../../../base/types.ts";
+import type { CommentsMode, Site } from "../../../base/types.ts";
+import { html, type Html } from "../../../html/template.ts";
+import { isTrustworthy, siteUrl } from "../../../http/hosts.ts";
+import type { CommentSettings, NoteCounts, QueueItem, QueueState, Status, StoredThread } from "../../../store/notes.ts";
 import { answerPage, csrfOf } from "../../frame.ts";
-import { icon } from "../../icons.ts";
-import { alertBox, button, command, csrfField, hiddenField, linkButton, siteLink, warningBox } from "../../parts.ts";
+import {
+  alertBox,
+  button,
+  command,
+  csrfField,
+  field,
+  hiddenField,
+  icon,
+  linkButton,
+  radios,
+  siteLink,
+  warningBox,
+} from "../../parts.ts";
 import { accountPage, type SignedIn } from "../../who.ts";
 import { theirs } from "../../words.ts";
-import { nameOf, ownSite, pathOfSite } from "../own.ts";
+import { nameOf, ownSite, pathOfSite } from "../pages.ts";
 import { heldNotice } from "../site-sections.ts";
+import { commentBox, type Decision, reportsOf } from "./comment.ts";
 import { commentsPath, LISTS, listsNav, nextPlace, type Place, placeOf, placesNav, rowOf, type Show } from "./lists.ts";
-import { queueItem } from "./queue.ts";
-import { commentSettings, cookieWarning } from "./settings.ts";
-import { threadItem } from "./thread.ts";
+import { passage, threadItem, whereLine } from "./thread.ts";
 
 const PER_PAGE = 20;
 
@@ -154,3 +165,81 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
 
 /** `GET …/comments?show=&cursor=&done=`. */
 export const showComments = accountPage(async (ctx) => commentsPage(ctx, await ownSite(ctx)));
+
+/** Comments that wait for the owner, each with the passage that it is about. */
+
+const DECISIONS: Record<QueueState, readonly Decision[]> = {
+  pending: ["approve", "reject", "delete"],
+  reported: ["approve", "reject", "delete"],
+  rejected: ["approve", "delete"],
+};
+
+interface Waiting {
+  item: QueueItem;
+  /** Null where nobody sees the thread any more. */
+  thread: StoredThread | null;
+  state: QueueState;
+  may_decide: boolean;
+}
+
+function queueItem(ctx: SignedIn, site: Site, { item, thread, state, may_decide }: Waiting): Html {
+  const now = ctx.parts.now();
+  const shown = { ...item, reply: item.id !== item.thread_id };
+  const pinned = thread ?? { id: item.thread_id, page: item.page };
+  return html`<li class="thread card">
+    ${whereLine(ctx, site, pinned)} ${thread && passage(thread)}
+    <div>${commentBox(shown, now, may_decide ? DECISIONS[state] : [], reportsOf(item.reports, now))}</div>
+  </li>`;
+}
+
+/** Whether visitors may comment on a site, and who reads it: the form (WEB 7). */
+
+const MODES: readonly [mode: CommentsMode, label: string, hint: string][] = [
+  ["off", "Off", "Threads are kept, and nobody sees them."],
+  ["anonymous", "Anonymous", "Anyone reads and writes. What is written shows at once."],
+  ["passcode", "Passcode", "Whoever knows the passcode reads and writes. It guards the comments, not the pages."],
+  ["approved", "Approved", "Anyone reads and writes. What is written shows once you approve it."],
+];
+
+const PASSCODE_HINT = "At least 8 characters. A new one locks out everybody who knows the old one.";
+
+const passcodeField = (is_set: boolean, refusal: Refusal | undefined): Html =>
+  field({
+    name: "passcode",
+    label: is_set ? "New passcode" : "Passcode",
+    type: "password",
+    refusal,
+    hint: is_set ? `One is set, and is never shown again. ${PASSCODE_HINT}` : PASSCODE_HINT,
+    attributes: html`autocomplete="new-password"`,
+  });
+
+interface Settings {
+  site: Site;
+  settings: CommentSettings;
+  here: Place;
+  /** What the form held that was refused. */
+  sent: URLSearchParams | undefined;
+  refusal: Refusal | undefined;
+}
+
+function commentSettings(ctx: SignedIn, { site, settings, here, sent, refusal }: Settings): Html {
+  const mode = sent?.get("mode") ?? settings.mode;
+  const choices = MODES.map(([value, label, hint]) => ({ name: "mode", value, label, hint, checked: value === mode }));
+  return html`<section class="card" aria-labelledby="settings">
+    <h2 id="settings">Settings</h2>
+    <form class="fields" method="post" action="${commentsPath(site.site_id)}/settings">
+      ${csrfField(csrfOf(ctx)!)} ${hiddenField("show", here.show)} ${radios("Comments", choices, refusal)}
+      ${passcodeField(settings.passcode_hash !== null, refusal)} ${button("Save settings", { wide: true })}
+    </form>
+  </section>`;
+}
+
+/** Browsers keep visitors' cookies on https and on localhost alone (COMMENTS, ruling 9). */
+function cookieWarning({ parts }: SignedIn, { slug, comments_mode }: Site): Html | null {
+  const url = siteUrl(parts.config, slug);
+  if (comments_mode === "off" || isTrustworthy(url)) return null;
+  return warningBox(
+    html`Visitors can read comments and cannot write any: browsers keep their identity over https alone, and ${url} is
+    not. Serve the sites over https.`,
+  );
+}

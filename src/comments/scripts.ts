@@ -1,6 +1,6 @@
 /** What pages load of comments, on a site's own host (COMMENTS 5): the loader under a name that stays, asked for again each
  *  time, and the widget under its content's hash, for ever. */
-import { ownFile } from "../../http/own-file.ts";
+import { ownFile } from "../http/own-file.ts";
 import { scripts } from "./built.ts" with { type: "macro" };
 
 const { loader, widget, widget_path } = scripts();

@@ -9,8 +9,8 @@ async function bundled(entry: string, format: "esm" | "iife", define: Record<str
   return (await outputs[0]!.text()).trim();
 }
 
-const widget = await bundled("../widget/widget.ts", "esm");
+const widget = await bundled("./widget/widget.ts", "esm");
 const hash = createHash("sha256").update(widget).digest("hex").slice(0, 12);
 const widget_path = `/_svc/c/${hash}.js`;
-const loader = await bundled("../widget/loader.ts", "iife", { WIDGET_PATH: JSON.stringify(widget_path) });
+const loader = await bundled("./widget/loader.ts", "iife", { WIDGET_PATH: JSON.stringify(widget_path) });
 process.stdout.write(JSON.stringify({ loader, widget, widget_path }));

@@ -1,6 +1,6 @@
 /** Called at build time alone, as a macro (BUN 1). */
 import { fileURLToPath } from "node:url";
-import { buildOutput } from "../../run/build-output.ts";
+import { buildOutput } from "../run/build-output.ts";
 
 interface Scripts {
   loader: string;

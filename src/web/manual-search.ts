@@ -1,5 +1,4 @@
 /** Where the manual says some words: sections that have them all, those first that are called so. */
-import type { Chapter } from "./chapter.ts";
 
 export interface Hit {
   chapter: Chapter;
@@ -59,4 +58,23 @@ export function search(chapters: readonly Chapter[], q: string): Hit[] {
     .toSorted((a, b) => b.rank - a.rank)
     .slice(0, MOST_HITS)
     .map(({ text, ...hit }) => ({ ...hit, pieces: piecesOf(text, words) }));
+}
+
+/** What stands below one heading, as words alone: what a search looks through. */
+export interface Section {
+  /** Its anchor; empty for what stands above the first heading. */
+  id: string;
+  depth: number;
+  title: string;
+  text: string;
+}
+
+export interface Chapter {
+  /** Of its file in docs/, and of its address. */
+  name: string;
+  title: string;
+  /** Its first paragraph. */
+  excerpt: string;
+  html: string;
+  sections: readonly Section[];
 }

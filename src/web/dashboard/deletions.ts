@@ -1,0 +1,198 @@
+/** `/dashboard/account/delete`: the account and all its sites, when its address and its password were typed (WEB 8). */
+
+import { Refusal } from "../../base/errors.ts";
+import type { Site } from "../../base/types.ts";
+import { html, type Html } from "../../html/template.ts";
+import { answerRedirect } from "../../http/answers.ts";
+import { stringMember } from "../../http/body.ts";
+import { pathOf, queryOf } from "../../http/exchange.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import { forgetSession } from "../../routes/sign-in.ts";
+import { confirmPassword } from "../../routes/passwords.ts";
+import { answerPage, csrfOf } from "../frame.ts";
+import { alertBox, button, confirmation, csrfField, field, hiddenField, linkButton, rows } from "../parts.ts";
+import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";
+import { count } from "../browser/wording.ts";
+import { theirs } from "../words.ts";
+import { accountOf } from "./account.ts";
+import { ACCOUNT, hrefOf, nameOf, ownSite, ownSiteOf, pathOfSite } from "./pages.ts";
+
+const DELETE_ACCOUNT_TITLE = "Delete your account?";
+const LONGEST_PASSWORD = 1024;
+
+async function askForPassword(ctx: SignedIn, refusal?: Refusal): Promise<Response> {
+  const { email, account_id } = await accountOf(ctx);
+  const usage = await ctx.parts.store.accounts.usage(account_id);
+  const sites = count(usage.sites, "site");
+  const body = html`<div class="stack tight">
+    <h1>${DELETE_ACCOUNT_TITLE}</h1>
+    ${alertBox(refusal)}
+    <p>It goes for good, and so do ${sites} with ${count(usage.versions, "version")}. It cannot be undone:</p>
+    <ul class="bullets">
+      <li>whoever opens one of the sites finds nothing there, and nobody gets its address again</li>
+      <li>all sessions end, those of your programs too</li>
+    </ul>
+    <form class="fields" method="post" action="${ACCOUNT}/delete">
+      ${csrfField(csrfOf(ctx)!)} ${confirmation(email, refusal)}
+      ${field({
+        name: "password",
+        label: "Password",
+        type: "password",
+        refusal,
+        attributes: html`autocomplete="current-password" required maxlength="${LONGEST_PASSWORD}"`,
+      })}
+      <p class="actions final">
+        ${button(`Delete my account and ${sites}`, { kind: "danger" })}
+        ${linkButton(ACCOUNT, "Cancel", { kind: "quiet" })}
+      </p>
+    </form>
+  </div>`;
+  return answerPage(ctx, { title: DELETE_ACCOUNT_TITLE, body, current: "account", scripts: ["password"], refusal });
+}
+
+/** `GET …/delete`. */
+export const askToDeleteAccount = accountPage((ctx) => askForPassword(ctx));
+
+/** `POST …/delete`. */
+export const deleteOwnAccount = accountForm({
+  page: () => `${ACCOUNT}/delete`,
+  async act(ctx, fields) {
+    const { email } = await accountOf(ctx);
+    refuseUnlessConfirmed(fields, email);
+    const password = stringMember(Object.fromEntries(fields), "password", LONGEST_PASSWORD);
+    await confirmPassword(ctx, ctx.caller, { field: "password", password });
+    await ctx.parts.store.accounts.remove(ctx.caller);
+    forgetSession(ctx);
+    return "/?done=account-deleted";
+  },
+  again: (ctx, refusal) => askForPassword(ctx, refusal),
+});
+
+/** `/dashboard/sites/<site_id>/delete`: one site, when its slug was typed (WEB 6). */
+
+function askForSlug(ctx: SignedIn, { site_id, slug, stored_versions }: Site, refusal?: Refusal): Response {
+  const title = `Delete ${slug}?`;
+  const url = siteUrl(ctx.parts.config, slug);
+  const body = html`<div class="stack tight">
+    <h1>${title}</h1>
+    ${alertBox(refusal)}
+    <p>${url} goes for good. It cannot be undone:</p>
+    <ul class="bullets">
+      <li>${count(stored_versions, "version")}, with all their files</li>
+      <li>all comments on them</li>
+      <li>the address: whoever opens it finds nothing there, and nobody gets it again</li>
+    </ul>
+    <form class="fields" method="post" action="${pathOfSite(site_id)}/delete">
+      ${csrfField(csrfOf(ctx)!)} ${confirmation(slug, refusal)}
+      <p class="actions final">
+        ${button("Delete site", { kind: "danger" })} ${linkButton(pathOfSite(site_id), "Cancel", { kind: "quiet" })}
+      </p>
+    </form>
+  </div>`;
+  return answerPage(ctx, { title, body, current: "sites", refusal });
+}
+
+/** `GET …/delete`. */
+export const askToDeleteSite = accountPage(async (ctx) => askForSlug(ctx, await ownSite(ctx)));
+
+/** `POST …/delete`. */
+export const deleteOneSite = accountForm({
+  page: ({ params }) => `${pathOfSite(params.id!)}/delete`,
+  async act(ctx, fields) {
+    const { site_id, slug } = await ownSite(ctx);
+    refuseUnlessConfirmed(fields, slug);
+    const [reason] = await ctx.parts.store.ownership.remove([site_id], ctx.caller);
+    if (reason) throw noSuchSite();
+    return "/dashboard?done=deleted";
+  },
+  again: async (ctx, refusal) => askForSlug(ctx, await ownSite(ctx), refusal),
+});
+
+/** `/dashboard/delete`: several sites at once, when their number was typed (WEB 5). */
+
+/** Also the most that the API takes at once. */
+const MOST = 100;
+
+/** The list in which they were selected. */
+function listOf(query: URLSearchParams, done = ""): string {
+  const [q = "", sort = "", page = ""] = ["q", "sort", "page"].map((name) => query.get(name) ?? "");
+  return hrefOf("/dashboard", { q, sort, page, done });
+}
+
+/** Those of the ids that are the caller's, each once. */
+async function chosen(ctx: SignedIn, ids: readonly string[]): Promise<Site[]> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length > MOST) {
+    throw new Refusal("invalid_input", `Select at most ${MOST} sites at a time.`, { field: "site" });
+  }
+  const found = await Promise.all(wanted.map((site_id) => ownSiteOf(ctx, site_id)));
+  return found.filter((site) => site !== null);
+}
+
+const wordFor = (sites: readonly Site[]): string => `delete ${count(sites.length, "site")}`;
+
+const row = (site: Site): Html =>
+  html`<div>
+      <p class="name cut" dir="auto">${nameOf(site)}</p>
+      <p class="sub">${theirs(site.slug)}</p>
+    </div>
+    <p class="small dim">${count(site.stored_versions, "version")}</p>`;
+
+const form = (ctx: SignedIn, sites: readonly Site[], refusal?: Refusal): Html =>
+  html`<form class="fields" method="post" action="${pathOf(ctx.request.url) + queryOf(ctx.request.url)}">
+    ${csrfField(csrfOf(ctx)!)} ${sites.map(({ site_id }) => hiddenField("site", site_id))}
+    ${confirmation(wordFor(sites), refusal)}
+    <p class="actions final">
+      ${button(`Delete ${count(sites.length, "site")}`, { kind: "danger" })}
+      ${linkButton(listOf(ctx.query), "Cancel", { kind: "quiet" })}
+    </p>
+  </form>`;
+
+function askForCount(ctx: SignedIn, sites: readonly Site[], refusal?: Refusal): Response {
+  const title = sites.length === 0 ? "Delete sites" : `Delete ${count(sites.length, "site")}?`;
+  const asked = html`<p>
+      All their versions and comments go, and nobody gets these addresses again. It cannot be undone.
+    </p>
+    ${rows("Sites to delete", sites.map(row), "pairs")} ${form(ctx, sites, refusal)}`;
+  const body = html`<div class="stack tight">
+    <h1>${title}</h1>
+    ${alertBox(refusal)}
+    ${sites.length === 0 ? html`<p><a href="${listOf(ctx.query)}">Back to your sites</a></p>` : asked}
+  </div>`;
+  return answerPage(ctx, { title, body, current: "sites", refusal });
+}
+
+/** `GET /dashboard/delete?site=…`. */
+export const askToDeleteSites = accountPage(async (ctx) => {
+  try {
+    const sites = await chosen(ctx, ctx.query.getAll("site"));
+    return sites.length === 0 ? answerRedirect(listOf(ctx.query, "none"), ctx.exchange) : askForCount(ctx, sites);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "invalid_input") return askForCount(ctx, [], error);
+    throw error;
+  }
+});
+
+/** `POST /dashboard/delete`. */
+export const deleteChosenSites = accountForm({
+  page: ({ request }) => pathOf(request.url) + queryOf(request.url),
+  async act(ctx, fields) {
+    const sites = await chosen(ctx, fields.getAll("site"));
+    if (sites.length === 0) return listOf(ctx.query, "none");
+    refuseUnlessConfirmed(fields, wordFor(sites));
+    const ids = sites.map(({ site_id }) => site_id);
+    await ctx.parts.store.ownership.remove(ids, ctx.caller);
+    return "/dashboard?done=deleted";
+  },
+  again: async (ctx, refusal, fields) => {
+    const sites = await chosen(ctx, fields.getAll("site")).catch(() => []);
+    return askForCount(ctx, sites, refusal);
+  },
+});
+
+/** Deletions ask for a word: nobody types it by accident. */
+
+function refuseUnlessConfirmed(fields: URLSearchParams, word: string): void {
+  if ((fields.get("confirm") ?? "").trim() === word) return;
+  throw new Refusal("invalid_input", `Nothing was deleted. Type ${word} to confirm.`, { field: "confirm" });
+}

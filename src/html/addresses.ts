@@ -1,6 +1,5 @@
 /** Where an address leads that stands in a page, a stylesheet or a script: as a browser resolves it there. What that means
  *  is judged elsewhere. */
-
 import { decodePath, encodePath } from "../base/percent.ts";
 import { attributesOf } from "./attributes.ts";
 import { type HostKind, hostKind } from "./host-kind.ts";
@@ -80,7 +79,6 @@ export const isOfHost = (address: Address): address is Extract<Address, { kind: 
 
 /** Whether a page must be told where it stands: what it loads by relative addresses is elsewhere when it is asked for under
  *  another path. */
-
 const LOADS: Record<string, string> = { script: "src", link: "href", img: "src" };
 /** Of a script in the page: what it imports from beside the page. */
 const IMPORTS = /\b(?:import\s{0,9}\(?|from)\s{0,9}["']\.{1,2}\//;

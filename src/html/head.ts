@@ -1,6 +1,5 @@
 /** Where the first child of a page's head would stand, in one pass that stops there, by the tree builder of the HTML standard
- *  from "initial" to "before head" (`head-end.ts` goes on from there). */
-
+ *  from "initial" to "before head" (the end of the head is found below, from there on). */
 import { Tokenizer } from "./tokenizer.ts";
 
 /** End tags that end what comes before the head, as if it began and ended there; any other one is ignored. */
@@ -28,13 +27,10 @@ export function headStart(text: string): number {
   return begin;
 }
 
-/**
- * Where a page's head ends, in one linear pass that stops there: HTMLRewriter is quadratic on hostile pages, matches a
- * second head again, and sees no end where the page left its tags out (BUN 5). This follows the tree builder of the
- * HTML standard through "initial" to "in head": the head ends at `</head>` or before the first thing it cannot hold.
- */
-
-/** Elements that a head holds or that stand before it; `template` nests, those below hold text. */
+/** Where a page's head ends, in one linear pass that stops there: HTMLRewriter is quadratic on hostile pages, matches
+ *  a second head again, and sees no end where the page left its tags out (BUN 5). This follows the tree builder of
+ *  the HTML standard through "initial" to "in head": the head ends at `</head>` or before the first thing it cannot
+ *  hold. Elements that a head holds or that stand before it; `template` nests, those below hold text. */
 const STAYS_IN_HEAD = new Set(["html", "head", "base", "basefont", "bgsound", "link", "meta"]);
 const TEXT_IN_HEAD = new Set(["title", "script", "style", "noscript", "noframes"]);
 /** End tags that end an open head; any other one without a partner is ignored. */

@@ -1,5 +1,4 @@
 /** A page as a row of tags and texts, cut once for all who ask it: what it shows, loads and sends. */
-
 import type { Bytes } from "../base/types.ts";
 import { withoutUnseen } from "../base/visible.ts";
 import { asciiLower, decodeEntities } from "./character-references.ts";
@@ -137,9 +136,8 @@ export class Page {
   }
 }
 
-/** The pages of a deploy, each decoded and cut into its parts when it is first asked for, and once for all who ask. */
-
-/** By the bytes themselves: a copy under another name is the same page. */
+/** The pages of a deploy, each decoded and cut into its parts when it is first asked for, and once for all who ask.
+ *  By the bytes themselves: a copy under another name is the same page. */
 export type Pages = (bytes: Bytes) => Page;
 
 export function keepPages(): Pages {
@@ -148,7 +146,6 @@ export function keepPages(): Pages {
 }
 
 /** What a page calls itself. */
-
 const MAX_CHARACTERS = 200;
 /** Source text that is looked at: entities are longer than what they stand for. */
 const MAX_SOURCE = 8192;

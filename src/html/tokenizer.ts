@@ -1,6 +1,5 @@
 /** HTML cut into tags, texts and comments where a browser cuts it (HTML, 13.2.5), in one pass whose time grows with the
  *  length alone. No tree, no repair. Whatever asks what a page shows, loads, sends or leaves open stands on this. */
-
 import { asciiLower } from "./character-references.ts";
 import { isSpace, tagEnd } from "./attributes.ts";
 import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";
@@ -131,9 +130,8 @@ export class Tokenizer {
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 const endsName = (code: number): boolean => code === GREATER || code === SLASH || isSpace(code);
 
-/** Elements whose content is text up to their own end tag, whatever it looks like, and where that is. */
-
-/** `noscript` and `iframe` too: with scripts on, a browser reads their content as text. */
+/** Elements whose content is text up to their own end tag, whatever it looks like, and where that is. `noscript` and
+ *  `iframe` too: with scripts on, a browser reads their content as text. */
 const NAMES = ["style", "title", "textarea", "noscript", "iframe", "xmp", "noembed", "noframes"];
 const END = new Map(NAMES.map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, "gi")]));
 

@@ -1,5 +1,4 @@
 /** The frame of every page on the API host (WEB 1): banner, main, footer; plain HTML that works without script. */
-
 import packageJson from "../../package.json" with { type: "json" };
 import type { Refusal } from "../base/errors.ts";
 import { contactLink } from "../html/contact.ts";
@@ -121,7 +120,6 @@ export function answerPage(asked: Asked, page: Page): Response {
 }
 
 /** What went well, by the fixed codes of `?done=` (WEB 1.4): no text of an address is ever shown. */
-
 const SAID = {
   deployed: "The new version is live.",
   unchanged: "No changes: this version is live already.",
@@ -148,7 +146,6 @@ const isDone = (code: string): code is Done => Object.hasOwn(SAID, code);
 const saidBy = (code: string | null): string | null => (code !== null && isDone(code) ? SAID[code] : null);
 
 /** The headers of every page (WEB 1.6): nobody else's code, frame or window comes near it, and nothing keeps it. */
-
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,5 +1,4 @@
 /** `/`: what svc is in a sentence, the drop zone, and the same from a terminal (WEB 3). */
-
 import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
@@ -77,7 +76,6 @@ function homePage(ctx: Ctx, refusal?: Refusal): Response {
 
 /** `POST /`: publishing without script (WEB 4.8). With a session it leads to the site's page; without one the receipt is
  *  the answer itself, for its tokens are shown this once. */
-
 type Deployed = Awaited<ReturnType<typeof createSiteByForm>>;
 
 const LIVE_TITLE = "Your site is live";

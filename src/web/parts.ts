@@ -1,5 +1,4 @@
 /** The parts that pages are made of (WEB 9): each a function from words to HTML. */
-
 import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 
@@ -185,9 +184,7 @@ export const command = (id: string, text: string, label = text): Html =>
     ${copyButton(`Copy ${label}`, id, { small: true, shown: "Copy" })}
   </div>`;
 
-/** Icons as lines in the text's colour. Each stands beside a word and is silent to screen readers. */
-
-/** The mark: an opened box that something rises out of. Also a file of its own, as the tab's icon. */
+/** The mark, an opened box that something rises out of. It is the tab's icon, too, as a file of its own. */
 const MARK_SHAPES = html`<rect width="26" height="26" rx="6" fill="#176b5b" />
   <path
     fill="#fff"

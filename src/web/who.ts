@@ -1,5 +1,4 @@
 /** Who sees a page, and how its form is answered (WEB 1.4, 1.5): 303 to a page, or the form again with what was wrong. */
-
 import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
@@ -65,9 +64,8 @@ export const accountForm =
 export const noSuchSite = (): Refusal =>
   new Refusal("unknown_site", "There is no such site in your account. It may be deleted, or another account has it.");
 
-/** In whose name a click will be: under plain http a hosted page can have planted a stranger's session. */
-
-/** "Not you?" signs out and comes back to this page. */
+/** In whose name a click will be: under plain http a hosted page can have planted a stranger's session. "Not you?"
+ *  signs out and comes back to this page. */
 export async function signedInAs(ctx: Ctx, { account_id }: SignedInCaller, page: string): Promise<Html> {
   const account = await ctx.parts.store.accounts.byId(account_id);
   return html`<form method="post" action="/auth/logout" class="after">

@@ -1,6 +1,5 @@
 /** The widget (COMMENTS 5). What flows through it: the session knows the threads; places says where on the page they are;
  *  pins, marks and the panel draw them; what is done there goes back to the session. */
-
 import type { Thread } from "../types.ts";
 import { el } from "./dom.ts";
 import type { Handover } from "./handover.ts";
@@ -236,7 +235,6 @@ export function start(handover: Handover): void {
 }
 
 /** The loader's launcher, with the count as it is now. */
-
 class Launcher {
   constructor(
     private readonly element: HTMLButtonElement | null,
@@ -257,7 +255,6 @@ class Launcher {
 
 /** Asks for news (COMMENTS 2): often while the panel is open, seldom while the page is seen, never while it is not, and less
  *  and less where no answer comes. */
-
 const SEEN_S = 60;
 const LONGEST_S = 300;
 
@@ -313,7 +310,6 @@ function startPolling(session: Polled, panel: Shown): Polling {
 
 /** Threads in the order in which the page is read: by their passages, then what is about the whole page, then what has lost
  *  its place. */
-
 const WHOLE = 1e9;
 const LOST = 2e9;
 

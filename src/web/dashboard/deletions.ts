@@ -1,5 +1,5 @@
-/** `/dashboard/account/delete`: the account and all its sites, when its address and its password were typed (WEB 8). */
-
+/** Deletions: of the account and all its sites, when its address and its password were typed (WEB 8); of one site, when its
+ *  slug was typed (WEB 6); of several sites (WEB 5). */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -69,7 +69,6 @@ export const deleteOwnAccount = accountForm({
 });
 
 /** `/dashboard/sites/<site_id>/delete`: one site, when its slug was typed (WEB 6). */
-
 function askForSlug(ctx: SignedIn, { site_id, slug, stored_versions }: Site, refusal?: Refusal): Response {
   const title = `Delete ${slug}?`;
   const url = siteUrl(ctx.parts.config, slug);
@@ -108,9 +107,7 @@ export const deleteOneSite = accountForm({
   again: async (ctx, refusal) => askForSlug(ctx, await ownSite(ctx), refusal),
 });
 
-/** `/dashboard/delete`: several sites at once, when their number was typed (WEB 5). */
-
-/** Also the most that the API takes at once. */
+/** The most sites that `/dashboard/delete` deletes at once, when their number was typed (WEB 5): as many as the API takes. */
 const MOST = 100;
 
 /** The list in which they were selected. */
@@ -191,7 +188,6 @@ export const deleteChosenSites = accountForm({
 });
 
 /** Deletions ask for a word: nobody types it by accident. */
-
 function refuseUnlessConfirmed(fields: URLSearchParams, word: string): void {
   if ((fields.get("confirm") ?? "").trim() === word) return;
   throw new Refusal("invalid_input", `Nothing was deleted. Type ${word} to confirm.`, { field: "confirm" });

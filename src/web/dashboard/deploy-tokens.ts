@@ -1,5 +1,4 @@
 /** `/dashboard/account/tokens`: a deploy token is made, and shown this once. */
-
 import { Refusal } from "../../base/errors.ts";
 import { isSiteId } from "../../base/tokens.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -152,8 +151,6 @@ export async function makeToken(ctx: Ctx): Promise<Response> {
 }
 
 /** The deploy tokens of an account on its page: what each may, until when, and the way to its end. */
-
-/** The page that makes one. */
 const MAKE_TOKEN = "/dashboard/account/tokens";
 
 const used = ({ last_used_at }: DeployToken, now: number): Html =>

@@ -1,5 +1,4 @@
 /** Lists in pages with numbers: which one is asked for, and the way to the ones beside it. */
-
 import { siteState } from "../../base/site-state.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -29,9 +28,8 @@ export const pagesNav = (page: number, pages: number, href: (page: number) => st
     ${page < pages && html`<a href="${href(page + 1)}" rel="next">Next</a>`}
   </nav>`;
 
-/** Whose a site is: another account's, one that is gone and one that never was are the same to whoever asks (WEB 1.5). */
-
-/** The account's site of that id; null where it has none. */
+/** Whose a site is: another account's, one that is gone and one that never was are the same to whoever asks (WEB
+ *  1.5). The account's site of that id; null where it has none. */
 export async function ownSiteOf({ caller, parts }: SignedIn, site_id: string): Promise<Site | null> {
   const site = await parts.store.sites.byId(site_id);
   return site?.owner_account_id === caller.account_id && siteState(site, parts.now()) !== "expired" ? site : null;

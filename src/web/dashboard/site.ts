@@ -1,5 +1,4 @@
 /** `/dashboard/sites/<site_id>`: a site, its live version's receipt, its versions and settings (WEB 6). */
-
 import type { Refusal } from "../../base/errors.ts";
 import { siteState } from "../../base/site-state.ts";
 import type { Site } from "../../base/types.ts";
@@ -90,7 +89,6 @@ export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Pr
 export const showSite = accountPage(async (ctx) => sitePage(ctx, await ownSite(ctx)));
 
 /** The region "New version" of a site's page: the drop zone, for this site. */
-
 const newVersionSection = (ctx: SignedIn, { site_id, live_version_id }: Site, refusal?: Refusal): Html =>
   html`<section aria-labelledby="new-version">
     <h2 id="new-version">New version</h2>
@@ -103,7 +101,6 @@ const newVersionSection = (ctx: SignedIn, { site_id, live_version_id }: Site, re
   </section>`;
 
 /** The list "Previews" of a site's page: each can be opened, made live and ended. Nothing where there is none. */
-
 interface Shown {
   site: Site;
   csrf: string;

@@ -1,6 +1,5 @@
 /** A button beside each passage that has a thread, in the order in which the page is read. The pins lie in a layer of the
  *  document's own size, so that they scroll with it and move nothing. */
-
 import type { Thread } from "../../types.ts";
 import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";
@@ -100,7 +99,6 @@ export class Pins {
 
 /** Where a pin lies: beside its passage's lines where the page has room for it. Else on the drawer's rail, or, without a
  *  drawer, as a tab at the window's edge: on a page without a margin a whole pin would lie on the text. */
-
 interface Spot {
   x: number;
   y: number;

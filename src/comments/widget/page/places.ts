@@ -1,5 +1,4 @@
 /** Where on the page each thread's passage is (COMMENTS 3). */
-
 import { anchor } from "../../anchoring/anchor.ts";
 import { normalise } from "../../anchoring/text.ts";
 import type { Thread } from "../../types.ts";
@@ -84,7 +83,6 @@ export class Places {
 }
 
 /** Long work in small pieces: a page that somebody reads must not stand still (COMMENTS 3: no task over 16 ms). */
-
 const TASK_MS = 8;
 
 /** Called between two pieces: waits for the page's turn where this one was long enough. */

@@ -1,5 +1,4 @@
 /** A thread in the panel: its passage, what was written, and a box to answer in while it is the open one. */
-
 import type { Comment, Thread } from "../../types.ts";
 import { button, el, theirLanguage, theirs } from "../dom.ts";
 import { linkTo } from "../hash.ts";
@@ -122,7 +121,6 @@ export class Card {
 }
 
 /** Small forms of a comment: to change it, to report it, to have it and its replies deleted. */
-
 interface Asked {
   hands: Hands;
   comment: Comment;
@@ -184,7 +182,6 @@ function deleting({ hands: { session, say }, comment, done }: Asked, replies: st
 }
 
 /** One comment: who, when, what, and what may be done with it. */
-
 interface Shown {
   hands: Hands;
   thread: Thread;

@@ -1,5 +1,4 @@
 /** The drawer, on narrow screens the sheet, in which threads are read and written. */
-
 import type { Thread } from "../../types.ts";
 import { COMMENTS } from "../call.ts";
 import { button, el, icon, theirLanguage } from "../dom.ts";
@@ -216,7 +215,6 @@ export class Panel {
 }
 
 /** As whom one writes here: another name, a copy of what one wrote, and the end of it. */
-
 class Me {
   readonly element = el("div", { class: "me" });
   private drawn = "";
@@ -287,7 +285,6 @@ class Me {
 }
 
 /** Asks for what guards the comments; the page itself is open. */
-
 function passcodeForm(session: Session): Form {
   const made = form({ label: "Passcode", submit: "Enter", line: "password", send: (text) => enter(session, text) });
   made.element.prepend(

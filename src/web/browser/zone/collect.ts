@@ -1,6 +1,5 @@
 /** From what was dropped, picked or pasted to the files that will be sent: their paths (WEB 4.1) and what stays behind
  *  (WEB 4.2). The same list and the same rules as the command line, so the same folder is the same version. */
-
 import { droppedAs } from "../../../base/reserved-paths.ts";
 import { IGNORE_FILE, type Ignored, parseIgnore } from "../../../client/ignore.ts";
 
@@ -165,9 +164,7 @@ export async function within(collected: Collected, folder: string): Promise<Coll
   return { ...collected, files, secrets };
 }
 
-/** The page's thread belongs to whoever looks at the page: long work on it lets others in between (WEB 4.4). */
-
-/** Half of what a task may take there, and room for one more step. */
+/** Milliseconds of work before the page's thread is free for other tasks (WEB 4.4): half of what a task may take. */
 const STRETCH_MS = 40;
 
 /** Awaited after each step: it comes back later where the thread was kept for long, and throws where `signal` ended it. */

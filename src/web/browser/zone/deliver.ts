@@ -1,5 +1,4 @@
 /** From a zip to the server's answer: with the proofs that it asks for, and what can be mended unseen mended unseen. */
-
 import type { Challenge } from "../../../client/challenge.ts";
 import type { LocalSite } from "./local-sites.ts";
 import { type Answer, MOST_REMEDIES, type Remedy, remedyOf, SIGNED_OUT } from "./refusals.ts";
@@ -125,7 +124,6 @@ export async function liveVersion({ site_id, manage_token }: LocalSite, signal: 
 }
 
 /** One upload: XMLHttpRequest alone tells how far it is. Nothing here needs a secure context. */
-
 interface Upload {
   url: string;
   headers: Readonly<Record<string, string>>;

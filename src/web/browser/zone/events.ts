@@ -1,5 +1,4 @@
 /** How files come to the page: drops anywhere on it, the two pickers, pastes outside of fields. */
-
 import type { Given } from "./collect.ts";
 import type { Face } from "./face.ts";
 import type { Source } from "./job.ts";
@@ -59,7 +58,6 @@ export function hearPickers(zone: HTMLElement, begin: Begin): void {
 
 /** What browsers hand over, as trees of files and folders: drops, pickers, pastes. What a drop holds is gone when its
  *  event is over, so entries are taken from it at once and read later. */
-
 const named = (file: File): Given => ({ name: file.name, file: async () => file });
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>

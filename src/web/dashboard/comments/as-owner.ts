@@ -1,6 +1,5 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
-
 import { Refusal } from "../../../base/errors.ts";
 import { applySettings, decideAsOwner, limitOwner, ownerCode, removeAsOwner } from "../../../comments/index.ts";
 import { html } from "../../../html/template.ts";
@@ -59,7 +58,6 @@ export async function openAsOwner(ctx: Ctx): Promise<Response> {
 }
 
 /** What the buttons of a list of comments do: each leads back to the same list (WEB 7). */
-
 const DONE: Record<Decision, string> = {
   approve: "approved",
   reject: "rejected",
@@ -96,9 +94,7 @@ export const decideOnComment = accountForm({
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
 
-/** What the form of a site's comments does: who reads and writes them from now on (WEB 7). */
-
-/** `POST …/comments/settings`. */
+/** `POST …/comments/settings`: saves who reads and writes a site's comments from now on (WEB 7). */
 export const saveCommentSettings = accountForm({
   page: ({ params }) => commentsPath(params.id!),
   async act(ctx, fields) {

@@ -1,5 +1,4 @@
 /** One comment as its owner reads it: who wrote it, when, what they said, what others reported, and what can be decided. */
-
 import type { Site } from "../../../base/types.ts";
 import { html, type Html } from "../../../html/template.ts";
 import type { Author, NoteCounts, QueueItem, StoredComment, Visibility } from "../../../store/notes.ts";
@@ -75,7 +74,6 @@ export function commentBox(comment: Shown, now: number, decisions: readonly Deci
 }
 
 /** The part of a site's page that leads to its comments. */
-
 const WAITING = [
   ["pending", "waits", "wait", "for your approval"],
   ["reported", "was", "were", "reported"],

@@ -1,5 +1,4 @@
 /** `/dashboard/sites/<site_id>/comments`: what visitors wrote on a site's pages, and who may (WEB 7). */
-
 import type { Refusal } from "../../../base/errors.ts";
 import { siteState } from "../../../base/site-state.ts";
 import type { CommentsMode, Site } from "../../../base/types.ts";
@@ -167,7 +166,6 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
 export const showComments = accountPage(async (ctx) => commentsPage(ctx, await ownSite(ctx)));
 
 /** Comments that wait for the owner, each with the passage that it is about. */
-
 const DECISIONS: Record<QueueState, readonly Decision[]> = {
   pending: ["approve", "reject", "delete"],
   reported: ["approve", "reject", "delete"],
@@ -193,7 +191,6 @@ function queueItem(ctx: SignedIn, site: Site, { item, thread, state, may_decide 
 }
 
 /** Whether visitors may comment on a site, and who reads it: the form (WEB 7). */
-
 const MODES: readonly [mode: CommentsMode, label: string, hint: string][] = [
   ["off", "Off", "Threads are kept, and nobody sees them."],
   ["anonymous", "Anonymous", "Anyone reads and writes. What is written shows at once."],

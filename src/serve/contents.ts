@@ -3,8 +3,7 @@
 
 import { isHtml } from "../base/media-types.ts";
 import type { Bytes, Version } from "../base/types.ts";
-import { headEnd } from "../html/head.ts";
-import { headStart } from "../html/head.ts";
+import { headEnd, headStart } from "../html/head.ts";
 import { needsBase } from "../html/addresses.ts";
 import { html, scriptJson } from "../html/template.ts";
 import { giveBack } from "../run/runtime.ts";

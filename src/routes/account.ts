@@ -7,27 +7,27 @@ import { limitClient } from "../http/rate-limit.ts";
 import type { NotAttached, SiteChange } from "../store/ownership.ts";
 import { unknownSite } from "../store/refusals.ts";
 import { unauthorized } from "./caller.ts";
-import type { AccountCtx } from "./context.ts";
+import type { AccountCtx, Handlers } from "./context.ts";
 import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
 
 export const LONGEST_LABEL = 80;
 
 /** `GET /account`. */
-export async function readAccount({ caller, parts }: AccountCtx) {
+async function readAccount({ caller, parts }: AccountCtx) {
   const account = await parts.store.accounts.byId(caller.account_id);
   if (!account) throw unauthorized(); // deleted since the session was looked up
   return account;
 }
 
 /** `DELETE /account`: its sessions end with it. */
-export async function deleteAccount({ caller: by, parts, headers, cookie }: AccountCtx) {
+async function deleteAccount({ caller: by, parts, headers, cookie }: AccountCtx) {
   const deleted = await parts.store.accounts.remove(by);
   if (by.by === "cookie") headers["set-cookie"] = cookie.cleared;
   return { ok: true, deleted };
 }
 
 /** `GET /account/sessions`. */
-export async function listSessions({ caller, parts }: AccountCtx) {
+async function listSessions({ caller, parts }: AccountCtx) {
   const { account_id, session_id: own } = caller;
   const sessions = await parts.store.sessions.list(account_id, PAGE + 1);
   return {
@@ -43,7 +43,7 @@ export async function listSessions({ caller, parts }: AccountCtx) {
 }
 
 /** `DELETE /account/sessions/:id`. */
-export async function endSession({ caller, params, parts }: AccountCtx) {
+async function endSession({ caller, params, parts }: AccountCtx) {
   const { account_id } = caller;
   const ended = await parts.store.sessions.end({ account_id, session_id: params.id! });
   if (!ended) throw new Refusal("not_found", "Your account has no such session.");
@@ -51,7 +51,7 @@ export async function endSession({ caller, params, parts }: AccountCtx) {
 }
 
 /** `GET /account/usage`. Domains are not built yet. */
-export async function readUsage({ caller, parts }: AccountCtx) {
+async function readUsage({ caller, parts }: AccountCtx) {
   const { account_id } = caller;
   const { sites, versions, previews, bytes } = await parts.store.accounts.usage(account_id);
   const tokens = (await parts.store.deploy_tokens.list(account_id)).length;
@@ -59,7 +59,7 @@ export async function readUsage({ caller, parts }: AccountCtx) {
 }
 
 /** `GET /account/sites?limit=&cursor=`. */
-export async function listSites({ caller, query, parts }: AccountCtx) {
+async function listSites({ caller, query, parts }: AccountCtx) {
   const { account_id } = caller;
   const limit = limitOf(query);
   const found = await parts.store.ownership.list(account_id, { limit: limit + 1, after: cursorOf(query) });
@@ -99,7 +99,7 @@ function spaOf(value: unknown): 0 | 1 | null {
 }
 
 /** `PATCH /account/sites/:id`. */
-export async function changeSite({ request, caller: by, params, parts }: AccountCtx) {
+async function changeSite({ request, caller: by, params, parts }: AccountCtx) {
   const body = await readJson(request);
   const change: SiteChange = {
     ...(Object.hasOwn(body, "label") && { label: labelOf(body.label) }),
@@ -112,14 +112,14 @@ export async function changeSite({ request, caller: by, params, parts }: Account
 }
 
 /** `DELETE /account/sites/:id`. */
-export async function deleteSite({ caller: by, params, parts }: AccountCtx) {
+async function deleteSite({ caller: by, params, parts }: AccountCtx) {
   const [reason] = await parts.store.ownership.remove([params.id!], by);
   if (reason) throw unknownSite();
   return { ok: true, deleted: [params.id!] };
 }
 
 /** `POST /account/sites/bulk-delete`. */
-export async function deleteSites({ request, caller: by, parts }: AccountCtx) {
+async function deleteSites({ request, caller: by, parts }: AccountCtx) {
   const site_ids = listMember(await readJson(request), "site_ids");
   if (!site_ids.every((id) => typeof id === "string")) throw invalid("site_ids", "a list of strings");
   const reasons = await parts.store.ownership.remove(site_ids, by);
@@ -162,7 +162,7 @@ async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
 }
 
 /** `POST /sites/:id/claim`. */
-export async function claim(ctx: AccountCtx) {
+async function claim(ctx: AccountCtx) {
   const { site_id, slug, owner_account_id } = await claimSite(ctx, () => readClaim(ctx));
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
 }
@@ -186,7 +186,7 @@ const idOf = (value: unknown): string | null => {
 };
 
 /** `POST /account/bulk-attach`: an item that cannot be attached is skipped with its reason. */
-export async function bulkAttach(ctx: AccountCtx) {
+async function bulkAttach(ctx: AccountCtx) {
   await limitClient(ctx, "rate_bulk_attach");
   const items = listMember(await readJson(ctx.request), "sites");
   const usable = items.filter(isItem);
@@ -202,3 +202,18 @@ export async function bulkAttach(ctx: AccountCtx) {
   }
   return { attached, skipped };
 }
+
+/** The rows of the API that this file answers. */
+export const ACCOUNT_HANDLERS = {
+  "POST /sites/:id/claim": claim,
+  "POST /account/bulk-attach": bulkAttach,
+  "GET /account/sites": listSites,
+  "GET /account/usage": readUsage,
+  "PATCH /account/sites/:id": changeSite,
+  "DELETE /account/sites/:id": deleteSite,
+  "POST /account/sites/bulk-delete": deleteSites,
+  "GET /account": readAccount,
+  "DELETE /account": deleteAccount,
+  "GET /account/sessions": listSessions,
+  "DELETE /account/sessions/:id": endSession,
+} satisfies Partial<Handlers>;

@@ -8,6 +8,7 @@ import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
 import type { Secrets, Store } from "../store/index.ts";
 import type { ManifestFile, Site } from "../base/types.ts";
+import type { API } from "../api/index.ts";
 import type { ApiCallers } from "../api/who.ts";
 import type { Admitted, Caller } from "./caller.ts";
 
@@ -80,6 +81,12 @@ export type SiteCtx = Ctx & Admitted<{ site: null }>;
 
 /** The handler of a row of the API: it runs once its row has let the caller in. */
 export type ApiHandler<By extends ApiCallers> = (ctx: Ctx & Admitted<By>) => Promise<unknown>;
+
+/** The callers that a row of the API lets in. */
+export type WhoOf<Row extends keyof typeof API> = (typeof API)[Row]["who"];
+
+/** A handler for each row of the API: a row without one, or a handler without a row, does not compile. */
+export type Handlers = { readonly [Row in keyof typeof API]: ApiHandler<WhoOf<Row>> };
 
 /** `no_session`: no session is looked at, so that a write by cookie needs no proof either. `file_form`: takes a form with a
  *  file. */

@@ -7,7 +7,7 @@ import type { DeployToken } from "../store/people/deploy-tokens.ts";
 import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
-import type { AccountCtx } from "./context.ts";
+import type { AccountCtx, Handlers } from "./context.ts";
 
 export const LONGEST_TOKEN_NAME = 80;
 export const MOST_SITES = 20;
@@ -78,17 +78,24 @@ export async function makeDeployToken(ctx: AccountCtx, read: () => Promise<Reado
 }
 
 /** `POST /account/tokens`. */
-export const createDeployToken = (ctx: AccountCtx) => makeDeployToken(ctx, () => readJson(ctx.request));
+const createDeployToken = (ctx: AccountCtx) => makeDeployToken(ctx, () => readJson(ctx.request));
 
 /** `GET /account/tokens`. */
-export async function listDeployTokens({ caller, parts }: AccountCtx) {
+async function listDeployTokens({ caller, parts }: AccountCtx) {
   const tokens = await parts.store.deploy_tokens.list(caller.account_id);
   return { tokens: tokens.map((token) => ({ ...tokenJson(token), last_used_at: token.last_used_at })) };
 }
 
 /** `DELETE /account/tokens/:id`. */
-export async function revokeDeployToken({ caller, params, parts }: AccountCtx) {
+async function revokeDeployToken({ caller, params, parts }: AccountCtx) {
   const revoked = await parts.store.deploy_tokens.revoke(caller, params.id!);
   if (!revoked) throw new Refusal("not_found", "Your account has no such deploy token: it has ended, or never was.");
   return { ok: true };
 }
+
+/** The rows of the API that this file answers. */
+export const DEPLOY_TOKEN_HANDLERS = {
+  "POST /account/tokens": createDeployToken,
+  "GET /account/tokens": listDeployTokens,
+  "DELETE /account/tokens/:id": revokeDeployToken,
+} satisfies Partial<Handlers>;

@@ -15,7 +15,7 @@ import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/index.ts";
 import type { NewSession } from "../store/people/sessions.ts";
 import { signupClosed } from "../store/refusals.ts";
 import { accountHolder } from "./caller.ts";
-import type { Ctx } from "./context.ts";
+import type { Ctx, Handlers } from "./context.ts";
 import { networkHash, passwordHolder, waitingPlace } from "./passwords.ts";
 
 const LONGEST_EMAIL = 300;
@@ -111,7 +111,7 @@ export function forgetSession({ caller, cookie, headers, origin }: Ctx): void {
 
 /** `POST /auth/logout`: ends the session that is presented. A form without a session
  *  is sent on its way: what it wanted is so already. */
-export async function logout(ctx: Ctx) {
+async function logout(ctx: Ctx) {
   const { caller } = ctx;
   const on = await redirectAsked(ctx);
   if (on && caller.kind !== "account") return on;
@@ -137,7 +137,7 @@ export function readUserCode(text: unknown): string | null {
 }
 
 /** `POST /auth/device/code`. What a client sends along (`client_id`, `scope`) changes nothing. */
-export async function startDevice(ctx: Ctx) {
+async function startDevice(ctx: Ctx) {
   const { request, client_address, parts } = ctx;
   refuseForeignOrigin(ctx); // before it is counted: a foreign page's visitor has not begun it
   await limitClient(ctx, "rate_device_start");
@@ -178,7 +178,7 @@ const CODE_OF = {
 } as const;
 
 /** `POST /auth/device/token`. */
-export async function pollDevice({ request, parts }: Ctx) {
+async function pollDevice({ request, parts }: Ctx) {
   const fields = await readFields(request);
   const device_code = stringMember(fields, "device_code", 512);
   if (fields.grant_type !== undefined && fields.grant_type !== GRANT_TYPE) {
@@ -189,3 +189,12 @@ export async function pollDevice({ request, parts }: Ctx) {
   if (polled.state !== "approved") throw notYet(CODE_OF[polled.state]);
   return { access_token: session_token, token_type: "Bearer", account_id: polled.account_id };
 }
+
+/** The rows of the API that this file answers. */
+export const SIGN_IN_HANDLERS = {
+  "POST /auth/signup": signup,
+  "POST /auth/login": login,
+  "POST /auth/logout": logout,
+  "POST /auth/device/code": startDevice,
+  "POST /auth/device/token": pollDevice,
+} satisfies Partial<Handlers>;

@@ -15,11 +15,11 @@ import type { Store } from "../store/index.ts";
 import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
-import type { ApiParts, Ctx, SiteCtx } from "./context.ts";
+import type { ApiParts, Ctx, SiteCtx, Handlers } from "./context.ts";
 import { rendersOf } from "./renders.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
-export async function readSite({ site, query, parts }: SiteCtx) {
+async function readSite({ site, query, parts }: SiteCtx) {
   return readRecord(parts, site, { limit: limitOf(query), before: query.get("before") });
 }
 
@@ -79,7 +79,7 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
 }
 
 /** `DELETE /sites/:id/manage-tokens`: nobody who was given one writes to the site any more. A manage_token ends none. */
-export async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>) {
+async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>) {
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
@@ -87,7 +87,7 @@ export async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: 
 const CARRY_MS = 2000;
 
 /** `POST /sites/:id/rollback`. */
-export async function rollback(ctx: SiteCtx) {
+async function rollback(ctx: SiteCtx) {
   const { request, site, by, parts } = ctx;
   refuseUnlessWritable(site, parts.now());
   const version_id = stringMember(await readJson(request), "version_id", 200);
@@ -147,7 +147,7 @@ async function settingsOf({ store }: ApiParts, { site_id, skew, stats }: Site) {
 }
 
 /** `GET /sites/:id/settings`. */
-export async function readSettings({ site, parts }: SiteCtx) {
+async function readSettings({ site, parts }: SiteCtx) {
   return settingsOf(parts, site);
 }
 
@@ -162,7 +162,7 @@ function memberOf(body: Readonly<Record<string, unknown>>, field: Field): SiteSe
 }
 
 /** `PATCH /sites/:id/settings`. */
-export async function changeSettings({ request, parts, site, by }: SiteCtx) {
+async function changeSettings({ request, parts, site, by }: SiteCtx) {
   refuseUnlessWritable(site, parts.now());
   const body = await readJson(request);
   const change: SiteSettingsChange = Object.assign({}, ...FIELDS.map((field) => memberOf(body, field)));
@@ -173,7 +173,7 @@ export async function changeSettings({ request, parts, site, by }: SiteCtx) {
 }
 
 /** `GET /sites/:id/previews`: newest first. */
-export async function listPreviews({ parts, site }: SiteCtx) {
+async function listPreviews({ parts, site }: SiteCtx) {
   const previews = await parts.store.previews.list(site.site_id);
   const shown = ({ name, version_id, title, created_at, expires_at }: ListedPreview) => {
     const version_url = urlBeside(parts.config, version_id, site.slug);
@@ -185,7 +185,7 @@ export async function listPreviews({ parts, site }: SiteCtx) {
 
 /** `DELETE /sites/:id/previews/:name`, or its version_id. A manage_token ends none: a credential that may only deploy
  *  takes no page away from its readers. */
-export async function endPreview({ params, parts, site, by }: SiteCtx) {
+async function endPreview({ params, parts, site, by }: SiteCtx) {
   refuseUnlessWritable(site, parts.now());
   await parts.store.previews.end({ site_id: site.site_id, by, preview: params.name! });
   return { ok: true };
@@ -201,10 +201,22 @@ export async function makePreviewLive({ parts, client_address }: Ctx, preview: N
 }
 
 /** `POST /sites/:id/previews/:name/promote`. */
-export async function promotePreview(ctx: SiteCtx) {
+async function promotePreview(ctx: SiteCtx) {
   const { params, parts, site, by } = ctx;
   refuseUnlessWritable(site, parts.now());
   const { site_id, slug } = site;
   const { version_id, previous_version_id } = await makePreviewLive(ctx, { site_id, by, preview: params.name! });
   return { ok: true, site_id, url: siteUrl(parts.config, slug), version_id, previous_version_id };
 }
+
+/** The rows of the API that this file answers. */
+export const SITE_HANDLERS = {
+  "POST /sites/:id/rollback": rollback,
+  "GET /sites/:id/previews": listPreviews,
+  "DELETE /sites/:id/previews/:name": endPreview,
+  "POST /sites/:id/previews/:name/promote": promotePreview,
+  "GET /sites/:id": readSite,
+  "GET /sites/:id/settings": readSettings,
+  "PATCH /sites/:id/settings": changeSettings,
+  "DELETE /sites/:id/manage-tokens": revokeTokens,
+} satisfies Partial<Handlers>;

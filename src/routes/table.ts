@@ -7,39 +7,18 @@ import type { Config } from "../config/index.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
 import type { Method } from "../http/match.ts";
 import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
-import {
-  bulkAttach,
-  changeSite,
-  claim,
-  deleteAccount,
-  deleteSite,
-  deleteSites,
-  endSession,
-  listSessions,
-  listSites,
-  readAccount,
-  readUsage,
-} from "./account.ts";
-import { login, logout, pollDevice, signup, startDevice } from "./sign-in.ts";
+import { ACCOUNT_HANDLERS } from "./account.ts";
+import { SIGN_IN_HANDLERS } from "./sign-in.ts";
 import { admit } from "./caller.ts";
 import { makeChallenge } from "./challenge.ts";
-import type { ApiHandler, Handler, Route } from "./context.ts";
-import { createDeployToken, listDeployTokens, revokeDeployToken } from "./deploy-tokens.ts";
-import { createSite, planDeploy, redeploy } from "./deploys/deploy.ts";
+import type { ApiHandler, Handler, Handlers, Route, WhoOf } from "./context.ts";
+import { DEPLOY_TOKEN_HANDLERS } from "./deploy-tokens.ts";
+import { DEPLOY_HANDLERS } from "./deploys/deploy.ts";
 import { makePreview } from "./deploys/preview.ts";
 import { explain } from "./explain.ts";
 import { changePassword } from "./passwords.ts";
 import { readScreenshot } from "./renders.ts";
-import {
-  changeSettings,
-  endPreview,
-  listPreviews,
-  promotePreview,
-  readSettings,
-  readSite,
-  revokeTokens,
-  rollback,
-} from "./sites.ts";
+import { SITE_HANDLERS } from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
 
@@ -81,48 +60,19 @@ const describe: Handler = async (ctx) => {
   return (await documents.getOrInsertComputed(config, documentFor))(ctx, code);
 };
 
-type Name = keyof typeof API;
-
-type WhoOf<Row extends Name> = (typeof API)[Row]["who"];
-
-const HANDLERS: { readonly [Row in Name]: ApiHandler<WhoOf<Row>> } = {
+const HANDLERS: Handlers = {
+  ...SIGN_IN_HANDLERS,
+  ...DEPLOY_TOKEN_HANDLERS,
+  ...ACCOUNT_HANDLERS,
+  ...SITE_HANDLERS,
+  ...DEPLOY_HANDLERS,
   "GET /healthz": health,
   "GET /limits": limits,
   "POST /challenge": makeChallenge,
-  "POST /sites": createSite,
-  "POST /sites/:id/deploys": redeploy,
-  "POST /sites/:id/plan": planDeploy,
-  "POST /sites/:id/rollback": rollback,
   "POST /sites/:id/previews": makePreview,
-  "GET /sites/:id/previews": listPreviews,
-  "DELETE /sites/:id/previews/:name": endPreview,
-  "POST /sites/:id/previews/:name/promote": promotePreview,
-  "GET /sites/:id": readSite,
   "GET /sites/:id/explain": explain,
-  "GET /sites/:id/settings": readSettings,
-  "PATCH /sites/:id/settings": changeSettings,
   "GET /sites/:id/screenshots/:version_id": readScreenshot,
-  "POST /sites/:id/claim": claim,
-  "DELETE /sites/:id/manage-tokens": revokeTokens,
-  "POST /account/bulk-attach": bulkAttach,
-  "GET /account/sites": listSites,
-  "GET /account/usage": readUsage,
-  "PATCH /account/sites/:id": changeSite,
-  "DELETE /account/sites/:id": deleteSite,
-  "POST /account/sites/bulk-delete": deleteSites,
-  "GET /account": readAccount,
-  "DELETE /account": deleteAccount,
   "POST /account/password": changePassword,
-  "GET /account/sessions": listSessions,
-  "DELETE /account/sessions/:id": endSession,
-  "POST /account/tokens": createDeployToken,
-  "GET /account/tokens": listDeployTokens,
-  "DELETE /account/tokens/:id": revokeDeployToken,
-  "POST /auth/signup": signup,
-  "POST /auth/login": login,
-  "POST /auth/logout": logout,
-  "POST /auth/device/code": startDevice,
-  "POST /auth/device/token": pollDevice,
   "GET /sites/:id/comments/settings": ofComments(comments.readSettings),
   "PATCH /sites/:id/comments/settings": ofComments(comments.changeSettings),
   "POST /sites/:id/comments/owner-code": ofComments(comments.makeOwnerCode),
@@ -141,7 +91,7 @@ const HANDLERS: { readonly [Row in Name]: ApiHandler<WhoOf<Row>> } = {
   "GET /openapi.json": describe,
 };
 
-function routeOf<Row extends Name>(name: Row): Route {
+function routeOf<Row extends keyof Handlers>(name: Row): Route {
   const { who } = API[name];
   const handle = HANDLERS[name];
   const [method, path] = name.split(" ") as [Method, string];
@@ -149,7 +99,7 @@ function routeOf<Row extends Name>(name: Row): Route {
   return who === "no_one" || who === "agent" ? [method, path, handler, "no_session"] : [method, path, handler];
 }
 
-const ROUTES = new Map((Object.keys(API) as Name[]).map((name) => [name, routeOf(name)]));
+const ROUTES = new Map((Object.keys(API) as (keyof Handlers)[]).map((name) => [name, routeOf(name)]));
 
 /** The routes of a server with this configuration. */
 export const apiRoutes = ({ mcp }: Pick<Config, "mcp">): readonly Route[] =>

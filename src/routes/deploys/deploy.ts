@@ -10,7 +10,7 @@ import type { NewToken } from "../../store/sites.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
 import { type Admitted, managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";
-import type { Ctx, SiteCtx } from "../context.ts";
+import type { Ctx, SiteCtx, Handlers } from "../context.ts";
 import { noteDeployed, noteSite } from "./facts.ts";
 import { deployResult, dryRun, isDryRun } from "./result.ts";
 import { boundsOf, idempotencyKey, networkKey, readPlan, readUpload, readUploadForm, spaSetting } from "./request.ts";
@@ -76,7 +76,7 @@ async function publishNew(ctx: Ctx, owner: Owner, made: NewSite, shown = true) {
 }
 
 /** `POST /sites`: a new site, the account's, or an anonymous one that expires. */
-export async function createSite(ctx: Ctx & Admitted<"anyone">) {
+async function createSite(ctx: Ctx & Admitted<"anyone">) {
   const { request, query, owner, parts, client_address } = ctx;
   await countNewSite(ctx, owner);
   const spa_override = spaSetting(query);
@@ -144,7 +144,7 @@ async function publishVersion(
 }
 
 /** `POST /sites/:id/deploys`: a new version of a site, or one of its versions again, or no change at all. */
-export async function redeploy(ctx: SiteCtx) {
+async function redeploy(ctx: SiteCtx) {
   const { query, caller, parts, token } = ctx;
   const update = await siteToUpdate(ctx);
   const { site, owned } = update;
@@ -178,10 +178,17 @@ const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | 
 
 /** `POST /sites/:id/plan` (BEYOND 6): which version an upload would be, and what of it the site lacks, so that a delta can
  *  leave out the rest. The list is read and judged in a deploy's process: it may be as long as a zip. */
-export async function planDeploy(ctx: SiteCtx) {
+async function planDeploy(ctx: SiteCtx) {
   const { site_id, owner_account_id } = ctx.site;
   if (owner_account_id === null) await limitClient(ctx, "rate_redeploy", true);
   else await limitAccount(ctx, owner_account_id, true);
   const list = await readPlan(ctx);
   return ctx.parts.pool.plan({ plan: { site_id }, list, ...whereFrom(ctx.client_address()) });
 }
+
+/** The rows of the API that this file answers. */
+export const DEPLOY_HANDLERS = {
+  "POST /sites": createSite,
+  "POST /sites/:id/deploys": redeploy,
+  "POST /sites/:id/plan": planDeploy,
+} satisfies Partial<Handlers>;

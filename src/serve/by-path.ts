@@ -18,7 +18,7 @@ import type {
 import type { HeaderTable } from "../rules/header-table.ts";
 import { unknownVersion } from "./refusals.ts";
 import type { Manifests } from "./versions.ts";
-import { NOT_MADE } from "./headers.ts";
+import { NOT_MADE } from "./file-headers.ts";
 import type { Shortcuts } from "./shortcuts.ts";
 
 /** With the shortcut that leads to it: as 30,000 of them were measured (bench/README.md). */

@@ -15,7 +15,7 @@ import type { StoredFile } from "../store/versions.ts";
 import { type AnswerParts, askedOf, below, out, policyFor, refuseUnlessServed, type TriedBelow } from "./answer.ts";
 import type { FoundBy, PageBody, PathAnswer } from "./cache.ts";
 import type { Hosted, Locate, SiteHost } from "./locate.ts";
-import { refused } from "./headers.ts";
+import { refused } from "./file-headers.ts";
 import { errorPage } from "./refusals.ts";
 
 type By = FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "state" | "invalid_path";

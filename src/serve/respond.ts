@@ -8,7 +8,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { acceptedCodings, type Coding, IDENTITY_ONLY } from "../http/codings.ts";
 import type { Blobs } from "../store/serving.ts";
 import { type Bodies, prefersIdentity } from "./bodies.ts";
-import { edited, namedByBun, unchanged, whole, wholeHeaders, wholeInit } from "./headers.ts";
+import { edited, namedByBun, unchanged, whole, wholeHeaders, wholeInit } from "./file-headers.ts";
 import type {
   ByteBudgetCache,
   EncodedBody,

@@ -9,7 +9,7 @@ import type { ServingStore } from "../store/serving.ts";
 import type { LeftVersion, StoredFile } from "../store/versions.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ByteBudgetCache, CacheEntry, FileAnswer, PageBody } from "./cache.ts";
-import { NOT_MADE } from "./headers.ts";
+import { NOT_MADE } from "./file-headers.ts";
 
 interface SkewParts {
   store: Pick<ServingStore, "generation" | "versions">;

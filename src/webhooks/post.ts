@@ -111,7 +111,6 @@ export async function post(url: URL, message: SignedRequest, network: Network): 
 }
 
 /** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
-/** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
 interface SignedRequest {
   headers: Readonly<Record<string, string>>;
   body: string;

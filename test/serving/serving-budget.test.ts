@@ -5,7 +5,7 @@ import { type CacheEntry, createByteBudgetCache, type FileAnswer, type FileConte
 import { newEncodedBody } from "../../src/serve/contents.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
 import { policyOf } from "../../src/serve/policy.ts";
-import { unchanged, whole, wholeInit } from "../../src/serve/headers.ts";
+import { unchanged, whole, wholeInit } from "../../src/serve/file-headers.ts";
 import type { StoredFile } from "../../src/store/versions.ts";
 import type { Bytes, Site } from "../../src/base/types.ts";
 

@@ -14,7 +14,7 @@ export interface Namespaces {
   inside(): { foreign: boolean; xml: boolean };
 }
 
-interface Entry {
+interface OpenElement {
   name: string;
   /** `gate`: an element of a drawing whose content is HTML again. */
   kind: "foreign" | "gate" | "html";
@@ -56,11 +56,11 @@ export function breaksOut(name: string, attributes: string): boolean {
 class Browser implements Namespaces {
   /** The tags did not nest, so that another reading may be the true one. */
   doubtful = false;
-  private readonly stack: Entry[] = [];
+  private readonly stack: OpenElement[] = [];
 
   constructor(private readonly leaves: boolean) {}
 
-  private get top(): Entry | undefined {
+  private get top(): OpenElement | undefined {
     return this.stack.at(-1);
   }
   private get isForeign(): boolean {
@@ -102,7 +102,7 @@ class Browser implements Namespaces {
     while (this.isForeign) this.stack.pop();
   }
 
-  private push(name: string, kind: Entry["kind"], svg = false): void {
+  private push(name: string, kind: OpenElement["kind"], svg = false): void {
     if (this.stack.length < DEEPEST) this.stack.push({ name, kind, svg });
     else this.doubtful = true;
   }

@@ -68,7 +68,7 @@ export function limiter(rates: Rates, config: Config): Limiter {
 }
 
 /** A call that is to be counted, and the headers of its answer. */
-interface Call {
+interface LimitedCall {
   parts: { limit: Limiter };
   client_address(): string;
   headers: Record<string, string>;
@@ -76,7 +76,7 @@ interface Call {
 
 /** Counts a deploy of the account's sites, whoever makes it. */
 export async function limitAccount(
-  { parts, headers }: Omit<Call, "client_address">,
+  { parts, headers }: Omit<LimitedCall, "client_address">,
   account_id: string,
   plan = false,
 ): Promise<void> {
@@ -85,7 +85,7 @@ export async function limitAccount(
 
 /** Counts a call of the client's network: an IPv4 address or an IPv6 /64. */
 export async function limitClient(
-  { parts, client_address, headers }: Call,
+  { parts, client_address, headers }: LimitedCall,
   rule: RateRule,
   plan = false,
 ): Promise<Counted> {

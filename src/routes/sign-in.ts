@@ -22,7 +22,7 @@ const LONGEST_EMAIL = 300;
 const LONGEST_PASSWORD = 1024;
 const LONGEST_INVITE = 512;
 
-type Fields = Readonly<Record<string, unknown>>;
+type SignInFields = Readonly<Record<string, unknown>>;
 
 /** A new token at every sign-in: one that was planted in the browser before opens nothing afterwards. */
 function newSession(client: string): { session_token: string; session: NewSession } {
@@ -31,7 +31,7 @@ function newSession(client: string): { session_token: string; session: NewSessio
 }
 
 /** A program gets the token; a page of our own the cookie too, and a form is sent on its way. */
-function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: string) {
+function signedIn(ctx: Ctx, fields: SignInFields, account_id: string, session_token: string) {
   const fromPage = ctx.request.headers.has("origin");
   if (fromPage) ctx.headers["set-cookie"] = ctx.cookie.set(session_token);
   if (isForm(ctx.request) && (fromPage || fields.next !== undefined)) {
@@ -40,7 +40,7 @@ function signedIn(ctx: Ctx, fields: Fields, account_id: string, session_token: s
   return { account_id, session_token };
 }
 
-async function emailAndPassword(fields: Fields): Promise<{ email: string; password: string }> {
+async function emailAndPassword(fields: SignInFields): Promise<{ email: string; password: string }> {
   return {
     email: normalEmail(stringMember(fields, "email", LONGEST_EMAIL)),
     password: stringMember(fields, "password", LONGEST_PASSWORD),
@@ -70,7 +70,7 @@ export async function login(ctx: Ctx) {
 }
 
 /** The hash of the invitation; null if sign-up needs none. */
-function invitationOf(fields: Fields, mode: Config["signup"]): string | null {
+function invitationOf(fields: SignInFields, mode: Config["signup"]): string | null {
   if (mode === "open") return null;
   if (mode === "closed") throw new Refusal("signup_closed", "This server takes no new accounts.");
   const { invite } = fields;

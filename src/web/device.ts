@@ -13,7 +13,7 @@ import { UNIT_MS } from "../base/units.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, csrfField, field, hiddenField, statusBox } from "./parts.ts";
 import { isShownAgain, signedInAs, signedOutMeanwhile } from "./who.ts";
-import { ago, theirs } from "./words.ts";
+import { ago, isolated } from "./words.ts";
 
 /** Who signed in longer ago gives the password once more: what is approved lives on for months. */
 const FRESH_MS = UNIT_MS.h;
@@ -81,7 +81,7 @@ async function askToDecide(ctx: Ctx, caller: SignedInCaller, login: DeviceLogin,
       </p>
       <dl class="facts-list">
         <dt>Program</dt>
-        <dd>${theirs(login.client)}</dd>
+        <dd>${isolated(login.client)}</dd>
         <dt>Address</dt>
         <dd>${login.address}</dd>
         <dt>Asked</dt>

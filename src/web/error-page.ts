@@ -8,7 +8,7 @@ import type { ApiParts } from "../routes/context.ts";
 import { decodePath } from "../base/percent.ts";
 import type { Caller } from "../routes/caller.ts";
 import { visible } from "../base/visible.ts";
-import { answerPage, type Asked } from "./frame.ts";
+import { answerPage, type PageRequest } from "./frame.ts";
 import { alertBox, linkButton } from "./parts.ts";
 
 /** What a person reads first. The refusal's sentence follows it. */
@@ -34,7 +34,7 @@ function wayOn(path: string, refusal: Refusal): Html {
 }
 
 /** To whoever opens an address in a browser, in words that are none of the API's. */
-function sentence({ request }: Asked, { code, message }: Refusal): Html | string {
+function sentence({ request }: PageRequest, { code, message }: Refusal): Html | string {
   const path = pathOf(request.url);
   const here = html`<code dir="auto">${visible(decodePath(path) ?? path)}</code>`;
   if (code === "not_found") return html`Nothing is at ${here}. Check the spelling.`;
@@ -50,7 +50,7 @@ function sentence({ request }: Asked, { code, message }: Refusal): Html | string
 const titleOf = (code: ErrorCode, changes: boolean): string =>
   code === "method_not_allowed" && !changes ? "There is no page here" : (HEADINGS[code] ?? "That did not work");
 
-function pageOf(asked: Asked, refusal: Refusal): Response {
+function pageOf(asked: PageRequest, refusal: Refusal): Response {
   const { request, exchange } = asked;
   const changes = request.method !== "GET" && request.method !== "HEAD";
   const title = titleOf(refusal.code, changes);

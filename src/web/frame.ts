@@ -12,7 +12,7 @@ import type { ScriptName } from "./built.ts";
 import { csrfField, hiddenField, MARK, statusBox } from "./parts.ts";
 
 /** What a page is made for: a request on its way, also one that failed before a handler had it. */
-export type Asked = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
+export type PageRequest = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
 
 interface Page {
   /** Where the banner's "Sign in" and "Sign up" come back to. */
@@ -42,7 +42,7 @@ interface Page {
 const menuLink = (href: string, word: string, current: boolean): Html =>
   html`<a href="${href}" ${current && html`aria-current="page"`}>${word}</a>`;
 
-function signedOut({ parts }: Asked, { current, next }: Page): Html {
+function signedOut({ parts }: PageRequest, { current, next }: Page): Html {
   const back = next === undefined ? "" : `?${new URLSearchParams({ next })}`;
   return html`${menuLink("/docs", "Docs", current === "docs")} ${menuLink(`/signin${back}`, "Sign in", false)}
   ${parts.config.signup === "open" && html`<a class="button small" href="/signup${back}">Sign up</a>`}`;
@@ -60,7 +60,7 @@ const signedIn = (csrf: string, { current }: Page): Html =>
 export const csrfOf = ({ caller, parts }: Pick<Ctx, "caller" | "parts">): string | null =>
   caller.kind === "account" ? csrfToken(parts.secrets.csrf, caller.session_id) : null;
 
-function banner(asked: Asked, page: Page): Html {
+function banner(asked: PageRequest, page: Page): Html {
   const csrf = csrfOf(asked);
   return html`<header class="top">
     <a class="brand" href="/">${MARK} svc</a>
@@ -72,7 +72,7 @@ function banner(asked: Asked, page: Page): Html {
  *  what stands there already (WEB 10). */
 const END = "page-end";
 
-const footer = ({ parts: { config } }: Asked): Html =>
+const footer = ({ parts: { config } }: PageRequest): Html =>
   html`<footer class="foot">
     <div>
       <a href="/llms.txt">For programs</a> <span>svc ${packageJson.version}</span>
@@ -89,7 +89,7 @@ const head = (title: string, { head: more, scripts = [] }: Page): Html =>
     <link rel="expect" href="#${END}" blocking="render" />
     ${more} ${scripts.map((name) => html`<script src="${scriptPath(name)}" defer></script>`)}`;
 
-function documentOf(asked: Asked, page: Page, title: string): string {
+function documentOf(asked: PageRequest, page: Page, title: string): string {
   const { refusal, body, width = "text" } = page;
   const said = page.said === undefined && !refusal ? saidBy(asked.query.get("done")) : (page.said ?? null);
   return html`<!doctype html>
@@ -111,7 +111,7 @@ const titleOf = ({ title, refusal, home }: Page): string =>
   `${refusal ? "Error: " : ""}${home ? `svc: ${title}` : `${title} · svc`}`;
 
 /** A whole page. */
-export function answerPage(asked: Asked, page: Page): Response {
+export function answerPage(asked: PageRequest, page: Page): Response {
   const { refusal, index = false } = page;
   if (refusal) Object.assign(asked.headers, refusal.headers);
   const text = documentOf(asked, page, titleOf(page));

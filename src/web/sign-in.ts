@@ -9,7 +9,7 @@ import { answerPage } from "./frame.ts";
 import { alertBox, button, card, field, hiddenField, warningBox } from "./parts.ts";
 import { isShownAgain } from "./who.ts";
 
-interface Shown {
+interface SignInLook {
   next: string;
   email?: string;
   invite?: string;
@@ -18,18 +18,18 @@ interface Shown {
 }
 
 /** What is not said is the dashboard. */
-const nextOf = ({ next }: Shown): string | undefined => (next === HOME ? undefined : next);
+const nextOf = ({ next }: SignInLook): string | undefined => (next === HOME ? undefined : next);
 
 /** What both pages hand on to each other. */
-function keeping(path: string, { next, invite }: Shown): string {
+function keeping(path: string, { next, invite }: SignInLook): string {
   const query = new URLSearchParams({ ...(next !== HOME && { next }), ...(invite && { invite }) }).toString();
   return query === "" ? path : `${path}?${query}`;
 }
 
 /** Which of the two is wrong is not told. */
-const wrongPair = ({ refusal }: Shown): true | undefined => refusal?.code === "unauthorized" || undefined;
+const wrongPair = ({ refusal }: SignInLook): true | undefined => refusal?.code === "unauthorized" || undefined;
 
-const emailField = (shown: Shown): Html =>
+const emailField = (shown: SignInLook): Html =>
   field({
     name: "email",
     label: "E-mail address",
@@ -40,7 +40,7 @@ const emailField = (shown: Shown): Html =>
     attributes: html`autocomplete="username" required maxlength="254" spellcheck="false"`,
   });
 
-const passwordField = (shown: Shown, autocomplete: string, hint?: string): Html =>
+const passwordField = (shown: SignInLook, autocomplete: string, hint?: string): Html =>
   field({
     name: "password",
     label: "Password",
@@ -51,7 +51,7 @@ const passwordField = (shown: Shown, autocomplete: string, hint?: string): Html 
     attributes: html`autocomplete="${autocomplete}" required maxlength="1024"`,
   });
 
-const kept = ({ next, invite }: Shown): Html =>
+const kept = ({ next, invite }: SignInLook): Html =>
   html`${hiddenField("next", next)} ${invite && hiddenField("invite", invite)}`;
 
 /** Where no account of one's own helps, the operator does. */
@@ -63,7 +63,7 @@ function forgot(contact: string | null): Html | null {
 
 const SIGNED_OUT = "You were signed out, and nothing was changed.";
 
-function signInPage(ctx: Ctx, shown: Shown): Response {
+function signInPage(ctx: Ctx, shown: SignInLook): Response {
   const { origin, parts, query } = ctx;
   const { refusal } = shown;
   const open = parts.config.signup === "open" || shown.invite !== undefined;
@@ -93,7 +93,7 @@ function signInPage(ctx: Ctx, shown: Shown): Response {
 }
 
 /** Why nobody can sign up here, or null. */
-function shutOf({ parts }: Ctx, { invite }: Shown): string | null {
+function shutOf({ parts }: Ctx, { invite }: SignInLook): string | null {
   const mode = parts.config.signup;
   if (mode === "closed") return "This server takes no new accounts.";
   return mode === "invite" && !invite
@@ -101,7 +101,7 @@ function shutOf({ parts }: Ctx, { invite }: Shown): string | null {
     : null;
 }
 
-function signUpPage(ctx: Ctx, shown: Shown): Response {
+function signUpPage(ctx: Ctx, shown: SignInLook): Response {
   const { refusal } = shown;
   const signIn = keeping("/signin", shown);
   const shut = shutOf(ctx, shown);
@@ -128,7 +128,7 @@ function signUpPage(ctx: Ctx, shown: Shown): Response {
 }
 
 /** `GET /signin`, `GET /signup`: whoever is signed in already goes on. */
-const show = (page: (ctx: Ctx, shown: Shown) => Response) => async (ctx: Ctx) => {
+const show = (page: (ctx: Ctx, shown: SignInLook) => Response) => async (ctx: Ctx) => {
   const { caller, query, exchange } = ctx;
   const next = nextPath(query.get("next"));
   if (caller.kind === "account") return answerRedirect(next, exchange);
@@ -137,7 +137,7 @@ const show = (page: (ctx: Ctx, shown: Shown) => Response) => async (ctx: Ctx) =>
 
 /** The form again with what was wrong; the password is typed anew. */
 const submit =
-  (send: (ctx: Ctx) => Promise<unknown>, page: (ctx: Ctx, shown: Shown) => Response) => async (ctx: Ctx) => {
+  (send: (ctx: Ctx) => Promise<unknown>, page: (ctx: Ctx, shown: SignInLook) => Response) => async (ctx: Ctx) => {
     try {
       return await send(ctx);
     } catch (error) {

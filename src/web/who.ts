@@ -9,7 +9,7 @@ import type { Ctx, Handler } from "../routes/context.ts";
 import { isSessionEnded } from "../store/refusals.ts";
 import { csrfOf } from "./frame.ts";
 import { csrfField, hiddenField } from "./parts.ts";
-import { theirs } from "./words.ts";
+import { isolated } from "./words.ts";
 
 /** A request of somebody who is signed in. */
 export type SignedIn = Ctx & { caller: SignedInCaller };
@@ -69,7 +69,7 @@ export const noSuchSite = (): Refusal =>
 export async function signedInAs(ctx: Ctx, { account_id }: SignedInCaller, page: string): Promise<Html> {
   const account = await ctx.parts.store.accounts.byId(account_id);
   return html`<form method="post" action="/auth/logout" class="after">
-    You are signed in as ${theirs(account?.email ?? "")}. ${csrfField(csrfOf(ctx)!)} ${hiddenField("next", page)}
+    You are signed in as ${isolated(account?.email ?? "")}. ${csrfField(csrfOf(ctx)!)} ${hiddenField("next", page)}
     <button class="textlike">Not you?</button>
   </form>`;
 }

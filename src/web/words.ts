@@ -4,10 +4,10 @@ import { UNIT_MS } from "../base/units.ts";
 import { count } from "./browser/wording.ts";
 
 /** What a person sent: text in an element of its own, whatever its direction. */
-export const theirs = (text: string): Html => html`<span dir="auto">${text}</span>`;
+export const isolated = (text: string): Html => html`<span dir="auto">${text}</span>`;
 
 /** A title as it was sent; one that is empty or blank is no name. */
-export const titled = (title: string | null): Html => theirs(title?.trim() || "Untitled");
+export const titled = (title: string | null): Html => isolated(title?.trim() || "Untitled");
 
 const STEPS = [
   ["year", 365 * UNIT_MS.d],

@@ -9,7 +9,7 @@ import { csrfOf } from "./frame.ts";
 import { alertBox, button, csrfField, field, hiddenField, icon } from "./parts.ts";
 import { count } from "./browser/wording.ts";
 
-type Asked = Pick<Ctx, "caller" | "parts">;
+type ZoneRequest = Pick<Ctx, "caller" | "parts">;
 
 /** Of the site that gets a version. */
 interface Target {
@@ -32,7 +32,7 @@ export const zoneHead = (): Html => html`<script src="${scriptPath("zone")}"></s
 /** Asks nobody for a proof of work: without script it cannot be made. */
 const signInInstead: Html = html`<p class="plain"><a href="/signin">Sign in</a> to publish without JavaScript.</p>`;
 
-function plainForm(asked: Asked, { target, refusal }: Zone): Html {
+function plainForm(asked: ZoneRequest, { target, refusal }: Zone): Html {
   const csrf = csrfOf(asked);
   if (csrf === null && asked.parts.config.challenge === "pow") return signInInstead;
   return html`<form
@@ -74,7 +74,7 @@ const icons: Html = html`<template data-icons
 >`;
 
 /** The zone alone: it stands in a region of the page's. */
-export function zone(asked: Asked, look: Zone): Html {
+export function zone(asked: ZoneRequest, look: Zone): Html {
   const { config } = asked.parts;
   const { target, title, hint, refusal } = look;
   return html`<div
@@ -108,7 +108,7 @@ export function zone(asked: Asked, look: Zone): Html {
 }
 
 /** The region "Publish" of home, and the sites that this browser made. */
-export const publishRegion = (asked: Asked, refusal?: Refusal): Html =>
+export const publishRegion = (asked: ZoneRequest, refusal?: Refusal): Html =>
   html`<section aria-label="Publish">
       ${zone(asked, {
         title: "Drop a folder, files or a zip",

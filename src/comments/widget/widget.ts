@@ -264,7 +264,7 @@ interface Polled {
 }
 
 /** The panel. */
-interface Shown {
+interface ShownState {
   readonly isOpen: boolean;
   tick(): void;
 }
@@ -275,7 +275,7 @@ interface Polling {
   stop(): void;
 }
 
-function startPolling(session: Polled, panel: Shown): Polling {
+function startPolling(session: Polled, panel: ShownState): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let stopped = false;

@@ -10,7 +10,7 @@ import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
 import { count } from "../browser/wording.ts";
-import { ago, onDay, theirs } from "../words.ts";
+import { ago, onDay, isolated } from "../words.ts";
 import { deployTokensSection } from "./deploy-tokens.ts";
 import { ACCOUNT } from "./pages.ts";
 
@@ -26,7 +26,7 @@ export async function accountOf({ caller, parts }: SignedIn): Promise<Account> {
 const about = ({ email, account_id, created_at }: Account, now: number): Html =>
   html`<dl class="facts-list card">
     <dt>E-mail address</dt>
-    <dd>${theirs(email)}</dd>
+    <dd>${isolated(email)}</dd>
     <dt>Account</dt>
     <dd><code>${account_id}</code></dd>
     <dt>Since</dt>
@@ -42,7 +42,7 @@ function sessionRow(
   const own = session_id === caller.session_id;
   // What this request is itself a use of; it is written down once it is answered.
   const used = ago(own ? new Date(now).toISOString() : last_used_at, now);
-  const label = html`<span>End session<span class="hidden"> of ${theirs(client)}, ${used}</span></span>`;
+  const label = html`<span>End session<span class="hidden"> of ${isolated(client)}, ${used}</span></span>`;
   return html`<li>
     <div>
       <p class="titled">

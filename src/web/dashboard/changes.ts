@@ -9,7 +9,7 @@ import { answerPage } from "../frame.ts";
 import { button, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
 import { figure } from "../browser/wording.ts";
-import { moment, theirs } from "../words.ts";
+import { moment, isolated } from "../words.ts";
 import { nameOf, ownSite, pathOfSite } from "./pages.ts";
 import { versionUrl } from "./site-versions.ts";
 
@@ -117,7 +117,7 @@ export const showChanges = accountPage(async (ctx) => {
   if (changes === null) throw unknownVersion();
   const body = html`<div class="pagehead">
       <div>
-        <p class="small dim">${theirs(nameOf(site))}</p>
+        <p class="small dim">${isolated(nameOf(site))}</p>
         <h1>Changes</h1>
       </div>
       ${linkButton(pathOfSite(site.site_id), "Back to the site")}

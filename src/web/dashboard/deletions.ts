@@ -13,7 +13,7 @@ import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, confirmation, csrfField, field, hiddenField, linkButton, rows } from "../parts.ts";
 import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";
 import { count } from "../browser/wording.ts";
-import { theirs } from "../words.ts";
+import { isolated } from "../words.ts";
 import { accountOf } from "./account.ts";
 import { ACCOUNT, hrefOf, nameOf, ownSite, ownSiteOf, pathOfSite } from "./pages.ts";
 
@@ -131,7 +131,7 @@ const wordFor = (sites: readonly Site[]): string => `delete ${count(sites.length
 const row = (site: Site): Html =>
   html`<div>
       <p class="name cut" dir="auto">${nameOf(site)}</p>
-      <p class="sub">${theirs(site.slug)}</p>
+      <p class="sub">${isolated(site.slug)}</p>
     </div>
     <p class="small dim">${count(site.stored_versions, "version")}</p>`;
 

@@ -11,7 +11,7 @@ import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, checkbox, copyButton, csrfField, field, isAbout, linkButton, radios } from "../parts.ts";
 import { accountPage, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../who.ts";
 import { count } from "../browser/wording.ts";
-import { ago, onDay, theirs } from "../words.ts";
+import { ago, onDay, isolated } from "../words.ts";
 import { ACCOUNT } from "./pages.ts";
 
 const TITLE = "Make a deploy token";
@@ -161,7 +161,7 @@ const places = ({ site_ids }: DeployToken): string =>
 
 function row(token: DeployToken, csrf: string, now: number): Html {
   const { token_id, name, scopes, expires_at } = token;
-  const label = html`<span>Revoke<span class="hidden"> ${theirs(name)}</span></span>`;
+  const label = html`<span>Revoke<span class="hidden"> ${isolated(name)}</span></span>`;
   return html`<li>
     <div>
       <p class="titled"><span class="name cut" dir="auto">${name}</span></p>

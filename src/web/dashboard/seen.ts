@@ -7,7 +7,7 @@ import { warningGroups } from "../receipt.ts";
 import type { SignedIn } from "../who.ts";
 import { count, figure } from "../browser/wording.ts";
 
-type Seen = RenderBrief & RenderSeen;
+type VersionRender = RenderBrief & RenderSeen;
 
 export const looks = ({ parts }: Pick<SignedIn, "parts">): boolean => parts.config.render !== "off";
 
@@ -26,7 +26,7 @@ export const thumbnail = (site_id: string, version_id: string, pictured: boolean
       />`
     : html`<span class="shot"></span>`;
 
-const shot = (site_id: string, { version_id }: Seen, size: string, words: string): Html =>
+const shot = (site_id: string, { version_id }: VersionRender, size: string, words: string): Html =>
   html`<img
     src="${screenshotPath(site_id, version_id)}${size === "phone" && "?size=phone"}"
     alt="${words}"
@@ -35,7 +35,7 @@ const shot = (site_id: string, { version_id }: Seen, size: string, words: string
     loading="lazy"
   />`;
 
-const pictures = (site_id: string, seen: Seen): Html =>
+const pictures = (site_id: string, seen: VersionRender): Html =>
   html`<p class="shots">
     ${shot(site_id, seen, "desktop", "The start page in a window of 1280 by 800")}
     ${shot(site_id, seen, "phone", "The start page on a phone")}
@@ -57,7 +57,7 @@ const folded = <T>(summary: string, entries: readonly T[], entryOf: (entry: T) =
     </ul>
   </details>`;
 
-const details = ({ console: lines, failed_requests }: Seen): Html =>
+const details = ({ console: lines, failed_requests }: VersionRender): Html =>
   html`${folded(
     `${count(failed_requests.length, "request")} failed`,
     failed_requests,
@@ -70,7 +70,7 @@ const details = ({ console: lines, failed_requests }: Seen): Html =>
     ({ level, text }) => html`<b>${level}</b> <code dir="auto">${cut(text)}</code>`,
   )}`;
 
-function verdict({ status, reason, warnings }: Seen): Html {
+function verdict({ status, reason, warnings }: VersionRender): Html {
   if (status === "pending") return html`<p class="dim small">A browser will look at this version in a moment.</p>`;
   if (status === "failed") return html`<p class="dim small">A browser could not see this version. ${reason}</p>`;
   return warnings.length === 0

@@ -5,7 +5,7 @@ import type { RenderBrief } from "../../store/renders.ts";
 import type { ListPage } from "../../store/versions.ts";
 import type { Site, Version } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
-import { badge, button, csrfField, linkButton } from "../parts.ts";
+import { badge, button, csrfField, linkButton, visuallyHidden } from "../parts.ts";
 import type { SignedIn } from "../who.ts";
 import { count } from "../browser/wording.ts";
 import { ago, titled } from "../words.ts";
@@ -15,25 +15,26 @@ import { looks, thumbnail } from "./seen.ts";
 /** Of a page. */
 export const VERSIONS_SHOWN = 20;
 
-type Listed = Version & { live: boolean };
+type ListedVersion = Version & { live: boolean };
 
 /** Where a version is seen as it is, live or not. */
 export const versionUrl = ({ parts }: SignedIn, { slug }: Pick<Site, "slug">, version_id: string): string =>
   siteUrl(parts.config, `${version_id}--${slug}`);
 
-/** Words that are heard and not seen: the row shows what they say. */
-const heard = (words: string): Html => html`<span class="hidden"> ${words}</span>`;
-
 const makeLive = (version_id: string): Html =>
-  button(html`<span>Make${heard(version_id)} live</span>`, {
+  button(html`<span>Make${visuallyHidden(version_id)} live</span>`, {
     small: true,
     attributes: html`name="version_id" value="${version_id}"`,
   });
 
-type Seen = ReadonlyMap<string, RenderBrief>;
+type RenderByVersion = ReadonlyMap<string, RenderBrief>;
 
 /** `seen`: null where no browser looks. */
-function row(ctx: SignedIn, { site, may_change, seen }: Versions & { seen: Seen | null }, version: Listed): Html {
+function row(
+  ctx: SignedIn,
+  { site, may_change, seen }: Versions & { seen: RenderByVersion | null },
+  version: ListedVersion,
+): Html {
   const { version_id, title, created_at, files, bytes, live } = version;
   const changes = hrefOf(`${pathOfSite(site.site_id)}/changes`, { to: version_id });
   const quiet = { kind: "quiet", small: true } as const;
@@ -51,11 +52,15 @@ function row(ctx: SignedIn, { site, may_change, seen }: Versions & { seen: Seen 
       </p>
     </div>
     <div class="acts">
-      ${linkButton(changes, html`<span>Changes${heard(`in ${version_id}`)}</span>`, quiet)}
-      ${linkButton(versionUrl(ctx, site, version_id), html`<span>Open${heard(`version ${version_id}`)}</span>`, {
-        ...quiet,
-        attributes: html`rel="noopener"`,
-      })}
+      ${linkButton(changes, html`<span>Changes${visuallyHidden(`in ${version_id}`)}</span>`, quiet)}
+      ${linkButton(
+        versionUrl(ctx, site, version_id),
+        html`<span>Open${visuallyHidden(`version ${version_id}`)}</span>`,
+        {
+          ...quiet,
+          attributes: html`rel="noopener"`,
+        },
+      )}
       ${may_change && !live && makeLive(version_id)}
     </div>
   </li>`;
@@ -63,7 +68,7 @@ function row(ctx: SignedIn, { site, may_change, seen }: Versions & { seen: Seen 
 
 interface Versions {
   site: Site;
-  versions: ListPage<Listed>;
+  versions: ListPage<ListedVersion>;
   csrf: string;
   /** Whether another one may be made live. */
   may_change: boolean;

@@ -6,7 +6,7 @@ import { html, type Html } from "../../html/template.ts";
 import { siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { ListedPreview } from "../../store/previews.ts";
 import { answerPage, csrfOf } from "../frame.ts";
-import { alertBox, badge, button, csrfField, linkButton } from "../parts.ts";
+import { alertBox, badge, button, csrfField, linkButton, visuallyHidden } from "../parts.ts";
 import { addressBox, forPrograms, receiptRegion, YOURS } from "../receipt.ts";
 import { accountPage, type SignedIn } from "../who.ts";
 import { ago, onDay, titled } from "../words.ts";
@@ -101,15 +101,12 @@ const newVersionSection = (ctx: SignedIn, { site_id, live_version_id }: Site, re
   </section>`;
 
 /** The list "Previews" of a site's page: each can be opened, made live and ended. Nothing where there is none. */
-interface Shown {
+interface PreviewList {
   site: Site;
   csrf: string;
   /** Whether it may be made live, or ended. */
   may_change: boolean;
 }
-
-/** Words that are heard and not seen: the row shows what they say. */
-const heard = (words: string): Html => html`<span class="hidden"> ${words}</span>`;
 
 /** What the forms call it: a version_id means all that show the version, so a name goes first. */
 const calledBy = ({ name, version_id }: ListedPreview): string => name ?? version_id;
@@ -117,11 +114,11 @@ const calledBy = ({ name, version_id }: ListedPreview): string => name ?? versio
 function actions(preview: ListedPreview, live: boolean): Html {
   const called = calledBy(preview);
   const small = (name: string) => ({ small: true, attributes: html`name="${name}" value="${called}"` });
-  return html`${button(html`<span>End${heard(called)}</span>`, { ...small("end"), kind: "quiet" })}
-  ${!live && button(html`<span>Make${heard(called)} live</span>`, small("promote"))}`;
+  return html`${button(html`<span>End${visuallyHidden(called)}</span>`, { ...small("end"), kind: "quiet" })}
+  ${!live && button(html`<span>Make${visuallyHidden(called)} live</span>`, small("promote"))}`;
 }
 
-function row(ctx: SignedIn, { site, may_change }: Shown, preview: ListedPreview): Html {
+function row(ctx: SignedIn, { site, may_change }: PreviewList, preview: ListedPreview): Html {
   const { name, version_id, title, created_at, expires_at } = preview;
   const called = calledBy(preview);
   const live = version_id === site.live_version_id;
@@ -139,7 +136,7 @@ function row(ctx: SignedIn, { site, may_change }: Shown, preview: ListedPreview)
     <div class="acts">
       ${linkButton(
         urlBeside(ctx.parts.config, called, site.slug),
-        html`<span>Open${heard(`preview ${called}`)}</span>`,
+        html`<span>Open${visuallyHidden(`preview ${called}`)}</span>`,
         {
           kind: "quiet",
           small: true,
@@ -151,7 +148,7 @@ function row(ctx: SignedIn, { site, may_change }: Shown, preview: ListedPreview)
   </li>`;
 }
 
-async function previewsSection(ctx: SignedIn, shown: Shown): Promise<Html | null> {
+async function previewsSection(ctx: SignedIn, shown: PreviewList): Promise<Html | null> {
   const { site, csrf } = shown;
   const previews = await ctx.parts.store.previews.list(site.site_id);
   if (previews.length === 0) return null;

@@ -9,7 +9,7 @@ import { answerPage } from "../frame.ts";
 import { badge, button, command, hiddenField, icon, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
 import { count, figure } from "../browser/wording.ts";
-import { ago, theirs, titled } from "../words.ts";
+import { ago, isolated, titled } from "../words.ts";
 import { hrefOf, nameOf, pageField, pageOf, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 import { STATE_BADGES } from "./state-badges.ts";
@@ -96,9 +96,9 @@ const NO_MATCH = html`<div class="card empty">
   <p><a href="/dashboard">Show all sites</a></p>
 </div>`;
 
-type Found = Awaited<ReturnType<SignedIn["parts"]["store"]["ownership"]["page"]>>;
+type SitesFound = Awaited<ReturnType<SignedIn["parts"]["store"]["ownership"]["page"]>>;
 
-const list = (ctx: SignedIn, filter: Filter, { rows, page, pages }: Found): Html =>
+const list = (ctx: SignedIn, filter: Filter, { rows, page, pages }: SitesFound): Html =>
   html`<form action="/dashboard/delete" data-select>
     ${Object.entries(fieldsOf(filter, page)).map(([name, value]) => value !== "" && hiddenField(name, value))}
     <div class="card sites${looks(ctx) && " pictured"}">
@@ -113,9 +113,9 @@ const list = (ctx: SignedIn, filter: Filter, { rows, page, pages }: Found): Html
     </div>
   </form>`;
 
-const summary = ({ matching, total }: Found, { q }: Filter): Html =>
+const summary = ({ matching, total }: SitesFound, { q }: Filter): Html =>
   html`<p class="dim" role="status">
-    ${q === "" ? count(total, "site") : html`${figure(matching)} of ${count(total, "site")} match “${theirs(q)}”`}
+    ${q === "" ? count(total, "site") : html`${figure(matching)} of ${count(total, "site")} match “${isolated(q)}”`}
   </p>`;
 
 const busy = (): Refusal =>
@@ -124,7 +124,7 @@ const busy = (): Refusal =>
  *  for one of each search. Measured with 10,000 sites: 50 searches at once made any page take half a second. */
 const searching = createGate({ width: 1, ms: 10_000, most: [64, 8], late: busy });
 
-async function find({ caller: { account_id }, parts, query }: SignedIn, filter: Filter): Promise<Found> {
+async function find({ caller: { account_id }, parts, query }: SignedIn, filter: Filter): Promise<SitesFound> {
   const page = () => parts.store.ownership.page(account_id, { ...filter, page: pageOf(query), per_page: PER_PAGE });
   return filter.q === "" ? page() : searching.run(page, [account_id]);
 }

@@ -4,7 +4,7 @@ import { highlight, isAt } from "./highlights.ts";
 
 const USED = "a, button, input, textarea, select, summary, label, [role=button], [contenteditable]";
 
-interface Shown {
+interface ShownMark {
   pinned: readonly Pinned[];
   active: string | null;
   /** A passage that is being commented on. */
@@ -19,7 +19,7 @@ export class Marks {
 
   constructor(private readonly press: (id: string) => void) {}
 
-  draw({ pinned: all, active, passage }: Shown): void {
+  draw({ pinned: all, active, passage }: ShownMark): void {
     // A part of the page is a component that is used: its clicks are its own, and its text is inside it.
     const pinned = all.filter(({ thread }) => thread.anchor.selector);
     this.pinned = pinned;

@@ -13,13 +13,13 @@ export interface Place {
   changed: boolean;
 }
 
-type Found = Omit<Place, "range"> & { end: number };
+type FoundPassage = Omit<Place, "range"> & { end: number };
 
 const NEAR = 12;
 
 /** Where the server saw an edited passage move to, taken where what stands beside it says the same: a script may have
  *  made the page another one than the server has. */
-function carried(text: string, { anchor: { carried: kind, selector, hints } }: Thread): Found | null {
+function carried(text: string, { anchor: { carried: kind, selector, hints } }: Thread): FoundPassage | null {
   const place = hints?.position;
   if (kind !== "edited" || !place || !selector) return null;
   const { start, end } = place;
@@ -28,7 +28,7 @@ function carried(text: string, { anchor: { carried: kind, selector, hints } }: T
   return near && end <= text.length ? { start, end, changed: true } : null;
 }
 
-function find(text: string, thread: Thread): Found | null {
+function find(text: string, thread: Thread): FoundPassage | null {
   const [quote] = thread.anchor.selector ?? [];
   if (!quote) return null;
   const found = anchor(text, quote, thread.anchor.hints?.position?.start);

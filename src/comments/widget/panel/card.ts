@@ -121,14 +121,14 @@ export class Card {
 }
 
 /** Small forms of a comment: to change it, to report it, to have it and its replies deleted. */
-interface Asked {
+interface Question {
   hands: Hands;
   comment: Comment;
   /** Takes the form away again. */
   done(): void;
 }
 
-function editing({ hands: { session }, comment, done }: Asked): HTMLElement {
+function editing({ hands: { session }, comment, done }: Question): HTMLElement {
   const { element, box } = form({
     label: "Edit comment",
     submit: "Save",
@@ -146,7 +146,7 @@ function editing({ hands: { session }, comment, done }: Asked): HTMLElement {
 
 const REASONS = { spam: "Spam", abuse: "Abuse", privacy: "It tells something private", other: "Something else" };
 
-function reporting({ hands: { say }, comment, done }: Asked): HTMLElement {
+function reporting({ hands: { say }, comment, done }: Question): HTMLElement {
   const options = Object.entries(REASONS).map(([value, words]) => el("option", { value }, words));
   const reason = el("select", { "aria-label": "Reason" }, ...options);
   async function send(): Promise<void> {
@@ -165,7 +165,7 @@ function reporting({ hands: { say }, comment, done }: Asked): HTMLElement {
 }
 
 /** Replies go with what they answer: that is asked first. */
-function deleting({ hands: { session, say }, comment, done }: Asked, replies: string): HTMLElement {
+function deleting({ hands: { session, say }, comment, done }: Question, replies: string): HTMLElement {
   async function go(): Promise<void> {
     const wrong = await remove(session, comment.id);
     say(wrong ?? "Deleted");
@@ -182,7 +182,7 @@ function deleting({ hands: { session, say }, comment, done }: Asked, replies: st
 }
 
 /** One comment: who, when, what, and what may be done with it. */
-interface Shown {
+interface CardComment {
   hands: Hands;
   thread: Thread;
   comment: Comment;
@@ -210,10 +210,10 @@ function headOf({ by, created_at, edited_at, visibility }: Comment, sending: boo
   );
 }
 
-const isRoot = ({ thread, comment }: Shown): boolean => comment.id === thread.id;
+const isRoot = ({ thread, comment }: CardComment): boolean => comment.id === thread.id;
 
 /** Whether its author may still change it: the owner may at any time what the owner wrote. */
-const isEditable = ({ comment }: Shown): boolean =>
+const isEditable = ({ comment }: CardComment): boolean =>
   comment.mine && (comment.by?.kind === "owner" || Date.now() - Date.parse(comment.created_at) < EDITABLE_MS);
 
 interface Action {
@@ -222,7 +222,7 @@ interface Action {
   press(this: void): unknown;
 }
 
-function decisions(shown: Shown): Action[] {
+function decisions(shown: CardComment): Action[] {
   const { hands, thread, comment, open } = shown;
   const decision = (label: string, what: Decision): Action => ({
     label,
@@ -239,7 +239,7 @@ function decisions(shown: Shown): Action[] {
 }
 
 /** What is seldom wanted: of one's own comment, and of others'. */
-function moreOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => void): Action[] {
+function moreOf(shown: CardComment, ask: (form: HTMLElement) => void, done: () => void): Action[] {
   const { hands, thread, comment, open } = shown;
   const { session, say } = hands;
   if (!open || session.foreign) return [];
@@ -262,7 +262,7 @@ function moreOf(shown: Shown, ask: (form: HTMLElement) => void, done: () => void
 const buttons = (list: readonly Action[]): HTMLButtonElement[] =>
   list.map(({ label, kind = "quiet", press }) => button(label, kind, press));
 
-function commentItem(shown: Shown): HTMLElement {
+function commentItem(shown: CardComment): HTMLElement {
   const { hands, comment, hold } = shown;
   const sending = isSending(comment);
   const erased = comment.text === null;

@@ -13,17 +13,17 @@ export function showVersion({ site_id, version_id }: Deployed, unchanged: boolea
   location.assign(`/dashboard/sites/${site_id}?done=${unchanged ? "unchanged" : "deployed"}`);
 }
 
-interface Told {
+interface LeftOutNote {
   site_id: string;
   left_out: unknown[];
 }
 
-function told(): Told | null {
+function told(): LeftOutNote | null {
   try {
     const text = sessionStorage.getItem(KEY);
     sessionStorage.removeItem(KEY);
-    const value = JSON.parse(text ?? "null") as Partial<Told> | null;
-    return typeof value?.site_id === "string" && Array.isArray(value.left_out) ? (value as Told) : null;
+    const value = JSON.parse(text ?? "null") as Partial<LeftOutNote> | null;
+    return typeof value?.site_id === "string" && Array.isArray(value.left_out) ? (value as LeftOutNote) : null;
   } catch {
     return null;
   }

@@ -8,7 +8,7 @@ import { isSessionEnded, unknownComment } from "../../../store/refusals.ts";
 import { answerPage } from "../../frame.ts";
 import { linkButton } from "../../parts.ts";
 import { accountForm, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../../who.ts";
-import { theirs } from "../../words.ts";
+import { isolated } from "../../words.ts";
 import { nameOf, ownSite } from "../pages.ts";
 import { type Decision, DECISIONS } from "./comment.ts";
 import { commentsPath, placeHref, placeOf } from "./lists.ts";
@@ -26,7 +26,7 @@ async function linkPage(ctx: SignedIn): Promise<Response> {
   const title = "Open on the site as owner";
   const body = html`<div class="stack tight">
     <div>
-      <p class="small dim">${theirs(nameOf(site))}</p>
+      <p class="small dim">${isolated(nameOf(site))}</p>
       <h1>${title}</h1>
     </div>
     <p>

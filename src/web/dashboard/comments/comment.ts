@@ -4,7 +4,7 @@ import { html, type Html } from "../../../html/template.ts";
 import type { Author, NoteCounts, QueueItem, StoredComment, Visibility } from "../../../store/notes.ts";
 import { badge, button, linkButton } from "../../parts.ts";
 import { count, figure } from "../../browser/wording.ts";
-import { ago, theirs } from "../../words.ts";
+import { ago, isolated } from "../../words.ts";
 import { commentsPath, placeHref } from "./lists.ts";
 
 /** What the buttons of a list do. */
@@ -43,7 +43,7 @@ type Report = QueueItem["reports"][number];
 
 const reportLine = ({ reason, text, created_at }: Report, now: number): Html =>
   html`<li>
-    <strong>${REASONS[reason]}</strong> · ${ago(created_at, now)}${text !== null && html`: ${theirs(text)}`}
+    <strong>${REASONS[reason]}</strong> · ${ago(created_at, now)}${text !== null && html`: ${isolated(text)}`}
   </li>`;
 
 export const reportsOf = (reports: readonly Report[], now: number): Html | false =>
@@ -55,14 +55,19 @@ export const reportsOf = (reports: readonly Report[], now: number): Html | false
     </ul>
   </div>`;
 
-type Shown = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & {
+type ShownComment = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & {
   edited_at?: string | null;
   /** That it is a reply, where that is not seen by its place. */
   reply?: boolean;
 };
 
 /** `more`: what stands between the words and the buttons. */
-export function commentBox(comment: Shown, now: number, decisions: readonly Decision[], more?: Html | false): Html {
+export function commentBox(
+  comment: ShownComment,
+  now: number,
+  decisions: readonly Decision[],
+  more?: Html | false,
+): Html {
   const { id, by, text, visibility, created_at, edited_at, reply } = comment;
   const waits = decisions.includes("approve");
   return html`<p class="by" id="${byId(id)}">

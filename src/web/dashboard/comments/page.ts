@@ -20,7 +20,7 @@ import {
   warningBox,
 } from "../../parts.ts";
 import { accountPage, type SignedIn } from "../../who.ts";
-import { theirs } from "../../words.ts";
+import { isolated } from "../../words.ts";
 import { nameOf, ownSite, pathOfSite } from "../pages.ts";
 import { heldNotice } from "../site-sections.ts";
 import { commentBox, type Decision, reportsOf } from "./comment.ts";
@@ -35,7 +35,7 @@ interface Refused {
   sent: URLSearchParams;
 }
 
-interface Listed {
+interface ListedThreads {
   items: Html[];
   next: number | null;
 }
@@ -62,7 +62,7 @@ async function listQueue(ctx: SignedIn, site: Site, state: QueueState, after: nu
   return { items: await Promise.all(told), next };
 }
 
-const listOf = (ctx: SignedIn, site: Site, here: Place, may_decide: boolean): Promise<Listed> => {
+const listOf = (ctx: SignedIn, site: Site, here: Place, may_decide: boolean): Promise<ListedThreads> => {
   const after = rowOf(ctx.parts.comments.keys.cursor, site.site_id, here);
   const { show } = here;
   return show === "open" || show === "resolved"
@@ -94,7 +94,7 @@ const neverOn = ({ site_id }: Site): Html =>
     ${command("enable-comments", `svc comments enable --site ${site_id}`)}
   </div>`;
 
-const list = (ctx: SignedIn, { site_id }: Site, here: Place, { items, next }: Listed): Html =>
+const list = (ctx: SignedIn, { site_id }: Site, here: Place, { items, next }: ListedThreads): Html =>
   html`<form method="post" action="${commentsPath(site_id)}/decide">
       ${csrfField(csrfOf(ctx)!)} ${hiddenField("show", here.show)} ${hiddenField("cursor", here.cursor)}
       <h2 class="hidden">${LISTS[here.show]}</h2>
@@ -124,7 +124,7 @@ function head(ctx: SignedIn, site: Site, can_open: boolean): Html {
   const url = siteUrl(ctx.parts.config, site.slug);
   return html`<div class="pagehead">
     <div>
-      <p class="small dim">${theirs(nameOf(site))}</p>
+      <p class="small dim">${isolated(nameOf(site))}</p>
       <h1>Comments</h1>
       <p class="facts">${siteLink(url)}</p>
     </div>

@@ -6,7 +6,7 @@ import type { NoteEvent, StoredComment, StoredThread } from "../../../store/note
 import type { Site } from "../../../base/types.ts";
 import { badge, siteLink } from "../../parts.ts";
 import type { SignedIn } from "../../who.ts";
-import { ago, theirs } from "../../words.ts";
+import { ago, isolated } from "../../words.ts";
 import { versionUrl } from "../site-versions.ts";
 import { commentBox, type Decision, decisionButton } from "./comment.ts";
 
@@ -54,7 +54,7 @@ const VERBS = {
 
 const eventLine = ({ action, by, note, created_at }: NoteEvent, now: number): Html =>
   html`<li>
-    ${VERBS[action]} by ${theirs(by.name)} ${ago(created_at, now)}${note !== null && html`: ${theirs(note)}`}
+    ${VERBS[action]} by ${isolated(by.name)} ${ago(created_at, now)}${note !== null && html`: ${isolated(note)}`}
   </li>`;
 
 const history = (events: readonly NoteEvent[], now: number): Html | false =>
@@ -66,14 +66,14 @@ const history = (events: readonly NoteEvent[], now: number): Html | false =>
     </ul>
   </details>`;
 
-interface Told {
+interface ThreadLook {
   thread: StoredThread;
   events: readonly NoteEvent[];
   /** Whether anything may be decided of it. */
   may_decide: boolean;
 }
 
-export function threadItem(ctx: SignedIn, site: Site, { thread, events, may_decide }: Told): Html {
+export function threadItem(ctx: SignedIn, site: Site, { thread, events, may_decide }: ThreadLook): Html {
   const now = ctx.parts.now();
   const { id, status, comments } = thread;
   return html`<li class="thread card">

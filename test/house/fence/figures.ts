@@ -58,10 +58,14 @@ function importersOf(all: Sources): { files: Map<string, Set<string>>; names: Ma
   return { files, names };
 }
 
-/** Files that one other file imports, which is in the same folder. */
+/** Files that one other file imports, which is in the same folder. A file that is loaded when it is asked for is not one. */
 export function loneFiles(all: Sources): string[] {
   const { files } = importersOf(all);
+  const lazy = new Set(
+    [...all].flatMap(([path, text]) => importsOf(path, text).flatMap((one) => (one.lazy ? one.name : []))),
+  );
   return [...all.keys()].filter((path) => {
+    if (lazy.has(path)) return false;
     const [first, ...others] = files.get(path) ?? [];
     return first !== undefined && others.length === 0 && folderOf(first) === folderOf(path);
   });

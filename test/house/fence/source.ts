@@ -29,6 +29,8 @@ export interface Import {
   name: string;
   /** Nothing of it is there at run time. */
   type_only: boolean;
+  /** Loaded when it is asked for, or the entry of a thread or a process: a reason to be a file of its own. */
+  lazy: boolean;
   /** What is taken; `*` for all. A thread, or an import for its effect alone, takes nothing. */
   names: readonly string[];
 }
@@ -64,14 +66,14 @@ const scan = (text: string): string[] =>
 export function importsOf(path: string, text: string): Import[] {
   const statements = [...text.matchAll(STATEMENT)].map(([, , type, clause, name]): Import => {
     const { names, type_only } = namesOf(clause!);
-    return { name: resolve(path, name!), names, type_only: type !== undefined || type_only };
+    return { name: resolve(path, name!), names, type_only: type !== undefined || type_only, lazy: false };
   });
   const taken = [
     ...[...text.matchAll(LOADED)].map(([, name, list]) => [name, list]),
     ...[...text.matchAll(AWAITED)].map(([, list, name]) => [name, list]),
   ];
   const loaded = taken.map(([name, list]): Import => {
-    return { name: resolve(path, name!), ...namesOf(`{${list}}`), type_only: false };
+    return { name: resolve(path, name!), ...namesOf(`{${list}}`), type_only: false, lazy: true };
   });
   const plain = [EFFECT, DYNAMIC, BESIDE].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
   const threads = [...text.matchAll(FROM_ROOT)].map((match) => match[1]!);
@@ -80,7 +82,11 @@ export function importsOf(path: string, text: string): Import[] {
   const others = [...told, ...threads, ...scanned.filter((name) => !told.has(name))].filter(
     (name) => ![...statements, ...loaded].some((statement) => statement.name === name),
   );
-  return [...statements, ...loaded, ...others.map((name): Import => ({ name, names: [], type_only: false }))];
+  return [
+    ...statements,
+    ...loaded,
+    ...others.map((name): Import => ({ name, names: [], type_only: false, lazy: true })),
+  ];
 }
 
 // `export const { a, b } = …` is not written here; `export default` is for what a tool asks for by that name.

@@ -1,5 +1,5 @@
-/** What pages load of comments, on a site's own host (COMMENTS 5): the loader under a name that stays, asked for again each
- *  time, and the widget under its content's hash, for ever. */
+/** The scripts of comments that pages load on a site's own host (COMMENTS 5). The loader has a name that stays, so
+ *  browsers check it each time; the widget has its content's hash in its name and is kept for ever. */
 import { ownFile } from "../http/own-file.ts";
 import { scripts } from "./built.ts" with { type: "macro" };
 

@@ -5,7 +5,8 @@ import type { ANCHOR, COMMENT, COMMENT_SETTINGS, THREAD, THREADS_VIEW } from "..
 import type { NoteEvent, PublicComment } from "../store/notes.ts";
 
 export type TextQuoteSelector = Infer<typeof TEXT_QUOTE_SELECTOR>;
-/** Where a thread is. The hints are for the widget's own view, never for the feed (COMMENTS, ruling 1). */
+/** The place of a thread on its page. The hints are for the widget's own view, never for the feed (COMMENTS, ruling 1).
+ *  */
 export type Anchor = Infer<typeof ANCHOR>;
 export type Comment = Infer<typeof COMMENT>;
 /** Its first comment began it. */
@@ -17,19 +18,20 @@ export type Viewer = ThreadsView["viewer"];
 /** The body of `GET settings`. */
 export type SettingsView = Omit<Infer<typeof COMMENT_SETTINGS>, "warnings">;
 
-/** What a feed is made for. */
+/** The site that a feed is about. */
 export interface FeedSite {
   slug: string;
-  /** Of the site's host: `https://demo.sites.example`. */
+  /** The origin of the site's host: `https://demo.sites.example`. */
   origin: string;
-  /** Of the host of one of its versions. */
+  /** The origin of the host that shows one of the site's versions. */
   versionOrigin(version_id: string): string;
 }
 
 /** A collection that is asked for. */
 export interface FeedAsked {
   site: FeedSite;
-  /** Where it is told: `https://demo.sites.example/guide.comments.json`, or `…/_svc/comments/feed.json?source=…`. */
+  /** The feed's own address: `https://demo.sites.example/guide.comments.json`, or `…/_svc/comments/feed.json?source=…`.
+   *  */
   id: string;
   /** Its items as their addresses alone, as a client of the container may prefer (Annotation Protocol 4.1.1). */
   iris: boolean;

@@ -1,5 +1,5 @@
-/** Where an address leads that stands in a page, a stylesheet or a script: as a browser resolves it there. What that means
- *  is judged elsewhere. */
+/** Resolves an address in a page, a stylesheet or a script as a browser resolves it there. Other files judge what the
+ *  result means. */
 import { decodePath, encodePath } from "../base/percent.ts";
 import { attributesOf } from "./attributes.ts";
 import { type HostKind, hostKind } from "./host-kind.ts";
@@ -28,7 +28,7 @@ export type Address =
   /** Nothing that is asked of a server (`data:` and the like); or null, nothing that our parser can read. */
   | { kind: "none"; url: URL | null };
 
-/** What addresses in the file at `path` are resolved against. */
+/** The address against which addresses in the file at `path` are resolved. */
 export const baseOf = (path: string): string => ROOT + encodePath(path);
 
 const VERSION_LABEL = /^[0-9a-f]{16}--/;
@@ -71,7 +71,7 @@ export function addressOf(address: string, base: string, own: OwnHost | null = n
 export const fileAt = (address: Address): string | null =>
   address.kind === "own" ? (decodePath(address.path)?.slice(1) ?? null) : null;
 
-/** What addresses are resolved against behind a `<base>` with this address; null where it has none that can be read. */
+/** The address against which addresses behind a `<base>` with this address are resolved; null if it cannot be read. */
 export const movedBase = (address: string, base: string): string | null => URL.parse(address, base)?.href ?? null;
 
 export const isOfHost = (address: Address): address is Extract<Address, { kind: HostKind }> =>
@@ -80,7 +80,7 @@ export const isOfHost = (address: Address): address is Extract<Address, { kind: 
 /** Whether a page must be told where it stands: what it loads by relative addresses is elsewhere when it is asked for under
  *  another path. */
 const LOADS: Record<string, string> = { script: "src", link: "href", img: "src" };
-/** Of a script in the page: what it imports from beside the page. */
+/** An import in a script of the page, from a path next to the page. */
 const IMPORTS = /\b(?:import\s{0,9}\(?|from)\s{0,9}["']\.{1,2}\//;
 
 /** Neither at the root nor with a scheme, and no fragment. */

@@ -10,13 +10,14 @@ export const isSpace = (code: number): boolean =>
 export class AttributeCursor {
   name_from = 0;
   name_to = 0;
-  /** Of the value, with its quotes. Without a value both are `name_to`. */
+  /** The place of the value, with its quotes. Without a value both are `name_to`. */
   from = 0;
   to = 0;
 
   constructor(
     private text: string,
-    /** Where to go on. After the last attribute: the place of the tag's `>`, or the text's end where it has none. */
+    /** The place at which reading goes on. After the last attribute it is the place of the tag's `>`, or the text's end
+     *  if there is no `>`. */
     public at = 0,
   ) {}
 
@@ -80,7 +81,8 @@ const endsValue = (code: number): boolean => isSpace(code) || code === GREATER;
 
 const shared = new AttributeCursor("");
 
-/** Where the tag whose attributes begin at `from` ends: its `>`. -1: never, and then the page ends with it. */
+/** The place of the `>` that ends the tag whose attributes begin at `from`; -1 if there is none, and then the page ends
+ *  with the tag. */
 export function tagEnd(html: string, from: number): number {
   const cursor = shared.restart(html, from);
   while (cursor.next());

@@ -15,7 +15,7 @@ function fromStandard(name: string): string | null {
   return shown === `&amp;${name};` ? null : (WRITTEN.get(shown) ?? shown);
 }
 
-/** What a page's source must not hold as it is. */
+/** Characters that a page's source must not hold as they are. */
 const WRITTEN = new Map([
   ["&amp;", "&"],
   ["&lt;", "<"],
@@ -93,7 +93,7 @@ const NAMED = new Map<string, string>([
   ...INVISIBLE,
 ]);
 
-/** What browsers read for the numbers 128 to 159: Windows-1252, not C1 controls. */
+/** The characters that browsers read for the numbers 128 to 159: Windows-1252, not C1 controls. */
 const WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 
 function numbered(code: number): string {

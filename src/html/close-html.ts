@@ -24,7 +24,7 @@ export type Rewrite = (element: string, attribute: Attribute, all: readonly Attr
 class Open {
   private readonly stack: { name: string; drawn: boolean }[] = [];
   private readonly counts = new Map<string, number>();
-  /** Of the elements that are open, how many are no HTML. */
+  /** The number of open elements that are not HTML. */
   private drawn = 0;
   /** Sees what is written, not what is left out. */
   private readonly browser = asBrowser();
@@ -38,7 +38,7 @@ class Open {
       if (PAGE_ONLY.has(name)) return "plain";
       if (this.drawn > 0 && breaksOut(name, attributes)) this.leaveDrawing();
       const is = this.browser.open(name, attributes);
-      // Whoever has scripts off reads what stands in it.
+      // Readers with scripts off see the elements inside, so they are read as markup.
       return name === "noscript" && is === "html" ? "plain" : is;
     },
     close: () => false,
@@ -81,7 +81,7 @@ class Open {
 }
 
 interface Placed extends Attribute {
-  /** Of the value with its quotes. */
+  /** The place of the value, with its quotes. */
   from: number;
   to: number;
 }
@@ -126,7 +126,7 @@ function written(html: string, tag: Tokenizer, open: Open, rewrite: Rewrite): st
 
 const asText = (html: string): string => html.replaceAll("<", "&lt;");
 
-/** What ends a script's own comment, so that its end tag is one. */
+/** Ends a comment of the script itself, so that the script's end tag counts as one. */
 const SCRIPT_CLOSER = "\n-->";
 
 export function closeHtml(html: string, rewrite: Rewrite): string {

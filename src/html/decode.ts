@@ -1,7 +1,7 @@
 /** The text of a file, in the encoding a browser would take. */
 import { isUtf8 } from "node:buffer";
 
-/** What the file says of itself, looked for where a browser looks: in its first 1024 bytes. */
+/** The encoding that a file declares. A browser looks for it in the first 1024 bytes, and so does this file. */
 const DECLARED = /<meta[^>]{0,200}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})/i;
 
 function byteOrderMark(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {

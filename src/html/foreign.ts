@@ -1,5 +1,6 @@
-/** Where in a page SVG or MathML is read: there a `<style>` or `<title>` holds markup, not text, and CDATA exists. A page
- *  that hides a form so is read as a browser reads it. Only what lies inside a drawing is kept track of. */
+/** Tells where in a page SVG or MathML is read: there a `<style>` or `<title>` holds markup, not text, and CDATA
+ *  exists. So a form that a page hides in this way is read as a browser reads it. Only elements inside a drawing are
+ *  kept on the stack. */
 import { attributesOf, closesItself } from "./attributes.ts";
 
 /** `drawing`: no HTML. `plain`: HTML, but none that holds text alone. */
@@ -18,7 +19,7 @@ interface OpenElement {
   name: string;
   /** `gate`: an element of a drawing whose content is HTML again. */
   kind: "foreign" | "gate" | "html";
-  /** Of SVG, else of MathML. */
+  /** True in SVG, false in MathML. */
   svg: boolean;
 }
 
@@ -115,7 +116,8 @@ class Browser implements Namespaces {
     this.push(name, "html");
   }
 
-  /** Where the element of that name is open, looking from the top and no further than elements of its kind go; -1: nowhere. */
+  /** The place of the open element of that name on the stack, searched from the top and only as far as elements of its
+   *  kind go; -1 if there is none. */
   private openAt(name: string, html: boolean): number {
     for (let i = this.stack.length - 1; i >= 0; i--) {
       if ((this.stack[i]!.kind === "html") !== html) return -1;

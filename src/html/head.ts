@@ -1,5 +1,6 @@
-/** Where the first child of a page's head would stand, in one pass that stops there, by the tree builder of the HTML standard
- *  from "initial" to "before head" (the end of the head is found below, from there on). */
+/** Finds the start and the end of a page's head, each in one linear pass that stops there: HTMLRewriter is quadratic on
+ *  hostile pages, matches a second head again, and sees no end if the page left its tags out (BUN 5). Both passes follow
+ *  the tree builder of the HTML standard, from "initial" to "before head" and to "in head". */
 import { Tokenizer } from "./tokenizer.ts";
 
 /** End tags that end what comes before the head, as if it began and ended there; any other one is ignored. */
@@ -14,7 +15,8 @@ function isBefore({ kind, name, closer, from, to }: Tokenizer, text: string): bo
   return kind === "open" && name === "html";
 }
 
-/** `text` has one character a byte (Latin-1), so that the index is a byte offset whatever the page's encoding. */
+/** The place at which the first child of a page's head would be. `text` has one character a byte (Latin-1), so that the
+ *  result is a byte offset in every encoding. */
 export function headStart(text: string): number {
   const token = new Tokenizer(text);
   token.goOnAt(text.startsWith("\xef\xbb\xbf") ? 3 : 0);
@@ -27,10 +29,8 @@ export function headStart(text: string): number {
   return begin;
 }
 
-/** Where a page's head ends, in one linear pass that stops there: HTMLRewriter is quadratic on hostile pages, matches
- *  a second head again, and sees no end where the page left its tags out (BUN 5). This follows the tree builder of
- *  the HTML standard through "initial" to "in head": the head ends at `</head>` or before the first thing it cannot
- *  hold. Elements that a head holds or that stand before it; `template` nests, those below hold text. */
+/** Elements that a head holds or that come before it. Those of the next list hold text; `template` nests and is read
+ *  apart. */
 const STAYS_IN_HEAD = new Set(["html", "head", "base", "basefont", "bgsound", "link", "meta"]);
 const TEXT_IN_HEAD = new Set(["title", "script", "style", "noscript", "noframes"]);
 /** End tags that end an open head; any other one without a partner is ignored. */
@@ -38,11 +38,11 @@ const ENDS_HEAD = new Set(["head", "body", "html", "br"]);
 
 const SPACE = /[\t\n\f\r \0]*/y;
 
-/** What is never closed would swallow whatever stands behind it. */
+/** A construct that is never closed would swallow everything behind it. */
 const swallows = (token: Tokenizer, text: string): boolean =>
   token.kind === "cut" || (token.kind === "comment" && token.closer !== "") || token.raw_end === text.length;
 
-/** Reads up to the `</template>` that closes the template just opened: they nest. False where there is none. */
+/** Reads up to the `</template>` that closes the template just opened: templates nest. False if there is none. */
 function passTemplate(token: Tokenizer, text: string): boolean {
   let depth = 1;
   while (depth > 0) {
@@ -62,7 +62,8 @@ function holds(token: Tokenizer, text: string): boolean {
   return STAYS_IN_HEAD.has(name) || TEXT_IN_HEAD.has(name);
 }
 
-/** `text` has one character a byte (Latin-1), so that the index is a byte offset whatever the page's encoding. */
+/** The place at which a page's head ends: at `</head>`, or before the first thing that a head cannot hold. `text` is as
+ *  for `headStart`. */
 export function headEnd(text: string): number {
   const token = new Tokenizer(text);
   token.goOnAt(text.startsWith("\xef\xbb\xbf") ? 3 : 0);

@@ -1,4 +1,4 @@
-/** Whose machine a host is: the visitor's own, one of the visitor's network, or anybody's. */
+/** The owner of the machine that a host names: the visitor, somebody in the visitor's network, or anybody. */
 import { BlockList, isIP } from "node:net";
 
 export type HostKind = "loopback" | "private" | "public";

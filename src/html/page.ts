@@ -14,11 +14,12 @@ export type Part =
   | { kind: "text"; text: string };
 
 const [TEXT, CLOSE] = [0, 1];
-/** What stands behind them. */
+/** The ways of reading that the numbers from `FIRST_OPEN` on mean. */
 const OPEN: readonly Kind[] = ["html", "drawing", "plain"];
 const FIRST_OPEN = 2;
 const CLOSE_OF_DRAWING = FIRST_OPEN + OPEN.length;
-/** Of a part: its kind, where it or its name begins, where its attributes begin, where it ends, where its raw text ends. */
+/** The numbers that are kept of a part: its kind, the place of itself or its name, of its attributes, of its end, of
+ *  the end of its raw text. */
 const NUMBERS = 5;
 /** Parts in a block: a page of 10 MB may have three million, and an array that grows would be copied again and again. */
 const BLOCK = 1024;
@@ -75,7 +76,7 @@ function kindOf({ kind, is, cdata }: Tokenizer): number | null {
 /** `<![CDATA[` and `]]>`. */
 const [CDATA_BEGINS, CDATA_ENDS] = [9, 3];
 
-/** Where a part that is told by its text, or by its name, begins. */
+/** The place at which a part's text, or its name, begins. */
 const startOf = ({ from }: Tokenizer, kind: number): number =>
   kind === TEXT ? from : kind === CLOSE || kind === CLOSE_OF_DRAWING ? from + 2 : from + 1;
 
@@ -145,7 +146,7 @@ export function keepPages(): Pages {
   return (bytes) => kept.getOrInsertComputed(bytes, () => new Page(decodeHtml(bytes)));
 }
 
-/** What a page calls itself. */
+/** The longest title that is kept. */
 const MAX_CHARACTERS = 200;
 /** Source text that is looked at: entities are longer than what they stand for. */
 const MAX_SOURCE = 8192;

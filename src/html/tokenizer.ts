@@ -23,17 +23,18 @@ export class Tokenizer {
   from = 0;
   /** The place behind its last one. */
   to = 0;
-  /** Of a tag, in lower case. */
+  /** The name of a tag, in lower case. */
   name = "";
-  /** Where a tag's attributes begin. They end before its `>`. */
+  /** The place at which a tag's attributes begin. They end before its `>`. */
   inside = 0;
   /** How a tag is read. Of an end tag: `drawing` where it ends an element of one. */
   is: Kind = "html";
-  /** Of a start tag whose element holds text alone: where this ends, at the end tag or with the page; else -1. */
+  /** The place at which the text of a start tag's element ends, if the element holds text alone: at its end tag or at
+   *  the page's end. Otherwise -1. */
   raw_end = -1;
-  /** What ends a comment; empty where it did end. */
+  /** The characters that would end the comment; empty if it has its end. */
   closer = "";
-  /** Of a comment: it is a CDATA section, whose content is text. */
+  /** Whether a comment is a CDATA section, whose content is text. */
   cdata = false;
 
   constructor(
@@ -137,7 +138,7 @@ const END = new Map(NAMES.map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\
 
 const holdsText = (name: string): boolean => END.has(name) || name === "script" || name === "plaintext";
 
-/** Where the end tag of the element begins whose content begins at `from`; the length of `html` where it has none. */
+/** The place of the end tag of the element whose content begins at `from`; the length of `html` if there is none. */
 function rawEnd(html: string, name: string, from: number): number {
   if (name === "plaintext") return html.length;
   if (name === "script") return scriptEnd(html, from);

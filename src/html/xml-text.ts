@@ -13,7 +13,7 @@ const after = (text: string, end: string, from: number): number => {
   return at < 0 ? text.length : at + end.length;
 };
 
-/** Where what begins at `at` ends, if it is a comment or an instruction; else `at`. */
+/** The place behind a comment or an instruction that begins at `at`; `at` itself if it is neither. */
 function skipAside(text: string, at: number): number {
   if (text.startsWith("<!--", at)) return after(text, "-->", at + 4);
   return text.startsWith("<?", at) ? after(text, "?>", at + 2) : at;

@@ -73,7 +73,7 @@ async function readWhole(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** What `read` returns; what is no JSON is refused. */
+/** Returns what `read` returns; a body that is not JSON is refused. */
 function orInvalid<T>(read: () => T): T {
   try {
     return read();

@@ -41,7 +41,7 @@ function rank(header: string): readonly Coding[] {
   const weight = (coding: Coding): number =>
     named.get(coding) ?? others ?? (coding === "identity" ? UNNAMED_IDENTITY : 0);
   const taken = CODINGS.filter((coding) => weight(coding) > 0).sort((a, b) => weight(b) - weight(a));
-  // Where nothing is acceptable, RFC 9110 has the body sent without any coding.
+  // If the client accepts no coding at all, RFC 9110 has the body sent without one.
   return taken.includes("identity") ? taken : [...taken, "identity"];
 }
 

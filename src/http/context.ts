@@ -1,4 +1,4 @@
-/** What every handler may ask of a request, whatever it is for: who sends it, to which origin, with which query. Made here
+/** The context of a request, for any handler: who sends it, to which origin, with which query. It is made in this file
  *  alone; a page of a site that is in the cache is answered without it (server/app.ts). */
 import { isIP } from "node:net";
 import { UNIT_MS } from "../base/units.ts";

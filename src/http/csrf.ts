@@ -9,7 +9,7 @@ import { isFileForm, openFileForm } from "./multipart.ts";
 const LIFETIME_MS = 7 * UNIT_MS.d;
 const LONGEST = 500;
 
-/** What forms of our own and our scripts send; `text/plain` is what a foreign form can forge JSON with. */
+/** The types that our own forms and scripts send. A foreign form can forge JSON with `text/plain`. */
 const OWN_TYPES = new Set([
   "application/json",
   "application/x-www-form-urlencoded",
@@ -18,7 +18,7 @@ const OWN_TYPES = new Set([
   "application/octet-stream",
 ]);
 
-/** What a form or script of our own carries in `csrf` or `Svc-CSRF`: worth nothing in another session. */
+/** The value that our own forms and scripts send in `csrf` or `Svc-CSRF`. In another session it is worth nothing. */
 export const csrfToken = (secret: string, session_id: string): string =>
   Bun.CSRF.generate(secret, { sessionId: session_id, expiresIn: LIFETIME_MS });
 

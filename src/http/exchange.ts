@@ -1,4 +1,4 @@
-/** What routes, serving and the log share of HTTP. */
+/** The exchange of a request and its answer: the facts of HTTP that routes, serving and the log share. */
 import type { ErrorCode } from "../base/errors.ts";
 import { newRequestId } from "../base/tokens.ts";
 import { visible } from "../base/visible.ts";
@@ -13,9 +13,9 @@ export interface Peer {
   crowded(): boolean;
 }
 
-/** What the log's line of a deploy says beside the request: as far as it is known. */
+/** The facts of a deploy that the log's line has in addition to those of the request, as far as they are known. */
 export interface DeployFacts {
-  /** What goes live, or is shown beside it: the line's name. */
+  /** The name of the line: a deploy goes live, a preview is shown next to the live version. */
   event: "deploy" | "preview";
   /** `anonymous`, `manage_token`, the account_id or a deploy token's id; null for a credential that is none here. */
   by: string | null;
@@ -23,7 +23,7 @@ export interface DeployFacts {
   slug?: string;
   done?: {
     version_id: string;
-    /** Of the upload. */
+    /** The size of the upload. */
     files: number;
     bytes: number;
     /** Milliseconds. */
@@ -41,7 +41,7 @@ export class Exchange {
   on_api = false;
   /** The site is in quarantine: whatever it is answered with leads nowhere else. */
   held = false;
-  /** Of the refusal that it is answered with. */
+  /** The code of the refusal that is the answer. */
   code: ErrorCode | null = null;
   /** Null where it is neither. */
   deploy: DeployFacts | null = null;
@@ -86,6 +86,7 @@ export const wantsHtml = (request: Request): boolean => request.headers.get("acc
 
 const LONGEST_CLIENT = 200;
 
-/** What a client calls itself, for the list of sessions and the page that approves a device: never believed. */
+/** The name that a client gives itself, for the list of sessions and the page that approves a device. It is never
+ *  believed. */
 export const clientOf = ({ headers }: Request): string =>
   visible(headers.get("user-agent")?.trim() ?? "").slice(0, LONGEST_CLIENT) || "unknown";

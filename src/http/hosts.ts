@@ -30,7 +30,7 @@ function splitHost(host: string): { name: string; port: string | undefined } | n
   return name.length > LONGEST_NAME ? null : { name, port: parts[2] };
 }
 
-/** Of a preview: `xn--` at the beginning of a host's label is another writing system's mark. */
+/** The name of a preview. `xn--` at the beginning of a host's label marks another writing system. */
 const NAME = /^(?!xn$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const LONGEST_LABEL = 63;
 const BETWEEN = "--";
@@ -85,7 +85,7 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
 
 type Hosting = Pick<Config, "base_url" | "sites_domain">;
 
-/** Of a version, or of a preview by its name. */
+/** The address of a version, or of a preview by its name. */
 export const urlBeside = (config: Hosting, name: string, slug: string): string =>
   siteUrl(config, `${name}${BETWEEN}${slug}`);
 

@@ -3,7 +3,7 @@ import { Refusal } from "../base/errors.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
-/** What every table's rows begin with; the rest is the table's own. */
+/** The first members of a row in every table of routes; each table has more of its own. */
 type Row = readonly [method: Method, path: string, ...rest: unknown[]];
 
 /** The rows of one path, of which the method chooses. Throws 405. */

@@ -21,10 +21,11 @@ const busy = (): Refusal =>
 const MOST_WAITING = [512, 256, 64, 16];
 const twoAtOnce = createGate({ width: 2, ms: 3_000, most: MOST_WAITING, late: busy });
 
-/** Of an operator at the machine itself. */
+/** The queue's key of an operator at the machine itself. */
 const HERE: FairnessKey = ["known", "operator", "operator"];
 
-/** What is compared for an unknown address, so that its answer takes as long: the hash of random bytes nobody kept. */
+/** The hash of random bytes that were thrown away. It is compared for an unknown address, so that its answer takes as
+ *  long as another. */
 const NOBODYS_HASH =
   "$argon2id$v=19$m=65536,t=2,p=1$RU3s/8OEYc9pt1itE8GYzfc+S0gvuSM2irUSA7qG+8w$cyivZpYF12bR13KO8Smht5kt7K2F8bEkD3WIwEJe128";
 
@@ -54,8 +55,8 @@ export async function isPassword(password: string, hash: string | null, from: Fa
   return same && hash !== null;
 }
 
-/** Of a site's comments: many who visit know it, so it is shorter and costs less, and its line is its own: a crowd before
- *  it keeps nobody from signing in. */
+/** The shortest passcode of a site's comments. Many visitors know it, so it is shorter than a password and costs less.
+ *  It has a queue of its own: a crowd of visitors keeps nobody from signing in. */
 const SHORTEST_PASSCODE = 8;
 const PASSCODE_ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const NOBODYS_PASSCODE =

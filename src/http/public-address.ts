@@ -23,7 +23,7 @@ const IPV4_ELSEWHERE = [
 ];
 /** All that is public in IPv6 lies here: mapped, translated, local and site addresses do not. */
 const IPV6_INTERNET = ["2000::/3"];
-/** What carries another address inside, and what is for documents and tests. */
+/** Ranges whose addresses carry another address inside, and ranges for documents and tests. */
 const IPV6_ELSEWHERE = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 const [ipv4Elsewhere, ipv6Internet, ipv6Elsewhere] = [IPV4_ELSEWHERE, IPV6_INTERNET, IPV6_ELSEWHERE].map(networkList);

@@ -134,7 +134,7 @@ const LONGEST_TOKEN = 512;
 
 interface ClaimBody {
   claim_token: string;
-  /** Those who gave the site away can no longer manage it. */
+  /** True ends the manage_tokens of the person who gave the site away. */
   revoke_manage_tokens: boolean;
 }
 

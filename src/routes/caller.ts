@@ -1,4 +1,4 @@
-/** Who asks, and whether a row of the API lets them in: the matrix of RELIABILITY 5 is decided here. */
+/** The caller of a request, and whether a row of the API lets them in: the matrix of RELIABILITY 5 is decided here. */
 import type { ApiCallers } from "../api/who.ts";
 import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";

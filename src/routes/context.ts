@@ -1,4 +1,4 @@
-/** What a handler of the API is given, and what a row of the API's table is. */
+/** The context that a handler of the API gets, and the shape of a row in the API's table. */
 import type { CommentParts } from "../comments/index.ts";
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
@@ -33,7 +33,7 @@ export interface InFlight {
   hold(address: string, bytes?: number): () => void;
 }
 
-/** What handlers are given of the server around them. */
+/** The parts of the server that handlers use. */
 export interface ApiParts {
   config: Config;
   store: Store;

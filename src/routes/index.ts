@@ -36,7 +36,7 @@ function eventOf([method, path, , opens]: Route, query: URLSearchParams): Deploy
   return query.get("dry_run") === "1" ? undefined : EVENTS.get(`${method} ${path}`);
 }
 
-/** What a handler adds to its answer. */
+/** The headers and later work that a handler adds to its answer. */
 type Additions = Pick<Ctx, "headers" | "after">;
 
 /** A cookie that opens nothing any more would refuse anonymous deploys for 90 days. */

@@ -1,4 +1,5 @@
-/** What pages load: each under a name with its content's hash, for ever; a name with another hash is a 404. */
+/** The files that pages load. Each has its content's hash in its name and is kept for ever; a name with another hash is
+ *  a 404. */
 import { type AnswerOwnFile, contentHash, ownFile } from "../http/own-file.ts";
 import type { Route } from "../routes/context.ts";
 import type { ScriptName } from "./built.ts";

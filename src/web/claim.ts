@@ -47,7 +47,7 @@ const tokenField = (token: string, refusal: Refusal | undefined): Html =>
     attributes: html`autocomplete="off" spellcheck="false" maxlength="${LONGEST_TOKEN}" required`,
   });
 
-/** What was typed and ticked; at first the box is. */
+/** The text that was typed and the box that was ticked; at first it is ticked. */
 interface Typed {
   claim_token: string;
   revoke_manage_tokens: boolean;

@@ -15,7 +15,8 @@ import { alertBox, button, card, csrfField, field, hiddenField, statusBox } from
 import { isShownAgain, signedInAs, signedOutMeanwhile } from "./who.ts";
 import { ago, isolated } from "./words.ts";
 
-/** Who signed in longer ago gives the password once more: what is approved lives on for months. */
+/** The time since the sign-in after which the password is asked for once more: an approved device has access for
+ *  months. */
 const FRESH_MS = UNIT_MS.h;
 
 const isFresh = ({ signed_in_at }: SignedInCaller, now: number): boolean =>

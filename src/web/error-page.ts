@@ -11,7 +11,7 @@ import { visible } from "../base/visible.ts";
 import { answerPage, type PageRequest } from "./frame.ts";
 import { alertBox, linkButton } from "./parts.ts";
 
-/** What a person reads first. The refusal's sentence follows it. */
+/** The headings of error pages. The refusal's sentence follows. */
 const HEADINGS: Partial<Record<ErrorCode, string>> = {
   not_found: "There is no such page",
   unknown_site: "There is no such site",
@@ -33,7 +33,7 @@ function wayOn(path: string, refusal: Refusal): Html {
     : linkButton("/", "Go to the start page");
 }
 
-/** To whoever opens an address in a browser, in words that are none of the API's. */
+/** The sentence for a person who opened an address in a browser, without the API's words. */
 function sentence({ request }: PageRequest, { code, message }: Refusal): Html | string {
   const path = pathOf(request.url);
   const here = html`<code dir="auto">${visible(decodePath(path) ?? path)}</code>`;
@@ -75,7 +75,7 @@ function pageOf(asked: PageRequest, refusal: Refusal): Response {
 /** The page of a refusal, for whoever asks. */
 export function createErrorPage(parts: ApiParts) {
   return async (context: RequestContext, refusal: Refusal): Promise<Response> => {
-    // Where the store itself fails, the page is as for a stranger.
+    // If the store itself fails, the page is the one for strangers.
     const caller = await callerOf(context.request, parts.store, context.cookie).catch(() => ANONYMOUS);
     return pageOf({ ...context, caller, headers: {}, parts }, withAppeal(refusal, parts.config.contact));
   };

@@ -11,13 +11,13 @@ import { ICON_PATH, scriptPath, STYLE_PATH } from "./assets.ts";
 import type { ScriptName } from "./built.ts";
 import { csrfField, hiddenField, MARK, statusBox } from "./parts.ts";
 
-/** What a page is made for: a request on its way, also one that failed before a handler had it. */
+/** The request that a page answers, also one that failed before a handler had it. */
 export type PageRequest = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
 
 interface Page {
-  /** Where the banner's "Sign in" and "Sign up" come back to. */
+  /** The page to which the banner's "Sign in" and "Sign up" come back. */
   next?: string;
-  /** Of the tab, before ` · svc`. */
+  /** The title of the tab, before ` · svc`. */
   title: string;
   /** The title stands behind `svc: `. */
   home?: boolean;
@@ -31,7 +31,7 @@ interface Page {
   width?: "text" | "list" | "form" | "form wide";
   /** Why the last try failed: the title, the status and its headers follow it; the alert stands in the body (parts.ts). */
   refusal?: Refusal;
-  /** What went well, in a status before the body; where it is left out, what `?done=` stands for. */
+  /** The good news, in a status before the body. If it is missing, the code of `?done=` decides. */
   said?: Html | string | null;
   /** More for the head. */
   head?: Html | false;
@@ -119,7 +119,7 @@ export function answerPage(asked: PageRequest, page: Page): Response {
   return answerCodedText(text, asked, headers, page.status ?? refusal?.status ?? 200);
 }
 
-/** What went well, by the fixed codes of `?done=` (WEB 1.4): no text of an address is ever shown. */
+/** The sentences for the fixed codes of `?done=` (WEB 1.4): no text of an address is ever shown. */
 const SAID = {
   deployed: "The new version is live.",
   unchanged: "No changes: this version is live already.",

@@ -17,7 +17,7 @@ import { publishRegion, zoneHead } from "./zone.ts";
 
 const TITLE = "Drop a folder, get a live URL";
 
-/** Where the server keeps the newest version alone, there is nothing to go back to. */
+/** If the server keeps only the newest version, there is no way back to promise. */
 const sentence = ({ anonymous_ttl, keep_versions }: Ctx["parts"]["config"]): string =>
   `A website in a second: ${ahead(anonymous_ttl)} without an account, for good with one. ` +
   `Every deploy tells you what would break${keep_versions === 1 ? "." : ", and can be taken back."}`;
@@ -116,7 +116,7 @@ const inWords = (refusal: Refusal): Refusal =>
     ? new Refusal("challenge_failed", "Sign in to publish without JavaScript. Nothing was published.")
     : refusal;
 
-/** What came is published, or the page says why it was not. */
+/** Publishes what was sent, or shows the page with the reason why not. */
 async function publish(ctx: Ctx): Promise<Response> {
   try {
     await refuseSignedOut(ctx);

@@ -1,5 +1,5 @@
-/** What a person sees on the API host. Each page is a row of the API's table; its session, its CSRF token and its rate
- *  are checked as theirs. */
+/** The pages of the API host. Each is a row of the API's table, so its session, its CSRF token and its rate are checked
+ *  like those of other rows. */
 import type { Route } from "../routes/context.ts";
 import { ASSETS } from "./assets.ts";
 import { showClaim, submitClaim } from "./claim.ts";

@@ -1,9 +1,9 @@
-/** Where the manual says some words: sections that have them all, those first that are called so. */
+/** The search of the manual: finds sections that have all the words, those first that have them in their title. */
 
 export interface Hit {
   chapter: Chapter;
   title: string;
-  /** Of the section in its chapter; empty for its beginning. */
+  /** The section's anchor in its chapter; empty for the chapter's beginning. */
   id: string;
   /** Text around the first place, in pieces: every second one is a word that was looked for. */
   pieces: readonly string[];
@@ -15,7 +15,7 @@ const MOST_HITS = 30;
 const BEFORE = 60;
 const AFTER = 160;
 
-/** What is asked for, as it is looked for. */
+/** The words of a query, cut to what the search takes. */
 export const asked = (q: string | null): string => (q ?? "").slice(0, LONGEST).trim();
 
 const plain = (text: string): string => text.toLowerCase();
@@ -60,7 +60,7 @@ export function search(chapters: readonly Chapter[], q: string): Hit[] {
     .map(({ text, ...hit }) => ({ ...hit, pieces: piecesOf(text, words) }));
 }
 
-/** What stands below one heading, as words alone: what a search looks through. */
+/** The text below one heading, as words alone: the search looks through it. */
 export interface Section {
   /** Its anchor; empty for what stands above the first heading. */
   id: string;
@@ -70,7 +70,7 @@ export interface Section {
 }
 
 export interface Chapter {
-  /** Of its file in docs/, and of its address. */
+  /** The name of its file in docs/, and of its address. */
   name: string;
   title: string;
   /** Its first paragraph. */

@@ -78,7 +78,7 @@ function turn(chapters: readonly Chapter[], current: Chapter): Html {
   </nav>`;
 }
 
-/** Of all pages of the manual. */
+/** The settings that all pages of the manual share. */
 const SHARED = { current: "docs", scripts: ["manual"], said: null } as const;
 
 async function showChapter(ctx: Ctx): Promise<Response> {
@@ -134,7 +134,7 @@ async function showManual(ctx: Ctx): Promise<Response> {
   return answerPage(ctx, { ...SHARED, title: q ? "Search the manual" : "Manual", body, index: !q });
 }
 
-/** Whoever types a slash behind it. */
+/** Leads an address with a slash at its end to the one without. */
 const withoutSlash = async ({ request, exchange }: Ctx): Promise<Response> =>
   answerRedirect(pathOf(request.url).slice(0, -1), exchange);
 

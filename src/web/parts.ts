@@ -17,7 +17,7 @@ interface Look {
 const classOf = ({ kind = "plain", small, wide }: Look): string =>
   ["button", kind !== "plain" && kind, small && "small", wide && "wide"].filter(Boolean).join(" ");
 
-/** Of a form, where `attributes` do not say `type="button"`. */
+/** A button. In a form it sends the form, unless `attributes` say `type="button"`. */
 export const button = (label: string | Html, look: Look = {}): Html =>
   html`<button class="${classOf(look)}" ${look.attributes}>${look.icon && icon(look.icon, 16)} ${label}</button>`;
 
@@ -32,7 +32,7 @@ export const visuallyHidden = (words: string): Html => html`<span class="hidden"
 export const siteLink = (url: string, label: string | Html = url, attributes?: Html): Html =>
   html`<a href="${url}" rel="noopener" ${attributes}>${label}</a>`;
 
-/** What a form of somebody signed in proves itself with. */
+/** The proof that a form comes from our own page, for somebody who is signed in. */
 export const csrfField = (token: string): Html => html`<input type="hidden" name="csrf" value="${token}" />`;
 export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
@@ -45,7 +45,7 @@ interface Field {
   type?: "text" | "email" | "password" | "search" | "file";
   value?: string;
   hint?: string | Html;
-  /** Where it names this field, the field is marked and described by the alert. */
+  /** If it names this field, the field is marked and the alert describes it. */
   refusal?: Refusal;
   /** Whether it is, where the refusal does not say. */
   wrong?: boolean;
@@ -59,7 +59,7 @@ const PROBLEM_ID = "problem";
 /** Whether a refusal is about the field. */
 export const isAbout = (refusal: Refusal | undefined, name: string): boolean => refusal?.details.field === name;
 
-/** What is wrong with a field, and what tells more of it: attributes of an input that is not made by `field`. */
+/** Attributes that mark a field as wrong and name its descriptions, for an input that `field` does not make. */
 function described(id: string, wrong: boolean, hint?: unknown): Html {
   const by = [wrong && PROBLEM_ID, hint !== undefined && `${id}-hint`].filter(Boolean).join(" ");
   return html`${wrong && html`aria-invalid="true" autofocus`} ${by && html`aria-describedby="${by}"`}`;
@@ -133,7 +133,7 @@ export const confirmation = (word: string, refusal?: Refusal): Html =>
     attributes: html`required autocomplete="off" autocapitalize="none" spellcheck="false"`,
   });
 
-/** What went wrong with the last try, read out by screen readers; one on a page. */
+/** The alert about the last try, which screen readers say at once; a page has one at most. */
 export const alertBox = (refusal: Refusal | undefined): Html | null =>
   refusal === undefined
     ? null
@@ -142,14 +142,14 @@ export const alertBox = (refusal: Refusal | undefined): Html | null =>
         <p>${refusal.message}</p>
       </div>`;
 
-/** What went well. */
+/** A status with good news. */
 export const statusBox = (words: string | Html): Html =>
   html`<div class="notice" role="status">
     ${icon("check")}
     <p>${words}</p>
   </div>`;
 
-/** What is to be known before anything is done. */
+/** A warning to read before anything is done. */
 export const warningBox = (words: string | Html): Html =>
   html`<div class="notice warn" role="status">
     ${icon("warning")}

@@ -17,10 +17,10 @@ interface SignInLook {
   refusal?: Refusal;
 }
 
-/** What is not said is the dashboard. */
+/** The address to come back to; undefined for the dashboard, which is never named in an address. */
 const nextOf = ({ next }: SignInLook): string | undefined => (next === HOME ? undefined : next);
 
-/** What both pages hand on to each other. */
+/** The values that both pages pass to each other. */
 function keeping(path: string, { next, invite }: SignInLook): string {
   const query = new URLSearchParams({ ...(next !== HOME && { next }), ...(invite && { invite }) }).toString();
   return query === "" ? path : `${path}?${query}`;
@@ -54,7 +54,7 @@ const passwordField = (shown: SignInLook, autocomplete: string, hint?: string): 
 const kept = ({ next, invite }: SignInLook): Html =>
   html`${hiddenField("next", next)} ${invite && hiddenField("invite", invite)}`;
 
-/** Where no account of one's own helps, the operator does. */
+/** The way back in for people who forgot the password: only the operator can help them. */
 function forgot(contact: string | null): Html | null {
   if (contact === null || !/^https?:\/\/|^[^\s@/]+@[^\s@/]+$/i.test(contact)) return null;
   const href = contact.includes("://") ? contact : `mailto:${contact}`;

@@ -1,4 +1,5 @@
-/** Who sees a page, and how its form is answered (WEB 1.4, 1.5): 303 to a page, or the form again with what was wrong. */
+/** The access to pages, and the answers to their forms (WEB 1.4, 1.5): 303 to a page, or the form again with what was
+ *  wrong. */
 import { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
@@ -19,20 +20,20 @@ export const isSignedIn = (ctx: Ctx): ctx is SignedIn => ctx.caller.kind === "ac
 const toSignIn = (ctx: Ctx, query: Record<string, string>): Response =>
   answerRedirect(`/signin?${new URLSearchParams(query)}`, ctx.exchange);
 
-/** For a POST whose session is gone: nothing happens. `page`: the form's. */
+/** Answers a POST whose session is gone: nothing was done. `page`: the page of the form. */
 export const signedOutMeanwhile = (ctx: Ctx, page: string): Response =>
   toSignIn(ctx, { next: page, why: "signed-out" });
 
-/** A page for accounts alone; others sign in first and come back to it. */
+/** A page for accounts alone; other visitors sign in first and come back to it. */
 export const accountPage =
   (show: (ctx: SignedIn) => Promise<Response>): Handler =>
   async (ctx) =>
     isSignedIn(ctx) ? show(ctx) : toSignIn(ctx, { next: pathOf(ctx.request.url) + queryOf(ctx.request.url) });
 
-/** What a form shows again; all else has an error page of its own. */
+/** The refusals that a form shows with its fields; every other one has an error page of its own. */
 const SHOWN: ReadonlySet<number> = new Set([400, 401, 403, 409, 413, 415, 429, 451, 503, 507]);
 
-/** Whether a form says it beside its fields. */
+/** Whether the form is shown again with this error. */
 export const isShownAgain = (error: unknown): error is Refusal =>
   error instanceof Refusal && SHOWN.has(error.status) && error.code !== "cross_origin";
 
@@ -64,8 +65,8 @@ export const accountForm =
 export const noSuchSite = (): Refusal =>
   new Refusal("unknown_site", "There is no such site in your account. It may be deleted, or another account has it.");
 
-/** In whose name a click will be: under plain http a hosted page can have planted a stranger's session. "Not you?"
- *  signs out and comes back to this page. */
+/** The line that names the signed-in account, for under plain http a hosted page can have planted a stranger's session.
+ *  Its button "Not you?" signs out and comes back to `page`. */
 export async function signedInAs(ctx: Ctx, { account_id }: SignedInCaller, page: string): Promise<Html> {
   const account = await ctx.parts.store.accounts.byId(account_id);
   return html`<form method="post" action="/auth/logout" class="after">

@@ -3,7 +3,7 @@ import { html, type Html } from "../html/template.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { count } from "./browser/wording.ts";
 
-/** What a person sent: text in an element of its own, whatever its direction. */
+/** A text that a person sent, in an element of its own: its direction of writing changes nothing around it. */
 export const isolated = (text: string): Html => html`<span dir="auto">${text}</span>`;
 
 /** A title as it was sent; one that is empty or blank is no name. */

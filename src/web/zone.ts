@@ -11,14 +11,14 @@ import { count } from "./browser/wording.ts";
 
 type ZoneRequest = Pick<Ctx, "caller" | "parts">;
 
-/** Of the site that gets a version. */
+/** The site that gets a version. */
 interface Target {
   site_id: string;
   live_version_id: string;
 }
 
 interface Zone {
-  /** Where there is none, a new site is made. */
+  /** The site to publish to; missing for a new site. */
   target?: Target;
   title: string;
   hint: string;
@@ -66,7 +66,7 @@ const choices = (main: boolean): Html =>
     <input type="file" data-pick="files" multiple hidden />
   </div>`;
 
-/** What the script puts into receipts and alerts. */
+/** The icons that the script puts into receipts and alerts. */
 const icons: Html = html`<template data-icons
   >${(["check", "warning", "copy", "share"] as const).map(
     (name) => html`<i data-icon="${name}">${icon(name, name === "copy" || name === "share" ? 16 : 20)}</i>`,

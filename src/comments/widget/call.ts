@@ -3,10 +3,10 @@
 export interface Answer {
   /** 0: there was no answer. The page's own policy may forbid all calls. */
   status: number;
-  /** What the JSON holds; empty without any. */
+  /** The members of the JSON body; empty without a body. */
   body: Readonly<Record<string, unknown>>;
   etag: string | null;
-  /** Of what was made. */
+  /** The address of the comment or thread that was made. */
   location: string | null;
 }
 

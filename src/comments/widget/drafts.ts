@@ -1,4 +1,5 @@
-/** What somebody has begun to write, until it is posted: in this tab alone. A page may forbid storage. */
+/** Texts that somebody has begun to write and not posted yet. They are kept in this tab alone; a page may forbid
+ *  storage. */
 
 const keyOf = (page: string, of: string): string => `svc-draft ${page} ${of}`;
 

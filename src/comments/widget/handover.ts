@@ -1,4 +1,4 @@
-/** What the loader gives the widget when it is wanted. */
+/** The loader gives this to the widget when a reader first wants it. */
 import type { Answer } from "./call.ts";
 
 export interface Handover {

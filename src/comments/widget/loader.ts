@@ -51,7 +51,7 @@ function launcherOf(layer: HTMLElement, threads: number): HTMLButtonElement {
   return button;
 }
 
-/** Where the page forbids what the widget needs, the threads are a page of their own. */
+/** Makes the launcher a link to the page of all threads, if the page forbids what the widget needs. */
 function leadToView(launcher: HTMLElement, at_once: boolean): void {
   const link = document.createElement("a");
   link.className = "launcher";

@@ -5,8 +5,8 @@ export interface DocumentText {
   readonly text: string;
   /** The range that shows `text.slice(start, end)`; null where there is none. */
   range(start: number, end: number): Range | null;
-  /** Where in `text` a place in the document is, such as one end of a selection: what comes next where it is not in
-   *  the text itself. */
+  /** The offset in `text` of a place in the document, such as one end of a selection. A place outside every text gets
+   *  the offset of the next text. */
   offset(node: Node, offset: number): number;
 }
 
@@ -31,7 +31,7 @@ function walk(root: Node, text: (node: Text) => void, edge: () => void): void {
 class WalkedText implements DocumentText {
   readonly text: string;
   private readonly nodes: Text[] = [];
-  /** Where each node's own text begins. */
+  /** The offset in the text at which each node's own text begins. */
   private readonly starts: number[] = [];
   private readonly places = new Map<Text, Int32Array>();
 
@@ -67,7 +67,7 @@ class WalkedText implements DocumentText {
     return this.starts[at]! + unit;
   }
 
-  /** Where the first text behind a place begins that is no text itself. */
+  /** The offset of the first text behind a place that is not inside a text. */
   private behind(node: Node, offset: number): number {
     const range = this.root.ownerDocument!.createRange();
     range.setStart(node, offset);

@@ -1,4 +1,4 @@
-/** What was posted and not answered yet stands in its thread already. */
+/** A comment that was posted and has no answer yet is shown in its thread already. */
 import type { Comment, TextQuoteSelector, Thread } from "../types.ts";
 import type { Session } from "./session.ts";
 import { post, type Post, type Sent } from "./writing.ts";

@@ -1,4 +1,4 @@
-/** What the widget knows of a page's threads, and how that changes. Whoever draws it asks to be told. */
+/** The widget's state of a page's threads, and how it changes. Parts that draw it subscribe to changes. */
 import type { Comment, Thread, ThreadsView, Viewer } from "../types.ts";
 import { type Answer, askThreads } from "./call.ts";
 
@@ -62,7 +62,7 @@ export class Session {
     await this.refresh();
   }
 
-  /** What was known was told to somebody else. */
+  /** Drops the state, for it was an answer to another viewer. */
   forget(): void {
     this.cursor = this.etag = "";
   }
@@ -72,7 +72,7 @@ export class Session {
     const { path, cursor } = this;
     const since = cursor && `&since=${encodeURIComponent(cursor)}`;
     const answer = await askThreads(path, since, this.etag ? { "if-none-match": this.etag } : {});
-    // What changed since a state that is none any more says nothing of what is known by now.
+    // An answer that began from an older state says nothing about the present one.
     if (path === this.path && cursor !== this.cursor) return this.refresh();
     if (path === this.path) this.take(answer);
     return answer.status !== 0 && answer.status < 500 && answer.status !== 429;

@@ -1,4 +1,4 @@
-/** Where the widget's parts stand: in the layer of the loader's host, over the page and in its colours. */
+/** The layer that holds the widget's parts: in the loader's host, over the page and in its colours. */
 import type { Handover } from "./handover.ts";
 import { colour } from "./page/highlights.ts";
 import type { Pins } from "./page/pins.ts";
@@ -47,7 +47,7 @@ export class Surface {
     this.parts.said.rise();
   }
 
-  /** Whoever draws the whole document anew throws the host away with it. */
+  /** A script that replaces the whole document removes the host with it, so it is put back. */
   stay(): void {
     const { host, layer } = this.given;
     if (host.isConnected) return;

@@ -1,5 +1,5 @@
-/** The widget (COMMENTS 5). What flows through it: the session knows the threads; places says where on the page they are;
- *  pins, marks and the panel draw them; what is done there goes back to the session. */
+/** The widget (COMMENTS 5), from data to drawing: the session has the threads; `Places` finds them on the page; pins, marks
+ *  and the panel draw them; actions in these go back to the session. */
 import type { Thread } from "../types.ts";
 import { el } from "./dom.ts";
 import type { Handover } from "./handover.ts";
@@ -24,6 +24,10 @@ import { Surface } from "./surface.ts";
 import { plural } from "./words.ts";
 import { becomeOwner } from "./writing.ts";
 
+export function start(handover: Handover): void {
+  void new Widget(handover).begin();
+}
+
 class Widget {
   private readonly session: Session;
   private readonly sending: Sending;
@@ -38,10 +42,10 @@ class Widget {
   private readonly polling: Polling;
   private readonly ending = new AbortController();
   private readonly watchLate = watcher(() => this.look());
-  /** For the passcode, to show what the address names. */
+  /** True while the thread that the address names cannot be shown for want of the passcode. */
   private waits = false;
   private finding = Promise.resolve();
-  /** Where the focus was before the panel had it. */
+  /** The element that had the focus before the panel took it. */
   private before: HTMLElement | null = null;
 
   constructor(private readonly given: Handover) {
@@ -106,7 +110,7 @@ class Widget {
     this.surface.keepPainted(signal);
   }
 
-  /** What is known has changed. */
+  /** Draws again after the state of the threads has changed. */
   private update(): void {
     const { session } = this;
     if (session.access === "off") return this.end();
@@ -126,7 +130,8 @@ class Widget {
     }));
   }
 
-  /** What came late may hold what was not found, and what was drawn anew may have lost it. */
+  /** Looks for passages again: a part of the page that came late may hold a missing one, and a part that was drawn anew
+   *  may have lost one. */
   private look(): void {
     if (this.ending.signal.aborted) return;
     this.surface.stay();
@@ -179,7 +184,7 @@ class Widget {
   private giveBack(range?: Range): void {
     const { before } = this;
     this.before = null;
-    // What was selected is so again: whoever has no mouse goes on from there.
+    // The selection comes back, for readers without a mouse go on from there.
     if (range)
       return getSelection()?.setBaseAndExtent(
         range.startContainer,
@@ -191,7 +196,7 @@ class Widget {
     else this.given.launcher?.focus();
   }
 
-  /** To another page of the app. */
+  /** Turns to another page of the app. */
   private async follow(): Promise<void> {
     if (location.pathname === this.session.path) return;
     this.panel.close();
@@ -221,7 +226,7 @@ class Widget {
     this.panel.show(thread.id, true);
   }
 
-  /** The owner turned comments off. */
+  /** Removes the widget after the owner turned comments off. */
   private end(): void {
     this.ending.abort();
     this.polling.stop();
@@ -230,11 +235,7 @@ class Widget {
   }
 }
 
-export function start(handover: Handover): void {
-  void new Widget(handover).begin();
-}
-
-/** The loader's launcher, with the count as it is now. */
+/** The loader's launcher, with the present number of threads. */
 class Launcher {
   constructor(
     private readonly element: HTMLButtonElement | null,
@@ -253,8 +254,6 @@ class Launcher {
   }
 }
 
-/** Asks for news (COMMENTS 2): often while the panel is open, seldom while the page is seen, never while it is not, and less
- *  and less where no answer comes. */
 const SEEN_S = 60;
 const LONGEST_S = 300;
 
@@ -263,19 +262,20 @@ interface Polled {
   readonly poll_s: number;
 }
 
-/** The panel. */
-interface ShownState {
+interface PolledPanel {
   readonly isOpen: boolean;
   tick(): void;
 }
 
 interface Polling {
-  /** After what may have changed how often it is asked. */
+  /** Called when something may have changed how often the server is asked. */
   again(): void;
   stop(): void;
 }
 
-function startPolling(session: Polled, panel: ShownState): Polling {
+/** Asks for news (COMMENTS 2): often while the panel is open, seldom while only the page is seen, never while it is hidden.
+ *  Each failure doubles the time to the next question. */
+function startPolling(session: Polled, panel: PolledPanel): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let stopped = false;
@@ -308,8 +308,13 @@ function startPolling(session: Polled, panel: ShownState): Polling {
   };
 }
 
-/** Threads in the order in which the page is read: by their passages, then what is about the whole page, then what has lost
- *  its place. */
+/** Threads in the order in which the page is read: first by their passages, then those about the whole page, then those that
+ *  have lost their place. */
+const inReadingOrder = (threads: readonly Thread[], places: Places): Thread[] =>
+  threads.toSorted(
+    (a, b) => rankOf(a, places) - rankOf(b, places) || begunAt(a).localeCompare(begunAt(b)) || (a.id < b.id ? -1 : 1),
+  );
+
 const WHOLE = 1e9;
 const LOST = 2e9;
 
@@ -318,11 +323,6 @@ function rankOf({ id, anchor }: Thread, places: Places): number {
 }
 
 const begunAt = ({ comments }: Thread): string => comments[0]?.created_at ?? "";
-
-const inReadingOrder = (threads: readonly Thread[], places: Places): Thread[] =>
-  threads.toSorted(
-    (a, b) => rankOf(a, places) - rankOf(b, places) || begunAt(a).localeCompare(begunAt(b)) || (a.id < b.id ? -1 : 1),
-  );
 
 const pinnedOf = (threads: readonly Thread[], places: Places): Pinned[] =>
   threads.flatMap((thread) => {

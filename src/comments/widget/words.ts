@@ -1,4 +1,4 @@
-/** What is said in English. */
+/** The English words of the widget. */
 
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 

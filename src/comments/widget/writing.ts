@@ -1,4 +1,4 @@
-/** What is written and decided here. Each says what went wrong as a sentence, or null. */
+/** Writes and decisions of the widget. Each returns a sentence about what went wrong, or null. */
 import type { Comment, Thread } from "../types.ts";
 import type { Quote } from "../anchoring/quote.ts";
 import { type Answer, call, COMMENTS } from "./call.ts";
@@ -15,7 +15,7 @@ function wrongOf({ status, body }: Answer): string | null {
   return typeof body.error === "string" ? body.error : `Something went wrong on the server (${status}). Try again.`;
 }
 
-/** Whatever came of it, what is shown is asked for anew. */
+/** Asks for the present state, whether the write succeeded or not. */
 async function told(session: Session, answer: Answer): Wrong {
   await session.refresh();
   return wrongOf(answer);
@@ -31,7 +31,7 @@ export interface Post {
 
 export interface Sent {
   wrong: string | null;
-  /** Of the comment that is there now. */
+  /** The id of the comment as it is now. */
   id: string | null;
 }
 
@@ -106,6 +106,6 @@ export async function becomeOwner(session: Session, code: string): Wrong {
   return told(session, answer);
 }
 
-/** Whatever is reported, the answer is the same. */
+/** The answer is the same for every report. */
 export const report = async (id: string, reason: string, text: string): Wrong =>
   wrongOf(await call("POST", `${id}/report`, { reason, ...(text && { text }) }));

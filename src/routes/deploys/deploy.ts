@@ -35,7 +35,7 @@ const newSiteOf = (owner: Owner, network: string | null) => ({
   network,
 });
 
-/** Where the client comes from: slots are given to customers and networks in turn. */
+/** The origin of a client: slots are given to customers and networks in turn. */
 const whereFrom = (address: string) => ({ customer: customerOf(address), network: networkOf(address) });
 
 interface NewSite extends UploadBody {

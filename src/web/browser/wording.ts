@@ -21,7 +21,7 @@ export function ahead(ms: number): string {
   return count(Math.round(minutes / step), noun);
 }
 
-/** What may stand beside a file's name in a sentence: a file `a` is not every `a` in it. */
+/** Characters that may be next to a file's name in a sentence: a file `a` is not every `a` in it. */
 const BESIDE = /^[\s"'(),.:;]?$/;
 
 /** The text cut at each mention of `name`: every second piece is one. */

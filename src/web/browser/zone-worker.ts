@@ -3,7 +3,7 @@ import { solve } from "../../client/challenge.ts";
 import { zipFiles } from "../../client/zip.ts";
 import type { Call, End, Reply } from "./zone/worker-calls.ts";
 
-/** Of a worker's own global, which TypeScript's DOM library does not know. */
+/** The members of a worker's own global, which TypeScript's DOM library does not know. */
 interface Scope {
   onmessage: ((message: MessageEvent<Call>) => void) | null;
   postMessage(reply: Reply, transfer?: Transferable[]): void;

@@ -14,7 +14,7 @@ import { ago, onDay, isolated } from "../words.ts";
 import { deployTokensSection } from "./deploy-tokens.ts";
 import { ACCOUNT } from "./pages.ts";
 
-/** Of a list that is open to see; who has more ends them all. */
+/** The most sessions that the list shows. A button ends all of them, also those that are not shown. */
 const MOST_SESSIONS = 100;
 
 export async function accountOf({ caller, parts }: SignedIn): Promise<Account> {
@@ -40,7 +40,7 @@ function sessionRow(
 ) {
   const now = parts.now();
   const own = session_id === caller.session_id;
-  // What this request is itself a use of; it is written down once it is answered.
+  // This request is itself a use of its session, which is written down only after the answer.
   const used = ago(own ? new Date(now).toISOString() : last_used_at, now);
   const label = html`<span>End session<span class="hidden"> of ${isolated(client)}, ${used}</span></span>`;
   return html`<li>

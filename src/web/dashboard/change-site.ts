@@ -1,4 +1,4 @@
-/** What the forms of a site's page do: settings, an earlier version live again, a new version without script. */
+/** The forms of a site's page: settings, an earlier version live again, a new version without script. */
 import { Refusal } from "../../base/errors.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";

@@ -16,7 +16,7 @@ import { versionUrl } from "./site-versions.ts";
 /** To choose from: the newest; what is compared is among them in any case. */
 const MOST_CHOICES = 1000;
 
-/** What is compared. */
+/** The two versions that are compared. */
 interface Pair {
   /** Null: everything is added. */
   from: Version | null;

@@ -116,7 +116,7 @@ function listOf(query: URLSearchParams, done = ""): string {
   return hrefOf("/dashboard", { q, sort, page, done });
 }
 
-/** Those of the ids that are the caller's, each once. */
+/** The sites of the caller that the ids name, each once. */
 async function chosen(ctx: SignedIn, ids: readonly string[]): Promise<Site[]> {
   const wanted = [...new Set(ids)];
   if (wanted.length > MOST) {

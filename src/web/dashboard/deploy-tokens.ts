@@ -1,4 +1,4 @@
-/** `/dashboard/account/tokens`: a deploy token is made, and shown this once. */
+/** Deploy tokens: the list on the page of the account, and `/dashboard/account/tokens`, which makes one and shows it once. */
 import { Refusal } from "../../base/errors.ts";
 import { isSiteId } from "../../base/tokens.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -14,6 +14,7 @@ import { count } from "../browser/wording.ts";
 import { ago, onDay, isolated } from "../words.ts";
 import { ACCOUNT } from "./pages.ts";
 
+const MAKE_TOKEN = "/dashboard/account/tokens";
 const TITLE = "Make a deploy token";
 
 const SCOPES = [
@@ -76,7 +77,7 @@ function form(ctx: SignedIn, refusal?: Refusal, sent?: URLSearchParams): Respons
   return answerPage(ctx, { title: TITLE, body, current: "account", refusal });
 }
 
-/** For a person, who knows no members of JSON. */
+/** The refusals in words for a person, who knows no members of JSON. */
 const SAID: Readonly<Record<string, string>> = {
   name: `a name has 1 to ${LONGEST_TOKEN_NAME} visible characters.`,
   scopes: "choose what it may.",
@@ -111,19 +112,19 @@ function shownOnce(ctx: SignedIn, { token, name, expires_at }: Made): Response {
   return answerPage(ctx, { title: "Your deploy token", body, current: "account", scripts: ["copy", "once"] });
 }
 
-/** The site that a person means: by its id, its slug, or the address that they see. What is none is left as it was sent,
- *  for the refusal to name. */
+/** The id of the site that a person names by its id, its slug or its address. A word that names no site is returned as it
+ *  was sent, for the refusal to show. */
 async function siteIdOf({ parts }: SignedIn, word: string): Promise<string> {
   if (isSiteId(word)) return word;
   const slug = word.replace(/^https?:\/\//i, "").split(/[./:]/)[0]!;
   return (await parts.store.sites.bySlug(slug.toLowerCase()))?.site_id ?? word;
 }
 
-/** Of more than may be named none is looked up: their number alone is refused. */
+/** If there are more than a token may name, none is looked up: their number alone is refused. */
 const siteIdsOf = (ctx: SignedIn, words: readonly string[]): Promise<string[]> | readonly string[] =>
   words.length > MOST_SITES ? words : Promise.all(words.map((word) => siteIdOf(ctx, word)));
 
-/** As the API's members. */
+/** The form's fields as the members that the API takes. */
 async function sentAs(ctx: SignedIn, fields: URLSearchParams): Promise<Record<string, unknown>> {
   const sites = (fields.get("site_ids") ?? "").split(/[\s,]+/).filter(Boolean);
   return {
@@ -137,7 +138,7 @@ async function sentAs(ctx: SignedIn, fields: URLSearchParams): Promise<Record<st
 /** `GET …/tokens`. */
 export const showMakeToken = accountPage(async (ctx) => form(ctx));
 
-/** `POST …/tokens`. The answer is the page itself: no other has the token. */
+/** `POST …/tokens`. The answer is a page itself, without a redirect: no other page has the token. */
 export async function makeToken(ctx: Ctx): Promise<Response> {
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
   const fields = await readFormFields(ctx.request);
@@ -149,9 +150,6 @@ export async function makeToken(ctx: Ctx): Promise<Response> {
     return form(ctx, inWords(error), fields);
   }
 }
-
-/** The deploy tokens of an account on its page: what each may, until when, and the way to its end. */
-const MAKE_TOKEN = "/dashboard/account/tokens";
 
 const used = ({ last_used_at }: DeployToken, now: number): Html =>
   last_used_at === null ? html`Never used` : html`Last used ${ago(last_used_at, now)}`;
@@ -176,6 +174,7 @@ function row(token: DeployToken, csrf: string, now: number): Html {
   </li>`;
 }
 
+/** The deploy tokens of an account on its page: the scopes, the sites and the end of each, and a button to revoke it. */
 export const deployTokensSection = (tokens: readonly DeployToken[], csrf: string, now: number): Html =>
   html`<section aria-labelledby="deploy-tokens">
     <h2 id="deploy-tokens">Deploy tokens</h2>

@@ -1,25 +1,25 @@
-/** Lists in pages with numbers: which one is asked for, and the way to the ones beside it. */
+/** The addresses of the dashboard's pages, lists in pages with numbers, and the check that a site is the account's own. */
 import { siteState } from "../../base/site-state.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import { noSuchSite, type SignedIn } from "../who.ts";
 
-/** Nonsense is the first; past the end the store tells the last. */
+/** The number of the page in the query. Nonsense means the first page; past the end the store takes the last one. */
 export function pageOf(query: URLSearchParams): number {
   const text = query.get("page") ?? "";
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
 }
 
-/** An own path with what of `fields` says something. */
+/** The path with those of the fields that are not empty. */
 export function hrefOf(path: string, fields: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")).toString();
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** As it stands in an address. */
+/** A page's number as an address has it: the first page has none. */
 export const pageField = (page: number): string => (page === 1 ? "" : String(page));
 
-/** Nothing where there is one page alone. `href`: the address of another page of the same list. */
+/** The links to the pages before and after; nothing if there is one page. `href`: the address of a page of this list. */
 export const pagesNav = (page: number, pages: number, href: (page: number) => string): Html | false =>
   pages > 1 &&
   html`<nav class="pages" aria-label="Pages">
@@ -28,14 +28,14 @@ export const pagesNav = (page: number, pages: number, href: (page: number) => st
     ${page < pages && html`<a href="${href(page + 1)}" rel="next">Next</a>`}
   </nav>`;
 
-/** Whose a site is: another account's, one that is gone and one that never was are the same to whoever asks (WEB
- *  1.5). The account's site of that id; null where it has none. */
+/** The account's site of that id; null if it has none. A site of another account, a deleted one and one that never was
+ *  are the same for the visitor (WEB 1.5). */
 export async function ownSiteOf({ caller, parts }: SignedIn, site_id: string): Promise<Site | null> {
   const site = await parts.store.sites.byId(site_id);
   return site?.owner_account_id === caller.account_id && siteState(site, parts.now()) !== "expired" ? site : null;
 }
 
-/** The site whose page is asked for. */
+/** The site that the request's path names; refused if it is not the account's. */
 export async function ownSite(ctx: SignedIn): Promise<Site> {
   const site = await ownSiteOf(ctx, ctx.params.id!);
   if (site === null) throw noSuchSite();

@@ -1,4 +1,4 @@
-/** What a browser saw of versions, where the server has one that looks (CONTRACT 9). */
+/** The browser's view of versions, if the server has a browser (CONTRACT 9). */
 import { html, type Html } from "../../html/template.ts";
 import type { RenderBrief, RenderSeen } from "../../store/renders.ts";
 import type { Site } from "../../base/types.ts";
@@ -78,7 +78,7 @@ function verdict({ status, reason, warnings }: VersionRender): Html {
     : html`<p class="dim small">A browser opened the start page, and found what the deploy could not know.</p>`;
 }
 
-/** Of the live version; nothing where no browser looks, or where it never was asked to. */
+/** The view of the live version; nothing if the server has no browser, or if it was never asked to look. */
 export async function seenSection(ctx: SignedIn, { site_id, live_version_id }: Site): Promise<Html | false> {
   const seen = looks(ctx) ? await ctx.parts.store.renders.of(site_id, live_version_id) : null;
   if (seen === null) return false;

@@ -15,7 +15,7 @@ import { STATE_BADGES } from "./state-badges.ts";
 export function siteHead({ parts }: SignedIn, site: Site): Html {
   const [now, url] = [parts.now(), siteUrl(parts.config, site.slug)];
   const state = siteState(site, now);
-  // Of a disabled one nobody sees a page.
+  // A disabled site shows its pages to no visitor, so its button is not the main one.
   const kind = state === "disabled" ? "plain" : "primary";
   return html`<div class="pagehead">
     <div>

@@ -12,12 +12,12 @@ import { ago, titled } from "../words.ts";
 import { hrefOf, pageField, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 
-/** Of a page. */
+/** The number of versions on a page. */
 export const VERSIONS_SHOWN = 20;
 
 type ListedVersion = Version & { live: boolean };
 
-/** Where a version is seen as it is, live or not. */
+/** The address at which a version is seen as it is, live or not. */
 export const versionUrl = ({ parts }: SignedIn, { slug }: Pick<Site, "slug">, version_id: string): string =>
   siteUrl(parts.config, `${version_id}--${slug}`);
 

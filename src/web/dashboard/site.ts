@@ -17,18 +17,18 @@ import { seenSection } from "./seen.ts";
 import { deleteSection, heldNotice, settingsSection, siteHead } from "./site-sections.ts";
 import { VERSIONS_SHOWN, versionsSection } from "./site-versions.ts";
 
-/** Of a form of the page that was refused. */
+/** A form of the page that was refused. */
 interface Refused {
   refusal: Refusal;
-  /** What it held; undefined for a form whose values are not shown again. */
+  /** The values of the form; undefined if they are not shown again. */
   sent?: URLSearchParams;
-  /** What was refused is a version: the zone says so itself. */
+  /** True if the form published a version: then the zone shows the refusal. */
   deploy?: boolean;
 }
 
 const DEPLOYED = new Set(["deployed", "unchanged"]);
 
-/** What the deploy of the live version was told. `done`: how the deploy ended that led here. */
+/** The receipt of the live version's deploy. `done` is the result of the deploy that led here. */
 async function liveReceipt({ parts }: SignedIn, site: Site, done: string): Promise<Html> {
   const { site_id, live_version_id } = site;
   const state = siteState(site, parts.now());
@@ -108,7 +108,8 @@ interface PreviewList {
   may_change: boolean;
 }
 
-/** What the forms call it: a version_id means all that show the version, so a name goes first. */
+/** The value by which forms name a preview: its own name if it has one, for a version_id means every preview of that
+ *  version. */
 const calledBy = ({ name, version_id }: ListedPreview): string => name ?? version_id;
 
 function actions(preview: ListedPreview, live: boolean): Html {

@@ -54,7 +54,7 @@ const search = ({ q, sort }: Filter): Html =>
     ${button("Search")}
   </form>`;
 
-/** What is to be seen to. */
+/** The badge of a site that needs attention. */
 function rowBadge(state: SiteState, warned: number): Html | null {
   if (state !== "live") return STATE_BADGES[state];
   return warned > 0 ? badge(count(warned, "warning"), "warn") : null;

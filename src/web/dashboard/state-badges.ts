@@ -1,4 +1,4 @@
-/** What a badge says of a site's state. No account has one that has expired. */
+/** The badge of a site's state. No account has a site that has expired. */
 import { badge } from "../parts.ts";
 
 export const STATE_BADGES = {

@@ -40,7 +40,7 @@ export function scrollTo(range: Range): void {
   const wanted = innerHeight * SEEN_AT;
   const element = elementOf(range);
   element?.scrollIntoView({ block: "nearest", behavior: "instant" });
-  // Whatever scrolls around it, too: as far up as it stays inside.
+  // Boxes that scroll around the passage are scrolled too, each only so far that the passage stays inside it.
   for (let one = element?.parentElement; one && one !== document.body; one = one.parentElement) {
     const above = range.getBoundingClientRect().top - Math.max(wanted, one.getBoundingClientRect().top);
     if (above > 0) one.scrollTop += above;

@@ -6,7 +6,7 @@ const WATCHED_MS = 15_000;
 const REST_MS = 300;
 /** A page with a clock never rests. */
 const MOST_MS = 2000;
-/** What somebody does may bring what went: a tab that is turned to, a list that goes on. */
+/** Events after which a passage that was gone may be back: somebody turned to a tab, or a list went on. */
 const AGAIN = ["click", "scrollend"];
 
 /** Ends what an earlier call began. */

@@ -8,8 +8,8 @@ export function onLayout(then: () => void, signal: AbortSignal): void {
     setTimeout(then, SETTLED_MS);
   };
   addEventListener("resize", then, { signal });
-  // What scrolls inside the page takes passages along; the page itself takes the pins along too, but those that lie at the
-  // window's side.
+  // A box that scrolls inside the page takes its passages along. The page itself takes the pins along too, except those
+  // at the window's side.
   let left = scrollX;
   const scrolled = ({ target }: Event): void => {
     if (target === document && scrollX === left) return;

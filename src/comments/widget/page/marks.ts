@@ -1,4 +1,4 @@
-/** What is drawn on the page itself: colours on the passages, and what a click or a pointer on them means. */
+/** Drawings on the page itself: the colours of passages, and the answer to a click or a pointer on them. */
 import type { Pinned } from "./pins.ts";
 import { highlight, isAt } from "./highlights.ts";
 

@@ -97,8 +97,9 @@ export class Pins {
   }
 }
 
-/** Where a pin lies: beside its passage's lines where the page has room for it. Else on the drawer's rail, or, without a
- *  drawer, as a tab at the window's edge: on a page without a margin a whole pin would lie on the text. */
+/** The place of a pin. It is next to the lines of its passage if the page has room there. Otherwise it is on the
+ *  drawer's rail, or a tab at the window's edge if there is no drawer: on a page without a margin a whole pin would
+ *  cover the text. */
 interface Spot {
   x: number;
   y: number;
@@ -118,7 +119,8 @@ const APART = 30;
 
 const BLOCK = "p, li, td, th, dd, dt, pre, blockquote, figure, h1, h2, h3, h4, h5, h6, article, section, main, div";
 
-/** What of the window's width is the page's, and where the drawer begins; null without one. */
+/** The part of the window's width that belongs to the page, and the place where the drawer begins (null without a
+ *  drawer). */
 interface Free {
   left: number;
   right: number;
@@ -134,9 +136,9 @@ function freeBeside(panel: HTMLElement | null): Free {
   return { left: 0, right: taken.left - RAIL, drawer: taken.left };
 }
 
-/** Of a passage, in the window. */
+/** The lines of a passage, in the window's coordinates. */
 interface Lines {
-  /** Where the block begins and ends that they are in. */
+  /** The left and right edge of the block that holds the lines. */
   from: number;
   to: number;
   /** The same of those lines alone that a pin would stand beside. */
@@ -205,7 +207,7 @@ function nearIn(block: Element, passage: Range, rect: DOMRect): { from: number; 
 function spotOf({ range }: Place, free: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
   const element = elementOf(range);
-  // What is folded away has a place, but nobody sees it there.
+  // A passage that is folded away has a place, but no reader sees it there.
   if (!rect || element?.checkVisibility?.({ visibilityProperty: true }) === false) return null;
   const around = element?.closest(BLOCK);
   const block = around?.getBoundingClientRect() ?? rect;
@@ -214,7 +216,7 @@ function spotOf({ range }: Place, free: Free): Spot | null {
   return { ...spot, x: spot.x + scrollX, y: Math.max(0, rect.top + scrollY + (rect.height - SIZE) / 2) };
 }
 
-/** Where no earlier pin lies. */
+/** The first height at which this pin covers no earlier one. */
 function below(taken: readonly Spot[], { x, y }: Spot): number {
   const near = taken.filter((one) => Math.abs(one.x - x) < APART).toSorted((a, b) => a.y - b.y);
   let free = y;

@@ -1,4 +1,4 @@
-/** Where on the page each thread's passage is (COMMENTS 3). */
+/** Finds the place of each thread's passage on the page (COMMENTS 3). */
 import { anchor } from "../../anchoring/anchor.ts";
 import { normalise } from "../../anchoring/text.ts";
 import type { Thread } from "../../types.ts";
@@ -9,7 +9,7 @@ export interface Place {
   range: Range;
   /** In the page's text: threads are read in this order. */
   start: number;
-  /** What stands there is not what was commented on. */
+  /** True if the text at this place is not the text that was commented on. */
   changed: boolean;
 }
 
@@ -17,8 +17,8 @@ type FoundPassage = Omit<Place, "range"> & { end: number };
 
 const NEAR = 12;
 
-/** Where the server saw an edited passage move to, taken where what stands beside it says the same: a script may have
- *  made the page another one than the server has. */
+/** The place to which the server saw an edited passage move. It counts only if the text around it is the same here: a
+ *  script may have made the page different from the server's copy. */
 function carried(text: string, { anchor: { carried: kind, selector, hints } }: Thread): FoundPassage | null {
   const place = hints?.position;
   if (kind !== "edited" || !place || !selector) return null;
@@ -52,7 +52,7 @@ export class Places {
     return this.found.get(id) ?? null;
   }
 
-  /** Of all threads; tells whether nobody asked anew meanwhile. */
+  /** Looks for all threads; false if a later call has begun meanwhile. */
   async locate(threads: readonly Thread[]): Promise<boolean> {
     const turn = ++this.turn;
     const text = documentText();

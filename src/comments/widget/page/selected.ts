@@ -1,5 +1,5 @@
-/** What somebody has selected: of the page's own text, or inside a component's shadow tree, which belongs to the page as one
- *  part of it (COMMENTS 3). */
+/** The reader's selection: in the page's own text, or inside a component's shadow tree, which belongs to the page as
+ *  one part of it (COMMENTS 3). */
 
 export interface Selected {
   range: Range;
@@ -23,7 +23,7 @@ export function selected(host: HTMLElement): Selected | null {
   return element.isConnected && document.body.contains(element) ? { range, part: null } : null;
 }
 
-/** What stands where a range begins. */
+/** The element at which a range begins; null if there is none. */
 function childAt({ startContainer, startOffset }: AbstractRange): Element | null {
   const child = startContainer.childNodes[startOffset];
   return child instanceof Element ? child : null;

@@ -1,7 +1,7 @@
 /** Light or dark as the page is, whatever it says about itself: a panel in the other one hurts the eyes. */
 
 const LIGHT_FROM = 0.4;
-/** Of letters: grey ones stand on white, too. */
+/** The lightness above which letters count as light: grey letters are used on white, too. */
 const LIGHT_INK = 0.6;
 
 /** 0 to 1; null where nothing is painted, or in words that are not known here. */

@@ -1,4 +1,4 @@
-/** A thread in the panel: its passage, what was written, and a box to answer in while it is the open one. */
+/** A thread in the panel: its passage, its comments, and a box for an answer while it is the open one. */
 import type { Comment, Thread } from "../../types.ts";
 import { button, el, theirLanguage, theirs } from "../dom.ts";
 import { linkTo } from "../hash.ts";
@@ -9,15 +9,6 @@ import { decide, type Decision, edit, remove, report } from "../writing.ts";
 import { composer } from "./composer.ts";
 import { type Form, form } from "./form.ts";
 import type { Hands } from "./hands.ts";
-
-async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export class Card {
   readonly element: HTMLLIElement;
@@ -78,7 +69,7 @@ export class Card {
     return [...this.about(place), el("ol", { class: "comments" }, ...items), this.foot(place, open)];
   }
 
-  /** The passage, or what there is instead. */
+  /** The passage, or a sentence about the part of the page. */
   private about(place: Place | null): HTMLElement[] {
     const [quote] = this.thread.anchor.selector ?? [];
     const resolved = this.thread.status === "resolved" ? el("span", { class: "badge" }, "Resolved") : null;
@@ -100,14 +91,14 @@ export class Card {
     const foot = el("div", { class: "actions" });
     if (isSending(thread)) return foot;
     const show = () => hands.open(thread.id);
-    // One button in the panel is called "Reply": the open thread's.
+    // Only the open thread has a button "Reply".
     if (!open) foot.append(button(replies > 0 ? plural(replies, "reply", "replies") : "Open", "quiet", show));
     if (place) foot.append(button("Show in page", "quiet", () => hands.jump(thread, this.element)));
     if (open) foot.append(button("Copy link", "quiet", () => this.copyLink(foot)));
     return foot;
   }
 
-  /** Where there is no clipboard, the link stands there to be copied. */
+  /** Without a clipboard the link is shown, to be copied by hand. */
   private async copyLink(foot: HTMLElement): Promise<void> {
     const { id, anchor } = this.thread;
     const link = linkTo(id, anchor.selector?.[0] ?? null);
@@ -120,7 +111,127 @@ export class Card {
   }
 }
 
-/** Small forms of a comment: to change it, to report it, to have it and its replies deleted. */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface CardComment {
+  hands: Hands;
+  thread: Thread;
+  comment: Comment;
+  /** Whether its thread is the open one. */
+  open: boolean;
+  /** Called with true while a form of the comment is open: its thread is not drawn anew then. */
+  hold(held: boolean): void;
+}
+
+/** A comment: its author, its time, its text, and the actions on it. */
+function commentItem(shown: CardComment): HTMLElement {
+  const { hands, comment, hold } = shown;
+  const sending = isSending(comment);
+  const erased = comment.text === null;
+  const head = erased ? el("div", { class: "who" }) : headOf(comment, sending);
+  const text = erased ? el("p", { class: "erased" }, "This comment was deleted.") : theirs(comment.text!);
+  const item = el("li", { class: "comment" }, head, text);
+  if (sending) return item;
+  let asked: HTMLElement | null = null;
+  const done = (): void => {
+    asked?.remove();
+    asked = null;
+    text.hidden = false;
+    hold(false);
+    head.querySelector("button")?.focus();
+  };
+  const ask = (form: HTMLElement): void => {
+    asked?.remove();
+    hold(true);
+    text.hidden = form instanceof HTMLFormElement; // the text is in the box
+    item.append((asked = form));
+    form.scrollIntoView({ block: "nearest" });
+  };
+  const more = buttons(moreOf(shown, ask, done));
+  if (more.length > 0) head.append(el("span", { class: "more" }, ...more));
+  const decided = hands.session.isOwner ? buttons(decisions(shown)) : [];
+  if (decided.length > 0) item.append(el("div", { class: "buttons decide" }, ...decided));
+  return item;
+}
+
+const EDITABLE_MS = 15 * 60_000;
+const KINDS = { visitor: null, owner: "Owner", agent: "Agent" } as const;
+
+function headOf({ by, created_at, edited_at, visibility }: Comment, sending: boolean): HTMLElement {
+  const kind = by && KINDS[by.kind];
+  const name = by?.name ?? "";
+  const time = el("time", { datetime: created_at, title: fullTime(created_at) }, ago(created_at));
+  return el(
+    "div",
+    { class: "who" },
+    el("bdi", { class: "name" }, name),
+    kind && kind !== name ? el("span", { class: "badge" }, kind) : null,
+    sending ? el("span", {}, "sending…") : time,
+    edited_at === null ? null : el("span", {}, "edited"),
+    visibility === "pending" ? el("span", { class: "badge waits" }, "awaiting approval") : null,
+  );
+}
+
+const isRoot = ({ thread, comment }: CardComment): boolean => comment.id === thread.id;
+
+/** Whether its author may still change it; the owner may change own comments at any time. */
+const isEditable = ({ comment }: CardComment): boolean =>
+  comment.mine && (comment.by?.kind === "owner" || Date.now() - Date.parse(comment.created_at) < EDITABLE_MS);
+
+interface Action {
+  label: string;
+  kind?: string;
+  press(this: void): unknown;
+}
+
+function decisions(shown: CardComment): Action[] {
+  const { hands, thread, comment, open } = shown;
+  const decision = (label: string, what: Decision): Action => ({
+    label,
+    async press() {
+      const wrong = await decide(hands.session, comment, what);
+      hands.say(wrong ?? `${label.replace(/e?$/, "ed")}`);
+    },
+  });
+  // An answer of the owner or an agent under a thread that waits is shown with it, and needs no decision of its own.
+  const waits = comment.visibility === "pending" && comment.by?.kind === "visitor";
+  const pending = waits ? [decision("Approve", "approve"), decision("Reject", "reject")] : [];
+  if (!open || !isRoot(shown)) return pending;
+  return [...pending, thread.status === "open" ? decision("Resolve", "resolve") : decision("Reopen", "reopen")];
+}
+
+/** The actions under "More", which are seldom wanted: for one's own comment and for those of others. */
+function moreOf(shown: CardComment, ask: (form: HTMLElement) => void, done: () => void): Action[] {
+  const { hands, thread, comment, open } = shown;
+  const { session, say } = hands;
+  if (!open || session.foreign) return [];
+  const asked = { hands, comment, done };
+  const list: Action[] = [];
+  const is_gap = comment.text === null;
+  if (is_gap && !(session.isOwner && isRoot(shown))) return []; // a deleted comment has no author, but the owner can delete its thread
+  if (session.canPost && isEditable(shown)) list.push({ label: "Edit", press: () => ask(editing(asked)) });
+  const replies = thread.comments.length - 1;
+  const takes_replies = session.isOwner && isRoot(shown) && replies > 0;
+  if (session.canPost && (comment.mine || session.isOwner)) {
+    const erase = async () => say((await remove(session, comment.id)) ?? "Deleted");
+    const press = () => (takes_replies ? ask(deleting(asked, plural(replies, "reply", "replies"))) : erase());
+    list.push({ label: "Delete", kind: "warns", press });
+  }
+  if (!comment.mine && !session.isOwner) list.push({ label: "Report", press: () => ask(reporting(asked)) });
+  return list;
+}
+
+const buttons = (list: readonly Action[]): HTMLButtonElement[] =>
+  list.map(({ label, kind = "quiet", press }) => button(label, kind, press));
+
+/** A small form under a comment: to change it, to report it, or to delete it with its replies. */
 interface Question {
   hands: Hands;
   comment: Comment;
@@ -164,7 +275,7 @@ function reporting({ hands: { say }, comment, done }: Question): HTMLElement {
   return el("div", { class: "form", role: "group", "aria-label": "Report this comment" }, reason, buttons);
 }
 
-/** Replies go with what they answer: that is asked first. */
+/** Asks before replies are deleted together with the comment that they answer. */
 function deleting({ hands: { session, say }, comment, done }: Question, replies: string): HTMLElement {
   async function go(): Promise<void> {
     const wrong = await remove(session, comment.id);
@@ -179,115 +290,4 @@ function deleting({ hands: { session, say }, comment, done }: Question, replies:
     el("p", {}, `This deletes the comment and ${replies}, for good.`),
     el("div", { class: "buttons" }, sure, button("Keep it", "plain", done)),
   );
-}
-
-/** One comment: who, when, what, and what may be done with it. */
-interface CardComment {
-  hands: Hands;
-  thread: Thread;
-  comment: Comment;
-  /** Whether its thread is the open one. */
-  open: boolean;
-  /** While a form of it is open, its thread is not drawn anew. */
-  hold(held: boolean): void;
-}
-
-const EDITABLE_MS = 15 * 60_000;
-const KINDS = { visitor: null, owner: "Owner", agent: "Agent" } as const;
-
-function headOf({ by, created_at, edited_at, visibility }: Comment, sending: boolean): HTMLElement {
-  const kind = by && KINDS[by.kind];
-  const name = by?.name ?? "";
-  const time = el("time", { datetime: created_at, title: fullTime(created_at) }, ago(created_at));
-  return el(
-    "div",
-    { class: "who" },
-    el("bdi", { class: "name" }, name),
-    kind && kind !== name ? el("span", { class: "badge" }, kind) : null,
-    sending ? el("span", {}, "sending…") : time,
-    edited_at === null ? null : el("span", {}, "edited"),
-    visibility === "pending" ? el("span", { class: "badge waits" }, "awaiting approval") : null,
-  );
-}
-
-const isRoot = ({ thread, comment }: CardComment): boolean => comment.id === thread.id;
-
-/** Whether its author may still change it: the owner may at any time what the owner wrote. */
-const isEditable = ({ comment }: CardComment): boolean =>
-  comment.mine && (comment.by?.kind === "owner" || Date.now() - Date.parse(comment.created_at) < EDITABLE_MS);
-
-interface Action {
-  label: string;
-  kind?: string;
-  press(this: void): unknown;
-}
-
-function decisions(shown: CardComment): Action[] {
-  const { hands, thread, comment, open } = shown;
-  const decision = (label: string, what: Decision): Action => ({
-    label,
-    async press() {
-      const wrong = await decide(hands.session, comment, what);
-      hands.say(wrong ?? `${label.replace(/e?$/, "ed")}`);
-    },
-  });
-  // What the owner or an agent said beneath a thread that waits is shown with it, and waits for nobody's decision.
-  const waits = comment.visibility === "pending" && comment.by?.kind === "visitor";
-  const pending = waits ? [decision("Approve", "approve"), decision("Reject", "reject")] : [];
-  if (!open || !isRoot(shown)) return pending;
-  return [...pending, thread.status === "open" ? decision("Resolve", "resolve") : decision("Reopen", "reopen")];
-}
-
-/** What is seldom wanted: of one's own comment, and of others'. */
-function moreOf(shown: CardComment, ask: (form: HTMLElement) => void, done: () => void): Action[] {
-  const { hands, thread, comment, open } = shown;
-  const { session, say } = hands;
-  if (!open || session.foreign) return [];
-  const asked = { hands, comment, done };
-  const list: Action[] = [];
-  const is_gap = comment.text === null;
-  if (is_gap && !(session.isOwner && isRoot(shown))) return []; // a gap is nobody's, but the thread is the owner's
-  if (session.canPost && isEditable(shown)) list.push({ label: "Edit", press: () => ask(editing(asked)) });
-  const replies = thread.comments.length - 1;
-  const takes_replies = session.isOwner && isRoot(shown) && replies > 0;
-  if (session.canPost && (comment.mine || session.isOwner)) {
-    const erase = async () => say((await remove(session, comment.id)) ?? "Deleted");
-    const press = () => (takes_replies ? ask(deleting(asked, plural(replies, "reply", "replies"))) : erase());
-    list.push({ label: "Delete", kind: "warns", press });
-  }
-  if (!comment.mine && !session.isOwner) list.push({ label: "Report", press: () => ask(reporting(asked)) });
-  return list;
-}
-
-const buttons = (list: readonly Action[]): HTMLButtonElement[] =>
-  list.map(({ label, kind = "quiet", press }) => button(label, kind, press));
-
-function commentItem(shown: CardComment): HTMLElement {
-  const { hands, comment, hold } = shown;
-  const sending = isSending(comment);
-  const erased = comment.text === null;
-  const head = erased ? el("div", { class: "who" }) : headOf(comment, sending);
-  const text = erased ? el("p", { class: "erased" }, "This comment was deleted.") : theirs(comment.text!);
-  const item = el("li", { class: "comment" }, head, text);
-  if (sending) return item;
-  let asked: HTMLElement | null = null;
-  const done = (): void => {
-    asked?.remove();
-    asked = null;
-    text.hidden = false;
-    hold(false);
-    head.querySelector("button")?.focus();
-  };
-  const ask = (form: HTMLElement): void => {
-    asked?.remove();
-    hold(true);
-    text.hidden = form instanceof HTMLFormElement; // it is in the box
-    item.append((asked = form));
-    form.scrollIntoView({ block: "nearest" });
-  };
-  const more = buttons(moreOf(shown, ask, done));
-  if (more.length > 0) head.append(el("span", { class: "more" }, ...more));
-  const decided = hands.session.isOwner ? buttons(decisions(shown)) : [];
-  if (decided.length > 0) item.append(el("div", { class: "buttons decide" }, ...decided));
-  return item;
 }

@@ -8,7 +8,7 @@ import type { Hands } from "./hands.ts";
 interface Composed {
   thread_id: string | null;
   quote: Quote | null;
-  /** Of the part of the page that it is about. */
+  /** The name of the part of the page that the comment is about. */
   element?: string | null;
   hint?: string;
   /** Once it is there. */
@@ -18,7 +18,7 @@ interface Composed {
 
 const LONGEST = 4000;
 
-/** Of a passage that is commented on anew, the draft is known by the passage. */
+/** The key of a draft. A new thread has no id yet, so its draft is known by the passage. */
 const draftKey = ({ thread_id, quote, element }: Composed): string =>
   thread_id ?? (quote ? `passage ${quote.exact}` : element ? `part ${element}` : "page");
 

@@ -1,4 +1,4 @@
-/** What the parts of the panel may do to the rest. */
+/** The calls that the parts of the panel may make to the rest of the widget. */
 import type { Thread } from "../../types.ts";
 import type { Place } from "../page/places.ts";
 import type { Sending } from "../sending.ts";
@@ -7,7 +7,7 @@ import type { Session } from "../session.ts";
 export interface Hands {
   session: Session;
   sending: Sending;
-  /** Where a thread's passage is on the page; null where it is not. */
+  /** The place of a thread's passage on the page; null if it is not there. */
   placeOf(thread: Thread): Place | null;
   /** Once it is known where each thread is. */
   found(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The drawer, on narrow screens the sheet, in which threads are read and written. */
+/** The panel in which threads are read and written: a drawer, on narrow screens a sheet. */
 import type { Thread } from "../../types.ts";
 import { COMMENTS } from "../call.ts";
 import { button, el, icon, theirLanguage } from "../dom.ts";
@@ -16,17 +16,17 @@ const CROSS = "M4 4l8 8M12 4l-8 8";
 interface PanelParts {
   hands: Hands;
   opened(): void;
-  /** Opened or closed, another thread, a passage to comment on or none. */
+  /** Called when the panel opens or closes, and when its thread or passage changes. */
   changed(): void;
-  /** While it had the focus, which goes where it came from; with the passage that was not commented on after all. */
+  /** Called when the panel closes with the focus inside, with the passage that got no comment after all. */
   closed(passage: Passage | null): void;
 }
 
 export class Panel {
   readonly element: HTMLElement;
-  /** Of the open thread. */
+  /** The id of the open thread. */
   active: string | null = null;
-  /** What is commented on anew. */
+  /** The passage that a new comment is about. */
   passage: Passage | null = null;
   private readonly notice = el("p", { class: "notice", hidden: true });
   private readonly gate = el("div", { class: "gate" });
@@ -71,7 +71,7 @@ export class Panel {
   close(): void {
     if (!this.isOpen) return;
     const { passage } = this;
-    // Before its box goes, and the focus with it.
+    // Asked before the box goes, and the focus with it.
     const had_focus = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
     this.endPassage();
     this.active = null;
@@ -81,7 +81,7 @@ export class Panel {
     if (had_focus) this.parts.closed(passage);
   }
 
-  /** Opened, or drawn anew. */
+  /** Opens the panel, or draws it anew if it is open. */
   private now(): void {
     if (this.isOpen) this.parts.changed();
     else this.open();
@@ -96,7 +96,7 @@ export class Panel {
     else card?.element.scrollIntoView({ block: "nearest" });
   }
 
-  /** Time goes on where nothing else is new. */
+  /** Brings the times up to date. */
   tick(): void {
     for (const time of this.element.querySelectorAll("time")) time.textContent = ago(time.dateTime);
   }
@@ -107,7 +107,7 @@ export class Panel {
     (box ?? this.element.querySelector("button"))?.focus();
   }
 
-  /** A comment on this passage: its box has the focus. */
+  /** Begins a comment on this passage; its box gets the focus. */
   compose(passage: Passage): void {
     this.passage = passage;
     this.active = null;
@@ -136,7 +136,7 @@ export class Panel {
     this.start.replaceChildren();
   }
 
-  /** `threads` in reading order. Of what nobody sees nothing is made: a page can have 500. */
+  /** Draws the panel if it is open: a page can have 500 threads. `threads` are in reading order. */
   draw(threads: readonly Thread[]): void {
     if (!this.isOpen) return;
     const { session } = this.parts.hands;
@@ -189,7 +189,7 @@ export class Panel {
     threads.forEach((thread, at) => {
       const card = this.cardOf(thread);
       card.update(thread, thread.id === this.active);
-      // What stands right is not moved: it would lose the focus.
+      // A card that is in its place already is not moved: it would lose the focus.
       if (this.list.children[at] !== card.element) this.list.insertBefore(card.element, this.list.children[at] ?? null);
     });
   }
@@ -214,7 +214,7 @@ export class Panel {
   }
 }
 
-/** As whom one writes here: another name, a copy of what one wrote, and the end of it. */
+/** The name under which the reader writes, with the ways to change it, to get a copy of all own comments and to erase them. */
 class Me {
   readonly element = el("div", { class: "me" });
   private drawn = "";
@@ -237,7 +237,7 @@ class Me {
     return [said, button("Rename", "quiet", () => this.ask(name)), more];
   }
 
-  /** What was there before a form of it. */
+  /** Shows the name again after a form has taken its place. */
   private again(): void {
     this.drawn = "";
     this.update();
@@ -284,7 +284,7 @@ class Me {
   }
 }
 
-/** Asks for what guards the comments; the page itself is open. */
+/** Asks for the passcode of the comments; the page itself is open. */
 function passcodeForm(session: Session): Form {
   const made = form({ label: "Passcode", submit: "Enter", line: "password", send: (text) => enter(session, text) });
   made.element.prepend(

@@ -1,4 +1,4 @@
-/** What has just been done, in words, and for a while the way back. */
+/** A sentence about what was just done and, for a while, the way back. */
 import { button, el } from "../dom.ts";
 
 const UNDO_MS = 10_000;

@@ -16,7 +16,7 @@ function themed(css: string): string {
 
 const own = (css: string): string => compactCss(css).replace(/--(?!svc-)(?=[a-z])/g, "--svc-");
 
-/** Those tokens alone that the launcher uses: its weight is every reader's. */
+/** Keeps only the tokens that the launcher uses: every reader of a page pays for its size. */
 const used = tokens.replace(/(--[\w-]+):[^;]*;/g, (all, name) => (launcher.includes(`var(${name})`) ? all : ""));
 
 export const loaderCss = (): string => own(themed(used) + launcher);

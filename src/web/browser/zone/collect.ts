@@ -25,7 +25,7 @@ export interface Found {
 export interface Collected {
   /** In the order of their paths. */
   files: Found[];
-  /** What is never published and may surprise: a folder, with its slash, stands for all below it. */
+  /** Paths that are never published, which may surprise. A folder, with its slash, means everything below it. */
   secrets: string[];
   /** The text of each `.svcignore`, by the folder that it lies in. */
   rules: Map<string, File>;
@@ -38,7 +38,7 @@ export interface Collected {
 /** Fifty times what a server takes unless told otherwise: the wrong folder, and a walk of it might never end. */
 export const MOST_FOUND = 10_000;
 
-/** What a person can mend, in a sentence. */
+/** A problem that a person can solve, in a sentence. */
 export class Unusable extends Error {
   override readonly name = "Unusable";
 }
@@ -152,7 +152,7 @@ export async function collect(given: readonly Given[], signal: AbortSignal): Pro
   return walk;
 }
 
-/** What lies in a folder of it, as if that had been given: its own `.svcignore` counts, too. */
+/** The files inside one folder, as if that folder had been given: its own `.svcignore` counts, too. */
 export async function within(collected: Collected, folder: string): Promise<Collected> {
   const inside = `${folder}/`;
   const ignored = await rulesOf(collected, folder);

@@ -5,7 +5,7 @@ import { type Answer, MOST_REMEDIES, type Remedy, remedyOf, SIGNED_OUT } from ".
 import { freshToken, type Setup } from "./setup.ts";
 import { proved } from "./worker-calls.ts";
 
-/** Where it goes: a site of the account, one of this browser, or a new one. */
+/** The target of a deploy: a site of the account, one of this browser, or a new one. */
 export type Target = { kind: "new" } | { kind: "owned"; site_id: string } | { kind: "local"; site: LocalSite };
 
 interface Delivery {
@@ -13,7 +13,7 @@ interface Delivery {
   target: Target;
   /** The same for each try of one drop: an answer that got lost makes no second site. */
   key: string;
-  /** Whoever is signed in publishes without their account all the same. */
+  /** True if somebody who is signed in publishes without their account all the same. */
   without_account: boolean;
   signal: AbortSignal;
   /** Each is told once. */
@@ -110,8 +110,8 @@ export async function renewToken(setup: Setup, signal: AbortSignal): Promise<boo
   return setup.csrf !== null;
 }
 
-/** What a site of this browser serves now, so that a deploy of the same can be told from a new version; or the refusal
- *  of its token. */
+/** The version that a site of this browser serves now. With it a deploy of the same files is distinguished from a new
+ *  version. Null if the server refuses the site's token. */
 export async function liveVersion({ site_id, manage_token }: LocalSite, signal: AbortSignal): Promise<string | null> {
   const response = await fetch(`/sites/${site_id}?limit=1`, {
     headers: { accept: "application/json", authorization: `Bearer ${manage_token}` },
@@ -154,7 +154,7 @@ function answerOf(xhr: XMLHttpRequest): Answer {
   };
 }
 
-/** What the server answered; null where no answer came. Throws where `signal` ended it. */
+/** Returns the server's answer; null if none came. Throws if `signal` ended it. */
 function upload({ url, headers, body, signal, progress, sent }: Upload): Promise<Answer | null> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();

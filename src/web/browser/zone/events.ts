@@ -56,8 +56,8 @@ export function hearPickers(zone: HTMLElement, begin: Begin): void {
   }
 }
 
-/** What browsers hand over, as trees of files and folders: drops, pickers, pastes. What a drop holds is gone when its
- *  event is over, so entries are taken from it at once and read later. */
+/** Files from the browser's drops, pickers and pastes, as trees of files and folders. The content of a drop is gone
+ *  when its event is over, so its entries are taken at once and read later. */
 const named = (file: File): Given => ({ name: file.name, file: async () => file });
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>

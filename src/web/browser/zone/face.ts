@@ -1,4 +1,4 @@
-/** What the zone shows in each of its states. It decides nothing. */
+/** The zone as it looks in each of its states. It decides nothing. */
 import { button, code, el, icon } from "./dom.ts";
 import type { Offer, Trouble } from "./refusals.ts";
 import { size } from "./words.ts";
@@ -104,7 +104,7 @@ export class Face {
     this.#content.replaceChildren(...children.filter((child) => child !== null));
   }
 
-  /** What a drop makes, with a button that leaves it at that; null for what it makes at first. */
+  /** Says what a drop makes and shows the button that ends this choice; null brings back the words of the beginning. */
   name(words: string | null): void {
     this.#title_words = words;
     this.#region.setAttribute("aria-label", words ?? this.#region_name);

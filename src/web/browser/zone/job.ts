@@ -11,7 +11,7 @@ import { count } from "../wording.ts";
 import { size } from "./words.ts";
 import { asItIs, packed } from "./worker-calls.ts";
 
-/** What was given: files and folders, or a text. */
+/** The source of a deploy: files and folders, or a text. */
 export type Source = { given: readonly Given[] } | { text: string };
 
 export interface Job {
@@ -19,7 +19,7 @@ export interface Job {
   target: Target;
   key: string;
   without_account: boolean;
-  /** What was live before the first try; undefined before it was asked for. */
+  /** The version that was live before the first try; undefined before it was asked for. */
   live_before: string | null | undefined;
   left_out: readonly string[];
   zip: Blob | null;
@@ -30,11 +30,11 @@ export interface Job {
   signed_out: boolean;
   /** No answer came to one of its tries: the server may have taken it. */
   lost: boolean;
-  /** Where the focus was. */
+  /** The element that had the focus. */
   from: Element | null;
 }
 
-/** What keeps it from being sent, in an alert. */
+/** Keeps a drop from being sent; the alert shows the trouble. */
 class Stopped extends Error {
   constructor(readonly trouble: Trouble) {
     super(trouble.sentence);
@@ -45,7 +45,7 @@ const stopAt = (trouble: Trouble | null): void => {
   if (trouble) throw new Stopped({ ...trouble, offers: ["start_over"] });
 };
 
-/** What asking and telling takes. */
+/** The face, the setup and the steps that questions and progress use. */
 interface Stage {
   face: Face;
   setup: Setup;
@@ -158,7 +158,7 @@ async function zipped(job: Job, { stage, setup }: Stage, files: readonly Found[]
   return packed(setup.worker, files, job.controller.signal, () => stage("Zipping"));
 }
 
-/** What went wrong with the files themselves. */
+/** The trouble with the files themselves; null for any other error. */
 export const troubleWithFiles = (error: unknown): Trouble | null => {
   if (error instanceof Stopped) return error.trouble;
   return error instanceof Unusable ? { sentence: error.message, offers: ["start_over"] } : null;

@@ -1,4 +1,4 @@
-/** What happens to a drop, from its files to its receipt: idle → asking → working → done, or failed and tried again. */
+/** The course of a drop, from its files to its receipt: idle → asking → working → done, or failed and tried again. */
 import { deliver, liveVersion, renewToken, withAccount } from "./deliver.ts";
 import type { Face } from "./face.ts";
 import { type Job, type Source, troubleWithFiles, zipOf } from "./job.ts";
@@ -208,7 +208,7 @@ export class Machine {
     await this.#run(job);
   }
 
-  /** Whoever was signed in never publishes without their account by trying again. */
+  /** Somebody who was signed in never publishes without their account by trying again. */
   async #signedInAgain(job: Job): Promise<boolean> {
     try {
       const renewed = await renewToken(this.parts.setup, job.controller.signal);

@@ -1,4 +1,4 @@
-/** What asks before it is sent (WEB 4.3), and what is refused before it is sent (WEB 4.2). */
+/** The questions before a drop is sent (WEB 4.3), and the refusals before it is sent (WEB 4.2). */
 import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
 import type { Trouble } from "./refusals.ts";
@@ -40,7 +40,7 @@ export function nothingIn({ files, empty }: Collected): Trouble | null {
   };
 }
 
-/** What no upload would change. */
+/** A limit that is passed, which no upload would change. */
 export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: Limits): Trouble | null {
   if (more || files.length > max_files) {
     const there = more ? `more than ${count(MOST_FOUND, "file")}` : count(files.length, "file");

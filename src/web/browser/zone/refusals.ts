@@ -1,20 +1,20 @@
-/** What an answer means to whoever publishes (WEB 4.5): what is tried again unseen, what the alert says, and what it
- *  offers. */
+/** The meaning of an answer for the person who publishes (WEB 4.5): what is tried again unseen, what the alert says,
+ *  and what it offers. */
 
-/** What an alert says. */
+/** The content of an alert. */
 export interface Trouble {
   sentence: string;
   /** More of it, a line each. */
   lines?: string[];
   files?: { path: string; bytes: number }[];
-  /** None where nothing that is done here would help. */
+  /** The buttons of the alert; missing if nothing on this page would help. */
   offers?: Offer[];
   /** "Try again" waits so long. */
   wait_s?: number;
 }
 export type Offer = "try_again" | "start_over" | "sign_in" | "without_account" | "reload";
 
-/** What came back; null where nothing did. */
+/** The server's answer. */
 export interface Answer {
   status: number;
   /** The JSON object, or an empty one. */
@@ -24,7 +24,7 @@ export interface Answer {
   retry_after: number | null;
 }
 
-/** What the page does about an answer before it troubles anybody. */
+/** The steps that the page takes by itself before it shows an alert. */
 export type Remedy = "proof" | "token" | "wait";
 /** How often each may be tried for one press of a button. */
 export const MOST_REMEDIES: Readonly<Record<Remedy, number>> = { proof: 3, token: 1, wait: 3 };
@@ -62,10 +62,10 @@ function said({ body }: Answer): Trouble {
   };
 }
 
-/** What a page knows without asking, where its session has ended. */
+/** The answer that a page gives itself when its session has ended. */
 export const SIGNED_OUT: Answer = { status: 401, body: {}, request_id: null, retry_after: null };
 
-/** Who publishes, and what. */
+/** The person who publishes, and the kind of deploy. */
 interface Publisher {
   signed_in: boolean;
   new_site: boolean;

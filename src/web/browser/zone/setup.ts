@@ -1,4 +1,4 @@
-/** What the page tells the script: limits, addresses and proofs come from the server with each page. */
+/** The values that the page gives the script: limits, addresses and proofs come from the server with each page. */
 import type { Limits } from "./questions.ts";
 import { Unreachable } from "./worker-calls.ts";
 

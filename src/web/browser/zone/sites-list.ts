@@ -5,7 +5,7 @@ import { bringBack, forgetSite, keepLocalSites, type LocalSite, localSites } fro
 import { count } from "../wording.ts";
 import { day } from "./words.ts";
 
-/** What the zone does for the list. */
+/** The calls that the list makes to the zone. */
 interface Hands {
   update(site: LocalSite): void;
   say(words: string, ...more: Node[]): void;
@@ -89,7 +89,7 @@ export class SitesList extends HTMLElement {
       this.hands?.say(`${slug} is on the list again.`);
       this.querySelector<HTMLElement>(`[data-site="${site_id}"] button:last-child`)?.focus();
     });
-    // Whatever was said since stays.
+    // A sentence that was said since then stays.
     const over = setTimeout(() => undo.isConnected && this.#end(undo), UNDO_MS);
     this.hands?.say(`${slug} is forgotten here; the site stays. `, undo);
     undo.focus();

@@ -57,7 +57,7 @@ export async function openAsOwner(ctx: Ctx): Promise<Response> {
   }
 }
 
-/** What the buttons of a list of comments do: each leads back to the same list (WEB 7). */
+/** The decisions on a list of comments. Each leads back to the same list (WEB 7). */
 const DONE: Record<Decision, string> = {
   approve: "approved",
   reject: "rejected",

@@ -7,7 +7,7 @@ import { count, figure } from "../../browser/wording.ts";
 import { ago, isolated } from "../../words.ts";
 import { commentsPath, placeHref } from "./lists.ts";
 
-/** What the buttons of a list do. */
+/** The buttons of a list of comments. */
 export const DECISIONS = {
   approve: "Approve",
   reject: "Reject",
@@ -57,7 +57,7 @@ export const reportsOf = (reports: readonly Report[], now: number): Html | false
 
 type ShownComment = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & {
   edited_at?: string | null;
-  /** That it is a reply, where that is not seen by its place. */
+  /** Says that it is a reply, if its place does not show that. */
   reply?: boolean;
 };
 

@@ -29,7 +29,7 @@ import { passage, threadItem, whereLine } from "./thread.ts";
 
 const PER_PAGE = 20;
 
-/** Of a form of the page that was refused. */
+/** A form of the page that was refused. */
 interface Refused {
   refusal: Refusal;
   sent: URLSearchParams;
@@ -214,7 +214,7 @@ interface Settings {
   site: Site;
   settings: CommentSettings;
   here: Place;
-  /** What the form held that was refused. */
+  /** The values of the form that was refused. */
   sent: URLSearchParams | undefined;
   refusal: Refusal | undefined;
 }

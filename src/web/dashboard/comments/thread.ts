@@ -36,8 +36,8 @@ export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, car
 export const passage = ({ quote }: Pick<StoredThread, "quote">): Html | false =>
   quote !== null && html`<blockquote class="passage" dir="auto">${quote.exact}</blockquote>`;
 
-/** What waits can be approved, but for what waits with its root alone; all can go. An erased one is a gap that nothing is
- *  decided of. */
+/** The decisions on a comment. One that waits can be approved, unless it waits only with its root; each can be deleted.
+ *  An erased comment is a gap and has no decisions. */
 function decisionsOf({ text, visibility, by }: StoredComment): Decision[] {
   if (text === null) return [];
   if (by?.kind !== "visitor") return ["delete"];

@@ -1,4 +1,5 @@
-/** What owners decide and read, on the site's host by their cookie and on the API's by a session or a manage_token. */
+/** Threads, the queue and the history of comments for their site's owner: on the site's host by a cookie, on the API's by a
+ *  session or a manage_token (COMMENTS 2). */
 
 import { Refusal } from "../base/errors.ts";
 import { newNoteEventId } from "../base/tokens.ts";
@@ -57,13 +58,13 @@ function noteIn(members: Readonly<Record<string, unknown>>): string | null {
   });
 }
 
-/** The thread as it is then. */
+/** Answers with the thread as it is after the decision. */
 async function decide(asked: SiteNotes, request: Request, id: string, action: Action, by: Author) {
   const note = noteIn(await readMembers(request));
   return ownThread(asked, await decideOn(asked, { id, action, by, note }));
 }
 
-/** Throws 404 where the site has no such comment, or none at all for now, and 403 where it is frozen. */
+/** Throws 404 if the site has no such comment or its comments are off, and 403 if it is frozen. */
 async function decideOn(
   { parts, site }: SiteNotes,
   decision: Pick<CommentDecision, "id" | "action" | "by" | "note">,
@@ -83,7 +84,7 @@ export const moderation =
     return answer(ctx, await decide(ctx, ctx.request, commentId(ctx), action, ctx.by), PRIVATE);
   };
 
-/** Throws 404 where the site has none of this id. */
+/** Throws 404 if the site has no comment with this id. */
 async function historyOf({ parts, site }: SiteNotes, id: string) {
   const { notes } = parts.store;
   const events = await notes.history(site.site_id, id);
@@ -91,12 +92,10 @@ async function historyOf({ parts, site }: SiteNotes, id: string) {
   return events;
 }
 
-/** Threads as their owner reads and decides them on the API's host (COMMENTS 2). */
-
 const PAGE = 50;
 const STATUSES: readonly Status[] = ["open", "resolved"];
 
-/** Of a page that is gone its threads are read under its old address. */
+/** The threads of a page that is gone are read under its old address. */
 async function askedPage({ parts, site, query }: OwnerCtx): Promise<string | null> {
   const page = query.get("page");
   if (page === null || page === "") return null;
@@ -132,7 +131,8 @@ export const deciding = (action: Action) => (ctx: OwnerCtx) =>
 export const decideAsOwner = (asked: SiteNotes, id: string, action: Action, note: string | null) =>
   decideOn(asked, { id, action, note, by: ownerOf(asked.parts.keys, asked.site) });
 
-/** The first one of a thread goes with its replies. `revs`: throws 412 `changed` where it is none of them. */
+/** Removes a comment; the first one of a thread takes its replies with it. Throws 412 `changed` if the comment has none of
+ *  the entity tags `revs`. */
 export function removeAsOwner(
   { parts, site }: SiteNotes,
   id: string,

@@ -1,4 +1,4 @@
-/** What lets others act for the owner, made on the API's host: a code for one browser, tokens for agents (COMMENTS 2). */
+/** Credentials that the owner makes on the API's host for others: a code for one browser, tokens for agents (COMMENTS 2). */
 import { Refusal } from "../base/errors.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { AgentToken, AgentScope } from "../store/notes.ts";
@@ -13,7 +13,7 @@ const SCOPES: readonly AgentScope[] = ["read", "reply", "resolve", "see_pending"
 const MOST_DAYS = 90;
 const LONGEST_NAME = 40;
 
-/** Whoever has it is the owner on the site's host, once. */
+/** Makes a code that signs one browser in as the owner on the site's host, once. */
 export async function ownerCode({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">) {
   const code = newToken("svc_owner_");
   const expires_at = parts.now() + CODE_MS;
@@ -56,7 +56,7 @@ const tokenJson = ({ token_id, name, scopes, created_at, last_used_at, expires_a
   expires_at: new Date(expires_at).toISOString(),
 });
 
-/** The token is in this answer and nowhere else. */
+/** This answer alone has the token: the store keeps only its hash. */
 export async function makeToken({ parts, site, by, request }: OwnerCtx) {
   const members = await readMembers(request);
   const token = newToken("fau_");

@@ -34,8 +34,8 @@ function modeIn({ mode }: Members): CommentsMode {
 
 const ofStandardWebhooks = /^whsec_(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Whether what a host says of itself is an address of the internet. What a name resolves to is looked at at each
- *  delivery. `allowed`: networks of the operator's own; their names are known to them alone. */
+/** True if the host is an address on the internet or may be the name of one: each delivery checks the addresses of a name
+ *  again. `allowed`: the operator's own networks, whose names only the operator knows. */
 function mayCall(hostname: string, allowed: readonly string[] | null): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, "$1");
   return isIP(address) === 0 ? allowed !== null || hostKind(hostname) === "public" : callable(allowed)(address);
@@ -99,7 +99,7 @@ const noCookies = {
   fix_recipe: "Serve the sites over https: give the server a certificate, or put it behind a proxy that has one.",
 };
 
-/** A mode that cannot be entered changes nothing. `members`: as the body of `PATCH settings` has them. */
+/** Changes all that `members`, the body of `PATCH settings`, asks for, or nothing. */
 export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">, members: Members) {
   const change = await changeIn({ parts, site }, members);
   const { settings } = await parts.store.notes.configure(site.site_id, by, change);

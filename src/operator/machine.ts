@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, type Stats, statSync } 
 import { dirname, join, resolve } from "node:path";
 import { humanSize } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
-import { diskUse, freeBytes, hasRoomFor } from "../store/operations.ts";
+import { diskRoom } from "../store/operations.ts";
 import { type Finding, type Patient, worst } from "./finding.ts";
 
 const WAYS = "make room, or give the server a larger disk (svc-server sites tells who takes how much)";
@@ -11,9 +11,9 @@ const WAYS = "make room, or give the server a larger disk (svc-server sites tell
 /** Whether the disk has room for deploys. */
 export function disk({ config }: Patient): Finding {
   const folder = nearestThere(config.data_dir);
-  const use = Math.floor(diskUse(folder));
-  const state = `${humanSize(freeBytes(folder))} are free at ${folder}, and ${use} % of its bytes or inodes are in use`;
-  if (!hasRoomFor(folder, config.max_bytes, config.max_files)) {
+  const use = Math.floor(diskRoom.use(folder));
+  const state = `${humanSize(diskRoom.freeBytes(folder))} are free at ${folder}, and ${use} % of its bytes or inodes are in use`;
+  if (!diskRoom.hasRoomFor(folder, config.max_bytes, config.max_files)) {
     return { status: "fail", message: `${state}: deploys are refused (507). Sites stay online; ${WAYS}.` };
   }
   if (config.disk_high !== null && use >= config.disk_high) {

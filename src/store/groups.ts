@@ -2,7 +2,7 @@
  *  row says whether the writer thread runs it; there is no other list. */
 import { readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
-import { diskUse, freeBytes, hasRoomFor } from "./disk/room.ts";
+import { diskRoom } from "./disk/room.ts";
 import { NOTES } from "./notes/index.ts";
 import { OUTBOX } from "./notes/outbox.ts";
 import { type Backend, bind, type Bound } from "./operation.ts";
@@ -76,9 +76,9 @@ export function storeOn(
     ...bind(OWN, backend, via("store")),
     generation: data.generation,
     blobs: readBlobs(data_dir),
-    hasRoomFor: (...upload) => hasRoomFor(data_dir, ...upload),
-    diskUse: () => diskUse(data_dir),
-    freeBytes: () => freeBytes(data_dir),
+    hasRoomFor: (...upload) => diskRoom.hasRoomFor(data_dir, ...upload),
+    diskUse: () => diskRoom.use(data_dir),
+    freeBytes: () => diskRoom.freeBytes(data_dir),
     figures: openFigures(data_dir),
     close: async () => data.close(),
   };

@@ -3,7 +3,7 @@
 import type { Site } from "../base/types.ts";
 import { audit } from "./audit.ts";
 import { answering, change, type Op, read, statement } from "./operation.ts";
-import { removeSite, siteById } from "./sites.ts";
+import { siteRows } from "./sites.ts";
 
 /** A site that waits for an operator to clear it. */
 export interface Quarantined {
@@ -86,13 +86,13 @@ function* changed(act: SiteAct, at: string): Op<boolean> {
   const { action, site_id } = act;
   if (action === "disable") return (yield* disable.run(site_id, act.reason)).changes > 0;
   if (action !== "delete") return (yield* UPDATES[action].run(site_id)).changes > 0;
-  yield* removeSite(site_id, "deleted", at);
+  yield* siteRows.remove(site_id, "deleted", at);
   return true;
 }
 
 /** The site as it was; null if there was nothing to change, and then nothing is written down either. */
 function* carryOut(act: SiteAct, at: string): Op<Site | null> {
-  const site = yield* siteById.get(act.site_id);
+  const site = yield* siteRows.byId.get(act.site_id);
   if (site === null || !(yield* changed(act, at))) return null;
   yield* audit({ at, actor: "operator", ...act });
   return site;

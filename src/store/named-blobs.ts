@@ -33,17 +33,23 @@ async function* pages(db: Db, rows: Statement<BlobRow>): AsyncGenerator<BlobRow[
 }
 
 /** All blobs that versions name, ascending by `blob_no`. */
-export const blobPages = (db: Db): AsyncGenerator<BlobRow[]> => pages(db, named);
+const blobPages = (db: Db): AsyncGenerator<BlobRow[]> => pages(db, named);
 
 /** The next `count` of these blobs past `blob_no`. */
-export const blobsAfter = (db: Db, blob_no: number, count: number): Promise<BlobRow[]> =>
-  db.read(named.all(blob_no, count));
+const blobsAfter = (db: Db, blob_no: number, count: number): Promise<BlobRow[]> => db.read(named.all(blob_no, count));
 
 /** Start-up check S6: blobs that live versions name and that are not there. Serving goes on meanwhile. */
-export async function missingBlobs(db: Db, isThere: (blob: BlobRow) => Promise<boolean>): Promise<string[]> {
+async function missingBlobs(db: Db, isThere: (blob: BlobRow) => Promise<boolean>): Promise<string[]> {
   const missing: string[] = [];
   for await (const page of pages(db, namedByLive)) {
     for (const blob of page) if (!(await isThere(blob))) missing.push(blob.sha256);
   }
   return missing;
 }
+
+/** Blobs that stored versions name. */
+export const namedBlobs = {
+  pages: blobPages,
+  after: blobsAfter,
+  missing: missingBlobs,
+};

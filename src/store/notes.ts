@@ -1,5 +1,4 @@
-/** The nouns of comments as the store keeps them: threads and what is written in them, people, settings, and what is
- *  decided. Every `…_at` is ISO 8601 unless it says otherwise. */
+/** The nouns of comments as the store keeps them: threads and their comments, people, settings and decisions. Every `…_at` is ISO 8601 unless it says otherwise. */
 import type { CommentsMode } from "../base/types.ts";
 
 export type AuthorKind = "visitor" | "owner" | "agent";
@@ -10,7 +9,7 @@ export type Status = "open" | "resolved";
 export type Carried = "exact" | "edited" | "lost";
 
 export interface Author {
-  /** `p_…`, of an agent `a_…`. */
+  /** `p_…`; an agent has `a_…`. */
   id: string;
   name: string;
   kind: AuthorKind;
@@ -30,7 +29,8 @@ export interface QuotePlace {
   end: number;
 }
 
-/** The one who looks. A visitor sees what waits of their own; the owner, and an agent that may, sees all that waits. */
+/** The reader of a thread. A visitor also sees their own comments that wait; the owner, and an agent with that scope, sees
+ *  all that wait. */
 export type Viewpoint = { kind: "public" } | { kind: "visitor"; person_id: string } | { kind: "owner" };
 
 export interface StoredComment {
@@ -71,14 +71,6 @@ export interface StoredThread {
   comments: StoredComment[];
 }
 
-export interface View {
-  /** A number for all that this viewpoint sees there: equal while nothing of it has changed, larger afterwards. */
-  stamp: number;
-  threads: StoredThread[];
-  /** Threads, and what was answered in them, that it saw before and sees no more. */
-  gone: string[];
-}
-
 /** An item of a feed: a comment that everybody may see, with what its annotation says of its thread. */
 export interface PublicComment {
   id: string;
@@ -99,32 +91,6 @@ export interface PublicComment {
   replies: number;
 }
 
-export interface Feed {
-  total: number;
-  /** The time of the newest change; null if the feed is empty. */
-  modified_at: string | null;
-  /** Oldest first. */
-  items: PublicComment[];
-}
-
-export interface ThreadList {
-  threads: StoredThread[];
-  /** For `after`; null at the end. */
-  next: number | null;
-}
-
-export interface AskedThreads {
-  /** Null means all pages. */
-  page: string | null;
-  /** Null means both. */
-  status: Status | null;
-  /** Changed at this time or later. */
-  since: string | null;
-  after: number | null;
-  /** At most so many, newest first. */
-  limit: number;
-}
-
 export type QueueState = "pending" | "reported" | "rejected";
 export type ReportReason = "spam" | "abuse" | "privacy" | "other";
 
@@ -137,11 +103,6 @@ export interface QueueItem {
   created_at: string;
   visibility: Visibility;
   reports: { reason: ReportReason; text: string | null; created_at: string }[];
-}
-
-export interface Queue {
-  items: QueueItem[];
-  next: number | null;
 }
 
 /** Threads that are open and resolved, and comments in each queue. */
@@ -161,7 +122,7 @@ export interface CommentSettings {
   /** The mode that they had when they were last on; null if they never were. */
   last_mode: Exclude<CommentsMode, "off"> | null;
   passcode_hash: string | null;
-  /** Grants of an older one are void. */
+  /** Grants of an older epoch are void. */
   passcode_epoch: number;
   webhook: Webhook | null;
 }
@@ -229,23 +190,6 @@ export interface Writing {
   visibility: "public" | "pending";
 }
 
-export interface NewThread extends Writing {
-  page: string;
-  version_id: string;
-  version_created_at: string;
-  quote: Quote | null;
-  element: string | null;
-  carried: Carried | null;
-  place: QuotePlace | null;
-}
-
-export interface NewReply extends Writing {
-  /** The id of any comment of the thread. */
-  thread_id: string;
-  /** Throws `unknown_thread` if this viewpoint may not see the thread. */
-  as: Viewpoint;
-}
-
 /** `repeated`: it was there already. */
 export interface Written {
   thread: StoredThread;
@@ -257,32 +201,6 @@ export interface Written {
 export interface FoundComment {
   thread: StoredThread;
   comment: StoredComment;
-}
-
-/** `deleted`: strangers saw it once, and it is gone. Null if there is none, or none that the viewpoint may see. */
-export type Lookup = FoundComment | "deleted" | null;
-
-export interface Edit {
-  site_id: string;
-  id: string;
-  by: Pick<Author, "id" | "kind">;
-  text: string;
-  /** The entity tags that were sent; null means any. Throws `changed` if the comment has none of them. */
-  revs: readonly string[] | null;
-  /** Written before this (ISO 8601), a visitor's cannot be changed any more; throws `edit_window_over`. */
-  written_after: string;
-  /** A public comment goes back to wait. */
-  waits: boolean;
-}
-
-export interface Removal {
-  site_id: string;
-  id: string;
-  by: Author;
-  /** As of an edit. */
-  revs: readonly string[] | null;
-  /** The id of its line in the history, if the owner removes it. */
-  event_id: string;
 }
 
 export type Action = "approve" | "reject" | "resolve" | "reopen";

@@ -5,7 +5,7 @@ import { AUDIT } from "./audit.ts";
 import { backUp } from "./backup/index.ts";
 import { verifyAll } from "./backup/verify.ts";
 import { openFigures } from "./disk/figures.ts";
-import { refuseHalfRestored, refuseLost } from "./disk/refuse-start.ts";
+import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";
 import { MODERATION } from "./moderation.ts";
 import { bind, type Bound } from "./operation.ts";
 import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-accounts.ts";
@@ -13,12 +13,11 @@ import { REPORT_CLOSING, REPORTS, type Reports } from "./reports.ts";
 import { SITES, type Sites } from "./sites.ts";
 import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
-import { DataDirInUse, prepareDataDir } from "./sqlite/prepare.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 
-export { restoreFrom } from "./backup/restore.ts";
-export { diskUse, freeBytes, hasRoomFor } from "./disk/room.ts";
+export { restoreFrom } from "./backup/index.ts";
+export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 const { serverAddress } = UPKEEP;

@@ -6,10 +6,10 @@ import type { Site } from "../base/types.ts";
 import { accountSites, type AskedSites, type SitePlace } from "./account-sites.ts";
 import { audit } from "./audit.ts";
 import { change, type Op, read, statement, steps, write } from "./operation.ts";
-import { refuseUnlessHeld, type SignedIn } from "./people/sessions.ts";
-import { writableSite, type WriteBy } from "./permission.ts";
+import { sessionRows, type SignedIn } from "./people/sessions.ts";
+import { permission, type WriteBy } from "./permission.ts";
 import { ownersAlone, unknownSite } from "./refusals.ts";
-import { knownToken, manages, noteTokenUse, removeSite, revokeTokens, siteById } from "./sites.ts";
+import { manageTokens, siteRows } from "./sites.ts";
 
 interface Claim {
   site_id: string;
@@ -47,10 +47,10 @@ const own = statement<Site>(
 
 function* claim(wanted: Claim, now: number): Op<Site> {
   const { site_id, claim_hash, by } = wanted;
-  yield* refuseUnlessHeld(by);
-  const token = yield* knownToken(claim_hash);
+  yield* sessionRows.refuseUnlessHeld(by);
+  const token = yield* manageTokens.known(claim_hash);
   if (!token || token.kind !== "claim" || token.site_id !== site_id) throw invalidClaim();
-  const site = token.gone ? null : yield* siteById.get(site_id);
+  const site = token.gone ? null : yield* siteRows.byId.get(site_id);
   if (!site || siteState(site, now) === "expired") throw unknownSite();
   if (site.owner_account_id !== null && site.owner_account_id !== by.account_id) {
     throw new Refusal("already_owned", "This site already belongs to another account.");
@@ -61,32 +61,32 @@ function* claim(wanted: Claim, now: number): Op<Site> {
 }
 
 function* endTokens(site_id: string, which: "all" | "givers", { account_id }: SignedIn, now: number): Op<number> {
-  const ended = yield* revokeTokens(site_id, which);
+  const ended = yield* manageTokens.revoke(site_id, which);
   const [at, reason] = [new Date(now).toISOString(), `${ended} of them`];
   if (ended > 0) yield* audit({ at, actor: account_id, action: "revoke-tokens", site_id, account_id, reason });
   return ended;
 }
 
 function* revoke(site_id: string, by: SignedIn, now: number): Op<number> {
-  yield* refuseUnlessHeld(by);
-  const site = yield* siteById.get(site_id);
+  yield* sessionRows.refuseUnlessHeld(by);
+  const site = yield* siteRows.byId.get(site_id);
   if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
   return yield* endTokens(site_id, "all", by, now);
 }
 
 function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: number): Op<NotAttached | null> {
-  const site = yield* siteById.get(site_id);
+  const site = yield* siteRows.byId.get(site_id);
   if (!site || siteState(site, now) === "expired") return "not_found";
-  if (!(yield* manages(manage_hash, site_id))) return "invalid_token";
+  if (!(yield* manageTokens.manages(manage_hash, site_id))) return "invalid_token";
   if (site.owner_account_id === account_id) return "already_yours";
   if (site.owner_account_id !== null) return "already_owned";
-  yield* noteTokenUse(manage_hash, new Date(now).toISOString());
+  yield* manageTokens.noteUse(manage_hash, new Date(now).toISOString());
   yield* own.get(account_id, site_id);
   return null;
 }
 
 function* attach(items: readonly Attach[], by: SignedIn, now: number): Op<(NotAttached | null)[]> {
-  yield* refuseUnlessHeld(by);
+  yield* sessionRows.refuseUnlessHeld(by);
   const answers: (NotAttached | null)[] = [];
   for (const item of items) answers.push(yield* attachOne(item, by.account_id, now));
   return answers;
@@ -95,8 +95,8 @@ function* attach(items: readonly Attach[], by: SignedIn, now: number): Op<(NotAt
 const setProperties = statement<Site>("update sites set label = ?, spa_override = ? where site_id = ? returning *");
 
 function* changeSite(site_id: string, wanted: SiteChange, by: SignedIn): Op<Site> {
-  yield* refuseUnlessHeld(by);
-  const site = yield* siteById.get(site_id);
+  yield* sessionRows.refuseUnlessHeld(by);
+  const site = yield* siteRows.byId.get(site_id);
   if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
   const { label = site.label, spa_override = site.spa_override } = wanted;
   return (yield* setProperties.get(label, spa_override, site_id))!;
@@ -106,7 +106,7 @@ const setSettings = statement<Site>("update sites set skew = ?, stats = ? where 
 
 /** They are the site's, not a version's, and a claim keeps them (BEYOND 0). */
 function* changeSettings(site_id: string, wanted: SiteSettingsChange, by: WriteBy, now: number): Op<Site> {
-  const site = yield* writableSite({ site_id, by }, now);
+  const site = yield* permission.writableSite({ site_id, by }, now);
   if ("token_hash" in by && site.owner_account_id !== null) throw ownersAlone();
   const { skew = site.skew, stats = site.stats } = wanted;
   return (yield* setSettings.get(skew, stats, site_id))!;
@@ -121,17 +121,17 @@ function* countPreviews(site_id: string, now: number): Op<number> {
 }
 
 function* removeOne(site_id: string, { account_id }: SignedIn, now: number): Op<NotRemoved | null> {
-  const site = yield* siteById.get(site_id);
+  const site = yield* siteRows.byId.get(site_id);
   if (!site || siteState(site, now) === "expired") return "not_found";
   if (site.owner_account_id !== account_id) return "not_owned";
   const at = new Date(now).toISOString();
-  yield* removeSite(site_id, "deleted", at);
+  yield* siteRows.remove(site_id, "deleted", at);
   yield* audit({ at, actor: account_id, action: "delete", site_id, account_id });
   return null;
 }
 
 function* remove(site_ids: readonly string[], by: SignedIn, now: number): Op<(NotRemoved | null)[]> {
-  yield* refuseUnlessHeld(by);
+  yield* sessionRows.refuseUnlessHeld(by);
   const answers: (NotRemoved | null)[] = [];
   for (const site_id of site_ids) answers.push(yield* removeOne(site_id, by, now));
   return answers;

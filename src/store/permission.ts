@@ -2,24 +2,24 @@
 import { Refusal } from "../base/errors.ts";
 import type { Site } from "../base/types.ts";
 import type { Op } from "./operation.ts";
-import { type Granted, refuseUnlessGranted } from "./people/deploy-tokens.ts";
-import { refuseUnlessHeld, type SignedIn } from "./people/sessions.ts";
+import { type Granted, grants } from "./people/deploy-tokens.ts";
+import { sessionRows, type SignedIn } from "./people/sessions.ts";
 import { refuseUnlessThere, refuseUnlessWritable, unknownSite } from "./refusals.ts";
-import { manages, noteTokenUse, siteById } from "./sites.ts";
+import { manageTokens, siteRows } from "./sites.ts";
 
 /** The credential that was accepted before a slow step; it must still hold when the change commits. */
 export type WriteBy = { token_hash: string } | SignedIn | Granted;
 
 function* holds(by: WriteBy, site: Site, now: number): Op<boolean> {
-  if ("token_hash" in by) return yield* manages(by.token_hash, site.site_id);
+  if ("token_hash" in by) return yield* manageTokens.manages(by.token_hash, site.site_id);
   yield* refuseUnlessOwner(by, now, site);
   return site.owner_account_id === by.account_id;
 }
 
 /** Throws if a session or deploy token no longer opens its account, or the site. `site` is left out for a site that is only
  *  made. */
-export const refuseUnlessOwner = (by: SignedIn | Granted, now: number, site?: Site): Op<void> =>
-  "deploy_hash" in by ? refuseUnlessGranted(by, now, site) : refuseUnlessHeld(by);
+const refuseUnlessOwner = (by: SignedIn | Granted, now: number, site?: Site): Op<void> =>
+  "deploy_hash" in by ? grants.refuseUnlessGranted(by, now, site) : sessionRows.refuseUnlessHeld(by);
 
 interface WrittenSite {
   site_id: string;
@@ -27,7 +27,7 @@ interface WrittenSite {
 }
 
 function* heldSite({ site_id, by }: WrittenSite, now: number, refuse: (site: Site, now: number) => void): Op<Site> {
-  const site = yield* siteById.get(site_id);
+  const site = yield* siteRows.byId.get(site_id);
   if (!site) throw unknownSite();
   refuse(site, now);
   if (yield* holds(by, site, now)) return site;
@@ -35,12 +35,20 @@ function* heldSite({ site_id, by }: WrittenSite, now: number, refuse: (site: Sit
 }
 
 /** The site, or the refusal that the caller would get if they asked only now. */
-export const writableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessWritable);
+const writableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessWritable);
 
 /** The same for changes that a frozen site takes too. */
-export const settableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessThere);
+const settableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessThere);
 
 /** Notes the use of a manage_token; a session's use and a deploy token's are noted as they are found. */
-export function* noteUse(by: WriteBy, now: number): Op<void> {
-  if ("token_hash" in by) yield* noteTokenUse(by.token_hash, new Date(now).toISOString());
+function* noteUse(by: WriteBy, now: number): Op<void> {
+  if ("token_hash" in by) yield* manageTokens.noteUse(by.token_hash, new Date(now).toISOString());
 }
+
+/** The rights of a caller, checked again in the transaction that writes. */
+export const permission = {
+  refuseUnlessOwner,
+  writableSite,
+  settableSite,
+  noteUse,
+};

@@ -1,11 +1,11 @@
 /** Previews: versions that are shown beside the live one, by a name or by their own address alone (BEYOND 7). */
 import type { Site } from "../base/types.ts";
 import { answering, type Backend, type Bound, change, inSlices, type Op, read, statement, steps } from "./operation.ts";
-import { noteUse, writableSite, type WriteBy } from "./permission.ts";
+import { permission, type WriteBy } from "./permission.ts";
 import { unknownPreview } from "./refusals.ts";
 import { askRender } from "./renders.ts";
 import { keepNewest, removeVersion } from "./retention.ts";
-import { moveLive, type RolledBack, siteById } from "./sites.ts";
+import { type RolledBack, siteRows } from "./sites.ts";
 
 /** A preview, as its address shows it. */
 export interface ShownPreview {
@@ -119,7 +119,7 @@ function* endSome(now: number): Op<EndedPreviews> {
   let files = 0;
   for (const row of rows) {
     if (files >= SLICE.files) return { slugs, more: true };
-    const site = yield* siteById.get(row.site_id);
+    const site = yield* siteRows.byId.get(row.site_id);
     // The versions of a site that is gone go with what it left.
     if (site === null) yield* remove.do(row.preview_no);
     else {
@@ -163,21 +163,21 @@ function* find({ site_id, preview }: NamedPreview, now: number): Op<Meant> {
 }
 
 function* promote(asked: NamedPreview, renders: boolean, now: number): Op<PromotedPreview> {
-  const site = yield* writableSite(asked, now);
+  const site = yield* permission.writableSite(asked, now);
   const rows = yield* find(asked, now);
   const [{ version_id }] = rows;
   const { site_id, live_version_id } = site;
-  yield* noteUse(asked.by, now);
-  const moved = live_version_id === version_id ? site : yield* moveLive(site_id, version_id, now);
+  yield* permission.noteUse(asked.by, now);
+  const moved = live_version_id === version_id ? site : yield* siteRows.moveLive(site_id, version_id, now);
   for (const row of rows) yield* endPreview(moved, row);
   if (renders) yield* askRender(site_id, version_id, now);
   return { site: moved, version_id, previous_version_id: live_version_id };
 }
 
 function* end(asked: NamedPreview, now: number): Op<Site> {
-  const site = yield* writableSite(asked, now);
+  const site = yield* permission.writableSite(asked, now);
   const rows = yield* find(asked, now);
-  yield* noteUse(asked.by, now);
+  yield* permission.noteUse(asked.by, now);
   for (const row of rows) yield* endPreview(site, row);
   return site;
 }

@@ -8,13 +8,13 @@ import { quarantine } from "./moderation.ts";
 import { type Backend, type BlobPlace, change, type Op, read, statement, steps } from "./operation.ts";
 import type { Granted } from "./people/deploy-tokens.ts";
 import type { SignedIn } from "./people/sessions.ts";
-import { noteUse, refuseUnlessOwner, writableSite, type WriteBy } from "./permission.ts";
+import { permission, type WriteBy } from "./permission.ts";
 import { showPreview } from "./previews.ts";
-import { addedBy, admit, type Admitted, type Bounds, type Charged, countVersion, refuseOverQuota } from "./quotas.ts";
+import { type Admitted, type Bounds, type Charged, charges } from "./quotas.ts";
 import { isDiskFull, refuseCollision, unknownVersion } from "./refusals.ts";
 import { askRender } from "./renders.ts";
 import { keepNewest } from "./retention.ts";
-import { addTokens, moveLive, type NewToken, type RolledBack, siteById } from "./sites.ts";
+import { manageTokens, type NewToken, type RolledBack, siteRows } from "./sites.ts";
 import { addVersion, LISTED, type NewVersion } from "./versions.ts";
 
 /** The target of a deploy: a new site, one that exists, or a preview. */
@@ -125,22 +125,22 @@ function* freeSlug(slugs: readonly string[]): Op<string> {
 
 function* makeSite(target: NewSite, version_id: string, now: number): Op<Site> {
   const { site_id, owner, expires_at, network, slugs, idempotency } = target;
-  if (owner) yield* refuseUnlessOwner(owner, now);
+  if (owner) yield* permission.refuseUnlessOwner(owner, now);
   const slug = yield* freeSlug(slugs);
   const created_at = new Date(now).toISOString();
   yield* insertSite.do(site_id, slug, owner?.account_id ?? null, created_at, expires_at, network, version_id);
   if (idempotency) yield* rememberKey(idempotency, site_id, version_id, now);
-  return (yield* siteById.get(site_id))!;
+  return (yield* siteRows.byId.get(site_id))!;
 }
 
 /** Finds or makes the site whose pointer will move. `repeated`: this `Idempotency-Key` made it before. */
 function* siteFor(target: PublishTarget, version_id: string, now: number): Op<{ site: Site; repeated: boolean }> {
-  if (target.kind !== "new") return { site: yield* writableSite(target, now), repeated: false };
+  if (target.kind !== "new") return { site: yield* permission.writableSite(target, now), repeated: false };
   const earlier = target.idempotency && (yield* siteOfKey(target.idempotency, version_id, now));
   if (earlier === null) return { site: yield* makeSite(target, version_id, now), repeated: false };
   const { owner } = target;
-  if (owner) yield* refuseUnlessOwner(owner, now);
-  const site = yield* siteById.get(earlier);
+  if (owner) yield* permission.refuseUnlessOwner(owner, now);
+  const site = yield* siteRows.byId.get(earlier);
   const isTheirs = site?.owner_account_id === (owner?.account_id ?? null);
   if (!site || !isTheirs || siteState(site, now) === "expired") throw idempotencyConflict();
   return { site, repeated: true };
@@ -157,18 +157,18 @@ const MISSING_BLOB = new Error("a blob went missing since it was put");
 
 /** Inside the transaction, once it is known that the site has no such version. */
 function* addNew(site: Site, { version, bounds }: Publish, now: number): Op<void> {
-  const added = yield* addedBy(site, version);
-  yield* refuseOverQuota(site, added, bounds, now);
+  const added = yield* charges.addedBy(site, version);
+  yield* charges.refuseOverQuota(site, added, bounds, now);
   const site_no = yield* addVersion(site, version, new Date(now).toISOString());
-  yield* countVersion(site.site_id, site_no, added);
+  yield* charges.countVersion(site.site_id, site_no, added);
 }
 
 /** The same before the blobs are written: of a deploy that is refused nothing is. */
 function* admitPublish({ target, version, bounds }: Publish, now: number): Op<void> {
-  const site = target.kind === "new" ? siteToBe(target) : yield* siteById.get(target.site_id);
+  const site = target.kind === "new" ? siteToBe(target) : yield* siteRows.byId.get(target.site_id);
   const key = target.kind === "new" ? target.idempotency : null;
   if (site === null || (key && (yield* isRepeated(key, version.version_id)))) return;
-  yield* admit(site, version, bounds, now);
+  yield* charges.admit(site, version, bounds, now);
 }
 
 const siteToBe = ({ site_id, owner, network }: NewSite) => ({
@@ -192,9 +192,9 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   // The version of a repeated deploy may have been removed since: its site is the answer all the same.
   if (!stored && !repeated) yield* addNew(site, publish, now);
   const shown = repeated ? { changed: false } : yield* show(site, publish, now);
-  yield* addTokens(site_id, tokens, at, holderOf(target));
-  if (target.kind !== "new") yield* noteUse(target.by, now);
-  return { site: (yield* siteById.get(site_id))!, version_id, ...shown };
+  yield* manageTokens.add(site_id, tokens, at, holderOf(target));
+  if (target.kind !== "new") yield* permission.noteUse(target.by, now);
+  return { site: (yield* siteRows.byId.get(site_id))!, version_id, ...shown };
 }
 
 /** Shows a stored version: live, or as a preview. */
@@ -205,7 +205,7 @@ function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "c
   yield* quarantine(site, version_id, version.suspicions);
   const changed = target.kind === "new" || site.live_version_id !== version_id;
   if (target.kind === "preview") return { changed, shown_until: yield* showPreview(site, version_id, target, now) };
-  if (changed) yield* moveLive(site_id, version_id, now);
+  if (changed) yield* siteRows.moveLive(site_id, version_id, now);
   if (renders) yield* askRender(site_id, version_id, now);
   if (spa_override !== undefined) yield* setSpa.do(spa_override, site_id);
   return { changed };
@@ -240,17 +240,19 @@ async function publishAll(backend: Backend, publish: Publish): Promise<Published
 const known = statement(`select 1 from versions where site_id = ? and version_id = ? and ${LISTED}`);
 
 function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<RolledBack> {
-  const { live_version_id } = yield* writableSite({ site_id, by }, now);
+  const { live_version_id } = yield* permission.writableSite({ site_id, by }, now);
   if ((yield* known.get(site_id, version_id)) === null) throw unknownVersion();
-  yield* noteUse(by, now);
-  return { site: yield* moveLive(site_id, version_id, now), previous_version_id: live_version_id };
+  yield* permission.noteUse(by, now);
+  return { site: yield* siteRows.moveLive(site_id, version_id, now), previous_version_id: live_version_id };
 }
 
 export const PUBLISHING = {
   /** Throws a Refusal, or `CommitUnknown` if the process must restart. */
   publish: steps("change", publishAll),
   /** Throws `quota_exceeded` if `publish` would for want of room in a quota. */
-  admit: read(({ now }, site: Charged, version: Admitted, bounds: Bounds) => admit(site, version, bounds, now())),
+  admit: read(({ now }, site: Charged, version: Admitted, bounds: Bounds) =>
+    charges.admit(site, version, bounds, now()),
+  ),
   /** Moves the live pointer to a stored version: no version is deleted, and one can roll forward again. */
   rollback: change(
     ({ now }, rollback: Rollback) => rollBack(rollback, now()),

@@ -3,7 +3,7 @@ import { type NextAction, Refusal } from "../base/errors.ts";
 import { humanSize } from "../base/units.ts";
 import type { BuiltVersion, ManifestFile, Site } from "../base/types.ts";
 import { type Db, type Op, statement } from "./operation.ts";
-import { RECEIPT_SQL, receiptBytes } from "./receipts.ts";
+import { RECEIPT_SQL, receipts } from "./receipts.ts";
 
 /** Limits of what a deploy may take up and leave behind (BEYOND 9); null means no bound. */
 export interface Bounds {
@@ -54,12 +54,12 @@ function* blobsOf(site_no: number, wanted: readonly string[]): Op<Map<string, 0 
 }
 
 /** The bytes that a version would add to its site. */
-export function* addedBy({ site_no }: Pick<Site, "site_no">, version: Admitted): Op<Sizes> {
+function* addedBy({ site_no }: Pick<Site, "site_no">, version: Admitted): Op<Sizes> {
   const { manifest } = version;
   const distinct = new Map(manifest.map((file) => [file.sha256, file.bytes]));
   const uploads = new Set(manifest.filter(({ made }) => !made).map(({ sha256 }) => sha256));
   const known = yield* blobsOf(site_no, [...distinct.keys()]);
-  const added = { uploaded: 0, disk: receiptBytes(version) };
+  const added = { uploaded: 0, disk: receipts.bytes(version) };
   for (const [sha256, bytes] of distinct) {
     const made = known.get(sha256) ?? null;
     if (made === null) added.disk += blocks(bytes);
@@ -118,7 +118,7 @@ function refuseOver(quota: number, added: Sizes, held: Sizes, holder: Holder): v
   if (disk > limit) throw overQuota(holder, "take, with all pages made of its files, on the disk", limit, disk);
 }
 
-export function* refuseOverQuota(
+function* refuseOverQuota(
   { owner_account_id, network }: Pick<Site, "owner_account_id" | "network">,
   added: Sizes,
   { quota_account, quota_address }: Bounds,
@@ -134,7 +134,7 @@ export function* refuseOverQuota(
 const stored = statement("select 1 from versions where site_id = ? and version_id = ?");
 
 /** Ahead of anything that is written: whether the site may have this version. */
-export function* admit(site: Charged, version: Admitted, bounds: Bounds, now: number): Op<void> {
+function* admit(site: Charged, version: Admitted, bounds: Bounds, now: number): Op<void> {
   if ((yield* stored.get(site.site_id, version.version_id)) !== null) return;
   yield* refuseOverQuota(site, yield* addedBy(site, version), bounds, now);
 }
@@ -144,8 +144,16 @@ const count = statement(
 );
 
 /** Inside the transaction that added the version. Among those that the site keeps it counts once it is live. */
-export const countVersion = (site_id: string, site_no: number, { uploaded, disk }: Sizes): Op<void> =>
+const countVersion = (site_id: string, site_no: number, { uploaded, disk }: Sizes): Op<void> =>
   count.do(site_no, uploaded, disk, site_id);
+
+/** The cost of a deploy for its site and owner, and the refusal of one that is too large. */
+export const charges = {
+  addedBy,
+  refuseOverQuota,
+  admit,
+  countVersion,
+};
 
 /** The room that the sites of an account take together. */
 interface AccountUsage {

@@ -43,7 +43,7 @@ function written({ healed, warnings }: ToReceipt) {
 }
 
 /** The bytes that a receipt takes of the database. */
-export function receiptBytes(said: ToReceipt): number {
+function receiptBytes(said: ToReceipt): number {
   const { healed, warnings } = written(said);
   return Buffer.byteLength(healed) + Buffer.byteLength(warnings);
 }
@@ -55,7 +55,7 @@ const insert = statement(
   "insert into receipts (version_no, left_out, warned, healed, warnings) values (?, ?, ?, ?, ?)",
 );
 
-export function keepReceipt(version_no: number, said: ToReceipt): Op<void> {
+function keepReceipt(version_no: number, said: ToReceipt): Op<void> {
   const { healed, warnings, left_out } = written(said);
   return insert.do(version_no, left_out, said.warnings.length, healed, warnings);
 }
@@ -65,8 +65,15 @@ const ofVersion = statement<{ healed: string; warnings: string; left_out: number
    where site_id = ? and version_id = ?`,
 );
 
-export function* receiptOf(site_id: string, version_id: string): Op<Receipt | null> {
+function* receiptOf(site_id: string, version_id: string): Op<Receipt | null> {
   const row = yield* ofVersion.get(site_id, version_id);
   if (row === null) return null;
   return { healed: JSON.parse(row.healed), warnings: JSON.parse(row.warnings), left_out: row.left_out };
 }
+
+/** Receipts as rows. */
+export const receipts = {
+  bytes: receiptBytes,
+  keep: keepReceipt,
+  of: receiptOf,
+};

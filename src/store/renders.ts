@@ -12,7 +12,7 @@ import {
   statement,
   steps,
 } from "./operation.ts";
-import { type Receipt, receiptOf } from "./receipts.ts";
+import { type Receipt, receipts } from "./receipts.ts";
 import type { Stored } from "./versions.ts";
 
 type RenderStatus = "pending" | "done" | "failed";
@@ -168,7 +168,7 @@ function* takeFirst(turns: Turns): Op<RenderTask | null> {
   turns.delete(place);
   turns.add(place);
   yield* begin.do(task.version_no);
-  return { ...task, receipt: yield* receiptOf(task.site_id, task.version_id) };
+  return { ...task, receipt: yield* receipts.of(task.site_id, task.version_id) };
 }
 
 interface Picture {

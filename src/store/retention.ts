@@ -3,7 +3,7 @@ import type { Site } from "../base/types.ts";
 import { type Db, ifDiskAllows, type Op, statement } from "./operation.ts";
 import { BLOCKS_SQL, ROW_SQL, type Sizes } from "./quotas.ts";
 import { RECEIPT_SQL } from "./receipts.ts";
-import { siteById } from "./sites.ts";
+import { siteRows } from "./sites.ts";
 
 const onlyHere = (sum: string, and = ""): string =>
   `(select coalesce(sum(${sum}), 0) from blobs
@@ -64,7 +64,7 @@ function* unlist(site: Site, version_no: number, shown: boolean): Op<number> {
 
 /** Removes the oldest versions beyond `keep`, never the live one, until the slice is full. Answers whether any went. */
 function* removeOldest(site_id: string, keep: number): Op<boolean> {
-  const site = yield* siteById.get(site_id);
+  const site = yield* siteRows.byId.get(site_id);
   if (site === null) return false;
   const beyond = Math.min(site.stored_versions - keep, SLICE.versions);
   for (let gone = 0, files = 0; gone < beyond && files < SLICE.files; gone++) {
@@ -86,7 +86,7 @@ export async function keepNewest(db: Db, site: Site, keep: number | null): Promi
       (any) => (any ? [slug] : []),
     );
   await ifDiskAllows(slices(slice));
-  return (await db.read(siteById.get(site_id))) ?? site;
+  return (await db.read(siteRows.byId.get(site_id))) ?? site;
 }
 
 async function slices(slice: () => Promise<boolean>): Promise<void> {

@@ -1,4 +1,4 @@
-/** What serving a page asks of the store. The functions are async although SQLite answers at once: a database and a bucket of
+/** The part of the store that serves pages. The functions are async although SQLite answers at once: a database and a bucket of
  *  other machines have the same interface (ARCHITECTURE, idea 3). */
 import type { Bytes } from "../base/types.ts";
 import type { Previews } from "./previews.ts";

@@ -1,6 +1,6 @@
 /** Sites, their tombstones and their tokens. */
 import type { Site, TokenKind, Tombstone } from "../base/types.ts";
-import { removeComments, removeCommentsOf } from "./notes/gone.ts";
+import { goneComments } from "./notes/gone.ts";
 import { type Bound, type Op, read, statement } from "./operation.ts";
 
 export interface NewToken {
@@ -19,7 +19,7 @@ interface KnownToken {
 const MANAGE_TOKENS_KEPT = 20;
 
 const bySlug = statement<Site>("select * from sites where slug = ?");
-export const siteById = statement<Site>("select * from sites where site_id = ?");
+const siteById = statement<Site>("select * from sites where site_id = ?");
 const tombstone = statement<Tombstone>("select * from tombstones where slug = ?");
 
 export const SITES = {
@@ -59,7 +59,7 @@ const countListed = statement("update sites set stored_versions = stored_version
 
 /** Makes one of its stored versions live; one that was never live becomes the newest of its list. Answers the site as it is
  *  then. */
-export function* moveLive(site_id: string, version_id: string, now: number): Op<Site> {
+function* moveLive(site_id: string, version_id: string, now: number): Op<Site> {
   if ((yield* list.run(site_id, version_id)).changes > 0) yield* countListed.do(site_id);
   yield* leave.do(site_id, now, version_id);
   yield* arrive.do(site_id, now, version_id);
@@ -75,8 +75,8 @@ const deleteSite = statement("delete from sites where site_id = ?");
 /** Removes a site for everybody; its slug and the hashes of its tokens stay (RELIABILITY 2, D1). The sweep removes its versions,
  *  a slice at a time, so many versions take no longer here. The comments of a deleted site go at once, for there is no reason to
  *  keep them. */
-export function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
-  if (reason === "deleted") yield* removeComments(site_id);
+function* removeSite(site_id: string, reason: "expired" | "deleted", at: string): Op<void> {
+  if (reason === "deleted") yield* goneComments.remove(site_id);
   yield* bury.do(reason, at, site_id);
   yield* leaveRest.do(site_id);
   yield* deleteSite.do(site_id);
@@ -94,12 +94,20 @@ const deleteAll = statement<Pick<Site, "site_id" | "slug">>(
 );
 
 /** The same for all sites of an account, which may be thousands. */
-export function* removeSitesOf(account_id: string, at: string): Op<Pick<Site, "site_id" | "slug">[]> {
-  yield* removeCommentsOf(account_id);
+function* removeSitesOf(account_id: string, at: string): Op<Pick<Site, "site_id" | "slug">[]> {
+  yield* goneComments.removeOf(account_id);
   yield* buryAll.do(at, account_id);
   yield* leaveAll.do(account_id);
   return yield* deleteAll.all(account_id);
 }
+
+/** Steps for other transactions that read, move or remove sites. */
+export const siteRows = {
+  byId: siteById,
+  moveLive,
+  remove: removeSite,
+  removeOf: removeSitesOf,
+};
 
 const findToken = statement<{ site_id: string; kind: TokenKind; gone: number }>(
   `select site_id, kind, not exists (select 1 from sites where sites.site_id = tokens.site_id) as gone
@@ -107,7 +115,7 @@ const findToken = statement<{ site_id: string; kind: TokenKind; gone: number }>(
 );
 
 /** By a token's hash, also of a site that is gone. */
-export function* knownToken(hash: string): Op<KnownToken | null> {
+function* knownToken(hash: string): Op<KnownToken | null> {
   const row = yield* findToken.get(hash);
   return row && { ...row, gone: row.gone === 1 };
 }
@@ -127,12 +135,7 @@ const trimTokens = statement(
 );
 
 /** `account_id`: the account whose session gets them; null for a deploy without an account. */
-export function* addTokens(
-  site_id: string,
-  tokens: readonly NewToken[],
-  at: string,
-  account_id: string | null,
-): Op<void> {
+function* addTokens(site_id: string, tokens: readonly NewToken[], at: string, account_id: string | null): Op<void> {
   const fresh = tokens.filter((token) => token.kind === "manage").length;
   if (fresh > 0) yield* trimTokens.do(site_id, Math.max(0, MANAGE_TOKENS_KEPT - fresh));
   yield* insertToken.each(
@@ -148,19 +151,29 @@ const REVOKE = {
 const revokeGiven = statement("delete from tokens where account_id = ? and kind = 'manage'");
 
 /** Ends manage_tokens of a site: all, or those of its deploys without an account. */
-export function* revokeTokens(site_id: string, which: keyof typeof REVOKE): Op<number> {
+function* revokeTokens(site_id: string, which: keyof typeof REVOKE): Op<number> {
   return (yield* REVOKE[which].run(site_id)).changes;
 }
 
 /** Ends the manage_tokens that deploys gave to sessions of the account. */
-export function* revokeTokensOf(account_id: string): Op<number> {
+function* revokeTokensOf(account_id: string): Op<number> {
   return (yield* revokeGiven.run(account_id)).changes;
 }
 
 const useToken = statement("update tokens set used_at = ? where hash = ?");
-export const noteTokenUse = (hash: string, at: string): Op<void> => useToken.do(at, hash);
+const noteTokenUse = (hash: string, at: string): Op<void> => useToken.do(at, hash);
 
 const managing = statement("select 1 from tokens where hash = ? and site_id = ? and kind = 'manage'");
-export function* manages(hash: string, site_id: string): Op<boolean> {
+function* manages(hash: string, site_id: string): Op<boolean> {
   return (yield* managing.get(hash, site_id)) !== null;
 }
+
+/** Steps for other transactions that check, add or revoke manage_tokens. */
+export const manageTokens = {
+  known: knownToken,
+  add: addTokens,
+  revoke: revokeTokens,
+  revokeOf: revokeTokensOf,
+  noteUse: noteTokenUse,
+  manages,
+};

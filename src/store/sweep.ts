@@ -4,13 +4,13 @@ import { UNIT_MS } from "../base/units.ts";
 import { every } from "../run/every.ts";
 import { audit } from "./audit.ts";
 import { NAMED } from "./named-blobs.ts";
-import { removeSomeComments } from "./notes/gone.ts";
+import { goneComments } from "./notes/gone.ts";
 import { type Backend, ifDiskAllows, inSlices, makingRoom, type Op, statement } from "./operation.ts";
-import { forgetOldDeployTokens } from "./people/deploy-tokens.ts";
+import { grants } from "./people/deploy-tokens.ts";
 import { forgetOldLogins } from "./people/device-logins.ts";
-import { forgetOldSessions } from "./people/sessions.ts";
+import { sessionRows } from "./people/sessions.ts";
 import { removeSomeReports } from "./reports.ts";
-import { removeSite } from "./sites.ts";
+import { siteRows } from "./sites.ts";
 
 /** Sites or blobs in one transaction, and rows of versions and files: none holds the lock for over 10 ms. */
 export const BATCH = 100;
@@ -26,14 +26,14 @@ function* expireBatch(now: number): Op<string[]> {
   const sites = yield* due.all(now, BATCH);
   const at = new Date(now).toISOString();
   for (const { site_id } of sites) {
-    yield* removeSite(site_id, "expired", at);
+    yield* siteRows.remove(site_id, "expired", at);
     yield* audit({ at, actor: "expiry", action: "expire", site_id });
   }
   return sites.map(({ slug }) => slug);
 }
 
 /** Removes the sites that were over by `now`; answers how many. */
-export async function expireSites({ db, place }: Pick<Backend, "db" | "place">, now: number): Promise<number> {
+async function expireSites({ db, place }: Pick<Backend, "db" | "place">, now: number): Promise<number> {
   let total = 0;
   await inSlices(place, async () => {
     const gone = await db.change(
@@ -63,7 +63,7 @@ function* removeLeftovers(): Op<boolean> {
   for (let room = ROWS; room > 0; room--) {
     const site = yield* nextLeftover.get();
     if (site === null) return false;
-    room -= yield* removeSomeComments(site.site_id, room);
+    room -= yield* goneComments.removeSome(site.site_id, room);
     if (room > 0) room -= yield* removeSomeReports(site.site_id, room);
     if (room <= 0) return true;
     const version = yield* nextVersion.get(site.site_id);
@@ -78,16 +78,16 @@ function* removeLeftovers(): Op<boolean> {
   return true;
 }
 
-export const clearLeftovers = ({ db, place }: Pick<Backend, "db" | "place">): Promise<void> =>
+const clearLeftovers = ({ db, place }: Pick<Backend, "db" | "place">): Promise<void> =>
   inSlices(place, () => db.write(removeLeftovers));
 
 function* forgetPeople(now: number): Op<void> {
-  yield* forgetOldSessions(now);
+  yield* sessionRows.forgetOld(now);
   yield* forgetOldLogins(now);
-  yield* forgetOldDeployTokens(now);
+  yield* grants.forgetOld(now);
 }
 
-export const forgetUnused = ({ db, place }: Pick<Backend, "db" | "place">, now: number): Promise<void> =>
+const forgetUnused = ({ db, place }: Pick<Backend, "db" | "place">, now: number): Promise<void> =>
   makingRoom(place, () => db.write(() => forgetPeople(now)));
 
 /** A clock is wrong if most of so many deploys say so, by more than clocks of one machine differ. */
@@ -99,7 +99,7 @@ const lastDeploys = statement<{ created_at: string }>(
 
 /** Throws a sentence for the log if the clock is behind the last deploy and most of those before it: one that was made while
  *  the clock ran ahead proves nothing. The clock is asked after the query, for deploys go on meanwhile. */
-export async function refuseOldClock({ db, now }: Pick<Backend, "db" | "now">): Promise<void> {
+async function refuseOldClock({ db, now }: Pick<Backend, "db" | "now">): Promise<void> {
   const deploys = (await db.read(lastDeploys.all(LAST))).map(({ created_at }) => Date.parse(created_at));
   const time = now();
   const ahead = deploys.filter((at) => at > time + APART_MS);
@@ -115,7 +115,7 @@ const usedBetween = statement<{ sha256: string }>(
 );
 
 /** The blobs that versions name, of those whose hash begins with `prefix`. */
-export async function usedBlobs({ db }: Pick<Backend, "db">, prefix: string): Promise<Set<string>> {
+async function usedBlobs({ db }: Pick<Backend, "db">, prefix: string): Promise<Set<string>> {
   const rows = await db.read(usedBetween.all(prefix, `${prefix}g`)); // g comes after every digit of a hash
   return new Set(rows.map(({ sha256 }) => sha256));
 }
@@ -133,10 +133,7 @@ function* countUnknown(candidates: readonly string[]): Op<{ unknown: number; tot
 const DOUBTFUL = 20;
 
 /** Throws if more than half of all blobs, and twenty or more, are unknown to the database: it is another one, or an older. */
-export async function refuseIfMostAreUnknown(
-  { db }: Pick<Backend, "db">,
-  candidates: readonly string[],
-): Promise<void> {
+async function refuseIfMostAreUnknown({ db }: Pick<Backend, "db">, candidates: readonly string[]): Promise<void> {
   const { unknown, total } = await db.read(countUnknown(candidates));
   if (unknown >= DOUBTFUL && unknown * 2 > total) {
     throw new Error(
@@ -181,11 +178,7 @@ const used = statement(`select 1 from blobs where sha256 = ? and ${NAMED}`);
 const forgetBlob = statement("delete from blobs where sha256 = ?");
 
 /** G2: `removeFile` runs while the write lock is held, so that no deploy can commit a reference in between. */
-export function* removeOrphans(
-  candidates: readonly string[],
-  now: number,
-  removeFile: (sha256: string) => void,
-): Op<number> {
+function* removeOrphans(candidates: readonly string[], now: number, removeFile: (sha256: string) => void): Op<number> {
   if (yield* isHeld(now)) return 0;
   let removed = 0;
   for (const sha256 of candidates) {
@@ -196,3 +189,14 @@ export function* removeOrphans(
   }
   return removed;
 }
+
+/** The steps of a sweep, in any backend. */
+export const sweeping = {
+  clearLeftovers,
+  forgetUnused,
+  refuseOldClock,
+  usedBlobs,
+  refuseIfMostAreUnknown,
+  removeOrphans,
+  expireSites,
+};

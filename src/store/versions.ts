@@ -1,9 +1,9 @@
 /** Stored versions and their manifests: nothing here ever changes once it is written. */
 import type { BuiltVersion, ManifestFile, Site, Version } from "../base/types.ts";
 import { type Bound, type Op, read, statement } from "./operation.ts";
-import { keepReceipt, receiptOf } from "./receipts.ts";
+import { receipts } from "./receipts.ts";
 import { unknownVersion } from "./refusals.ts";
-import { siteById } from "./sites.ts";
+import { siteRows } from "./sites.ts";
 
 /** A file of a stored version. */
 export interface StoredFile extends ManifestFile {
@@ -169,7 +169,7 @@ export function* addVersion(
   const withhold = version.warnings.some(({ code }) => code === "possible_secret") ? 1 : 0;
   const { version_no } = (yield* insertVersion.get(...row, withhold))!;
   const number = site_no || version_no;
-  yield* keepReceipt(version_no, version);
+  yield* receipts.keep(version_no, version);
   yield* insertBlob.each(
     manifest.map((file) => [file.sha256, file.bytes]),
     "text int8",
@@ -250,7 +250,7 @@ const heldBySite = statement<Stored>(
 
 function* possessedBy(site_id: string, hashes: readonly string[]): Op<Map<string, Stored>> {
   const found = new Map<string, Stored>();
-  const site = yield* siteById.get(site_id);
+  const site = yield* siteRows.byId.get(site_id);
   if (site === null) return found;
   for (let at = 0; at < hashes.length; at += HASHES_AT_ONCE) {
     const some = hashes.slice(at, at + HASHES_AT_ONCE);
@@ -281,7 +281,7 @@ export const VERSIONS = {
   /** The one that was made last before it; null for the first. */
   before: read((_, site_id: string, version_id: string) => earlier.get(site_id, version_id)),
   /** Null if the site has no such version, or if none was kept (it is older than receipts are). */
-  receipt: read((_, site_id: string, version_id: string) => receiptOf(site_id, version_id)),
+  receipt: read((_, site_id: string, version_id: string) => receipts.of(site_id, version_id)),
   /** Between two versions; from null everything is added. Null if the site has no such version. */
   compare: read((_, site_id: string, from: string | null, to: string) => compare(site_id, from, to)),
   /** The contents, by hash, that an uploaded file of one of the site's own versions has, of previews too (BEYOND 6). */

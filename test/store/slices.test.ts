@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clearLeftovers, expireSites } from "../../src/store/sweep.ts";
+import { sweeping } from "../../src/store/sweep.ts";
 import { migrate } from "../../src/store/sqlite/database.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { count, openFile, read } from "../kit/database.ts";
@@ -72,7 +72,7 @@ describe("a site of thousands of versions", () => {
     expect((await server.running.store.census(Date.now())).versions).toBe(0);
     expect((await call(server, "GET", "/account/sites", undefined, person.bearer)).body.sites).toEqual([]);
     sound(server.data_dir);
-    const { most, transactions } = await largest(server.data_dir, clearLeftovers);
+    const { most, transactions } = await largest(server.data_dir, sweeping.clearLeftovers);
     expect(most).toBeLessThanOrEqual(500);
     expect(transactions).toBeGreaterThan(10);
     expect(["versions", "files", "leftovers"].map((table) => server.rows(table))).toEqual([0, 0, 0]);
@@ -151,7 +151,9 @@ describe("many sites", () => {
     await using server = await startServer();
     const site = await server.deploy(page);
     addSites(server.data_dir, site, 999);
-    const { most, transactions } = await largest(server.data_dir, (parts) => expireSites(parts, site.expires_at!));
+    const { most, transactions } = await largest(server.data_dir, (parts) =>
+      sweeping.expireSites(parts, site.expires_at!),
+    );
     expect(most).toBeLessThanOrEqual(400); // a tombstone, a note for the sweep, an audit line, and the row that goes
     expect(transactions).toBeGreaterThanOrEqual(10);
     expect((await server.site("many-999")).status).toBe(410);

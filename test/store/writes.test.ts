@@ -14,7 +14,7 @@ import { ACCOUNTS } from "../../src/store/people/accounts.ts";
 import { DEVICE_LOGINS } from "../../src/store/people/device-logins.ts";
 import { OPERATOR_ACCOUNTS } from "../../src/store/people/operator-accounts.ts";
 import { SESSIONS } from "../../src/store/people/sessions.ts";
-import { takeHold, expireSites, forgetUnused } from "../../src/store/sweep.ts";
+import { sweeping, takeHold } from "../../src/store/sweep.ts";
 import { OWNERSHIP } from "../../src/store/ownership.ts";
 import { REPORTS } from "../../src/store/reports.ts";
 import { UPKEEP } from "../../src/store/upkeep.ts";
@@ -114,8 +114,8 @@ const WRITES: [name: string, write: () => Promise<unknown>, told: 0 | 1][] = [
   ["a rollback", () => PUBLISHING.rollback.on(backend)({ site_id: "site_a", by, version_id: one }), 1],
   ["a takedown", () => MODERATION.actOnSite.on(backend)({ action: "disable", site_id: "site_a", reason: "spam" }), 1],
   ["a deletion by the operator", () => MODERATION.actOnSite.on(backend)({ action: "delete", site_id: "site_a" }), 1],
-  ["an expiry", () => expireSites(backend, NOW + HOUR), 1],
-  ["the sweep of sessions", () => forgetUnused(backend, NOW), 0],
+  ["an expiry", () => sweeping.expireSites(backend, NOW + HOUR), 1],
+  ["the sweep of sessions", () => sweeping.forgetUnused(backend, NOW), 0],
   ["a report", () => REPORTS.add.on(backend)(report("bad")), 0],
   ["a sign-up", () => ACCOUNTS.create.on(backend)({ ...account, session, invitation_hash: null }), 0],
   ["a sign-in", () => SESSIONS.start.on(backend)(session, account), 0],

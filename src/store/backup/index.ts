@@ -1,18 +1,30 @@
-/** A copy of a data directory that is in use: the database first, then the blobs which that copy names, the list of
- *  checksums last (RELIABILITY 2). Deploys go on meanwhile; only the sweep waits. */
+/** A backup and its restore. A backup copies a data directory in use: the database first, then the blobs which that copy
+ *  names, the list of checksums last (RELIABILITY 2). Deploys go on meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
-import { chmodSync, existsSync } from "node:fs";
-import { readdir, realpath, rmdir, unlink } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
-import { type CopiedFile, writeChecksums } from "./checksums.ts";
-import { blobFolder, blobPath, hashOfFile, inParallel } from "../disk/blobs.ts";
-import { copyFlushed, copyImmutable, flushFile } from "./copies.ts";
+import { chmodSync, constants, existsSync } from "node:fs";
+import {
+  chmod,
+  copyFile,
+  link,
+  lstat,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rmdir,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { dirname, isAbsolute, join, relative } from "node:path";
+import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { flushFolder, makeFolder } from "../disk/durable.ts";
-import { takeHold } from "../sweep.ts";
-import { type BlobRow, blobPages } from "../named-blobs.ts";
+import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import type { DataDir } from "../sqlite/data-dir.ts";
-import { schemaOf } from "../sqlite/database.ts";
+import { refuseNewer, schemaOf } from "../sqlite/database.ts";
 import { sqliteDb } from "../sqlite/driver.ts";
+import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
+import { takeHold } from "../sweep.ts";
 import type { BackedUp } from "../upkeep.ts";
 
 const COPIERS = 8;
@@ -56,14 +68,14 @@ async function copyDatabase(db: Database, path: string): Promise<void> {
 
 /** False if the blob is missing or not what its name says: such a copy is worth nothing. */
 async function copyBlob({ data_dir, folder, links }: BackupJob, { sha256, bytes }: BlobRow): Promise<boolean> {
-  const path = blobPath(folder, sha256);
+  const path = blobFiles.path(folder, sha256);
   try {
-    await copyImmutable(blobPath(data_dir, sha256), path, links);
+    await copyImmutable(blobFiles.path(data_dir, sha256), path, links);
   } catch (error) {
     if (["ENOENT", "EIO", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
     throw error;
   }
-  if (Bun.file(path).size === bytes && (await hashOfFile(path).catch(() => null)) === sha256) return true;
+  if (Bun.file(path).size === bytes && (await blobFiles.hash(path).catch(() => null)) === sha256) return true;
   await unlink(path);
   return false;
 }
@@ -82,9 +94,9 @@ async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<vo
   const folders = new Set<string>();
   makeFolder(join(folder, "blobs"));
   using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
-  for await (const page of blobPages(sqliteDb(copy, () => {}))) {
+  for await (const page of namedBlobs.pages(sqliteDb(copy, () => {}))) {
     const copied: CopiedFile[] = [];
-    for (const { sha256 } of page) folders.add(blobFolder(folder, sha256));
+    for (const { sha256 } of page) folders.add(blobFiles.folder(folder, sha256));
     folders.forEach(makeFolder);
     await inParallel(page, COPIERS, async (blob) => {
       if (!(await copyBlob(job, blob))) return void done.damaged.push(blob.sha256);
@@ -99,11 +111,11 @@ async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<vo
 }
 
 async function copySingles(data_dir: string, folder: string): Promise<CopiedFile[]> {
-  const copied = [{ path: "db", sha256: await hashOfFile(join(folder, "db")) }];
+  const copied = [{ path: "db", sha256: await blobFiles.hash(join(folder, "db")) }];
   for (const path of SINGLE_FILES) {
     if (!(await Bun.file(join(data_dir, path)).exists())) continue;
     await copyFlushed(join(data_dir, path), join(folder, path));
-    copied.push({ path, sha256: await hashOfFile(join(folder, path)) });
+    copied.push({ path, sha256: await blobFiles.hash(join(folder, path)) });
   }
   return copied;
 }
@@ -133,4 +145,183 @@ export async function backUp(parts: DataDir, folder: string, links: boolean): Pr
   } finally {
     await hold.release();
   }
+}
+
+// Files are copied so that they survive a power cut.
+
+async function flushFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
+
+/** True if the file system shares the blocks and copies them on write: it takes neither time nor room. */
+async function cloned(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "EIO", "ENOSPC", "EDQUOT", "EEXIST"].includes(codeOf(error))) throw error;
+    await unlink(to).catch(() => {}); // some systems leave an empty file behind
+    return false;
+  }
+}
+
+/** A second name for the same bytes. Blobs are never written into, but a change of the owner or mode of one name changes the
+ *  other's too. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") throw error;
+    return false;
+  }
+}
+
+/** Copies a file into one of its own: a change of one never changes the other. Throws as the file system does. */
+async function copyFlushed(from: string, to: string): Promise<void> {
+  if (!(await cloned(from, to))) await copyFile(from, to, constants.COPYFILE_EXCL);
+  await chmod(to, 0o600);
+  await flushFile(to);
+}
+
+/** Copies a file that never changes: shared blocks, else a second name if that is wanted, else its bytes. */
+async function copyImmutable(from: string, to: string, links: boolean): Promise<void> {
+  if (await cloned(from, to)) return flushFile(to);
+  if (links && (await linked(from, to))) return;
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await flushFile(to);
+}
+
+/** The name of the list that makes a backup whole: written last, and readable by `sha256sum -c`. */
+
+const CHECKSUMS = "SHA256SUMS";
+const UNFINISHED = `${CHECKSUMS}.unfinished`;
+
+interface CopiedFile {
+  /** Below the backup's folder, with `/`. */
+  path: string;
+  sha256: string;
+}
+
+interface Checksums {
+  /** The schema of the database that was copied. */
+  schema: number;
+  created_at: string;
+  entries: CopiedFile[];
+}
+
+const HEAD = /^# svc backup 1, schema (\d+), taken (\S+)$/;
+const LINE = /^([0-9a-f]{64}) {2}(db|secrets|brands\.txt|blobs\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
+
+/** Adds entries as they are copied; only `finish` gives the list the name by which a restore knows it. */
+async function writeChecksums(folder: string, about: Omit<Checksums, "entries">) {
+  const file = await open(join(folder, UNFINISHED), "wx", 0o600);
+  let files = 0;
+  await file.appendFile(`# svc backup 1, schema ${about.schema}, taken ${about.created_at}\n`);
+  return {
+    async add(entries: readonly CopiedFile[]): Promise<void> {
+      files += entries.length;
+      await file.appendFile(entries.map(({ path, sha256 }) => `${sha256}  ${path}\n`).join(""));
+    },
+    async finish(): Promise<void> {
+      await file.appendFile(`# complete, ${files} files\n`);
+      await file.sync();
+      await file.close();
+      await flushFolder(folder);
+      await rename(join(folder, UNFINISHED), join(folder, CHECKSUMS));
+      await flushFolder(folder);
+    },
+    close: (): Promise<void> => file.close().catch(() => {}),
+  };
+}
+
+const incomplete = (folder: string): Error =>
+  new Error(`The backup in ${folder} is incomplete: it was interrupted, or its ${CHECKSUMS} was changed. Use another.`);
+
+/** Throws a sentence if the folder holds no backup, or half of one. */
+async function readChecksums(folder: string): Promise<Checksums> {
+  const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => null);
+  if (text === null) {
+    const begun = await stat(join(folder, UNFINISHED)).catch(() => null);
+    throw begun ? incomplete(folder) : new Error(`There is no backup in ${folder}: no file ${CHECKSUMS} is there.`);
+  }
+  const [first = "", ...lines] = text.split("\n");
+  const head = HEAD.exec(first);
+  const entries = lines.slice(0, -2).map((line) => LINE.exec(line));
+  if (!head || lines.at(-1) !== "" || lines.at(-2) !== `# complete, ${entries.length} files`) throw incomplete(folder);
+  if (entries.some((entry) => entry === null)) throw incomplete(folder);
+  return {
+    schema: Number(head[1]),
+    created_at: head[2]!,
+    entries: entries.map((entry) => ({ sha256: entry![1]!, path: entry![2]! })),
+  };
+}
+
+// A restore: until the last file is flushed a marker keeps every server out, so that half a restore is never taken for a
+// whole one (RELIABILITY, K29).
+
+/** A new file system has this folder and is empty all the same. */
+const LOST_AND_FOUND = "lost+found";
+
+const isBlob = ({ path }: CopiedFile): boolean => path.startsWith("blobs/");
+
+async function refuseUnlessEmpty(data_dir: string): Promise<void> {
+  const found = (await readdir(data_dir).catch(() => [])).filter((name) => name !== LOST_AND_FOUND);
+  if (found.length === 0) return;
+  throw new Error(
+    found.includes(RESTORING)
+      ? `A restore into ${data_dir} was interrupted: empty that folder, then restore again.`
+      : `The data directory ${data_dir} is not empty: a restore never writes over one. Name a new --data-dir.`,
+  );
+}
+
+/** Throws unless every file of the list is there; files other than blobs must have the right hash. */
+async function refuseUnlessWhole(folder: string, { schema, entries }: Checksums): Promise<void> {
+  refuseNewer(schema);
+  await inParallel(entries, COPIERS, async (entry) => {
+    const path = join(folder, entry.path);
+    const found = await lstat(path).catch(() => null);
+    if (!found) throw new Error(`The backup in ${folder} is incomplete: ${entry.path} is missing. Use another.`);
+    // A link would bring in a file from elsewhere, and a pipe never ends.
+    if (!found.isFile())
+      throw new Error(`The backup in ${folder} is damaged: ${entry.path} is not a file. Use another.`);
+    if (isBlob(entry) || (await blobFiles.hash(path)) === entry.sha256) return;
+    throw new Error(`The backup in ${folder} is damaged: ${entry.path} does not match ${CHECKSUMS}. Use another.`);
+  });
+}
+
+async function setMarker(data_dir: string): Promise<void> {
+  const marker = await open(join(data_dir, RESTORING), "wx", 0o600);
+  await marker.sync();
+  await marker.close();
+  await flushFolder(data_dir);
+}
+
+async function copyBack(folder: string, data_dir: string, entries: readonly CopiedFile[]): Promise<void> {
+  const folders = new Set([join(data_dir, "blobs"), ...entries.map(({ path }) => join(data_dir, dirname(path)))]);
+  folders.forEach(makeFolder);
+  await inParallel(entries, COPIERS, ({ path }) => copyFlushed(join(folder, path), join(data_dir, path)));
+  for (const path of [...folders, data_dir]) await flushFolder(path);
+}
+
+/** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
+export async function restoreFrom(folder: string, data_dir: string): Promise<Checksums> {
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
+  await refuseUnlessEmpty(data_dir);
+  const checksums = await readChecksums(folder);
+  await refuseUnlessWhole(folder, checksums);
+  makeFolder(data_dir);
+  await setMarker(data_dir);
+  await copyBack(folder, data_dir, checksums.entries);
+  await unlink(join(data_dir, RESTORING));
+  await flushFolder(data_dir);
+  prepareDataDir(data_dir).close();
+  return checksums;
 }

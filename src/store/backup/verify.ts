@@ -4,10 +4,10 @@ import { renameSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
-import { blobFolder, blobPath, fingerprint, hashOfFile } from "../disk/blobs.ts";
+import { blobFiles } from "../disk/blobs.ts";
 import { flushFolderSync, makeFolder } from "../disk/durable.ts";
 import { type Op, statement } from "../operation.ts";
-import { type BlobRow, blobPages, blobsAfter } from "../named-blobs.ts";
+import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import { wrongFigures } from "../quotas.ts";
 import type { DataDir } from "../sqlite/data-dir.ts";
 import type { Checked, Damage, Loss } from "../upkeep.ts";
@@ -22,7 +22,9 @@ type Condition = { why: "whole" } | Bad;
 async function conditionOf(path: string, sha256: string): Promise<Condition> {
   try {
     const found = await stat(path);
-    return (await hashOfFile(path)) === sha256 ? { why: "whole" } : { why: "damaged", seen: fingerprint(found) };
+    return (await blobFiles.hash(path)) === sha256
+      ? { why: "whole" }
+      : { why: "damaged", seen: blobFiles.fingerprint(found) };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
     if (code === "ENOENT" || code === "ENOTDIR") return { why: "missing" };
@@ -42,9 +44,9 @@ const lossesBy = statement<Omit<Loss, "live"> & { live: number }>(
 
 function setAside(data_dir: string, sha256: string): void {
   makeFolder(join(data_dir, SET_ASIDE));
-  renameSync(blobPath(data_dir, sha256), join(data_dir, SET_ASIDE, sha256));
+  renameSync(blobFiles.path(data_dir, sha256), join(data_dir, SET_ASIDE, sha256));
   flushFolderSync(join(data_dir, SET_ASIDE));
-  flushFolderSync(blobFolder(data_dir, sha256));
+  flushFolderSync(blobFiles.folder(data_dir, sha256));
 }
 
 /** Decides under the write lock, while no deploy can be about to name the file: one that puts the blob anew at this
@@ -55,16 +57,16 @@ function* settle(data_dir: string, { blob_no, sha256 }: BlobRow, condition: Bad)
   const { why } = condition;
   if (losses.length === 0) return null;
   if (why === "unreadable") return { sha256, why, losses };
-  const found = statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false });
+  const found = statSync(blobFiles.path(data_dir, sha256), { throwIfNoEntry: false });
   if (why === "missing") return found ? null : { sha256, why, losses };
-  if (!found || fingerprint(found) !== condition.seen) return null;
+  if (!found || blobFiles.fingerprint(found) !== condition.seen) return null;
   setAside(data_dir, sha256);
   return { sha256, why, losses };
 }
 
 /** Checks one blob; one with other bytes is set aside. */
 async function check({ db, data_dir }: DataDir, blob: BlobRow): Promise<Damage | null> {
-  const condition = await conditionOf(blobPath(data_dir, blob.sha256), blob.sha256);
+  const condition = await conditionOf(blobFiles.path(data_dir, blob.sha256), blob.sha256);
   return condition.why === "whole" ? null : db.write(() => settle(data_dir, blob, condition));
 }
 
@@ -100,7 +102,7 @@ function databaseFaults(db: Database): string[] {
 export async function verifyAll(parts: DataDir): Promise<Checked> {
   const database = [...databaseFaults(parts.sqlite), ...(await wrongFigures(parts.db))];
   const checked: Checked = { blobs: 0, bytes: 0, damages: [], database };
-  for await (const page of blobPages(parts.db)) {
+  for await (const page of namedBlobs.pages(parts.db)) {
     for (const blob of page) {
       const damage = await check(parts, blob);
       if (damage) checked.damages.push(damage);
@@ -125,7 +127,7 @@ export async function verifyTurn(data: DataDir, interval: number): Promise<Damag
   const { db } = data;
   const { blob_no, blobs } = (await db.read(turn.get()))!;
   const share = Math.ceil((blobs * interval) / TURN_MS);
-  const slice = await blobsAfter(db, blob_no, share);
+  const slice = await namedBlobs.after(db, blob_no, share);
   const damages: Damage[] = [];
   for (const blob of slice) {
     const damage = await check(data, blob);

@@ -14,8 +14,8 @@ import type { Blobs } from "../serving.ts";
 /** Flushes at once: one by one 200 of them take up to five times as long. */
 const FLUSHED_AT_ONCE = 8;
 
-export const blobFolder = (data_dir: string, sha256: string): string => join(data_dir, "blobs", sha256.slice(0, 2));
-export const blobPath = (data_dir: string, sha256: string): string => join(blobFolder(data_dir, sha256), sha256);
+const blobFolder = (data_dir: string, sha256: string): string => join(data_dir, "blobs", sha256.slice(0, 2));
+const blobPath = (data_dir: string, sha256: string): string => join(blobFolder(data_dir, sha256), sha256);
 
 /** Runs `work` over `items`, at most `width` at once; the first failure ends it once those under way have settled. */
 export async function inParallel<T>(
@@ -118,17 +118,17 @@ export async function putBlobs(data_dir: string, contents: ReadonlyMap<string, B
 }
 
 /** Inside the deploy's transaction: false if a sweep took the blob since it was put. 200 of them: 0.35 ms. */
-export const blobIsThere = (data_dir: string, sha256: string, bytes: number): boolean =>
+const blobIsThere = (data_dir: string, sha256: string, bytes: number): boolean =>
   statSync(blobPath(data_dir, sha256), { throwIfNoEntry: false })?.size === bytes;
 
 /** Whether a file of this size is there, asked without holding the thread. */
-export async function blobIsFound(data_dir: string, { sha256, bytes }: { sha256: string; bytes: number }) {
+async function blobIsFound(data_dir: string, { sha256, bytes }: { sha256: string; bytes: number }) {
   const found = await stat(blobPath(data_dir, sha256)).catch(() => null);
   return found?.size === bytes;
 }
 
 /** Removes a blob's file, inside the sweep's transaction, under the write lock. */
-export function removeBlob(data_dir: string, sha256: string): void {
+function removeBlob(data_dir: string, sha256: string): void {
   try {
     unlinkSync(blobPath(data_dir, sha256));
   } catch (error) {
@@ -139,15 +139,26 @@ export function removeBlob(data_dir: string, sha256: string): void {
 /** Checked large files that a process remembers, 2 MB at most; past that all are checked anew. */
 const REMEMBERED = 10_000;
 
-export const fingerprint = (found: { size: number; mtimeMs: number; ino: number }): string =>
+const fingerprint = (found: { size: number; mtimeMs: number; ino: number }): string =>
   `${found.size} ${found.mtimeMs} ${found.ino}`;
 
 /** Hashes without holding the thread: file reads are asynchronous, and a slice of 256 KiB takes a tenth of a millisecond. */
-export async function hashOfFile(path: string): Promise<string> {
+async function hashOfFile(path: string): Promise<string> {
   const whole = createHash("sha256");
   for await (const slice of Bun.file(path).stream()) whole.update(slice);
   return whole.digest("hex");
 }
+
+/** Blobs as files of the data directory. */
+export const blobFiles = {
+  folder: blobFolder,
+  path: blobPath,
+  isThere: blobIsThere,
+  isFound: blobIsFound,
+  remove: removeBlob,
+  fingerprint,
+  hash: hashOfFile,
+};
 
 const unreadable =
   (sha256: string) =>

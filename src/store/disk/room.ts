@@ -43,10 +43,10 @@ export function useOf({ blocks, bfree, bavail, files, ffree }: DiskFigures): num
   return 100 * Math.max(bytes, inodes);
 }
 
-export const hasRoomFor = (data_dir: string, bytes: number, files: number, beside = 0): boolean =>
+const hasRoomFor = (data_dir: string, bytes: number, files: number, beside = 0): boolean =>
   roomIn(statfsSync(data_dir), { bytes, files, beside });
 
-export const diskUse = (data_dir: string): number => useOf(statfsSync(data_dir));
+const diskUse = (data_dir: string): number => useOf(statfsSync(data_dir));
 
 /** A file of 16 MiB that is given up when the disk is full, a quarter at a time: SQLite can then not even DELETE, and on some
  *  file systems not even open its files, so room must be made first. What is freed may be filled at once by others, so
@@ -56,7 +56,7 @@ const QUARTER = BALLAST_BYTES / 4;
 
 const fileOf = (data_dir: string): string => join(data_dir, "ballast");
 
-export const freeBytes = (data_dir: string): number => {
+const freeBytes = (data_dir: string): number => {
   const { bavail, bsize } = statfsSync(data_dir);
   return bavail * bsize;
 };
@@ -64,7 +64,7 @@ export const freeBytes = (data_dir: string): number => {
 const sizeOf = (data_dir: string): number => statSync(fileOf(data_dir), { throwIfNoEntry: false })?.size ?? 0;
 
 /** Gives up a quarter; false if there is nothing left to give. */
-export function dropBallast(data_dir: string): boolean {
+function dropBallast(data_dir: string): boolean {
   const size = sizeOf(data_dir);
   try {
     if (size > QUARTER) truncateSync(fileOf(data_dir), Math.min(size, BALLAST_BYTES) - QUARTER);
@@ -86,7 +86,7 @@ function isFull(data_dir: string, error: unknown): boolean {
 }
 
 /** Runs `open`, which needs room; on a full disk again, with less ballast, as long as there is any. */
-export function withRoom<T>(data_dir: string, open: () => T): T {
+function withRoom<T>(data_dir: string, open: () => T): T {
   for (;;) {
     try {
       return open();
@@ -110,7 +110,7 @@ function append(path: string, from: number, flushes: boolean): void {
 }
 
 /** Makes the ballast whole where there is room again. */
-export function keepBallast(data_dir: string): void {
+function keepBallast(data_dir: string): void {
   const size = sizeOf(data_dir);
   if (size === BALLAST_BYTES || freeBytes(data_dir) < RESERVE_BYTES + BALLAST_BYTES) return;
   try {
@@ -124,9 +124,20 @@ export function keepBallast(data_dir: string): void {
 const BTRFS = 0x9123683e;
 
 /** Writes files in place that are made in the folder itself from now on; what is deeper keeps its copies and its checksums. */
-export function writeInPlace(folder: string): void {
+function writeInPlace(folder: string): void {
   try {
     if (statfsSync(folder).type !== BTRFS) return;
     Bun.spawnSync(["chattr", "+C", folder], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
   } catch {} // without the program, or on a disk that is full already, all is as it was
 }
+
+/** The room of the data directory's disk. */
+export const diskRoom = {
+  drop: dropBallast,
+  keep: keepBallast,
+  withRoom,
+  writeInPlace,
+  hasRoomFor,
+  use: diskUse,
+  freeBytes,
+};

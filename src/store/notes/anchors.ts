@@ -1,7 +1,7 @@
 /** The passages of a site's threads, to be carried from one version to the next. */
 import type { AnchorRow, CarriedRow } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
-import { nextNumber } from "./changes.ts";
+import { changes } from "./changes.ts";
 import { placeOf, quoteOf, type ThreadRow } from "./rows.ts";
 
 const ofSite = statement<ThreadRow & { id: string }>(
@@ -35,7 +35,7 @@ const set = statement(
 /** Within the transaction that moves the live version, or after it. */
 function* carryAnchors(site_id: string, rows: readonly CarriedRow[]): Op<void> {
   if (rows.length === 0) return;
-  const no = yield* nextNumber(site_id);
+  const no = yield* changes.nextNumber(site_id);
   const values = rows.map(({ id, carried, place }) => [
     site_id,
     id,

@@ -4,7 +4,7 @@ import type { Site } from "../../base/types.ts";
 import type { Author, EventAction, AuthorKind, NoteEvent } from "../notes.ts";
 import { type Op, read, statement } from "../operation.ts";
 import { refuseUnlessCommentable, unknownComment, unknownSite } from "../refusals.ts";
-import { siteById } from "../sites.ts";
+import { siteRows } from "../sites.ts";
 import { type Revised, revisionOf, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
 
 /** One change: when, and its number among those of the site. */
@@ -19,15 +19,15 @@ const count = statement<{ change_no: number }>(
 );
 
 /** Throws the refusal that the caller would get if they asked only now. */
-export function* begin(site_id: string, now: number): Op<NumberedChange> {
-  const site = yield* siteById.get(site_id);
+function* begin(site_id: string, now: number): Op<NumberedChange> {
+  const site = yield* siteRows.byId.get(site_id);
   if (site === null) throw unknownSite();
   refuseUnlessCommentable(site, now);
   return { site, at: new Date(now).toISOString(), no: yield* nextNumber(site_id) };
 }
 
 /** There is a row as soon as comments were on once. */
-export function* nextNumber(site_id: string): Op<number> {
+function* nextNumber(site_id: string): Op<number> {
   return (yield* count.get(site_id))!.change_no;
 }
 
@@ -48,18 +48,18 @@ const standing = statement<CommentStanding>(
    from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ? and c.id = ?`,
 );
 
-export const isRoot = ({ comment_no, thread_no }: Pick<CommentStanding, "comment_no" | "thread_no">): boolean =>
+const isRoot = ({ comment_no, thread_no }: Pick<CommentStanding, "comment_no" | "thread_no">): boolean =>
   comment_no === thread_no;
 
 /** Throws 404 if the site has none, or none any more. */
-export function* standingOf(site_id: string, id: string): Op<CommentStanding> {
+function* standingOf(site_id: string, id: string): Op<CommentStanding> {
   const row = yield* threadStandingOf(site_id, id);
   if (row.state === "erased") throw unknownComment();
   return row;
 }
 
 /** For what is done with a thread as a whole: its first comment may be a gap. */
-export function* threadStandingOf(site_id: string, id: string): Op<CommentStanding> {
+function* threadStandingOf(site_id: string, id: string): Op<CommentStanding> {
   const row = yield* standing.get(site_id, id);
   if (row === null || row.state === "deleted" || (row.state === "erased" && !isRoot(row))) throw unknownComment();
   return row;
@@ -68,16 +68,16 @@ export function* threadStandingOf(site_id: string, id: string): Op<CommentStandi
 const isShown = (state: State): boolean => state === "public" || state === "erased";
 
 /** Whether strangers see it now. */
-export const isPublic = ({ state, root_state }: Pick<CommentStanding, "state" | "root_state">): boolean =>
+const isPublic = ({ state, root_state }: Pick<CommentStanding, "state" | "root_state">): boolean =>
   isShown(state) && isShown(root_state);
 
 const showInRoot = statement(`update comments set rev = rev + 1, public_no = ?2, own_no = ?2 where comment_no = ?1`);
 
 /** The root's annotation counts the public replies. */
-export const countReply = (thread_no: number, no: number): Op<void> => showInRoot.do(thread_no, no);
+const countReply = (thread_no: number, no: number): Op<void> => showInRoot.do(thread_no, no);
 
 /** The comment, if it is the person's own and was not rejected: a rejected one is none for its author either. */
-export function* ownStanding({ site_id, id, by }: OwnComment): Op<CommentStanding> {
+function* ownStanding({ site_id, id, by }: OwnComment): Op<CommentStanding> {
   const row = yield* standingOf(site_id, id);
   if (row.person_id !== by.id || row.state === "rejected") throw unknownComment();
   return row;
@@ -89,7 +89,7 @@ interface OwnComment {
 }
 
 /** Throws if the comment has changed from what its author or the owner saw. */
-export function refuseChanged(row: CommentStanding, expected: readonly string[] | null): void {
+function refuseChanged(row: CommentStanding, expected: readonly string[] | null): void {
   if (expected === null || expected.includes(revisionOf(row))) return;
   throw new Refusal("changed", "This comment has changed meanwhile. Reload it, then try again.");
 }
@@ -118,12 +118,26 @@ const forgetOldestOfSite = statement(
 );
 
 /** Writes down what was decided of a comment, and by whom: a line never changes. */
-export function* writeDown(line: HistoryLine, comment_no: number, action: EventAction, at: string): Op<void> {
+function* writeDown(line: HistoryLine, comment_no: number, action: EventAction, at: string): Op<void> {
   const { event_id, site_id, by, note } = line;
   yield* insert.do(event_id, site_id, comment_no, action, by.id, by.name, by.kind, note, at);
   yield* forgetOldest.do(comment_no);
   yield* forgetOldestOfSite.do(site_id);
 }
+
+/** The steps of every change of a comment. */
+export const changes = {
+  begin,
+  nextNumber,
+  isRoot,
+  standingOf,
+  threadStandingOf,
+  isPublic,
+  countReply,
+  ownStanding,
+  refuseChanged,
+  writeDown,
+};
 
 interface EventRow {
   id: string;

@@ -1,7 +1,15 @@
 /** Comments that everybody may see, for the feeds; and what a visitor may take along of their own. */
-import type { Author, Feed, PublicComment, Status } from "../notes.ts";
+import type { Author, PublicComment, Status } from "../notes.ts";
 import { type Op, read, type Statement, statement } from "../operation.ts";
 import { type CommentRow, IS_PUBLIC, quoteOf, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
+
+interface Feed {
+  total: number;
+  /** The time of the newest change; null if the feed is empty. */
+  modified_at: string | null;
+  /** Oldest first. */
+  items: PublicComment[];
+}
 
 type FeedRow = Pick<
   CommentRow,

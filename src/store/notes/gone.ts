@@ -19,12 +19,12 @@ const ofAccount = OF_SITE.map((table) =>
 );
 
 /** In the transaction that deletes its row. */
-export function* removeComments(site_id: string): Op<void> {
+function* removeComments(site_id: string): Op<void> {
   for (const remove of all) yield* remove.do(site_id);
 }
 
 /** Before its sites go. */
-export function* removeCommentsOf(account_id: string): Op<void> {
+function* removeCommentsOf(account_id: string): Op<void> {
   for (const remove of ofAccount) yield* remove.do(account_id);
 }
 
@@ -47,8 +47,15 @@ const some = OF_SITE.map((table) => {
 });
 
 /** Removes at most `room` rows of a site that has expired; answers how many. */
-export function* removeSomeComments(site_id: string, room: number): Op<number> {
+function* removeSomeComments(site_id: string, room: number): Op<number> {
   let left = room;
   for (const remove of some) if (left > 0) left -= (yield* remove.run(site_id, left)).changes;
   return room - left;
 }
+
+/** Removes comments that no site or account has any more. */
+export const goneComments = {
+  remove: removeComments,
+  removeOf: removeCommentsOf,
+  removeSome: removeSomeComments,
+};

@@ -1,5 +1,5 @@
-/** Moderation: the owner's queues of comments to approve, reported and rejected ones; and what owners and agents decide. A
- *  decision is one transaction with its line in the history, and made twice it is made once. */
+/** Moderation: the owner's queues of pending, reported and rejected comments, the decisions of owners and agents, and the
+ *  removal of comments. A decision is one transaction with its line in the history; made again, it changes nothing. */
 import type {
   Action,
   Author,
@@ -8,28 +8,32 @@ import type {
   Decided,
   EventAction,
   NoteCounts,
-  Queue,
   QueueItem,
   QueueState,
   ReportReason,
   Visibility,
 } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
-import {
-  begin,
-  type CommentStanding,
-  countReply,
-  isPublic,
-  isRoot,
-  type NumberedChange,
-  standingOf,
-  threadStandingOf,
-  writeDown,
-} from "./changes.ts";
-import { announcing, decided } from "./outbox.ts";
+import { changes, type CommentStanding, type NumberedChange } from "./changes.ts";
+import { outboxRows } from "./outbox.ts";
 import { showNewName } from "./people.ts";
 import { type State, WITH_PERSON } from "./rows.ts";
-import { viewerValues, readThread } from "./view.ts";
+import { readThread, viewerValues } from "./view.ts";
+
+interface Removal {
+  site_id: string;
+  id: string;
+  by: Author;
+  /** The entity tags that were sent, as for an edit. */
+  revs: readonly string[] | null;
+  /** The id of its line in the history, if the owner removes it. */
+  event_id: string;
+}
+
+interface Queue {
+  items: QueueItem[];
+  next: number | null;
+}
 
 interface QueueRow {
   comment_no: number;
@@ -139,7 +143,7 @@ const showGap = statement(
 );
 
 function* rootStateFor(row: CommentStanding): Op<State> {
-  if (isRoot(row)) return "public";
+  if (changes.isRoot(row)) return "public";
   return (yield* showGap.run(row.thread_no)).changes > 0 ? "erased" : row.root_state;
 }
 
@@ -147,18 +151,18 @@ function* show(row: CommentStanding, { site, at, no }: NumberedChange): Op<boole
   yield* dropReports.do(row.comment_no);
   if (row.person_id !== null) yield* showNewName(site.site_id, row.person_id, no);
   if (row.state === "public") return false;
-  const seen = isPublic({ state: "public", root_state: yield* rootStateFor(row) });
+  const seen = changes.isPublic({ state: "public", root_state: yield* rootStateFor(row) });
   yield* setState.do(row.comment_no, "public", at, seen ? 1 : 0, 0, no);
-  if (isRoot(row)) yield* showReplies.do(row.comment_no, no);
-  else if (seen) yield* countReply(row.thread_no, no);
+  if (changes.isRoot(row)) yield* showReplies.do(row.comment_no, no);
+  else if (seen) yield* changes.countReply(row.thread_no, no);
   return true;
 }
 
 function* hide(row: CommentStanding, { at, no }: NumberedChange): Op<boolean> {
   if (row.state === "rejected") return false;
-  const was_seen = isPublic(row);
+  const was_seen = changes.isPublic(row);
   yield* setState.do(row.comment_no, "rejected", at, 0, was_seen ? 1 : 0, no);
-  if (was_seen && !isRoot(row)) yield* countReply(row.thread_no, no);
+  if (was_seen && !changes.isRoot(row)) yield* changes.countReply(row.thread_no, no);
   return true;
 }
 
@@ -180,14 +184,14 @@ const ACTS: Record<Action, { done: EventAction; act(row: CommentStanding, change
 
 function* decide(decision: CommentDecision, now: number): Op<Decided> {
   const { site_id, id, action } = decision;
-  const change = yield* begin(site_id, now);
+  const change = yield* changes.begin(site_id, now);
   const of_thread = action === "resolve" || action === "reopen";
-  const row = yield* (of_thread ? threadStandingOf : standingOf)(site_id, id);
+  const row = yield* (of_thread ? changes.threadStandingOf : changes.standingOf)(site_id, id);
   const { done, act } = ACTS[action];
   const changed = yield* act(row, change);
   // The history of a thread is its root's.
   const of = of_thread ? row.thread_no : row.comment_no;
-  if (changed) yield* writeDown(decision, of, done, change.at);
+  if (changed) yield* changes.writeDown(decision, of, done, change.at);
   return { thread: yield* readThread(viewerValues(site_id, { kind: "owner" }), row.thread_no, true), changed };
 }
 
@@ -198,12 +202,115 @@ export const MODERATING = {
   counts: read((_, site_id: string) => counts(site_id)),
   /** Reports a comment that is there, hidden or not; else nothing happens. */
   report: write((backend, site_id: string, id: string, said: { reason: ReportReason; text: string | null }) =>
-    announcing(backend, report(site_id, id, said, backend.now()), (done) =>
+    outboxRows.announcing(backend, report(site_id, id, said, backend.now()), (done) =>
       done ? { type: "comment.reported", site_id, comment_id: id } : null,
     ),
   ),
   /** Throws 404 if the site has no such comment. */
   decide: write((backend, decision: CommentDecision) =>
-    announcing(backend, decide(decision, backend.now()), (done) => decided(decision, done)),
+    outboxRows.announcing(backend, decide(decision, backend.now()), (done) => outboxRows.decided(decision, done)),
   ),
 };
+
+// Removals: at the author's wish, at the owner's, or with all that a person wrote.
+
+const empty = statement(
+  `update comments set text = null, text_hash = null, state = ?2, modified_at = ?3, rev = rev + 1,
+     public_no = case when ?4 = 1 then ?5 else public_no end, own_no = ?5
+   where comment_no = ?1`,
+);
+const emptyThread = statement(
+  `update comments set text = null, text_hash = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
+     public_no = case when was_public = 1 then ?3 else public_no end, own_no = ?3
+   where thread_no = ?1 and state <> 'deleted'`,
+);
+const answered = statement<{ n: number }>(
+  `select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state = 'public'`,
+);
+const forgetReports = statement("delete from comment_reports where comment_no = ?");
+
+/** Whether strangers saw it; not if it was rejected, for that is hidden for good. */
+const wasSeen = ({ state, was_public }: CommentStanding): boolean =>
+  was_public === 1 && (state === "public" || state === "pending");
+
+/** A root that strangers saw and others answered stays as a gap. An answer that waits is not enough, for the gap would betray
+ *  it: then the gap comes with the first answer that is approved. */
+function* gapOf(row: CommentStanding): Op<"deleted" | "erased"> {
+  if (!changes.isRoot(row) || !wasSeen(row)) return "deleted";
+  return (yield* answered.get(row.comment_no))!.n > 0 ? "erased" : "deleted";
+}
+
+function* takeAway(row: CommentStanding, state: "deleted" | "erased", { at, no }: NumberedChange): Op<void> {
+  const seen = changes.isPublic(row) || state === "erased" ? 1 : 0;
+  yield* empty.do(row.comment_no, state, at, seen, no);
+  yield* forgetReports.do(row.comment_no);
+  if (seen && !changes.isRoot(row)) yield* changes.countReply(row.thread_no, no);
+}
+
+/** Deleted comments that are remembered, so that their addresses say so; of older ones nothing is left. */
+const REMEMBERED = 5000;
+const forgetOldest = statement(
+  `delete from comments where comment_no in (
+     select c.comment_no from comments c where c.site_id = ?1 and c.state = 'deleted'
+       and (c.comment_no <> c.thread_no or not exists (
+         select 1 from comments o where o.thread_no = c.thread_no and o.state <> 'deleted'))
+     order by c.comment_no desc limit 500 offset ${REMEMBERED})`,
+);
+
+/** Removes a root with its whole thread: by the owner, or by its author if strangers never saw it, for nobody could see the
+ *  answers any more. */
+function* takeThread(row: CommentStanding, { at, no }: NumberedChange): Op<void> {
+  yield* emptyThread.do(row.thread_no, at, no);
+  yield* forgetReportsOfThread.do(row.thread_no);
+}
+const forgetReportsOfThread = statement(
+  "delete from comment_reports where comment_no in (select comment_no from comments where thread_no = ?)",
+);
+
+function* takeOwn(row: CommentStanding, state: "deleted" | "erased", begun: NumberedChange): Op<void> {
+  if (changes.isRoot(row) && row.was_public === 0) yield* takeThread(row, begun);
+  else yield* takeAway(row, state, begun);
+}
+
+function* remove(removal: Removal, now: number): Op<void> {
+  const { site_id, id, by } = removal;
+  const begun = yield* changes.begin(site_id, now);
+  const row = by.kind === "owner" ? yield* changes.threadStandingOf(site_id, id) : yield* changes.ownStanding(removal);
+  changes.refuseChanged(row, removal.revs);
+  yield* forgetOldest.do(site_id);
+  if (by.kind !== "owner") return yield* takeOwn(row, yield* gapOf(row), begun);
+  yield* changes.writeDown({ ...removal, note: null }, row.comment_no, "deleted", begun.at);
+  if (changes.isRoot(row)) yield* takeThread(row, begun);
+  else yield* takeAway(row, "deleted", begun);
+}
+
+const ofPerson = statement<Pick<CommentStanding, "id">>(
+  // Replies before the root that may take them along.
+  "select id from comments where site_id = ? and person_id = ? and text is not null order by comment_no desc",
+);
+
+/** A gap stays of each comment that strangers saw, and nothing of the person. */
+function* erase(site_id: string, person_id: string, now: number): Op<void> {
+  const begun = yield* changes.begin(site_id, now);
+  for (const { id } of yield* ofPerson.all(site_id, person_id)) {
+    const row = yield* changes.standingOf(site_id, id);
+    yield* takeOwn(row, wasSeen(row) ? "erased" : "deleted", begun);
+  }
+  yield* forgetPerson(site_id, person_id);
+}
+
+export const REMOVING = {
+  /** Throws 412 `changed`, 404 if it is not theirs. The owner takes a root's replies along. */
+  remove: write(({ now }, removal: Removal) => remove(removal, now()), { frees: true }),
+  /** All that they wrote, and their name. */
+  erase: write(({ now }, site_id: string, person_id: string) => erase(site_id, person_id, now()), { frees: true }),
+};
+
+const unname = statement("update comments set person_id = null, canonical = null where site_id = ? and person_id = ?");
+
+const forget = statement("delete from comment_people where site_id = ? and person_id = ?");
+
+function* forgetPerson(site_id: string, person_id: string): Op<void> {
+  yield* unname.do(site_id, person_id);
+  yield* forget.do(site_id, person_id);
+}

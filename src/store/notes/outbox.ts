@@ -5,7 +5,7 @@ import { newDeliveryId } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
 import type { Decided, CommentDecision, PublicComment, Webhook, WebhookEvent, Written } from "../notes.ts";
 import { type Backend, type Bound, type Op, read, statement, write } from "../operation.ts";
-import { siteById } from "../sites.ts";
+import { siteRows } from "../sites.ts";
 import { deliveredItem } from "./feed.ts";
 
 export interface Delivery {
@@ -77,7 +77,7 @@ const putOff = statement("update webhook_outbox set tries = tries + 1, next_at =
 function* contentOf(id: string, now: number): Op<DeliveryContent | null> {
   const row = yield* byId.get(id);
   if (row === null) return null;
-  const site = yield* siteById.get(row.site_id);
+  const site = yield* siteRows.byId.get(row.site_id);
   const asked = yield* webhook(row.site_id);
   const item = yield* deliveredItem(row.comment_no);
   if (site === null || !isShown(siteState(site, now)) || item === null) return null;
@@ -85,7 +85,7 @@ function* contentOf(id: string, now: number): Op<DeliveryContent | null> {
 }
 
 /** A change that an owner may have asked to hear of, in one transaction with its delivery. */
-export function* announcing<T>(
+function* announcing<T>(
   { announces, now }: Backend,
   change: Op<T>,
   eventOf: (done: T) => AnnouncedEvent | null,
@@ -96,16 +96,20 @@ export function* announcing<T>(
   return done;
 }
 
-export const begun = (
-  type: "thread.created" | "reply.created",
-  site_id: string,
-  done: Written,
-): AnnouncedEvent | null => (done.repeated ? null : { type, site_id, comment_id: done.comment_id });
+const begun = (type: "thread.created" | "reply.created", site_id: string, done: Written): AnnouncedEvent | null =>
+  done.repeated ? null : { type, site_id, comment_id: done.comment_id };
 
-export function decided({ action, site_id }: CommentDecision, { changed, thread }: Decided): AnnouncedEvent | null {
+function decided({ action, site_id }: CommentDecision, { changed, thread }: Decided): AnnouncedEvent | null {
   if (!changed || (action !== "resolve" && action !== "reopen")) return null;
   return { type: action === "resolve" ? "thread.resolved" : "thread.reopened", site_id, comment_id: thread.id };
 }
+
+/** Rows for the webhook, written in the transaction of their comment. */
+export const outboxRows = {
+  announcing,
+  begun,
+  decided,
+};
 
 export const OUTBOX = {
   /** The delivery that has been due longest, for each of at most `limit` sites; deliveries that were never tried come first. */

@@ -1,7 +1,7 @@
 /** People who write, and their names: strangers may still see an older one. */
 import type { Author } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
-import { begin } from "./changes.ts";
+import { changes } from "./changes.ts";
 
 const meet = statement(
   `insert into comment_people (site_id, person_id, kind, name, shown_name, created_at) values (?1, ?2, ?3, ?4, ?4, ?5)
@@ -36,19 +36,11 @@ export function* showNewName(site_id: string, person_id: string, no: number): Op
 }
 
 function* rename(site_id: string, who: Author, at_once: boolean, now: number): Op<void> {
-  const { at, no } = yield* begin(site_id, now);
+  const { at, no } = yield* changes.begin(site_id, now);
   yield* know(site_id, who, at);
   yield* call.do(site_id, who.id, who.name);
   yield* touchOwn.do(site_id, who.id, no);
   if (at_once) yield* showNewName(site_id, who.id, no);
-}
-
-const unname = statement("update comments set person_id = null, canonical = null where site_id = ? and person_id = ?");
-const forget = statement("delete from comment_people where site_id = ? and person_id = ?");
-
-export function* forgetPerson(site_id: string, person_id: string): Op<void> {
-  yield* unname.do(site_id, person_id);
-  yield* forget.do(site_id, person_id);
 }
 
 export const PEOPLE = {

@@ -3,7 +3,7 @@ import { Refusal } from "../../base/errors.ts";
 import type { CommentsMode, Site } from "../../base/types.ts";
 import type { AgentToken, CommentSettings, AgentScope, SettingsChange, Webhook } from "../notes.ts";
 import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
-import { settableSite, type WriteBy } from "../permission.ts";
+import { permission, type WriteBy } from "../permission.ts";
 
 interface SettingsRow {
   last_mode: Exclude<CommentsMode, "off">;
@@ -43,7 +43,7 @@ function* configure(
   wanted: SettingsChange,
   now: number,
 ): Op<{ site: Site; settings: CommentSettings }> {
-  const before = yield* settingsOf(yield* settableSite({ site_id, by }, now));
+  const before = yield* settingsOf(yield* permission.settableSite({ site_id, by }, now));
   const { mode = before.mode, passcode_hash = before.passcode_hash, webhook = before.webhook } = wanted;
   if (mode === "passcode" && passcode_hash === null) throw passcodeMissing();
   const last_mode = mode === "off" ? (before.last_mode ?? "anonymous") : mode;
@@ -62,7 +62,7 @@ const isCode = statement<{ 1: 1 }>("select 1 from owner_codes where hash = ? and
 const spendCode = statement("delete from owner_codes where hash = ? and site_id = ? and expires_at > ?");
 
 function* addOwnerCode(site_id: string, by: WriteBy, hash: string, expires_at: number, now: number): Op<void> {
-  yield* settableSite({ site_id, by }, now);
+  yield* permission.settableSite({ site_id, by }, now);
   yield* dropOldCodes.do(now);
   yield* insertCode.do(hash, site_id, expires_at);
 }
@@ -94,7 +94,7 @@ const tokenOf = (row: TokenRow): AgentToken => ({ ...row, scopes: JSON.parse(row
 
 function* addToken(by: WriteBy, token: NewAgentToken, now: number): Op<AgentToken> {
   const { hash, token_id, site_id, name, scopes, expires_at } = token;
-  yield* settableSite({ site_id, by }, now);
+  yield* permission.settableSite({ site_id, by }, now);
   yield* forgetEnded.do(site_id, now);
   if ((yield* ofSite.all(site_id, now)).length >= MOST_TOKENS) {
     throw new Refusal("invalid_input", `A site has at most ${MOST_TOKENS} agent tokens: revoke one first.`);
@@ -109,7 +109,7 @@ function* tokensOf(site_id: string, now: number): Op<AgentToken[]> {
 }
 
 function* removeToken(site_id: string, by: WriteBy, token_id: string, now: number): Op<boolean> {
-  yield* settableSite({ site_id, by }, now);
+  yield* permission.settableSite({ site_id, by }, now);
   return (yield* remove.run(site_id, token_id)).changes > 0;
 }
 

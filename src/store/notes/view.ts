@@ -1,15 +1,5 @@
 /** A page's threads, or one comment, as a viewpoint sees them. */
-import type {
-  AskedThreads,
-  Author,
-  Lookup,
-  StoredComment,
-  StoredThread,
-  ThreadList,
-  View,
-  Viewpoint,
-  Visibility,
-} from "../notes.ts";
+import type { Author, FoundComment, Status, StoredComment, StoredThread, Viewpoint, Visibility } from "../notes.ts";
 import { type Op, read, statement } from "../operation.ts";
 import {
   type CommentRow,
@@ -22,6 +12,35 @@ import {
   UNSHOWN_NAME,
   WITH_PERSON,
 } from "./rows.ts";
+
+/** `deleted`: strangers saw it once, and it is gone. Null if there is none, or none that the viewpoint may see. */
+type Lookup = FoundComment | "deleted" | null;
+
+interface AskedThreads {
+  /** Null means all pages. */
+  page: string | null;
+  /** Null means both. */
+  status: Status | null;
+  /** Changed at this time or later. */
+  since: string | null;
+  after: number | null;
+  /** At most so many, newest first. */
+  limit: number;
+}
+
+interface ThreadList {
+  threads: StoredThread[];
+  /** For `after`; null at the end. */
+  next: number | null;
+}
+
+interface View {
+  /** A number for all that this viewpoint sees there: equal while nothing of it has changed, larger afterwards. */
+  stamp: number;
+  threads: StoredThread[];
+  /** Threads, and what was answered in them, that it saw before and sees no more. */
+  gone: string[];
+}
 
 /** Parameters of the conditions below, which are asked of the rows `c` (a comment) and `r` (the first of its thread): ?1 (site),
  *  ?2 (1 for the owner) and ?3 (the visitor's person, or the empty string). */

@@ -1,14 +1,44 @@
 /** Threads that are begun, replies to them within what a site may hold (COMMENTS 2), and an author's second thoughts. */
 import { createHash } from "node:crypto";
 import { Refusal } from "../../base/errors.ts";
-import type { Author, Edit, FoundComment, NewReply, NewThread, Viewpoint, Writing, Written } from "../notes.ts";
+import type { Author, Carried, FoundComment, Quote, QuotePlace, Viewpoint, Writing, Written } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
 import { commentDeleted, unknownComment } from "../refusals.ts";
-import { begin, countReply, isPublic, isRoot, type NumberedChange, ownStanding, refuseChanged } from "./changes.ts";
-import { announcing, begun } from "./outbox.ts";
+import { changes, type NumberedChange } from "./changes.ts";
+import { outboxRows } from "./outbox.ts";
 import { know } from "./people.ts";
 import type { State } from "./rows.ts";
 import { viewerValues, find, readThread } from "./view.ts";
+
+interface Edit {
+  site_id: string;
+  id: string;
+  by: Pick<Author, "id" | "kind">;
+  text: string;
+  /** The entity tags that were sent; null means any. Throws `changed` if the comment has none of them. */
+  revs: readonly string[] | null;
+  /** Written before this (ISO 8601), a visitor's cannot be changed any more; throws `edit_window_over`. */
+  written_after: string;
+  /** A public comment goes back to wait. */
+  waits: boolean;
+}
+
+interface NewReply extends Writing {
+  /** The id of any comment of the thread. */
+  thread_id: string;
+  /** Throws `unknown_thread` if this viewpoint may not see the thread. */
+  as: Viewpoint;
+}
+
+interface NewThread extends Writing {
+  page: string;
+  version_id: string;
+  version_created_at: string;
+  quote: Quote | null;
+  element: string | null;
+  carried: Carried | null;
+  place: QuotePlace | null;
+}
 
 const MOST = { threads: 500, replies: 200, comments: 5000, pages: 1000 };
 
@@ -168,7 +198,7 @@ function* start(thread: NewThread, now: number): Op<Written> {
   const { site_id, by, canonical } = thread;
   const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
   if (before !== null) return before;
-  const change = yield* begin(site_id, now);
+  const change = yield* changes.begin(site_id, now);
   yield* refuseFullSite(site_id);
   yield* refuseFullPage(thread);
   yield* refuseFullText(thread, thread.page);
@@ -211,7 +241,7 @@ function* reply(writing: NewReply, now: number): Op<Written> {
   const { site_id, by, canonical } = writing;
   const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
   if (before !== null) return before;
-  const change = yield* begin(site_id, now);
+  const change = yield* changes.begin(site_id, now);
   const { comment_no, state } = yield* openThread(writing);
   yield* refuseFullSite(site_id);
   if ((yield* inThread.get(comment_no))!.n >= MOST.replies) {
@@ -221,7 +251,7 @@ function* reply(writing: NewReply, now: number): Op<Written> {
   const seen = state === "public" || state === "erased";
   const visibility = yield* shownAs(writing);
   yield* add({ ...writing, visibility }, comment_no, seen, change);
-  if (seen && visibility === "public") yield* countReply(comment_no, change.no);
+  if (seen && visibility === "public") yield* changes.countReply(comment_no, change.no);
   return yield* written(writing, comment_no);
 }
 
@@ -236,16 +266,16 @@ const changeText = statement(
 
 function* edit(wanted: Edit, now: number): Op<FoundComment> {
   const { site_id, by, text } = wanted;
-  const begun = yield* begin(site_id, now);
-  const row = yield* ownStanding(wanted);
+  const begun = yield* changes.begin(site_id, now);
+  const row = yield* changes.ownStanding(wanted);
   if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
-  refuseChanged(row, wanted.revs);
+  changes.refuseChanged(row, wanted.revs);
   yield* refuseFullTextIn(wanted, row.thread_no, row.comment_no);
   const again = by.kind === "visitor" && (yield* isRepeated(site_id, by.id, text, row.comment_no));
   const waits = wanted.waits || again;
   const state = waits ? "pending" : row.state;
-  yield* changeText.do(row.comment_no, text, state, begun.at, isPublic(row) ? 1 : 0, begun.no, hashOf(text));
-  if (waits && isPublic(row) && !isRoot(row)) yield* countReply(row.thread_no, begun.no);
+  yield* changeText.do(row.comment_no, text, state, begun.at, changes.isPublic(row) ? 1 : 0, begun.no, hashOf(text));
+  if (waits && changes.isPublic(row) && !changes.isRoot(row)) yield* changes.countReply(row.thread_no, begun.no);
   return (yield* find(site_id, wanted.id, asAuthor(by))) as FoundComment;
 }
 
@@ -256,10 +286,14 @@ export const WRITING = {
   ),
   /** Throws 409 `page_full`, `thread_full`, `site_full`, 422 `unknown_thread`, as `reply`. */
   start: write((backend, thread: NewThread) =>
-    announcing(backend, start(thread, backend.now()), (done) => begun("thread.created", thread.site_id, done)),
+    outboxRows.announcing(backend, start(thread, backend.now()), (done) =>
+      outboxRows.begun("thread.created", thread.site_id, done),
+    ),
   ),
   reply: write((backend, wanted: NewReply) =>
-    announcing(backend, reply(wanted, backend.now()), (done) => begun("reply.created", wanted.site_id, done)),
+    outboxRows.announcing(backend, reply(wanted, backend.now()), (done) =>
+      outboxRows.begun("reply.created", wanted.site_id, done),
+    ),
   ),
   edit: write(({ now }, wanted: Edit) => edit(wanted, now())),
 };

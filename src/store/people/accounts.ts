@@ -5,17 +5,8 @@ import { answering, change, type Op, read, statement, write } from "../operation
 import { signupClosed } from "../refusals.ts";
 import { audit, auditDeletions } from "../audit.ts";
 import { accountUsage } from "../quotas.ts";
-import { removeSitesOf } from "../sites.ts";
-import {
-  addSession,
-  endOtherSessions,
-  isItsPassword,
-  knowsNetwork,
-  type NewSession,
-  noteNetwork,
-  refuseUnlessHeld,
-  type SignedIn,
-} from "./sessions.ts";
+import { siteRows } from "../sites.ts";
+import { type NewSession, sessionRows, type SignedIn } from "./sessions.ts";
 
 export interface Account {
   account_id: string;
@@ -60,18 +51,18 @@ function* create(account: NewAccount, now: number): Op<void> {
     throw new Refusal("email_taken", "There is an account with this e-mail address already: sign in instead.");
   }
   yield* insert.do(account_id, email, password_hash, at);
-  yield* addSession(session, account_id, at, at);
-  yield* noteNetwork(session, account_id, now);
+  yield* sessionRows.add(session, account_id, at, at);
+  yield* sessionRows.noteNetwork(session, account_id, now);
 }
 
 const setPassword = statement("update accounts set password_hash = ? where account_id = ?");
 
 function* changePassword({ by, checked_hash, password_hash }: PasswordChange, at: string): Op<boolean> {
   const { account_id } = by;
-  yield* refuseUnlessHeld(by);
-  if (!(yield* isItsPassword(account_id, checked_hash))) return false;
+  yield* sessionRows.refuseUnlessHeld(by);
+  if (!(yield* sessionRows.isItsPassword(account_id, checked_hash))) return false;
   yield* setPassword.do(password_hash, account_id);
-  yield* endOtherSessions(by);
+  yield* sessionRows.endOthers(by);
   yield* audit({ at, actor: account_id, action: "change-password", account_id });
   return true;
 }
@@ -83,14 +74,14 @@ type RemovedSites = Pick<Site, "site_id" | "slug">[];
 /** `actor`: the account_id or `operator` that does it. Answers the sites that went with the account. */
 export function* removeAccount(account_id: string, actor: string, at: string): Op<RemovedSites> {
   yield* auditDeletions(account_id, actor, at);
-  const sites = yield* removeSitesOf(account_id, at);
+  const sites = yield* siteRows.removeOf(account_id, at);
   yield* deleteAccount.do(account_id);
   yield* audit({ at, actor, action: "delete-account", account_id });
   return sites;
 }
 
 function* remove(by: SignedIn, at: string): Op<RemovedSites> {
-  yield* refuseUnlessHeld(by);
+  yield* sessionRows.refuseUnlessHeld(by);
   return yield* removeAccount(by.account_id, by.account_id, at);
 }
 
@@ -101,7 +92,9 @@ export const ACCOUNTS = {
   /** `disabled_reason`: null if it may sign in. */
   byEmail: read((_, email: string) => byEmail.get(email)),
   /** Whether the account's password was given from this network before. */
-  knows: read(({ now }, account_id: string, network_hash: string) => knowsNetwork(account_id, network_hash, now())),
+  knows: read(({ now }, account_id: string, network_hash: string) =>
+    sessionRows.knowsNetwork(account_id, network_hash, now()),
+  ),
   usage: read(({ now }, account_id: string) => accountUsage(account_id, now())),
   /** Throws `email_taken`, or `signup_closed` if the invitation is not for this address. */
   create: write(({ now }, account: NewAccount) => create(account, now())),

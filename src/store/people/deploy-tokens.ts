@@ -6,8 +6,8 @@ import { UNIT_MS } from "../../base/units.ts";
 import { note, type Op, read, statement, steps, write } from "../operation.ts";
 import { grantEnded, notGranted } from "../refusals.ts";
 import { audit } from "../audit.ts";
-import { siteById } from "../sites.ts";
-import { refuseUnlessHeld, type SignedIn } from "./sessions.ts";
+import { siteRows } from "../sites.ts";
+import { sessionRows, type SignedIn } from "./sessions.ts";
 
 export interface DeployToken extends DeployGrant {
   name: string;
@@ -68,23 +68,30 @@ function* live(hash: string, now: number): Op<DeployToken | null> {
 }
 
 /** Throws if the token has ended since it was accepted, or is not for the site any more. */
-export function* refuseUnlessGranted({ deploy_hash, scope }: Granted, now: number, site?: Site): Op<void> {
+function* refuseUnlessGranted({ deploy_hash, scope }: Granted, now: number, site?: Site): Op<void> {
   const token = yield* live(deploy_hash, now);
   if (token === null || !allows(token, scope)) throw grantEnded();
   if (site !== undefined && !reaches(token, site)) throw notGranted();
 }
 
 /** Ends all deploy tokens of an account; answers how many there were. */
-export function* endDeployTokens(account_id: string): Op<number> {
+function* endDeployTokens(account_id: string): Op<number> {
   return (yield* removeAll.run(account_id)).changes;
 }
 
 /** For the sweep: forgets expired tokens. */
-export const forgetOldDeployTokens = (now: number): Op<void> => forget.do(now);
+const forgetOldDeployTokens = (now: number): Op<void> => forget.do(now);
+
+/** Steps for other transactions that check or end deploy tokens. */
+export const grants = {
+  refuseUnlessGranted,
+  end: endDeployTokens,
+  forgetOld: forgetOldDeployTokens,
+};
 
 function* refuseForeign(site_ids: readonly string[], account_id: string): Op<void> {
   for (const site_id of site_ids) {
-    const site = yield* siteById.get(site_id);
+    const site = yield* siteRows.byId.get(site_id);
     if (site?.owner_account_id === account_id) continue;
     const sentence = `${site_id} is no site of your account: a token is for sites of yours alone.`;
     throw new Refusal("invalid_input", sentence, { field: "site_ids" });
@@ -99,7 +106,7 @@ function tooMany(actual: number): Refusal {
 function* add(by: SignedIn, token: NewDeployToken, now: number): Op<DeployToken> {
   const { hash, token_id, name, scopes, site_ids, lives_ms } = token;
   const { account_id } = by;
-  yield* refuseUnlessHeld(by);
+  yield* sessionRows.refuseUnlessHeld(by);
   yield* refuseForeign(site_ids ?? [], account_id);
   const had = (yield* ofAccount.all(account_id, now)).length;
   if (had >= MOST_TOKENS) throw tooMany(had + 1);
@@ -113,7 +120,7 @@ function* add(by: SignedIn, token: NewDeployToken, now: number): Op<DeployToken>
 
 function* revoke(by: SignedIn, token_id: string, now: number): Op<boolean> {
   const { account_id } = by;
-  yield* refuseUnlessHeld(by);
+  yield* sessionRows.refuseUnlessHeld(by);
   if ((yield* remove.run(token_id, account_id, now)).changes === 0) return false;
   const at = new Date(now).toISOString();
   yield* audit({ at, actor: account_id, action: "revoke-token", account_id, reason: token_id });

@@ -1,7 +1,7 @@
 /** Device logins (RFC 8628): a program shows a code, a person approves it in a browser, the program gets a session. */
 import { UNIT_MS } from "../../base/units.ts";
 import { type Op, read, statement, steps, write } from "../operation.ts";
-import { addSession, type NewSession, refuseUnlessHeld, type SignedIn } from "./sessions.ts";
+import { type NewSession, sessionRows, type SignedIn } from "./sessions.ts";
 
 export const DEVICE_LIFETIME_MS = 15 * UNIT_MS.m;
 export const DEVICE_INTERVAL_S = 5;
@@ -58,7 +58,7 @@ const setState = statement(
 );
 
 function* decide(user_code: string, decision: "approved" | "denied", by: SignedIn, now: number): Op<boolean> {
-  yield* refuseUnlessHeld(by);
+  yield* sessionRows.refuseUnlessHeld(by);
   const account_id = decision === "approved" ? by.account_id : null;
   return (yield* setState.run(decision, account_id, user_code, now)).changes > 0;
 }
@@ -79,7 +79,7 @@ function* poll(device_hash: string, session: Omit<NewSession, "client">, now: nu
   if (state === "denied") return { state };
   if (state === "approved") {
     yield* remove.do(device_hash);
-    yield* addSession({ ...session, client }, account_id!, new Date(now).toISOString(), null);
+    yield* sessionRows.add({ ...session, client }, account_id!, new Date(now).toISOString(), null);
     return { state, account_id: account_id! };
   }
   const hasty = isHasty(login, now);

@@ -2,10 +2,10 @@
 import type { Site } from "../../base/types.ts";
 import { answering, type Bound, change, type Op, read, statement, write } from "../operation.ts";
 import { audit } from "../audit.ts";
-import { revokeTokensOf } from "../sites.ts";
+import { manageTokens } from "../sites.ts";
 import { removeAccount } from "./accounts.ts";
-import { endDeployTokens } from "./deploy-tokens.ts";
-import { endAllSessions } from "./sessions.ts";
+import { grants } from "./deploy-tokens.ts";
+import { sessionRows } from "./sessions.ts";
 
 interface NewInvitation {
   /** SHA-256 of the token that the link carries. */
@@ -100,7 +100,7 @@ const enableSites = statement<Slug>(
 function* disable(email: string, reason: string, at: string): Op<Slug[] | null> {
   const account_id = yield* accountOf(email);
   if ((yield* disableAccount.run(account_id, reason)).changes === 0) return null;
-  yield* endAllSessions(account_id);
+  yield* sessionRows.endAll(account_id);
   yield* audit({ at, actor: "operator", action: "disable-account", account_id, reason });
   return yield* disableSites.all(account_id, reason);
 }
@@ -134,10 +134,10 @@ function* create({ account_id, email, password_hash }: NewOperatorAccount, at: s
 function* reset(email: string, password_hash: string, at: string): Op<EndedTokens> {
   const account_id = yield* accountOf(email);
   yield* setPassword.do(password_hash, account_id);
-  yield* endAllSessions(account_id);
+  yield* sessionRows.endAll(account_id);
   const ended = {
-    manage_tokens: yield* revokeTokensOf(account_id),
-    deploy_tokens: yield* endDeployTokens(account_id),
+    manage_tokens: yield* manageTokens.revokeOf(account_id),
+    deploy_tokens: yield* grants.end(account_id),
   };
   yield* audit({ at, actor: "operator", action: "reset-account", account_id });
   return ended;

@@ -41,7 +41,7 @@ const insert = statement(
 );
 
 /** `signed_in_at`: when the password was given; null for a device. */
-export const addSession = (
+const addSession = (
   { session_id, hash, client }: NewSession,
   account_id: string,
   at: string,
@@ -64,20 +64,20 @@ const known = statement("select 1 from sign_in_networks where account_id = ? and
 const forgetNetworks = statement("delete from sign_in_networks where seen_at <= ?");
 
 /** Remembers the network from which the account's password was given. */
-export function* noteNetwork({ network_hash }: NewSession, account_id: string, now: number): Op<void> {
+function* noteNetwork({ network_hash }: NewSession, account_id: string, now: number): Op<void> {
   if (network_hash === undefined) return;
   yield* seeNetwork.do(account_id, network_hash, now);
   yield* trimNetworks.do(account_id, NETWORKS_KEPT);
 }
 
-export function* knowsNetwork(account_id: string, network_hash: string, now: number): Op<boolean> {
+function* knowsNetwork(account_id: string, network_hash: string, now: number): Op<boolean> {
   return (yield* known.get(account_id, network_hash, now - NETWORK_KEPT_MS)) !== null;
 }
 
 const held = statement("select 1 from sessions where session_id = ? and account_id = ?");
 
 /** Throws if the session has ended since it was accepted. */
-export function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void> {
+function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void> {
   if ((yield* held.get(session_id, account_id)) !== null) return;
   throw sessionEnded();
 }
@@ -85,7 +85,7 @@ export function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void
 const forget = statement("delete from sessions where last_used_at <= ?");
 
 /** For the sweep: forgets sessions that were not used for 90 days, and networks of long ago. */
-export function* forgetOldSessions(now: number): Op<void> {
+function* forgetOldSessions(now: number): Op<void> {
   yield* forget.do(cutoff(now));
   yield* forgetNetworks.do(now - NETWORK_KEPT_MS);
 }
@@ -104,13 +104,13 @@ const removeLogins = statement("delete from device_logins where account_id = ?")
 
 const removeAll = statement("delete from sessions where account_id = ?");
 
-export function* endAllSessions(account_id: string): Op<void> {
+function* endAllSessions(account_id: string): Op<void> {
   yield* removeLogins.do(account_id);
   yield* removeAll.do(account_id);
 }
 
 /** Answers how many sessions ended. */
-export function* endOtherSessions({ account_id, session_id }: SignedIn): Op<number> {
+function* endOtherSessions({ account_id, session_id }: SignedIn): Op<number> {
   yield* removeLogins.do(account_id);
   return (yield* removeOthers.run(account_id, session_id)).changes;
 }
@@ -129,9 +129,21 @@ const unchanged = statement(
 );
 
 /** Whether the account's password is still the one that was checked, and opens it. */
-export function* isItsPassword(account_id: string, password_hash: string): Op<boolean> {
+function* isItsPassword(account_id: string, password_hash: string): Op<boolean> {
   return (yield* unchanged.get(account_id, password_hash)) !== null;
 }
+
+/** Steps for other transactions that make, check or end sessions. */
+export const sessionRows = {
+  add: addSession,
+  noteNetwork,
+  knowsNetwork,
+  refuseUnlessHeld,
+  forgetOld: forgetOldSessions,
+  endAll: endAllSessions,
+  endOthers: endOtherSessions,
+  isItsPassword,
+};
 
 function* start(session: NewSession, account_id: string, password_hash: string, now: number): Op<boolean> {
   if (!(yield* isItsPassword(account_id, password_hash))) return false;

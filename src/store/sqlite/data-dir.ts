@@ -1,7 +1,7 @@
 /** A prepared data directory, opened: its database, its blobs, and the counter of changes. */
 import type { Database } from "bun:sqlite";
-import { dropBallast } from "../disk/room.ts";
-import { blobIsThere, putBlobs } from "../disk/blobs.ts";
+import { diskRoom } from "../disk/room.ts";
+import { blobFiles, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { BlobPlace, Backend } from "../operation.ts";
 import { databaseWatch, reopenDatabase } from "./database.ts";
@@ -25,9 +25,9 @@ const blobPlace = (data_dir: string): BlobPlace => ({
     }
   },
   *allThere(manifest) {
-    return manifest.every(({ sha256, bytes }) => blobIsThere(data_dir, sha256, bytes));
+    return manifest.every(({ sha256, bytes }) => blobFiles.isThere(data_dir, sha256, bytes));
   },
-  makeRoom: () => dropBallast(data_dir),
+  makeRoom: () => diskRoom.drop(data_dir),
 });
 
 interface Opening {

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { withRoom } from "../disk/room.ts";
+import { diskRoom } from "../disk/room.ts";
 import { databaseLost, isDamage } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
@@ -48,7 +48,7 @@ const PRAGMAS = [
 /** A file of a data directory, opened with these settings in their order. On a full disk the ballast goes, and it is tried
  *  once more: SQLite needs room for two more files. */
 export function openFile(data_dir: string, name: string, pragmas: readonly string[]): Database {
-  return withRoom(data_dir, () => {
+  return diskRoom.withRoom(data_dir, () => {
     const db = new Database(join(data_dir, name), { strict: true, create: true });
     try {
       for (const pragma of pragmas) db.run(`PRAGMA ${pragma}`);

@@ -2,21 +2,12 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
-import { keepBallast } from "../disk/room.ts";
-import { blobIsFound, removeBlob } from "../disk/blobs.ts";
+import { diskRoom } from "../disk/room.ts";
+import { blobFiles } from "../disk/blobs.ts";
 import { verifyTurn } from "../backup/verify.ts";
 import { endPreviews } from "../previews.ts";
-import { missingBlobs } from "../named-blobs.ts";
-import {
-  BATCH,
-  clearLeftovers,
-  expireSites,
-  forgetUnused,
-  refuseIfMostAreUnknown,
-  refuseOldClock,
-  removeOrphans,
-  usedBlobs,
-} from "../sweep.ts";
+import { namedBlobs } from "../named-blobs.ts";
+import { BATCH, sweeping } from "../sweep.ts";
 import { inSlices, steps } from "../operation.ts";
 import type { Swept } from "../upkeep.ts";
 import type { DataDir } from "./data-dir.ts";
@@ -25,7 +16,7 @@ const ORPHAN_AGE_MS = UNIT_MS.h;
 
 /** G1, a folder at a time: old files that no manifest names, seen without a lock. */
 async function candidatesIn(data: DataDir, folder: string, now: number): Promise<string[]> {
-  const named = await usedBlobs(data, folder);
+  const named = await sweeping.usedBlobs(data, folder);
   const path = join(data.data_dir, "blobs", folder);
   const files = await readdir(path).catch(() => []);
   const old: string[] = [];
@@ -42,7 +33,7 @@ async function refuseIfDoubtful(data: DataDir): Promise<void> {
   if (check?.quick_check !== "ok") {
     throw new Error(`The database is damaged (${check?.quick_check}): nothing is swept.`);
   }
-  await refuseOldClock(data);
+  await sweeping.refuseOldClock(data);
 }
 
 async function removeInBatches({ db, place, data_dir }: DataDir, candidates: string[], now: number): Promise<number> {
@@ -50,7 +41,7 @@ async function removeInBatches({ db, place, data_dir }: DataDir, candidates: str
   const rest = [...candidates];
   await inSlices(place, async () => {
     const batch = rest.slice(0, BATCH);
-    removed += await db.write(() => removeOrphans(batch, now, (sha256) => removeBlob(data_dir, sha256)));
+    removed += await db.write(() => sweeping.removeOrphans(batch, now, (sha256) => blobFiles.remove(data_dir, sha256)));
     rest.splice(0, BATCH);
     return rest.length > 0;
   });
@@ -59,17 +50,17 @@ async function removeInBatches({ db, place, data_dir }: DataDir, candidates: str
 
 async function sweep(data: DataDir, now: number, force: boolean): Promise<Swept> {
   if (!force) await refuseIfDoubtful(data);
-  const sites = await expireSites(data, now);
-  await clearLeftovers(data);
+  const sites = await sweeping.expireSites(data, now);
+  await sweeping.clearLeftovers(data);
   await endPreviews(data, now);
-  await forgetUnused(data, now);
+  await sweeping.forgetUnused(data, now);
   const candidates: string[] = [];
   for (let n = 0; n < 256; n++) {
     candidates.push(...(await candidatesIn(data, n.toString(16).padStart(2, "0"), now)));
   }
-  if (!force) await refuseIfMostAreUnknown(data, candidates);
+  if (!force) await sweeping.refuseIfMostAreUnknown(data, candidates);
   const blobs = await removeInBatches(data, candidates, now);
-  keepBallast(data.data_dir);
+  diskRoom.keep(data.data_dir);
   return { sites, blobs };
 }
 
@@ -81,5 +72,7 @@ export const EMBEDDED = {
   /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
   verifyTurn: steps("write", (data: DataDir, interval: number) => verifyTurn(data, interval)),
   /** Blobs that live versions name and that are not on disk. */
-  missingBlobs: steps("read", ({ db, data_dir }: DataDir) => missingBlobs(db, (blob) => blobIsFound(data_dir, blob))),
+  missingBlobs: steps("read", ({ db, data_dir }: DataDir) =>
+    namedBlobs.missing(db, (blob) => blobFiles.isFound(data_dir, blob)),
+  ),
 };

@@ -200,7 +200,6 @@ async function copyImmutable(from: string, to: string, links: boolean): Promise<
 }
 
 /** The name of the list that makes a backup whole: written last, and readable by `sha256sum -c`. */
-
 const CHECKSUMS = "SHA256SUMS";
 const UNFINISHED = `${CHECKSUMS}.unfinished`;
 

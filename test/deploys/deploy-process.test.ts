@@ -23,7 +23,7 @@ import {
 import { ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
-import { ALL } from "../kit/whole.ts";
+import { longTest } from "../kit/whole.ts";
 
 let folder: string;
 const compiled = () => join(folder, `svc-server${suffix}`);
@@ -294,7 +294,7 @@ describe("compiled", () => {
   });
 });
 
-test.if(ALL && LINUX)(
+longTest.if(LINUX)(
   "an address that starts a thousand deploys has all of them answered, by as many processes as there are slots",
   async () => {
     await using dir = await temporaryFolder();

@@ -11,7 +11,7 @@ import { type ServerProcess, startProcess, temporaryFolder } from "../kit/proces
 import { rawSite } from "../kit/raw-http.ts";
 import { startServer } from "../kit/server.ts";
 import { MB, residentBytes } from "../torture/parts/figures.ts";
-import { ALL } from "../kit/whole.ts";
+import { longDescribe } from "../kit/whole.ts";
 
 const bytesOf = (text: string): Bytes => new TextEncoder().encode(text);
 const always = () => true;
@@ -102,7 +102,7 @@ test("a text that goes out as it is because its coding is not made yet goes out 
   expect(answer.text).toBe(text);
 });
 
-describe.if(ALL && process.platform === "linux")("strangers who ask for everything in every coding", () => {
+longDescribe.if(process.platform === "linux")("strangers who ask for everything in every coding", () => {
   const folders: AsyncDisposable[] = [];
   const servers: ServerProcess[] = [];
   afterAll(async () => {

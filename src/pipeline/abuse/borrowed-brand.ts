@@ -7,9 +7,9 @@ import { hostOf } from "./destinations.ts";
 import { plainWords } from "./words.ts";
 import { attributesOf } from "../../html/attributes.ts";
 
-/** Of a page's title: where a part of it ends. */
+/** The separators between the parts of a page's title. */
 const PART = /\s[-‐‑‒]+\s|[–—―|¦:·•»«›‹]|\s[/~]\s/;
-/** What stands right before and right behind a brand that the page signs its visitors in to. */
+/** The words right before and right after a brand that the page signs its visitors in to. */
 const BEFORE =
   / (?:sign|log) ?(?:in|on)(?: (?:in ?)?to| at| on)?(?: (?:your|my|the))? $| (?:account|verify|verification)(?: (?:your|my))? $| (?:anmelden|einloggen)(?: bei)? $| (?:connexion|connecter)(?: [aà])? $/;
 const BEHIND =
@@ -26,7 +26,7 @@ function entitled(title: string, parts: readonly string[], word: string): boolea
   return false;
 }
 
-/** What is seen of a picture. */
+/** A picture, as a visitor sees it. */
 interface Seen {
   said: string;
   host: string;
@@ -35,7 +35,7 @@ interface Seen {
 
 const isSaid = ({ said }: Seen, word: string): boolean => said.includes(word);
 
-/** A picture that stands for the page: none on a button, or in a link that names or leads to the brand. */
+/** A picture that may be the page's logo: not one on a button, or in a link that names or leads to the brand. */
 function isLogo({ said, host, picture: { inside } }: Seen, word: string, { domains }: Brand): boolean {
   if (inside === null && isBelow(host, domains)) return true;
   const at = said.indexOf(word);
@@ -50,7 +50,7 @@ function isLogo({ said, host, picture: { inside } }: Seen, word: string, { domai
 /** A row of logos is no disguise. */
 const ROW = 3;
 
-/** The pictures that may stand for the page: none where they are of several brands. */
+/** The pictures that may be the page's logo. Empty if they belong to several brands. */
 function picturesOf({ pictures }: PageFacts, brands: readonly Brand[], budget: Budget): Seen[] {
   const seen = pictures.map((picture) => {
     budget.step();

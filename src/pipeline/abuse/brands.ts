@@ -10,7 +10,7 @@ export interface Brand {
   domains: readonly string[];
 }
 
-/** `name domain…` a line; a name of several words stands in quotes. What cannot be read is left out. */
+/** Each line is `name domain…`; a name of several words is in quotes. A line that cannot be read is left out. */
 export function parseBrands(text: string): Brand[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, quoted, plain, rest] = /^\s*(?:"([^"]+)"|([^\s"#]\S*))\s+([^#]*)/.exec(line) ?? [];

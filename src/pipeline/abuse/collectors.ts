@@ -1,5 +1,5 @@
-/** A page that asks for a secret and hands what is typed to somebody else: by a script that names his address, or by a
- *  service that collects for whoever asks. */
+/** A page that asks for a secret and sends what is typed to somebody else: by a script that names the recipient's
+ *  address, or through a service that collects for anybody. */
 import { isBelow } from "./brands.ts";
 import { basesOf, destination } from "./destinations.ts";
 import { asksForPassword, type Form, isTyped, type PageFacts, typeOf } from "./facts.ts";
@@ -12,9 +12,9 @@ import { addressOf, isOfHost, ROOT } from "../../html/addresses.ts";
 /** Bytes of an uploaded file from which on it is a program's, not a page's. */
 const LARGE_FILE = 200_000;
 
-/** What a script says of addresses. */
+/** The addresses that a script sends to, and what it does with them. */
 interface Told {
-  /** Where it sends to. */
+  /** The addresses that it sends to. */
   sent: readonly string[];
   /** Every literal that may be one. */
   named: readonly string[];
@@ -59,10 +59,10 @@ function tell(script: Script): Told | null {
   return texts.length + named.length === 0 ? null : { sent: texts, named };
 }
 
-/** Of an uploaded file. */
+/** Reads the code of an uploaded file. Null if the file is too large. */
 const ofFile = (code: string): Told | null => (code.length > LARGE_FILE ? null : tell(readScript(code)));
 
-/** What the page's scripts say, inline and of the upload. By the page: two looks ask. */
+/** The result for the page's scripts, inline and uploaded. It is kept for each page because two looks ask for it. */
 const told = new WeakMap<PageFacts, readonly Told[]>();
 const toldBy = ({ page, path, code }: Judged): readonly Told[] =>
   told.getOrInsertComputed(page, () => [
@@ -99,7 +99,7 @@ export const collectingScript: Look = (judged) => {
   return null;
 };
 
-/** Whoever asks gets an address there that takes what it is sent. */
+/** Services where anybody gets an address that accepts what is sent to it. */
 const SERVICES =
   `formspree.io formsubmit.co formsubmit.io getform.io getform.com formcarry.com formkeep.com formspark.io submit-form.com
   web3forms.com usebasin.com forminit.com formbold.com fabform.io staticforms.xyz un-static.com formbackend.com
@@ -116,7 +116,7 @@ const GOOGLE = /^(?:script\.google\.com\/macros\/|docs\.google\.com\/forms\/.{0,
 /** Scripts that send mail. */
 const MAILERS = /@emailjs\/browser|emailjs-com|smtpjs/i;
 
-/** The service that takes what is sent to an address; null for none. */
+/** The service that accepts what is sent to an address. Null if there is none. */
 function serviceOf(address: string): string | null {
   const host = hostIn(address);
   if (isBelow(host, SERVICES)) return host;

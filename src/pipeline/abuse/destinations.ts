@@ -34,7 +34,7 @@ function riskyForms({ controls }: PageFacts, byId: ReadonlyMap<string, Form[]>):
   return risky;
 }
 
-/** Where each form sends, as far as it is told: its own address and those of its buttons. */
+/** The addresses that each form sends to, as far as the markup shows: its own address and those of its buttons. */
 function* targets({ controls }: PageFacts, risky: ReadonlyMap<Form, Risk>, byId: ReadonlyMap<string, Form[]>) {
   for (const [form, risk] of risky) if (form.action) yield { risk, address: form.action };
   for (const control of controls) {
@@ -44,7 +44,7 @@ function* targets({ controls }: PageFacts, risky: ReadonlyMap<Form, Risk>, byId:
   }
 }
 
-/** What the page's forms ask for that is secret, and where they send it: each address once. */
+/** The secrets that the page's forms ask for, each with the address that receives it. Each address comes once. */
 export function secretsSent(
   page: PageFacts,
   path: string,
@@ -68,7 +68,7 @@ export function secretsSent(
   return [...sent.values()];
 }
 
-/** The reason to refuse the page; null where there is none. */
+/** The reason to refuse the page. Null if there is none. */
 export function foreignForm(sent: readonly { risk: Risk; to: Destination }[]): string | null {
   for (const { risk, to } of sent) {
     if (to.kind === "other") return `a form asks for ${RISK_NAMES[risk]} and sends it to ${to.where}`;
@@ -77,7 +77,7 @@ export function foreignForm(sent: readonly { risk: Risk; to: Destination }[]): s
   return null;
 }
 
-/** Nobody phishes for an address that leads visitors to themselves: such a form is merely broken. */
+/** Warnings of forms that send to an address on the visitor's own machine: such a form is broken, not phishing. */
 export function localForms(sent: readonly { risk: Risk; to: Destination }[], path: string): Warning[] {
   return sent.flatMap(({ to }) => {
     if (to.kind !== "local") return [];
@@ -118,7 +118,7 @@ function ofScript(written: string, own: OwnHost): Destination {
   return { kind: "other", where: "an address that a script makes up" };
 }
 
-/** What our parser cannot read another one might. */
+/** An address that names a scheme or a host. Another parser may read it even if ours cannot. */
 const ABSOLUTE = /^[\s\0-\x1f]*(?:[a-z][\w+.-]*:|[/\\\s]{2})/i;
 
 function ofAddress(written: string, address: Address, own: OwnHost): Destination {
@@ -154,13 +154,14 @@ export function destination(address: string, bases: readonly string[], own: OwnH
 const destinationOf = (written: string, bases: readonly string[], own: OwnHost): Destination =>
   destination(decodeEntities(written), bases, own);
 
-/** What the bases of a page may be: its own address, and those that it names. */
+/** The possible bases of a page: its own address, and those that it names. */
 export function basesOf(bases: readonly string[], path: string): string[] {
   const page = baseOf(path);
   return [page, ...bases.flatMap((base) => movedBase(base, page) ?? []).filter((base) => /^https?:/.test(base))];
 }
 
-/** The file of the site that an address leads to; null for another host's, or none. */
+/** The file of the site that an address leads to. Null if the address is another host's, or if there is no such
+ *  file. */
 export const ownFile = (address: string, base: string, own: OwnHost): string | null =>
   fileAt(addressOf(address, base, own));
 

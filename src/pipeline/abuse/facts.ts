@@ -1,4 +1,4 @@
-/** What is told of a page before it is judged. */
+/** The facts about a page, collected before it is judged. */
 
 import { decodeEntities } from "../../html/character-references.ts";
 import { isProgramKey, type Risk, risksIn, risksInAutocomplete, risksInName } from "./words.ts";
@@ -20,7 +20,7 @@ export interface Control {
   labels: string[];
   /** How many characters of visible text stand before it. */
   at: number;
-  /** What it asks for, the most telling first. */
+  /** The secrets that it asks for, the clearest first. */
   risks: readonly Risk[];
 }
 
@@ -35,21 +35,21 @@ export interface Pressable {
 export interface Picture {
   /** Its alternative text. */
   alt: string;
-  /** As written; empty where it names no host, or nobody sees it. */
+  /** As written. Empty if it names no host, or if no visitor sees it. */
   address: string;
   inside: Pressable | null;
 }
 
-/** A frame, or what stands in for one. */
+/** A frame, or an element that works like one. */
 export interface Frame {
   address: string | null;
   page: string | null;
-  /** For whoever has scripts off. */
+  /** For visitors without scripts. */
   noscript: boolean;
 }
 
 export interface PageFacts {
-  /** Only whoever has scripts off sees it. */
+  /** Only visitors without scripts see it. */
   noscript: boolean;
   /** Those that may be the first one. */
   bases: string[];
@@ -68,7 +68,7 @@ export interface PageFacts {
   code: string[];
   /** Those of them that a browser runs: no data, no import map. */
   runs: string[];
-  /** What event attributes run. */
+  /** The code of event attributes. */
   handlers: { name: string; code: string }[];
   /** Addresses of scripts. */
   scripts: string[];
@@ -117,7 +117,7 @@ export const emptyFacts = (noscript = false): PageFacts => ({
 
 // The information that the fields of a page ask for.
 
-/** Nobody types a secret into these. */
+/** Types of fields that no visitor types a secret into. */
 const NOT_TYPED = new Set(
   "hidden submit button image reset checkbox radio file range color date datetime-local month week time".split(" "),
 );
@@ -133,7 +133,7 @@ export const isSubmit = (control: Control): boolean => {
   return control.name === "button" ? type !== "reset" && type !== "button" : type === "submit" || type === "image";
 };
 
-/** What is said of a field where it stands: its own words, then its labels'. */
+/** The words that the page says about a field: its own attributes first, then its labels. */
 export function saidOf({ attributes, labels }: Control, byId: PageFacts["labels"]): string[] {
   const given = (name: string) => decodeEntities(attributes.get(name) ?? "");
   return [
@@ -168,7 +168,7 @@ export function risksOf(control: Control, labels: PageFacts["labels"], before: s
     ...risksInAutocomplete(given("autocomplete")),
     ...risksInName(name),
     ...risksInName(id),
-    // Nobody types a password into a text area, but many are told there to send none.
+    // A text area is no field for a password, but many text areas carry a warning against sending one.
     ...(control.name === "textarea" ? asked.filter((risk) => risk === "seed") : asked),
   ];
 }

@@ -27,25 +27,25 @@ export class Functions {
   }
 }
 
-// Where the functions of a script begin and end, and what is done with each: told by brackets and the words before
-// them, in one pass whose time grows with the length alone.
+// Finds the functions of a script and what is done with each. Brackets and the words before them decide, in one pass
+// whose time grows only with the length.
 
-/** Of a function: what has to happen before it runs. */
+/** A function, and what has to happen before it runs. */
 interface Body {
-  /** The function that it stands in; 0 is the script itself. */
+  /** The function around it; 0 is the script itself. */
   parent: number;
   name: string;
   /** Runs as soon as its parent does. */
   at_once: boolean;
 }
 
-/** Of a name, in the function that stands there. */
+/** A call of a name, in the function around it. */
 interface Call {
   name: string;
   within: number;
 }
 
-/** What is done with functions that are handed over in parentheses. */
+/** The use that a call makes of a function between its parentheses. */
 type Taker = "none" | "group" | "timer" | "event" | "at once";
 
 interface Bracket {
@@ -100,7 +100,7 @@ class Reader {
   private within = 0;
   /** The last character that is no blank. */
   private ink = -1;
-  /** Where the parenthesis that was closed last was opened, and its call. */
+  /** The last closed parenthesis: its place, its end, and its call. */
   private paren = { at: -1, end: -1, call: -1 };
 
   constructor(
@@ -200,7 +200,7 @@ class Reader {
     return this.begin(from, word);
   }
 
-  /** Where the parameters of the arrow at `at` begin. */
+  /** The place where the parameters of the arrow at `at` begin. */
   private arrowStart(at: number): number {
     let end = at - 1;
     while (end >= 0 && this.code.charCodeAt(end) <= 32) end--;

@@ -1,4 +1,4 @@
-/** Pages that a script writes into its own page out of literals that nobody can read. */
+/** Pages that a script writes into its own page from literals that no reader can read. */
 import type { PageFacts } from "./facts.ts";
 import { ownScripts } from "./page-code.ts";
 import { fromBase64, type Script, unescaped } from "./script.ts";
@@ -11,16 +11,16 @@ const [NO_TEXT, HIDDEN] = [200, 500];
 
 const BASE64 = /^[A-Za-z\d+/_-]{100,}={0,2}$/;
 const ESCAPED = /%(?:u[\da-f]{4}|[\da-f]{2})/gi;
-/** What `escape` and `encodeURIComponent` leave. */
+/** The characters that `escape` and `encodeURIComponent` write. */
 const OF_ESCAPES = /^[\w%.*@+/!~'()-]+$/;
 /** One character in so many is an escape, or the literal is just an address. */
 const ESCAPES = 20;
-/** What a page is made of that asks for something, leads somewhere or runs. */
+/** Elements of a page that ask for something, lead somewhere or run. */
 const ELEMENT =
   /<(?:!doctype|html|head|body|form|input|button|select|textarea|label|script|style|meta|base|link|i?frame|frameset|object|embed|template|svg|math|img|video|audio|table|h[1-6]|div|main|section|center)[\s>/]/i;
 const MARKUP = /<[a-z!/]/i;
-/** Of sounds, pictures and programs. By chance every longer one has a `<` and a letter, and each page that is found in a
- *  literal is judged together with the scripts around it. */
+/** Control characters, which sounds, pictures and programs contain. Every longer one has a `<` and a letter by
+ *  chance, and each page found in a literal is judged together with the scripts around it. */
 const BINARY = /[\0-\x08\x0e-\x1f]/;
 
 const isPage = (text: string): boolean => ELEMENT.test(text) || (MARKUP.test(text) && !BINARY.test(text));
@@ -30,7 +30,7 @@ const DEEPEST = 3;
 const hasEscapes = (text: string): boolean =>
   OF_ESCAPES.test(text) && (text.match(ESCAPED)?.length ?? 0) * ESCAPES >= text.length;
 
-/** What a literal is once it is decoded; null where that is no markup. */
+/** The decoded literal. Null if it is no markup. */
 function pageIn(literal: string, decodes: { base64: boolean; escapes: boolean }): string | null {
   let text = literal;
   for (let depth = 0; depth < DEEPEST && text.length > LONG; depth++) {
@@ -52,7 +52,7 @@ function* pagesIn({ code, literals }: Script): Generator<string> {
   }
 }
 
-/** What a page's own scripts decode, as far as it is markup: a page in the page. */
+/** The markup that a page's own scripts decode: a page in the page. */
 export function hiddenPages(page: PageFacts): string[] {
   const decodes = [...page.runs, ...page.handlers.map(({ code }) => code), ...page.scripts];
   if (!decodes.some((code) => /atob|unescape|decodeURI|^\s*data:/.test(code))) return [];

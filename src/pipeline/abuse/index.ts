@@ -23,7 +23,7 @@ function rejected(path: string, reason: string, { contact }: SiteContext): Refus
   return new Refusal("abuse_rejected", message, { path, reason, appeal: contact });
 }
 
-/** What was not read is never live. */
+/** A file that could not be read never goes live. */
 const unreadable = (path: string, why: string): Refusal =>
   new Refusal("too_complex", `${show(path)} cannot be checked: ${why}. Make that file simpler, then deploy again.`, {
     path,
@@ -46,7 +46,7 @@ function warningOf(path: string, { why, fix, name }: Signal, { contact }: SiteCo
   };
 }
 
-/** Each signal is told once, with the first file that shows it. */
+/** Each signal is reported once, with the first file that shows it. */
 function firstOfEach(found: readonly { path: string; signal: Signal }[], site: SiteContext): Warning[] {
   const byName = new Map<string, Warning>();
   for (const { path, signal } of found) {
@@ -55,7 +55,7 @@ function firstOfEach(found: readonly { path: string; signal: Signal }[], site: S
   return [...byName.values()];
 }
 
-/** Warnings of forms that lead visitors to themselves: what repeats on every page need not be told of each. */
+/** Warnings of forms that lead visitors to themselves. A form repeated on every page is reported once. */
 const MOST_LOCAL = 20;
 
 interface Found {

@@ -10,7 +10,7 @@ import { basesOf, ownFile } from "./destinations.ts";
 import type { PageFacts } from "./facts.ts";
 import { readScript, type Script } from "./script.ts";
 
-/** What is looked for in code; null where it is not there. Each file is looked at once for each probe. */
+/** A search in code. Null means not found. Each file is searched once for each probe. */
 type Probe<Found> = (code: string) => Found | null;
 
 export const probeFor =
@@ -51,7 +51,7 @@ export class PageCode {
     return null;
   }
 
-  /** What the probe says of each file of the upload that the page loads. */
+  /** The probe's results for the uploaded files that the page loads. */
   inFiles<Found>(page: PageFacts, path: string, probe: Probe<Found>): Found[] {
     const found = this.resultsOf(probe);
     if (found.size === 0) return [];
@@ -68,7 +68,7 @@ export class PageCode {
     return this.imports.getOrInsertComputed(path, () => importsIn(this.read(path)));
   }
 
-  /** What the probe says of each file. Almost always that there is nothing: then no page needs to be followed. */
+  /** The probe's result for each file. Almost always there is none, and then no page needs to be followed. */
   private resultsOf<Found>(probe: Probe<Found>): ReadonlyMap<string, Found | null> {
     const results = this.results.getOrInsertComputed(probe, () => {
       const found = this.paths.map((path) => {
@@ -94,16 +94,16 @@ export class PageCode {
     for (const address of addresses) load(address, bases);
     for (const file of seen) {
       this.budget.check();
-      // A module is looked for beside its importer, what a script adds to the page beside the page.
+      // A module is resolved against its importer; an address that a script adds to the page, against the page.
       for (const address of this.importsOf(file)) load(address, [baseOf(file), ...bases]);
     }
     return seen;
   }
 }
 
-// The code that stands in a page itself: its scripts, event attributes, and what is at `data:` addresses.
+// The code in a page itself: its scripts, event attributes, and the content of `data:` addresses.
 
-/** What a `data:` address holds; null for all others. */
+/** The content of a `data:` address. Null for all others. */
 export function inAddress(address: string): { type: string; text: string } | null {
   const from = /^[\s\0]*data:/i.exec(address)?.[0].length;
   const comma = from === undefined ? -1 : address.indexOf(",", from);

@@ -1,5 +1,5 @@
-/** What a page asks for and where it sends that: its forms and fields as a browser puts them together, its base, frames,
- *  scripts, links and words. One pass; what the facts mean is judged elsewhere. */
+/** Reads what a page asks for and which addresses receive it: its forms and fields as a browser puts them together,
+ *  its base, frames, scripts, links and words. It takes one pass; other files judge what the facts mean. */
 
 import { attributesOf, closesItself } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/character-references.ts";
@@ -22,7 +22,7 @@ const WORDS_BEFORE = 120;
 const RUNS = /(?:^|[\s/"'])on[a-z]{3,30}\s*=|javascript:/i;
 /** A link may lead to them; what else names them may send there. */
 const NAMES = /telegram|discord/i;
-/** What means the same in a drawing. */
+/** Elements that mean the same in a drawing. */
 const DRAWN = new Set(["script", "title"]);
 
 function addHandlers({ handlers }: PageFacts, attributes: string): void {
@@ -120,7 +120,7 @@ const value = (attributes: Attributes, name: string): string => decodeEntities(a
 
 interface Label {
   target: string | null;
-  /** Where its words begin in the text. */
+  /** The place in the text where its words begin. */
   from: number;
   controls: Control[];
 }
@@ -135,7 +135,7 @@ interface Place {
   length: number;
   /** Depth of drawings, whose titles name pictures. */
   drawings: number;
-  /** Where in the text a title began that is markup; null where none is open. */
+  /** The place in the text where the open title began, if the title is markup. Null if none is open. */
   titled: number | null;
   /** The pieces of a script that is markup, and whether it runs; null where none is open. */
   script: { pieces: string[]; runs: boolean } | null;
@@ -188,7 +188,7 @@ const READERS: Record<string, Reader> = {
     if (raw === null && !written.endsWith("/")) place.script = { pieces: [], runs };
     if (raw) addCode(place.facts, raw, runs);
   },
-  /** A page of its own for whoever has scripts off. */
+  /** A separate page for visitors without scripts. */
   noscript({ facts }, _, { raw }) {
     if (raw?.includes("<")) facts.frames.push({ address: null, page: raw, noscript: true });
   },
@@ -206,7 +206,7 @@ function addCode(facts: PageFacts, code: string, runs: boolean): void {
   if (runs) facts.runs.push(code);
 }
 
-/** What counts visits is no picture. */
+/** A picture of one pixel counts visits and shows nothing. */
 const isPixel = (attributes: Attributes): boolean =>
   /^\s*[01](?:px)?\s*$/.test(attributes.get("width") ?? "") ||
   /^\s*[01](?:px)?\s*$/.test(attributes.get("height") ?? "");
@@ -325,8 +325,8 @@ class FormOwners {
     return this.scopes.at(-1)!;
   }
 
-  /** Whether what is read next stands in the page where its tag does, and for every browser: a table puts it before
-   *  itself, a template keeps it to itself. */
+  /** Whether the next tag is in the page at its own place, for every browser: a table moves it in front of itself, a
+   *  template keeps it to itself. */
   get sure(): boolean {
     const { selects, tables } = this.scope;
     return !this.nested && this.scopes.length === 1 && selects === 0 && tables === 0;

@@ -53,7 +53,7 @@ const PROGRAM_NAME = /["'`][^"'`\s/\\?#*]{1,200}\.(?:exe|scr|iso|apk|hta|lnk)["'
 const buildsProgram = (code: string): true | null =>
   (code.includes("createObjectURL") && PROGRAM_NAME.test(code)) || null;
 
-/** What a page puts together itself, no filter on the way sees. */
+/** A program that a page builds itself passes every filter on the way unseen. */
 export const builtProgram: Look = ({ page, path, code }) => {
   if (code.find(page, path, buildsProgram) === null) return null;
   return {

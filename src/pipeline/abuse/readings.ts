@@ -57,7 +57,7 @@ function* innerPages(page: PageFacts): Generator<Inner> {
   for (const text of hiddenPages(page)) yield { text, is_xml: false, noscript: page.noscript, written: true };
 }
 
-/** What a script writes into a page is judged with the rest of that. */
+/** The markup that a script writes into a page is judged together with the rest of that page. */
 const writtenInto = (page: PageFacts, around: PageFacts): PageFacts => ({
   ...page,
   title: page.title || around.title,

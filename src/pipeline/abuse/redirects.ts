@@ -50,7 +50,7 @@ const stringsRun = ({ code, literals }: Script): { at: number; source: string }[
     return { at: index + call.length, source: decoder === "atob" ? fromBase64(text) : text };
   });
 
-/** Where the scripts lead by themselves. */
+/** The addresses that the scripts lead to by themselves. */
 function leadsOf(scripts: readonly Script[], depth = 0): Written[] {
   const functions = new Functions();
   const found = scripts.map((script) => {

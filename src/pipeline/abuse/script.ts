@@ -1,16 +1,16 @@
-/** A script as the scan reads it: strings put together, what a name stands for, and the address that an expression begins
- *  with. It runs nothing. */
+/** A script as the scan reads it: joined strings, the values of names, and the address that an expression begins
+ *  with. The scan runs nothing. */
 import { scriptCode } from "../references/script-code.ts";
 
 export interface Script {
   /** Without strings and comments: each literal as `"n"`. `a["b"]` is `a.b`. */
   code: string;
   literals: readonly string[];
-  /** What names are set to, and properties: a few literals each, decoded. */
+  /** The values that names and properties are set to: a few literals each, decoded. */
   constants: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What an address is made of. */
+/** The parts of an address. */
 export interface Written {
   text: string;
   /** More is joined to it that is not known. */
@@ -48,7 +48,7 @@ export function readScript(source: string): Script {
   return { code, literals, constants };
 }
 
-/** Percent escapes read, and what is none left as it is. */
+/** Decodes percent escapes and leaves invalid ones as they are. */
 export const unescaped = (text: string): string =>
   text.replace(/%u([\da-f]{4})|%([\da-f]{2})/gi, (_, wide?: string, byte?: string) =>
     String.fromCharCode(parseInt((wide ?? byte)!, 16)),
@@ -56,7 +56,7 @@ export const unescaped = (text: string): string =>
 
 export const fromBase64 = (text: string): string => Buffer.from(text, "base64").toString("latin1");
 
-/** `http` in Base64: such a literal is an address, whoever decodes it. */
+/** `http` in Base64: such a literal is an address, no matter which code decodes it. */
 const CODED = /^aHR0c/;
 
 /** A literal as its decoder reads it, if it has one. */
@@ -71,7 +71,7 @@ export const plainLiterals = ({ literals }: Script): string[] => literals.map((o
 const VALUE =
   /\s{0,99}(?:(?:(?:window|self)\.)?(?:new\s{1,9})?(atob|unescape|decodeURI\w{0,9}|encodeURI|String|URL)\s{0,9})?\(?\s{0,9}(?:"(\d+)"\)?(\s{0,9}\+)?|([A-Za-z_$][\w$.]{0,200}))/y;
 
-/** What stands at `at`: a literal, or what the name there was set to. Empty for all else. */
+/** The values of the literal or the name at `at`. Empty for all else. */
 export function valuesAt({ code, literals, constants }: Script, at: number): Written[] {
   VALUE.lastIndex = at;
   const [, decoder, number, plus, name] = VALUE.exec(code) ?? [];

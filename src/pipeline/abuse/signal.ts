@@ -1,4 +1,4 @@
-/** What a look at a page is given, and what it finds. */
+/** The input and the result of a look at a page. */
 import type { Brand } from "./brands.ts";
 import type { Budget } from "../budget.ts";
 import type { PageCode } from "./page-code.ts";

@@ -3,7 +3,7 @@ import type { PageCode } from "./page-code.ts";
 import type { PageFacts } from "./facts.ts";
 import { RISK_NAMES } from "./words.ts";
 
-/** What of an address shows in Base64, at each of the three places that it can begin at. */
+/** The part of an address that Base64 always shows, for each of the three places where it can begin. */
 const inBase64 = (address: string): string[] =>
   [0, 1, 2].map((lead) => {
     const coded = Buffer.from("\0".repeat(lead) + address).toString("base64");
@@ -41,7 +41,7 @@ const plainCode = (code: string): string =>
     .replace(/\\([^\w\s"'`])/g, "$1")
     .replace(/["'`]\s{0,20}\+\s{0,20}["'`]/g, "");
 
-/** The sink that code names; null for none. */
+/** The sink that code names. Null if there is none. */
 function sinkIn(code: string): string | null {
   if (code === "") return null;
   const plain = plainCode(code);
@@ -49,7 +49,7 @@ function sinkIn(code: string): string | null {
   return found?.name ?? null;
 }
 
-/** The reason to refuse the page; null where there is none. */
+/** The reason to refuse the page. Null if there is none. */
 export function leak(page: PageFacts, path: string, code: PageCode): string | null {
   const risk = page.controls.flatMap(({ risks }) => risks).find((one) => one === "password" || one === "seed");
   const sink = risk && code.find(page, path, sinkIn);

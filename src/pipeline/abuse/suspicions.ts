@@ -1,4 +1,5 @@
-/** What makes a page suspicious without proof: it is warned of, and on an anonymous site it starts a quarantine. */
+/** Signs that make a page suspicious without proof: the deploy warns of them, and on an anonymous site they start a
+ *  quarantine. */
 
 import { asBrowser } from "../../html/foreign.ts";
 import { partsOf } from "../../html/page.ts";
@@ -58,7 +59,7 @@ const NEAR = 800;
 const PLAIN = new Set(["", "text", "password"]);
 const OTHER_TEXT = /comment|message|feedback|review|question|nachricht|kommentar/i;
 
-/** Where in the rising `places` those from `least` on begin. */
+/** The index of the first of the rising `places` that is at least `least`. */
 function firstFrom(places: readonly number[], least: number): number {
   let [low, high] = [0, places.length];
   while (low < high) {
@@ -111,18 +112,19 @@ const walletKey: Look = ({ page }) => {
   };
 };
 
-// A form that a script writes in plain words, asks for a secret and sends it to another domain. What is decoded first
-// is hidden, and refused as if it stood in the page; what stands in plain words may be an example that nobody writes.
+// A form that a script writes in plain words, asks for a secret and sends it to another domain. Decoded markup is
+// hidden, and refused as if it were in the page; markup in plain words may be an example that no script writes into a
+// page.
 
 /** Bytes of an uploaded file from which on it is a program's, not a page's. */
 const LARGE_FILE = 200_000;
-/** What puts markup into a page. */
+/** Code that puts markup into a page. */
 const WRITES =
   /\bdocument\s{0,9}\.\s{0,9}write(?:ln)?\b|\b(?:inner|outer)HTML\b|\binsertAdjacentHTML\b|\bcreateContextualFragment\b|\bsetHTML(?:Unsafe)?\b|\bsrcdoc\b|\bcreateObjectURL\b|\bDOMParser\b|\.\s{0,9}(?:html|append|prepend|after|before|replaceWith)\s{0,9}\(/;
 const MARKUP = /<[a-z/!]/i;
 const FORM = /<form[\s/]/i;
 
-/** All markup of a script, in its order: it may be written in pieces. Null where it writes none with a form in it. */
+/** All markup of a script, in its order, because it may be written in pieces. Null if the script writes no form. */
 function markupOf({ code, literals }: Script): string | null {
   if (!WRITES.test(code)) return null;
   const markup = literals.filter((text) => MARKUP.test(text));

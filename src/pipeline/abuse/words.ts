@@ -1,4 +1,4 @@
-/** What a field asks for, by the words around it. Words are whole: a hotpot is no one-time password. */
+/** Decides from the words around a field what the field asks for. Words are whole: a hotpot is no one-time password. */
 import { UNSEEN } from "../../base/visible.ts";
 
 /** Letters that look like Latin ones. */
@@ -92,7 +92,7 @@ const WORDS: readonly (readonly [Risk, RegExp])[] = [
 const OTHER_CARD =
   / (?:business|library|gift|loyalty|member(?:ship)?|student|id|identity|insurance|health|report|post|greeting|reward|fidelity|sim|sd|graphics|video) (?=card )/g;
 
-/** What `text` (a name, an id, a label or a placeholder) asks for. */
+/** The secrets that `text` (a name, an id, a label or a placeholder) asks for. */
 export function risksIn(text: string): Risk[] {
   if (text === "") return [];
   const words = wordsOf(text).replace(OTHER_CARD, " other");
@@ -131,14 +131,14 @@ export function isProgramKey(said: readonly string[]): boolean {
   return told.some((one) => PROGRAM_KEY.test(one) || ONLY_A_TOKEN.test(one));
 }
 
-/** What opens a wallet, where a field asks for it. */
+/** Whether a field asks for something that opens a wallet. */
 export const asksForWalletKey = (said: readonly string[]): boolean =>
   said.some((one) => / (?:private ?keys?|key ?store(?: json| file)?) /.test(wordsOf(one)));
 
-/** Where a page speaks of wallets. */
+/** Words by which a page speaks of wallets. */
 export const WALLET =
   /\bwallets?\b|metamask|\bledger\b|\btrezor\b|phantom|ethereum|bitcoin|solana|\bcrypto|\bweb3\b|mnemonic|(?:seed|recovery) phrase|\bkeystore\b|\bNFTs?\b/gi;
 
-/** Where a page speaks of the words that open a wallet. */
+/** Words by which a page speaks of a recovery phrase, the words that open a wallet. */
 export const RECOVERY_PHRASE =
   /(?:recovery|seed|secret|mnemonic|backup)\s+(?:recovery\s+)?(?:phrase|words)|seedphrase|(?:12|24|twelve|twenty-?four)[ -]words?\s+(?:phrase|mnemonic)|mnemonic phrase/gi;

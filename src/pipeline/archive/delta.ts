@@ -23,8 +23,8 @@ type Contents = ReadonlyMap<string, Bytes>;
 interface OpenDelta {
   /** Distinct hashes that did not come, in the order of the list. */
   readonly left_out: readonly string[];
-  /** What came, unpacked and checked. `stored`: how long those are that the site has. Throws what the whole upload would be
-   *  refused with, and `invalid_delta`. */
+  /** The uploaded files, unpacked and checked. `stored` maps the site's contents to their lengths. Throws the
+   *  refusals of a whole upload, and `invalid_delta`. */
   unpack(stored: ReadonlyMap<string, number>): Contents;
   /** With the contents of all that it lists. */
   join(contents: Contents): Ingested;

@@ -20,7 +20,7 @@ export interface ZipEntry {
   size: number;
   /** DOS attributes in the low byte, Unix mode in the upper half. */
   external: number;
-  /** Where the local header starts. */
+  /** The offset of the local header. */
   offset: number;
   unicode_paths: NonNullable<Extra["unicode_path"]>[];
 }
@@ -28,7 +28,7 @@ export interface ZipEntry {
 const SIGNATURE = 0x02014b50;
 const LENGTH = 46;
 
-/** Where the record at `at` ends, in an archive whose directory ends at `end`. */
+/** The end of the record at `at`, in an archive whose directory ends at `end`. */
 function recordEnd(zip: Buffer, at: number, end: number): number {
   const whole = at + LENGTH <= end && zip.readUInt32LE(at) === SIGNATURE;
   const close = whole
@@ -94,7 +94,7 @@ interface Extra {
   unicode_path: { text: Buffer; fits: boolean } | null;
 }
 
-/** Null where the fields do not fill their space exactly, or one stands there twice. Up to three NULs may pad the end. */
+/** Null if the fields do not fill their space exactly, or if one comes twice. Up to three NULs may pad the end. */
 export function readExtra(extra: Buffer, name: Buffer): Extra | null {
   const found: Extra = { zip64: null, unicode_path: null };
   let at = 0;

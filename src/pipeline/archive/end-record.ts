@@ -26,7 +26,8 @@ const LOCATOR_LENGTH = 20;
 const SIGNATURE_64 = 0x06064b50;
 const LENGTH_64 = 56;
 
-/** Where the central directory lies, by an end record that agrees with itself, its ZIP64 form and the file's length. */
+/** The place of the central directory, from an end record that agrees with itself, its ZIP64 form and the file's
+ *  length. */
 export function readEnd(zip: Buffer): Directory {
   const at = findEnd(zip);
   const locator = at - LOCATOR_LENGTH;

@@ -21,7 +21,7 @@ export interface Unpacked extends Omit<Named, "bytes"> {
   sha256: string;
 }
 
-/** Where the site starts, and what it is made of from there. */
+/** The folder that the site starts in, and its files with paths from there. */
 export function stripFolder<File extends { path: string }>(files: readonly File[]): [string | null, File[]] {
   const folder = wrappingFolder(files.map(({ path }) => path));
   const start = folder === null ? 0 : folder.length + 1;

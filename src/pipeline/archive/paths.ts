@@ -11,8 +11,8 @@ interface CleanPath {
   backslashes: boolean;
 }
 
-/** What no path of a site may hold: controls, line breaks, and marks that turn or hide text. Narrower than what is
- *  escaped where a name is shown: a soft hyphen or a joiner in a name is no reason to refuse an upload. */
+/** Characters that no path of a site may have: controls, line breaks, and marks that turn or hide text. Fewer than
+ *  are escaped in a shown name: a soft hyphen or a joiner is no reason to refuse an upload. */
 const REFUSED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
 const LONGEST_PATH = 512;
 const LONGEST_SEGMENT = 255;

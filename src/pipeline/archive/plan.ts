@@ -1,4 +1,4 @@
-/** What an upload would be, by a list of its files (BEYOND 6): which version, and which contents it takes. */
+/** Plans an upload from a list of its files (BEYOND 6): which version it would be, and which contents it needs. */
 
 import { Refusal } from "../../base/errors.ts";
 import { invalidJson, NotJson, parseJson, textOf } from "../../base/json.ts";

@@ -111,7 +111,7 @@ function sameSums(entry: ZipEntry, local: readonly number[]): boolean {
   return central.every((value, index) => local[index] === value || (entry.flags & STREAMED && local[index] === 0));
 }
 
-/** Refuses records that overlap, and bytes between them that belong to none. */
+/** Refuses records that overlap, and bytes between them that belong to no record. */
 function refuseLooseSpans(zip: Buffer, entries: readonly LocatedEntry[], directory: Directory): void {
   const sorted = [...entries].sort((a, b) => a.offset - b.offset);
   let at = 0;
@@ -127,7 +127,7 @@ function refuseLooseSpans(zip: Buffer, entries: readonly LocatedEntry[], directo
   throw refuseEntry("invalid_zip", showBytes(last.raw_name), "is followed by bytes that belong to no entry");
 }
 
-/** Where data and descriptor end; never past `next`. */
+/** The end of the data and its descriptor; never past `next`. */
 function spanEnd(zip: Buffer, entry: LocatedEntry, next: number): number {
   const end = entry.data + entry.packed;
   const shown = showBytes(entry.raw_name);

@@ -11,7 +11,7 @@ import { decodeName, type ZipEntry } from "./directory.ts";
 import type { LocatedEntry } from "./read.ts";
 import { refuseEntry } from "./refusals.ts";
 
-/** What may become a file, by its name. */
+/** An entry that may become a file, by its name. */
 export interface Named {
   /** As the upload has it. */
   name: string;

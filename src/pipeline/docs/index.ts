@@ -1,5 +1,5 @@
-/** Markdown becomes a small docs site, where the upload has no index: 1 read the files, 2 plan which page stands where,
- *  3 render under a limit of time, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
+/** Markdown becomes a small docs site if the upload has no index: 1 read the files, 2 plan the address of each page,
+ *  3 render within a time limit, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
 
 import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../base/types.ts";
 import { compactCss } from "../../html/compact-css.ts";
@@ -24,19 +24,19 @@ import looks from "./style.css" with { type: "text" };
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
 const SCRIPT = script.replace(/^ *(?:\/\/.*)?|\n/gm, "").replaceAll(" => ", "=>");
 
-/** Every page of svc stands on the same ground: what a docs site looks like comes behind it. */
+/** The styles of every page of svc come first, those of docs sites after them. */
 const STYLE = compactCss(themed(tokens + ground + turn + looks));
 
 /** One Markdown file with all that is made of it. */
 interface Work {
   planned: PlannedPage;
   source: Source;
-  /** Folder that a page stands in → the page's body there. */
+  /** Folder of a page → the page's body for that folder. */
   bodies: ReadonlyMap<string, Rendered | null>;
   page: DocsPage;
 }
 
-/** What a text is shown as that took too long or could not be read: itself. */
+/** Shows the source of a text that took too long or could not be read. */
 const asSource = (text: string): string => `<pre class="plain" tabindex="0">${Bun.escapeHTML(text)}</pre>\n`;
 
 const fileInWords = (path: string): string => inWords(nameOf(withoutExtension(path)));
@@ -46,7 +46,7 @@ const headingLine = (text: string): string | undefined => /^# +(\S.*)$/m.exec(te
 
 const isIndex = ({ address }: PlannedPage): boolean => address === "" || address.endsWith("/");
 
-/** What a page without a title of its own is called: a folder's index by its folder. */
+/** The name of a page without a title of its own. A folder's index is called by its folder. */
 function nameFor({ address, source }: PlannedPage, { front }: Source, stripped: string | null): string {
   if (!isIndexName(source) || !(address === "" || address.endsWith("/"))) return fileInWords(source);
   return (address === "" && shortTitle(front.hero ?? "")) || folderInWords(address, stripped);
@@ -106,7 +106,7 @@ function withoutBanners(works: readonly Work[]): Work[] {
   });
 }
 
-/** A page that nobody wrote. */
+/** A page without a source. */
 const NOBODYS = {
   source: null,
   order: null,
@@ -140,11 +140,11 @@ function bodyOf({ page, source, bodies, planned }: Work, site: DocsSite, { folde
 interface Made {
   path: string;
   page: string;
-  /** Of it, what its author wrote. */
+  /** The part of it that its author wrote. */
   written: string;
 }
 
-/** For every place a page stands at. */
+/** For every address of a page. */
 function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<Made> {
   const places = new Map<string, Place>();
   const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
@@ -188,7 +188,7 @@ function healedBy(works: readonly Work[]): Healed[] {
   ];
 }
 
-/** At one of the places where it stands: elsewhere it is the same text. */
+/** At one of the page's addresses: the others show the same text. */
 const renderedOf = ({ bodies }: Work): Rendered | null => [...bodies.values()][0] ?? null;
 
 const tooComplexOf = (works: readonly Work[]): Warning[] =>
@@ -266,7 +266,7 @@ const DRAWINGS: Record<Drawing, { what: string; fix: string }> = {
   },
 };
 
-/** One cause is told once: `paths` are all files that have some. */
+/** One cause is reported once: `paths` are all files that have it. */
 function shownAsCode(drawing: Drawing, paths: readonly [string, ...string[]]): Finding {
   const { what, fix } = DRAWINGS[drawing];
   const [path, ...more] = paths;

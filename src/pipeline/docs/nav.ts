@@ -16,7 +16,8 @@ const bdi = (text: string): string => `<bdi>${escape(text)}</bdi>`;
 
 const costOf = ({ title, address }: DocsPage): number => title.length + 3 * address.length + 80;
 
-/** What holds for all pages of a site is worked out once: each page of thousands asks for it. */
+/** Values that are the same on all pages of a site. They are computed once, because thousands of pages may ask for
+ *  them. */
 interface Whole {
   cost: number;
   /** Page → its place. */
@@ -69,11 +70,11 @@ function link(page: DocsPage, text: string, { current, place }: View): string {
   return page === current ? write(' aria-current="page"') : place.links.getOrInsertComputed(page, () => write(""));
 }
 
-/** What an index is called in its folder's list. The list is called by the folder; at the root by nothing. */
+/** The name of an index in its folder's list. The list is called by the folder; at the root it has no name. */
 const nameOfIndex = ({ path }: Folder, { source, title }: DocsPage): string =>
   path === "" && source !== null ? title : "Overview";
 
-/** A folder's index stands first in its list. */
+/** A folder's index comes first in its list. */
 function items(folder: Folder, view: View): string {
   const { index } = folder;
   let list = index && view.shown.has(index) ? link(index, nameOfIndex(folder, index), view) : "";
@@ -112,7 +113,7 @@ export function contents(headings: readonly Heading[]): string {
 /** Folders that are named above a page, besides the root. */
 const DEEPEST = 5;
 
-/** The folders that the page lies in; links where they answer. */
+/** The folders around the page, as links if they answer. */
 export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): string {
   const above = [...address.slice(0, -1).matchAll(/\//g)].map(({ index }) => address.slice(0, index + 1));
   if (!address.includes("/")) return "";

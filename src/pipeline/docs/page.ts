@@ -18,7 +18,7 @@ const LIST = icon("M3 5h1M7 5h10M3 10h1M7 10h10M3 15h1M7 15h10");
 const titleElement = (site: DocsSite, { title }: DocsPage): string =>
   `<title>${escape(title === site.name ? title : `${title} · ${site.name}`)}</title>`;
 
-/** Of a page, what its author wrote: nothing of the frame. */
+/** The part of a page that its author wrote, without the frame. */
 export const docsText = (site: DocsSite, page: DocsPage, body: string): string =>
   `<!doctype html>\n${titleElement(site, page)}\n${body}`;
 
@@ -44,7 +44,7 @@ const searchField = (scope: string): string => `<search hidden>
 /** Hidden as the search is. */
 const THEME = `<button class="theme" hidden aria-label="Dark colours" aria-pressed="false">${icon("M10 2v2M10 16v2M2 10h2M16 10h2M4.3 4.3l1.5 1.5M14.2 14.2l1.5 1.5M4.3 15.7l1.5-1.5M14.2 5.8l1.5-1.5M13 10a3 3 0 1 1-6 0 3 3 0 0 1 6 0z")}</button>`;
 
-/** `popover`: on a narrow screen the lists open over the page, without a script; on a wide one they stand beside it. */
+/** `popover`: on a narrow screen the lists open over the page, without a script; on a wide one they are next to it. */
 function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home: string): string {
   const pages = `<button class="open" popovertarget="docs:pages" aria-label="All pages">${MENU}</button>`;
   const contents_button = `<button class="open here" popovertarget="docs:contents" aria-label="On this page">${LIST}<span>On this page</span></button>`;
@@ -89,7 +89,7 @@ ${list && `<nav id="docs:contents" class="contents" popover aria-label="On this 
 
 const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}/g;
 
-/** The colours of the dark come a second time, for whoever chose them on a machine that is set light. */
+/** The dark colours come a second time, for readers who chose them on a machine that is set to light. */
 export const themed = (css: string): string =>
   css.replace(
     DARK,

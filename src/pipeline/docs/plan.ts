@@ -8,7 +8,7 @@ import type { Language } from "./language.ts";
 
 export interface PlannedPage {
   source: string;
-  /** What links lead to: a folder with its slash (empty: the root), else the page's path. */
+  /** The address that links lead to: a folder with its slash (empty: the root), else the page's path. */
   address: string;
   /** Paths that the page is stored at, made and free. */
   paths: readonly string[];
@@ -18,7 +18,7 @@ export interface Plan {
   pages: readonly PlannedPage[];
   /** Every Markdown file → where a link to it leads: its page, or the uploaded page of the same name. */
   addresses: ReadonlyMap<string, string>;
-  /** Folders with pages whose index nobody wrote: they get an overview. */
+  /** Folders that have pages but no written index: they get an overview. */
   overviews: readonly string[];
 }
 
@@ -37,7 +37,7 @@ function indexRank(path: string): number {
   return rank < 0 ? Infinity : 2 * rank + (INDEX_NAMES.includes(name) ? 0 : 1);
 }
 
-/** Folder → the file that is its index. A site of one file has that, wherever it lies. */
+/** Folder → the file that is its index. A site of one file has that file as its index, in whatever folder it is. */
 function chooseIndexes(sources: readonly string[], files: Files): Map<string, string> {
   const chosen = new Map<string, string>();
   for (const source of sources.toSorted((a, b) => indexRank(a) - indexRank(b) || byText(a, b))) {
@@ -91,7 +91,7 @@ export function planDocs(files: Files): Plan | null {
 // All pages of a docs site in the order that its navigation shows: a folder at a time, its index first.
 
 export interface DocsPage {
-  /** Null: an overview that nobody wrote. */
+  /** Null for a generated overview. */
   source: string | null;
   /** `docs/` where the page is a folder's index, else its path. */
   address: string;
@@ -99,7 +99,7 @@ export interface DocsPage {
   order: number | null;
   excerpt: string;
   headings: readonly Heading[];
-  /** What stands before the first heading, then below each. */
+  /** The text before the first heading, then the text below each heading. */
   sections: readonly string[];
   language: Language;
 }
@@ -117,7 +117,7 @@ export const isFolder = (entry: DocsPage | Folder): entry is Folder => "entries"
 
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** `docs/` → `docs`, `a.html` → `a`: what the entry is called beside others. */
+/** `docs/` → `docs`, `a.html` → `a`: the name of the entry among others. */
 const keyOf = (entry: DocsPage | Folder): string =>
   isFolder(entry) ? nameOf(entry.path.slice(0, -1)) : nameOf(entry.source ?? entry.address).replace(/\.[^.]*$/, "");
 

@@ -1,4 +1,4 @@
-/** What every page of a docs site shares. */
+/** Everything that the pages of a docs site share. */
 
 import { encodePath } from "../../base/percent.ts";
 import type { Files } from "../../base/types.ts";
@@ -14,7 +14,7 @@ export interface DocsSite {
   assets: string;
   /** The index, and what of the pages it holds. */
   search: ReturnType<typeof searchIndex>;
-  /** The upload's icon; null where browsers find it by themselves; undefined where there is none. */
+  /** The upload's icon. Null if browsers find it by themselves, undefined if there is none. */
   icon: string | null | undefined;
   /** Whether a folder (with its slash) has an index, made or uploaded. */
   answers(folder: string): boolean;
@@ -74,24 +74,24 @@ type Section = [heading: string, id: string, text: string];
 /** A page: its title, its address from the site's root, its sections. */
 type Entry = [title: string, url: string, sections: Section[]];
 
-/** What is kept of each page; `scope` tells readers, behind "Search". */
+/** The share of each page that the search index keeps; `scope` describes it to readers, after "Search". */
 interface Level {
   scope: string;
   shorten(text: string): string;
   /** The deepest heading. */
   depth: number;
-  /** Of a page. */
+  /** The number of headings kept for a page. */
   headings: number;
 }
 
-/** A sentence or heading of which more is not kept: some texts have none. */
+/** The longest part kept of a sentence or heading: some texts have neither. */
 const LONGEST_SENTENCE = 300;
 const cut = (text: string): string =>
   text.length <= LONGEST_SENTENCE ? text : text.slice(0, LONGEST_SENTENCE).replace(/[\ud800-\udbff]$/, "");
 /** The anchor of a heading that was cut is as long as that was: its page is near enough. */
 const anchor = (id: string): string => (id.length > LONGEST_SENTENCE ? "" : id);
 
-/** Where words stand without spaces, sentences do too. */
+/** Languages without spaces between words have none between sentences either. */
 const SENTENCE_END = /[.!?](?=\s)|[。！？]/;
 
 function firstSentence(line: string): string {
@@ -119,7 +119,7 @@ const firstHeadings = (headings: number): Level => ({
 const titles: Level = { ...headingsTo(0), scope: "titles", headings: 0 };
 const LEVELS = [whole, sentences, ...[6, 3, 2].map(headingsTo), ...[64, 32, 16, 8, 4].map(firstHeadings)];
 
-/** What a reader may search, and what for. */
+/** The texts that a reader can search. */
 interface SearchIndex {
   json: string;
   scope: string;

@@ -14,11 +14,12 @@ import { type Redirects, redirectsOf } from "../rules/redirects.ts";
 import { type Budget, NO_LIMIT, Spent } from "./budget.ts";
 
 const HISTORY = /\brouter\s{0,9}=\s{0,9}["']?history\b|\brouterMode["']?\s{0,9}:\s{0,9}["'`]history/;
-/** Viewers of API descriptions and Markdown: they keep their place in the fragment unless told otherwise. */
+/** Viewers of API descriptions and Markdown: they keep their place in the fragment unless a setting changes that. */
 const VIEWER =
   /\bid=["']?swagger-ui\b|swagger-ui-bundle|\$docsify\b|<redoc\b|redoc\.standalone|<elements-(?:api|dev-portal)\b|<rapi-doc\b/i;
 
-/** Pages that an app has beside its index without being a document: errors, offline, ownership proofs, sign-in returns. */
+/** Pages that an app has besides its index and that are no documents: errors, offline, ownership proofs, sign-in
+ *  returns. */
 const HELPER_PAGE =
   /^(?:404|200|offline|google[\da-f]{8,}|yandex_[\da-f]+|naver[\da-f]+|baidu_verify_[\w-]+|pinterest-[\da-f]+)$|(?:^|[-_])(?:callback|silent|sso|oidc|renew|refresh|redirect)(?:[-_]|$)/i;
 /** Names of such pages, without their ending. */
@@ -181,7 +182,7 @@ const azure = (text: string): boolean => {
   );
 };
 
-/** Of a Worker, or of one of its environments. */
+/** The setting of a Worker, or of one of its environments. */
 const cloudflare = (config: Json): boolean =>
   [config, ...Object.values(member(config, "env") ?? {})].some(
     (worker: Json) => member(member(worker, "assets"), "not_found_handling") === "single-page-application",

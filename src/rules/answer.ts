@@ -1,5 +1,6 @@
-/** What answers a path, the site's own rules included: steps 5 to 8 of BEYOND 1, as far as names decide. Pure: serving asks
- *  it, and the lint, which may not think otherwise; and whoever wants to know why is told by the same lines. */
+/** Finds what answers a path, the site's own rules included: steps 5 to 8 of BEYOND 1, as far as names decide. Pure:
+ *  serving and the lint ask it, so they cannot disagree, and the same lines explain an answer to anybody who asks
+ *  why. */
 
 import { decodePath } from "../base/percent.ts";
 import { isNeverServed } from "../base/reserved-paths.ts";
@@ -20,7 +21,8 @@ export interface Asked {
   navigates: boolean;
 }
 
-/** What the answer hangs on beside the path: a rule that matched asked for it, whether it was taken or not. */
+/** The things besides the path that the answer depends on: a matching rule asked for them, whether it was taken or
+ *  not. */
 export interface HangsOn {
   owner: boolean;
   use: boolean;
@@ -37,11 +39,11 @@ export type Answered<File> =
 /** Why a rule that the path matches is not taken. */
 export type Passed = "unowned" | "too_long" | "itself" | "no_file" | "no_route" | "no_navigation";
 
-/** A step that was tried, for whoever asks why (BEYOND 5). */
+/** A step that was tried, for the explanation of an answer (BEYOND 5). */
 export type Tried =
   | {
       step: "forced_rule" | "rule";
-      /** Rules that were looked at: none where the version has none of the kind. */
+      /** Rules that were looked at. Empty if the version has none of the kind. */
       any: boolean;
       passed: { line: number; why: Passed }[];
       taken: RedirectRule | null;
@@ -127,8 +129,8 @@ export function fileAt<File>(files: Named<File>, path: string): { name: string; 
 }
 const isPage = (name: string): boolean => /\.(?:html?|xhtml|xht|shtml)$/i.test(name);
 
-// What a rule shows at a path in the place of a file of that name, or where there is none: for whoever asks which page
-// an address is. Where a rule leads elsewhere, it is that address's own page.
+// The file that a rule shows at a path in place of a file of that name, or if there is none: for finding which page an
+// address is. If a rule leads elsewhere, the page belongs to that other address.
 
 /** `path` is percent-encoded. Throws `invalid_path`. */
 export const shownByRule =

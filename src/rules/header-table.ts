@@ -21,18 +21,18 @@ export interface HeaderTable {
   edits(path: string, host: string): HeaderEdit[];
   /** The same, with the lines that are past what one answer may have. */
   reached(path: string, host: string): Iterable<Reached>;
-  /** Of what a process keeps for it, about. */
+  /** About the memory that a process keeps for it. */
   bytes: number;
 }
 
-/** What reaches one answer. */
+/** The most headers that reach one answer. */
 const MOST_HEADERS = 32;
 const MOST_BYTES = 8 * 1024;
 
 interface Compiled {
   path: Pattern;
   host: Pattern | null;
-  /** What is taken away first. */
+  /** Edits, removals first. */
   edits: HeaderEdit[];
 }
 

@@ -22,7 +22,7 @@ const OWN = new Set(
   ),
 );
 const OWN_KINDS = /^(?:svc|proxy|sec)-/;
-/** What a proxy before the service obeys: which file to send, how long to keep it. */
+/** Headers that a proxy in front of the service obeys: which file to send, how long to keep it. */
 const PROXYS = /^(?:x-accel-|x-sendfile|x-litespeed-|x-lighttpd-|x-reproxy|surrogate-|(?:[\w-]+-)?cdn-cache-control$)/;
 /** A password would go to every visitor. */
 const NO_HEADER = new Set(["basic-auth"]);
@@ -35,7 +35,7 @@ interface Read {
 /** A block while its lines are read. */
 interface Open {
   block: HeaderBlock;
-  /** Something was told of a line of it. */
+  /** A problem was reported for one of its lines. */
   told: boolean;
 }
 
@@ -86,7 +86,7 @@ function readBlock(line: number, written: string, problems: RuleProblem[]): Head
   return { line, path, host, lines: [] };
 }
 
-/** A request's host is told without its port. Letters of a host count in no case; those of a name do. */
+/** A request's host is given without its port. Letter case does not count in a host; in a name it does. */
 function readHost(scheme: string, host: string): string | { problem: string } {
   if (scheme.toLowerCase() === "http") return { problem: "http:// is for no host here" };
   if (/:\d*$/.test(host)) return { problem: `${brief(host)} has a port` };

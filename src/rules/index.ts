@@ -17,7 +17,7 @@ export const NO_RULES: VersionRules = { redirects: null, headers: null };
 /** Null: there is no rule that counts. */
 export const tableOf = ({ rules }: Redirects): RuleTable | null => (rules.length === 0 ? null : createTable(rules));
 
-/** Null for a file that the version has not. What is wrong in them was told when it was deployed. */
+/** Null for a file that the version does not have. Its mistakes were reported at the deploy. */
 export function rulesOf(redirects: Bytes | null, headers: Bytes | null): VersionRules {
   const blocks = headers === null ? [] : readHeaders(headers).blocks;
   return {

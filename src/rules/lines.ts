@@ -1,4 +1,5 @@
-/** What `_redirects` and `_headers` have in common: a text of lines, each of which can be wrong alone (BEYOND 2 and 3). */
+/** The common part of `_redirects` and `_headers`: a text of lines, each of which can be wrong alone (BEYOND 2 and
+ *  3). */
 
 import type { Bytes } from "../base/types.ts";
 import { visible } from "../base/visible.ts";
@@ -95,7 +96,7 @@ export interface HeaderBlock {
   line: number;
   /** Percent-encoded, as a pattern. */
   path: string;
-  /** Of `https://host/path`: a pattern too; null: every host of the site. */
+  /** The host of `https://host/path`, a pattern too. Null means every host of the site. */
   host: string | null;
   lines: HeaderLine[];
 }

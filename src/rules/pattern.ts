@@ -1,14 +1,14 @@
-/** A path with at most one `*` and any number of `:name`s, and what they stand for in a path that was asked (BEYOND 2).
- *  No regular expression is made of an upload: each literal is searched once, from the end, which leaves to what stands
- *  before it as much as there is; so names take in turn as many characters as they can. */
+/** A path with at most one `*` and any number of `:name`s, and the parts of a requested path that they match (BEYOND
+ *  2). No regular expression is made from an upload: each literal is searched once, from the end, which leaves as
+ *  much as possible to the part before it; so names take in turn as many characters as they can. */
 import { decodePath } from "../base/percent.ts";
 
 type Token = { literal: string } | { name: string };
 
 export interface Pattern {
-  /** All of it, or what stands before the `*`. It begins with a literal. */
+  /** All of it, or the part before the `*`. It begins with a literal. */
   readonly before: readonly Token[];
-  /** What stands after the `*`; null: there is none. */
+  /** The part after the `*`. Null if there is none. */
   readonly after: readonly Token[] | null;
   /** A slash at the path's end counts, for the pattern ends in `*` or in `*` and a slash. */
   readonly exact_end: boolean;
@@ -26,14 +26,14 @@ export interface NoPattern {
 
 export const isPattern = (read: Pattern | NoPattern): read is Pattern => !("problem" in read);
 
-/** What a `*` (as `splat`) and names stand for, decoded. */
+/** The decoded texts that a `*` (as `splat`) and names match. */
 export type Captures = ReadonlyMap<string, string>;
 
 /** Each is a search of its own in whatever path is asked. */
 const MOST_NAMES = 10;
 const SPLAT = "splat";
 const NONE: Captures = new Map();
-/** A `*`, a name, or what stands between. */
+/** A `*`, a name, or the literal between them. */
 const PARTS = /\*|:[a-z]\w*|[^*:]+|:/gi;
 /** No path that is asked has them: it would be refused. */
 const NEVER_ASKED = /[\x00-\x1f\x7f\\]|\/\.\.(?:\/|$)/;
@@ -73,7 +73,7 @@ function problemOf(parts: string[]): NoPattern | null {
 
 const isName = (part: string): boolean => part.length > 1 && part.startsWith(":");
 
-/** Whether something stands for `name` in what the pattern matches. */
+/** Whether the pattern captures a part of the path as `name`. */
 export const hasName = ({ before, after }: Pattern, name: string): boolean =>
   (after !== null && name === SPLAT) ||
   [...before, ...(after ?? [])].some((token) => "name" in token && token.name === name);
@@ -121,8 +121,8 @@ export function matchPattern(pattern: Pattern, path: string): Captures | null {
   return from === null ? null : captures.set(SPLAT, asked.slice(from, to));
 }
 
-/** Where `tokens` begin when they end at `to`, as far to the right as can be; null: nowhere. With `from` the first of
- *  them begins there. */
+/** The place where `tokens` begin if they end at `to`, as far to the right as possible. Null if they do not fit.
+ *  With `from` the first of them begins there. */
 function place(
   tokens: readonly Token[],
   path: string,
@@ -146,7 +146,7 @@ function place(
   return end;
 }
 
-/** Where a name begins that ends at `end`: behind the nearest place of what stands before it. */
+/** The beginning of a name that ends at `end`: right after the nearest match of the token before it. */
 function nameStart(
   previous: Token | undefined,
   path: string,
@@ -164,8 +164,8 @@ function nameStart(
   return start < 0 || start >= end || slash >= start ? null : start;
 }
 
-/** Where `tokens` end that begin the path, at `limit` at most: names in turn as long as can be; null: nowhere. Names hold
- *  no slash, so they end in the segment that their own slashes lead to. */
+/** The end of `tokens` at the beginning of the path, at most `limit`: each name in turn as long as possible. Null if
+ *  they do not fit. Names hold no slash, so they end in the segment that their own slashes lead to. */
 function placeBefore(
   tokens: readonly Token[],
   path: string,
@@ -185,7 +185,7 @@ function placeBefore(
 const slashesIn = (tokens: readonly Token[]): number =>
   tokens.reduce((sum, token) => sum + ("literal" in token ? token.literal.split("/").length - 1 : 0), 0);
 
-/** Where the segment ends that begins behind the `slashes`th slash. */
+/** The end of the segment that begins after `slashes` slashes. */
 function segmentEnd(path: string, slashes: number): number {
   let at = -1;
   for (let n = 0; n <= slashes; n++) {

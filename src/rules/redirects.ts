@@ -9,10 +9,10 @@ import { isOwnPath, pathOfTarget, readTarget } from "./target.ts";
 
 export const REDIRECTS = "_redirects";
 
-/** Of lines without a `*` and without names, and of those with one. */
+/** The most lines without a `*` or names, and with them. */
 const MOST = { plain: 2000, pattern: 100 };
 const STATUS = /^(200|30[12378]|404)(!?)$/;
-/** What follows it is for people: at the line's start, or behind white space. */
+/** The start of a comment: a `#` at the line's start, or after white space. */
 const COMMENT = /(?:^|\s)#/;
 /** PIPELINE 2's rule 1: the site's `spa` setting has the last word. */
 const FALLBACK_TARGET = /^\/(?:(?:index|200)(?:\.html)?)?$/;

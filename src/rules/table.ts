@@ -7,20 +7,20 @@ import type { RedirectRule } from "./lines.ts";
 export interface Match {
   rule: RedirectRule;
   captures: Captures;
-  /** The rule has a `*`: it stands for whatever is missing, as the page of a single-page app does. */
+  /** The rule has a `*`: it takes any missing path, as the page of a single-page app does. */
   catches_all: boolean;
 }
 
 export interface RuleTable {
-  /** Those that a path matches. `path` is decoded, a run of slashes one. */
+  /** The rules that a path matches. `path` is decoded, and a run of slashes is one slash. */
   matches(path: string): Iterable<Match>;
-  /** The same of those that win over files; null: there is none. */
+  /** The same for the rules that win over files. Null if there is none. */
   forced: ((path: string) => Iterable<Match>) | null;
   /** Whether what it answers may depend on who owns the site. */
   by_owner: boolean;
   /** Whether it may depend on what the browser wants it for. */
   by_use: boolean;
-  /** Of what a process keeps for it, about. */
+  /** About the memory that a process keeps for it. */
   bytes: number;
 }
 

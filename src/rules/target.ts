@@ -1,4 +1,5 @@
-/** Where a rule leads: an own path or an https address, with `:splat` and names in path, query and fragment (BEYOND 2). */
+/** The target of a rule: an own path or an https address, with `:splat` and names in path, query and fragment
+ *  (BEYOND 2). */
 import { brief } from "./lines.ts";
 import { type Captures, hasName, type Pattern } from "./pattern.ts";
 
@@ -6,7 +7,7 @@ const NAME = /:([a-z]\w*)/gi;
 /** In an address, and of all of it once it is filled: what is longer no client takes. */
 const MOST_PLACES = 10;
 const MOST_CHARACTERS = 4096;
-/** What is in no URL as it is (RFC 3986), and a % that begins no encoding. */
+/** Characters that no URL has unescaped (RFC 3986), and a % that begins no escape. */
 const FOREIGN = /%(?![\da-f]{2})|[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e#%&]/giu;
 const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 
@@ -48,7 +49,7 @@ export function readTarget(written: string, from: Pattern): string | NoTarget {
 const placesIn = (written: string, from: Pattern): number =>
   [...written.matchAll(NAME)].filter(([, name]) => hasName(from, name!)).length;
 
-/** A host with or without a port, as it goes over the wire (an IDN by its A-labels); null: it is none, or has a user. */
+/** A host with or without a port, as it is sent (an IDN by its A-labels). Null if it is none, or has a user. */
 function hostOf(authority: string): string | null {
   const url = URL.parse(`https://${authority}/`);
   const fits = url !== null && !/[@\\]/.test(authority) && url.username === "" && url.pathname === "/";
@@ -60,7 +61,7 @@ const encoded = (rest: string, origin = ""): string =>
 
 const encodeCharacter = (character: string): string => encodeURIComponent(character.toWellFormed());
 
-/** What may stand in a path as it is, beyond what `encodeURIComponent` leaves. */
+/** Escapes that a path does not need, although `encodeURIComponent` writes them. */
 const PATH_SAFE = /%(?:2F|3A|40|2C|3B|3D|24|2B)/g;
 const QUOTE = /'/g;
 
@@ -92,7 +93,7 @@ function oneSlash(target: string): string {
   return path.includes("//") ? path.replace(/\/{2,}/g, "/") + (end === -1 ? "" : target.slice(end)) : target;
 }
 
-/** The request's query goes along where the target has none. `query` begins with `?` or is empty. */
+/** The request's query is added if the target has none. `query` begins with `?` or is empty. */
 export function withQuery(target: string, query: string): string {
   const fragment = target.indexOf("#");
   const head = fragment === -1 ? target : target.slice(0, fragment);

@@ -1,4 +1,4 @@
-/** What files tell by themselves: code that nothing runs here, secrets, a page without a name, a load too heavy. */
+/** Findings from single files: code that nothing runs here, secrets, a page without a name, a load too heavy. */
 
 import type { Draft, Files, Finding, Progress } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
@@ -81,8 +81,8 @@ export function lintContent(draft: Draft, pages: readonly PageFile[], read: Page
   ];
 }
 
-// Private keys and tokens in files that everybody could read: forms that their issuers made recognisable, and nothing
-// that merely looks random. Keys made for browsers (`AIza…`, `pk_live_…`) are none.
+// Private keys and tokens in files that everybody could read: formats that their issuers made recognisable, and nothing
+// that merely looks random. Keys made for browsers (`AIza…`, `pk_live_…`) are no secrets.
 
 interface Secret {
   /** "a GitHub token" */
@@ -153,8 +153,8 @@ function findToken(bytes: Buffer, { mark, token: whole }: TokenForm): string | n
 }
 
 const KEY = "PRIVATE KEY";
-/** Behind the head of a key: its body, with line breaks as they are or as JSON writes them. A short one (Ed25519, X25519)
- *  is whole: the beginning of another, as manuals show it, is none. */
+/** The body of a key after its head, with line breaks as they are or as JSON writes them. A short key (Ed25519,
+ *  X25519) counts only whole: the beginning of one, as manuals show it, is no key. */
 const KEY_BODY =
   /^(?: BLOCK)?-----(?:\\[nr]|\s){1,4}(?:(?:[A-Za-z0-9+/=]|\\[nr]|\s){120}|(?:[A-Za-z0-9+/=]|\\[nr]|\s){60,119}-----END )/;
 

@@ -1,4 +1,4 @@
-/** What the lint says: one sentence of what is wrong, one of what to do. Names out of the upload are made safe to show. */
+/** The sentences of the lint: one says what is wrong, one what to do. Names from the upload are made safe to show. */
 import type { Finding, WarningCode } from "../../base/types.ts";
 import { show } from "../show.ts";
 

@@ -26,7 +26,7 @@ function pagesOf({ files, made }: Draft): PageFile[] {
   return [...files].flatMap(([path, bytes]) => {
     if (!IS_PAGE.test(path) || isNeverServed(path)) return [];
     const source = made.has(path) ? (uploaded.get(bytes) ?? markdownOf(files, path)) : path;
-    // A copy of an uploaded page is judged as that page, unless it stands in another folder.
+    // A copy of an uploaded page is judged as that page, unless it is in another folder.
     return source === null || (source !== path && IS_PAGE.test(source)) ? copyOf(path, source) : [{ path, source }];
   });
 }
@@ -41,7 +41,7 @@ function markdownOf(files: Draft["files"], path: string): string | null {
   return sources.slice(0, path === `${folder}index.html` ? undefined : 2).find((name) => files.has(name)) ?? null;
 }
 
-/** What was found until then is told all the same. */
+/** The warning that the time was up. Findings made before that are still reported. */
 const notJudged = (path: string): Warning => ({
   code: "not_judged",
   message: `Checking this upload took more than ${JUDGING_MS / 1000} s of processor time and ended at ${show(path)}: this list is not whole.`,
@@ -49,7 +49,7 @@ const notJudged = (path: string): Warning => ({
   fix_recipe: `Make ${show(path)} simpler or leave it out, then deploy again for a whole list.`,
 });
 
-/** What is not shown is not worded either: a hostile page has a hundred thousand faults. */
+/** Words only the findings that are shown: a hostile page has a hundred thousand faults. */
 function shownOf(findings: readonly Finding[]): Warning[] {
   const warnings = findings
     .slice(0, MOST)
@@ -123,7 +123,7 @@ const GRAVEST_FIRST: readonly WarningCode[] = [
   "shown_as_code",
 ];
 
-/** Files that are told by name for each cause. */
+/** The most files named for one cause. */
 const TOLD = 3;
 
 /** The same target with another query or fragment is the same. */

@@ -16,7 +16,7 @@ import { isScript, type Origin, type Unanswered } from "./unanswered.ts";
 const PERCENT_PLACEHOLDER = /%[A-Z][A-Z\d_]{2,60}%/;
 const PLACEHOLDER =
   /\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}|\[%[^%]{0,200}%\]|<%[^%]{0,200}%>|<<<[^<>]{1,200}>>>|<\?(?:php|=)|[$#]\{[^}]{0,200}\}|\$FLUTTER_BASE_HREF|@@[a-z]\w*/;
-/** What browsers load over https alone on an https page. */
+/** Uses that browsers block on an https page unless the address is https, too. */
 const BLOCKED = new Set<Use>(["script", "module", "worker", "style", "frame", "font", "data", "web_manifest"]);
 const OVER_HTTP = new Set(["http:", "ws:"]);
 const SOURCE_CODE = /\.(?:tsx?|jsx|mts|cts|vue|svelte|astro|coffee)$/i;
@@ -68,17 +68,18 @@ function judgeMissing(names: SiteNames, item: Unanswered, routed: boolean): Find
   return ending ? says.endingLeftOut(file, url, ending) : says.missingAsset(file, url, name);
 }
 
-/** Of what nothing answers, so many are judged behind the limit of time: a millisecond, and room for what else was found. */
+/** The most unanswered references judged after the time limit: they take a millisecond, and leave room for other
+ *  findings. */
 const MOST_LATE = 50;
 
 export class Judge {
-  /** What is certain before all is asked. */
+  /** Findings that are certain before all references are asked. */
   readonly found: Finding[] = [];
   private unanswered: Unanswered[] = [];
   /** A page runs a script of another host. */
   private has_foreign_code = false;
 
-  /** `elsewhere`: the folder that holds the index, where the root has none. */
+  /** `elsewhere`: the folder that holds the index, if the root has none. */
   constructor(
     private readonly names: SiteNames,
     private readonly elsewhere: string | null,
@@ -102,7 +103,7 @@ export class Judge {
     return this.names.service(address.path) || this.names.answer(address.path, false) !== null;
   }
 
-  /** The file that answers; null: none, or none of this site's business. */
+  /** The file that answers. Null if there is none, or if the address is not this site's. */
   ask(reference: Reference, origin: Origin): string | null {
     this.budget.step();
     const { url, use, earlier, optional } = reference;
@@ -144,7 +145,7 @@ export class Judge {
     return use === "module" && (path.startsWith("/src/") || found());
   }
 
-  /** Whether the address itself tells what is wrong. */
+  /** Whether the address itself shows what is wrong. */
   private tellsItself(item: Unanswered): boolean {
     this.budget.step();
     const { url, origin, name } = item;
@@ -158,7 +159,7 @@ export class Judge {
   /** `routed`: the index runs a router in the browser. `unused`: which of these no browser asks for. */
   findings(routed: boolean, unused: (items: readonly Unanswered[]) => ReadonlySet<Unanswered>): Finding[] {
     const { names, elsewhere } = this;
-    // What a script of another host gives to the page, nobody knows here.
+    // Scripts of another host may use any class, so nothing counts as unused then.
     const left_out = this.has_foreign_code ? null : unused(this.unanswered);
     const items = this.unanswered.filter((item) => !left_out?.has(item) && !this.tellsItself(item));
     const unbuilt = this.found.some(({ code }) => code === "unbuilt_source" || code === "template_placeholder");
@@ -166,7 +167,7 @@ export class Judge {
     return [...this.found, ...findings, ...left.map((item) => causedBy(judgeMissing(names, item, routed), item))];
   }
 
-  /** When the time is up. What a stylesheet asks for only where an element is so is left out. */
+  /** Judges after the time is up. References that a stylesheet makes only for certain elements are left out. */
   findingsSoFar(routed: boolean): Finding[] {
     this.unanswered = this.unanswered.filter(({ selectors }) => !selectors).slice(0, MOST_LATE);
     return this.findings(routed, () => new Set());
@@ -176,11 +177,11 @@ export class Judge {
 // Was the site made for another folder? Then the addresses that begin with a slash have a prefix too much or too
 // little, all of them the same: one finding for each prefix.
 
-/** What other findings have said already. */
+/** Facts that other findings have already reported. */
 interface Said {
-  /** The folder to deploy instead, where the index lies. */
+  /** The folder to deploy instead, which holds the index. */
   elsewhere: string | null;
-  /** The project is to be built: a build copies what lies in public/, and is itself what is to be deployed. */
+  /** The project needs a build: a build copies the files of public/, and its output is what to deploy. */
   unbuilt: boolean;
 }
 
@@ -204,7 +205,7 @@ function beginnings(name: string): string[] {
   return segments.map((_, index) => segments.slice(0, index + 1).join("/")).slice(0, DEEPEST);
 }
 
-/** The reference with a prefix less, where a file answers that. A folder of the site is no prefix. */
+/** The reference without its prefix, if a file answers that. A folder of the site is no prefix. */
 function strip(names: SiteNames, item: Unanswered): Stripped | null {
   const { name } = item;
   if (name === null || !item.may_exist) return null;
@@ -216,7 +217,7 @@ function strip(names: SiteNames, item: Unanswered): Stripped | null {
   return null;
 }
 
-/** One picture, or links alone, prove nothing: a translation may be missing beside its original. */
+/** One picture, or links alone, prove nothing: a translation may be missing next to its original. */
 function isProof(members: readonly Stripped[]): boolean {
   const loads = members.filter(({ item }) => item.use !== "link");
   const code = loads.some(({ item, there }) => isScript(item.use) || item.use === "style" || there.includes("/"));

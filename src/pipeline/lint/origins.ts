@@ -1,4 +1,4 @@
-/** Where the references of a page stand: which file to change, and what its addresses are resolved against. */
+/** The origins of a page's references: which file to change, and what its addresses are resolved against. */
 import { baseOf, movedBase, ROOT } from "../../html/addresses.ts";
 import type { PageReferences } from "../references/page.ts";
 import type { Reference } from "../references/reference.ts";
@@ -26,7 +26,7 @@ export function folderOf(base: string): string {
 const isRelative = (url: string): boolean => !/^(?:[a-z][a-z\d+.-]*:|[/\\]{2}|#)/i.test(url);
 const ASKS = /\b(?:fetch|import|open|getJSON|getScript|Worker|axios)\b/;
 
-/** Whether anything on the page is resolved by its base: an address that moves nothing is asked for by nobody. */
+/** Whether anything on the page is resolved by its base: an address that moves nothing does not matter. */
 const movesAny = ({ references, scripts, styles, actions }: PageReferences): boolean =>
   references.some(({ url }) => isRelative(url)) ||
   scripts.some(({ url, code }) => (url === null ? ASKS.test(code) : isRelative(url))) ||
@@ -40,6 +40,6 @@ export function originOf({ path, source }: PageFile, found: PageReferences, judg
     const moved = movedBase(found.base, own);
     return moved ? { ...origin, bases: [moved], moved: true } : origin;
   }
-  // A part of a page stands in another: its addresses may be meant from there.
+  // A part of a page is used in another page: its addresses may be meant from there.
   return found.whole || /(?:^|\/)index\.html$/.test(path) ? origin : { ...origin, bases: [own, ROOT] };
 }

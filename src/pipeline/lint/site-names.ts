@@ -1,4 +1,4 @@
-/** What this site would answer: the same question as serving asks, of the names alone. */
+/** The answers of this site: the same question as serving asks, from the names alone. */
 import { decodePath, encodePath } from "../../base/percent.ts";
 import { isService } from "../../base/reserved-paths.ts";
 import { answer, type Asked } from "../../rules/answer.ts";
@@ -18,7 +18,7 @@ export interface SiteNames {
   mayExist(path: string): boolean;
   /** Whether something may answer what begins with this encoded path. */
   begins(path: string): boolean;
-  /** Whether a file lies in this folder. */
+  /** Whether a file is in this folder. */
   folder(name: string): boolean;
   /** Whether the path is one of the service's own, which count as there. */
   service(path: string): boolean;
@@ -36,7 +36,7 @@ function foldersOf(paths: Iterable<string>): Set<string> {
   return folders;
 }
 
-/** Of a file or a folder, in lower case and without `.html`. */
+/** The name of a file or a folder, in lower case and without `.html`. */
 function lastName(path: string): string {
   const name = path.endsWith("/") ? path.slice(0, -1) : path;
   return name
@@ -45,8 +45,8 @@ function lastName(path: string): string {
     .replace(/\.html$/, "");
 }
 
-/** `fallback`: the file for unknown paths, null where there is none. A path that a rule leads on is answered by the file
- *  with the rules: where it leads is not asked. */
+/** `fallback`: the file for unknown paths, null if there is none. If a rule leads a path on, the file with the rules
+ *  answers it; the rule's target is not asked. */
 function answerOf(
   files: ReadonlyMap<string, string>,
   path: string,
@@ -76,7 +76,7 @@ function beginsOne(sorted: readonly string[], beginning: string): boolean {
   return sorted[low]?.startsWith(beginning) ?? false;
 }
 
-/** Of a rule what stands before the first part that it leaves open. A rule for every path tells nothing: it is asked. */
+/** The fixed beginning of each rule, up to its first open part. A rule for every path has none, so it is asked. */
 const fixedParts = ({ rules }: Redirects): string[] =>
   rules.map(({ rule }) => /^[^*:]*/.exec(rule.from)![0]).filter((fixed) => fixed !== "/");
 

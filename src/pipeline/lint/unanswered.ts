@@ -1,11 +1,11 @@
-/** A reference that no file answers, and where it stands. */
+/** A reference that no file answers, and its origin. */
 import type { Reference, Use } from "../references/reference.ts";
 
-/** Where a reference stands. */
+/** The place of a reference. */
 export interface Origin {
   /** The file to change. */
   file: string;
-  /** What the address is resolved against; in a part of a page, all that it may be. */
+  /** The bases that the address is resolved against; in a part of a page, all possible ones. */
   bases: readonly string[];
   /** The page has a base element, which moves every address. */
   moved?: boolean;

@@ -1,18 +1,18 @@
-/** What a stylesheet names and no page makes a browser ask for: a picture of a rule that is for no element, a font that only
- *  such rules name. An element's classes and ids stand in a page or in a script; where neither has a word, or a beginning
- *  or an end to make it of, nobody has that class. */
+/** Files that a stylesheet names but no page makes a browser ask for: a picture of a rule that matches no element, a
+ *  font that only such rules name. An element's classes and ids come from a page or a script. If neither has the
+ *  word, nor a beginning or an end to build it from, no element has that class. */
 
 import type { Files } from "../../base/types.ts";
 import { decodeHtml } from "../../html/decode.ts";
 import type { Budget } from "../budget.ts";
 import type { Unanswered } from "./unanswered.ts";
 
-/** Where classes may come from. */
+/** Files that may hold the names of classes. */
 const HOLDS_NAMES = /\.(?:x?html?|xht|shtml|svg|m?js|json|md|markdown|txt|php|wasm)$/i;
-/** Of more joined words than these, any class may be made. */
+/** With more joined words than these, a script may build any class. */
 const MOST_PARTS = 20_000;
 const LONGEST_PART = 100;
-/** Far beyond any stylesheet: then they are told. */
+/** Far beyond any stylesheet. Beyond it, the files are reported. */
 const [MOST_ASKED, MOST_USES, RULE] = [500, 200, 4000];
 /** Each is looked for in all texts. */
 const MOST_SEARCHES = 50;
@@ -163,14 +163,14 @@ export function unusedOf(
   return new Set([...wanted].filter(([, all]) => all.every(isNobody)).map(([item]) => item));
 }
 
-// What an element must be called for the rule of a stylesheet to be for it. Where that is not certain, every element
-// will do.
+// The names that an element needs for a rule of a stylesheet to match it. If they are not certain, every element
+// matches.
 
 /** One of the selectors of a list. */
 interface Named {
   /** Classes and ids, all of which it must have. */
   names: readonly string[];
-  /** What must be in a class or id. */
+  /** The texts that a class or id must contain. */
   pieces: readonly string[];
 }
 

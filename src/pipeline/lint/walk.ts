@@ -18,14 +18,14 @@ import { webManifestReferences } from "../references/web-manifest.ts";
 
 /** How a script runs. */
 interface Running {
-  /** Of a worker nobody knows here whether it is a module: both are right. */
+  /** A worker may be a module or not, which is unknown here: both are right. */
   kind: "classic" | "module" | "worker";
   map: ImportMap;
-  /** What addresses are resolved against that a script gives to its page: one for each page that runs it. */
+  /** The bases of the addresses that a script gives to its page: one for each page that runs it. */
   page_bases: Set<string>;
 }
 
-/** Asked for beside each page that runs a script: missing where it is missing for all. */
+/** Asked for next to each page that runs a script. It is missing only if it is missing for all of them. */
 interface ByPage {
   reference: Reference;
   file: string;
@@ -34,7 +34,8 @@ interface ByPage {
 
 /** Pages in further folders that run the same script tell nothing new. */
 const MOST_BASES = 8;
-/** Of files that load each other under ever new circumstances: far beyond any site, and a bound for hostile ones. */
+/** The most visits of files that load each other in ever new circumstances: far beyond any site, and a bound for
+ *  hostile ones. */
 const MOST_VISITS = 20_000;
 const CODE = /^(?:text|application)\/(?:x-)?javascript|^application\/wasm/;
 const NOT_LOADED = new Set<Reference["use"]>(["link", "film", "preview", "base"]);
@@ -179,7 +180,8 @@ export class Walk {
     for (const reference of styleReferences(css)) this.load(reference, origin);
   }
 
-  /** A script's own words. Addresses in `origin` are resolved against the script, or the page that it stands in. */
+  /** A script's own words. Addresses in `origin` are resolved against the script, or against the page that contains
+   *  it. */
   private readScript(read: ScriptReferences, origin: Origin, running: Running, inline: boolean): void {
     const { kind, page_bases } = running;
     const { file } = origin;
@@ -189,7 +191,8 @@ export class Walk {
     const beside: Running = { ...running, kind: "worker", page_bases: new Set(origin.bases) };
     for (const reference of read.beside) this.loadScript(reference, origin, beside);
     this.by_page.push(...read.by_page.map((reference) => ({ reference, file, bases: page_bases })));
-    // Frameworks register one that only some of their sites have; whoever writes it into the page has it.
+    // Frameworks register a service worker that only some of their sites have; an author who writes it into the page
+    // has it.
     for (const worker of read.service_workers) {
       this.by_page.push({ reference: { ...worker, optional: !inline }, file, bases: page_bases });
     }
@@ -220,7 +223,7 @@ export class Walk {
       if (!this.isCode(next.path)) continue;
       this.progress(STAGE, next.path);
       const beside = baseOf(next.path);
-      // A worker has no page: it asks for everything beside itself.
+      // A worker has no page: it asks for everything next to itself.
       const page_bases = next.kind === "worker" ? new Set([beside]) : next.page_bases;
       this.readScript(this.read(next.path), { file: next.path, bases: [beside] }, { ...next, page_bases }, false);
     }

@@ -12,7 +12,7 @@ const LOOKS: Record<string, string> = {
   caution: "caution danger error failure fail missing bug",
 };
 const LOOK = new Map(Object.entries(LOOKS).flatMap(([look, names]) => names.split(" ").map((name) => [name, look])));
-/** What a line of three colons may open; and what then stands there without a frame. */
+/** The words after three colons that open a callout, and the blocks that are shown without a frame. */
 const FENCED = new Set("note tip info warning danger caution important success details".split(" "));
 const PLAIN = new Set("code-group raw v-pre".split(" "));
 
@@ -29,7 +29,7 @@ interface Container extends Tokens.Generic {
   look: string | null;
   folds: boolean;
   open: boolean;
-  /** Empty: it has none. */
+  /** Empty if it has none. */
   title: Token[];
   tokens: Token[];
 }
@@ -157,7 +157,7 @@ const FIRST_LINE = /^\[!([a-z]{3,9})\][ \t]*([^\n]*)(?:\n|$)/i;
 interface Alert {
   /** As a class name. */
   kind: string;
-  /** Of its first line. */
+  /** The title on its first line. */
   title: Token[];
   tokens: Token[];
 }

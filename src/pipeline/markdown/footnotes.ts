@@ -11,7 +11,7 @@ interface Note {
 const DEFINITION = /^ {0,3}\[\^([^\]\s^]+)\]:[ \t]*/;
 const REFERENCE = /^\[\^([^\]\s^]+)\]/;
 const INDENT = /^(?: {1,4}|\t)/;
-/** What a line begins with that belongs to no paragraph above it. */
+/** The beginning of a line that does not continue the paragraph above it. */
 const OTHER_BLOCK = /^ {0,3}(?:\[\^|#{1,6}(?:\s|$)|>|```|~~~|[-*+]\s|\d{1,9}[.)]\s|<|\||(?:-{3}|\*{3}|_{3}))/;
 
 /** The definition's lines: all that are indented, and those that go on a paragraph. */

@@ -4,10 +4,10 @@
 import type { MarkedExtension, Token, Tokens } from "marked";
 import { plainText } from "./text.ts";
 
-/** What GitHub takes out: everything but letters, marks, numbers, connectors, hyphens and spaces. */
+/** The characters that GitHub removes: all but letters, marks, numbers, connectors, hyphens and spaces. */
 const DROPPED = /[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu;
 
-/** Nothing is trimmed: the space between a picture and a word is a hyphen. */
+/** The text is not trimmed: the space between a picture and a word becomes a hyphen. */
 const slug = (text: string): string => text.toLowerCase().replace(DROPPED, "").replaceAll(" ", "-");
 
 export interface Anchors {

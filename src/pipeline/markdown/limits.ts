@@ -1,6 +1,6 @@
-/** Rendering under a limit of time. `marked` is quadratic on some texts, and while it is at one nothing else runs in its
- *  thread; so it has one, and this one sleeps until it says something or its time is up. A thread that is in a regular
- *  expression does not even stop when it is ended: whoever runs deploys is told, and ends the process once it has
+/** Rendering within a time limit. `marked` is quadratic on some texts, and blocks its thread meanwhile; so it has a
+ *  thread of its own, and this one sleeps until that one answers or its time is up. A thread inside a regular
+ *  expression does not even stop when it is ended: the process that runs deploys is informed, and ends once it has
  *  answered (docs/decisions/deploys.md). */
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { newThread, threadUrl } from "../../run/thread.ts";
@@ -13,7 +13,7 @@ import type { ThreadReply, ThreadTask } from "./thread.ts";
 export interface TimeLimits {
   /** Milliseconds for all pages of a deploy. */
   deploy: number;
-  /** Of them for one page. */
+  /** The part of them for one page. */
   page: number;
 }
 
@@ -34,8 +34,8 @@ interface Run {
 /** Threads that were ended in the middle of a text and may be at work still. */
 let runaways = 0;
 
-/** What the rendering thread has worked of what the process did: a runaway works no longer than the clock runs, and gets
- *  no more of a busy machine than the thread itself. */
+/** The rendering thread's share of the processor time of the process. A runaway never counts for more than the
+ *  clock, and gets no more of a busy machine than the thread itself. */
 const shareOf = ({ cpu_ms, clock_ms }: { cpu_ms: number; clock_ms: number }): number =>
   Math.max(cpu_ms - runaways * clock_ms, cpu_ms / (1 + runaways));
 
@@ -44,7 +44,7 @@ const shareOf = ({ cpu_ms, clock_ms }: { cpu_ms: number; clock_ms: number }): nu
 function waitFor(count: Int32Array, seen: number, ms: number, clock: number): boolean {
   const elapsed = stopwatch();
   const moved = () => Atomics.load(count, 0) !== seen;
-  // Woken is not told: the call may be the one for what was heard already.
+  // Being woken proves nothing: the call may be for a message that was read already.
   for (let left = ms; left > 0 && !moved();) {
     if (Atomics.wait(count, 0, seen, Math.max(1, left)) !== "timed-out") continue;
     const spent = elapsed();
@@ -53,7 +53,7 @@ function waitFor(count: Int32Array, seen: number, ms: number, clock: number): bo
   return moved();
 }
 
-/** A thread that does not start works nothing: this alone is told by the clock. */
+/** A thread that does not start uses no processor time, so only here the clock decides. */
 function waitForStart(count: Int32Array): boolean {
   for (const elapsed = stopwatch(); Atomics.load(count, 0) === 0 && elapsed().clock_ms < START_MS;)
     Atomics.wait(count, 0, 0, 100);

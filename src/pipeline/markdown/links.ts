@@ -6,7 +6,7 @@ import { folderOf } from "./text.ts";
 import type { Rewrite } from "../../html/close-html.ts";
 import { isMarkdownName } from "./source.ts";
 
-/** What the site answers, as far as links need to know. */
+/** The answers of the site, as far as links need them. */
 export interface LinkTargets {
   /** Path of a Markdown file → where its page is (`docs/` for a folder's index, else a path). */
   addresses: ReadonlyMap<string, string>;
@@ -21,7 +21,7 @@ export interface BrokenLink {
 
 const OTHER_PLACE = /^(?:[a-z][a-z\d+.-]*:|[\\/]{2})/i;
 
-/** What a browser takes for the URL: no white space around it, no line breaks or tabs inside. */
+/** The URL as a browser reads it: no white space around it, no line breaks or tabs inside. */
 function cleaned(url: string): string {
   let end = url.length;
   while (end > 0 && url.charCodeAt(end - 1) <= 32) end--;
@@ -69,7 +69,7 @@ interface Linker {
   broken(): BrokenLink[];
 }
 
-/** For the page of `source` as it stands in `folder` (its own, or the root where a lone page is the site's index). */
+/** For the page of `source` in `folder` (its own, or the root if a lone page is the site's index). */
 export function createLinker(source: string, folder: string, targets: LinkTargets): Linker {
   const home = folderOf(source);
   const base = baseOf(source);
@@ -78,7 +78,7 @@ export function createLinker(source: string, folder: string, targets: LinkTarget
   function toMarkdown({ path, suffix }: Url): string | null {
     const named = fileAt(addressOf(path, base));
     if (named === null || !isMarkdownName(named)) return null;
-    // No file's name has a backslash or an empty folder: whoever writes them means this.
+    // No file's name has a backslash or an empty folder: an author who writes them means this path.
     const file = named.replace(/[\\/]+/g, "/").replace(/^\//, "");
     const address = targets.addresses.get(file);
     if (address !== undefined)
@@ -88,7 +88,7 @@ export function createLinker(source: string, folder: string, targets: LinkTarget
     }
     return null;
   }
-  /** The page stands elsewhere than its source: what it names beside itself is named from there. */
+  /** The page is not in the folder of its source, so relative links are written from the source's folder. */
   function moved({ path, suffix }: Url): string | null {
     return folder === home || path.startsWith("/") ? null : relativeUrl(folder, home) + path + suffix;
   }

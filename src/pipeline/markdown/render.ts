@@ -30,9 +30,9 @@ export interface Rendered {
   /** The page's body, whole in itself. */
   html: string;
   headings: Heading[];
-  /** Of its first `# heading`, else of an `<h1>` in raw HTML. */
+  /** The text of its first `# heading`, else of an `<h1>` in raw HTML. */
   title: string | null;
-  /** The title is of raw HTML: it may be a banner that stands on many pages. */
+  /** The title is from raw HTML: it may be a banner that is on many pages. */
   banner: boolean;
   /** It has a main heading of its own, with or without words. */
   titled: boolean;
@@ -40,17 +40,17 @@ export interface Rendered {
   empty: boolean;
   /** Text of the first paragraph that has any. */
   excerpt: string;
-  /** What it says before its first heading, then below each; a line a paragraph. */
+  /** The text before its first heading, then below each heading; one line for each paragraph. */
   sections: string[];
   broken: readonly BrokenLink[];
-  /** What stands in it as code that readers may expect to see drawn. */
+  /** The code in it that readers may expect to see drawn. */
   undrawn: readonly Drawing[];
 }
 
 export interface RenderJob {
   source: string;
   text: string;
-  /** Where the page will stand. */
+  /** The folder of the page. */
   folder: string;
 }
 
@@ -133,10 +133,10 @@ function* idsIn(html: string): Generator<string> {
   }
 }
 
-/** Of a raw `<h1>` that is looked at: badges and a logo come before its words. */
+/** The most characters read of a raw `<h1>`: badges and a logo come before its words. */
 const LONGEST_HEADING = 4000;
 
-/** What the first `<h1>…</h1>` says, many a README's title being centred that way; null where there is none. */
+/** The text of the first `<h1>…</h1>`: many a README centres its title that way. Null if there is none. */
 function mainHeading(html: string): string | null {
   let words: string | null = null;
   for (const part of partsOf(html)) {
@@ -148,7 +148,7 @@ function mainHeading(html: string): string | null {
   return words === null ? null : "";
 }
 
-/** What a page shows without a letter. */
+/** Elements that a page shows without any letter. */
 const SHOWN = new Set("img picture svg canvas video audio iframe object embed input hr".split(" "));
 
 function showsNothing(html: string): boolean {
@@ -162,7 +162,7 @@ export function renderMarkdown({ source, text, folder }: RenderJob, targets: Lin
   const headings: Heading[] = [];
   const ids = new Set<string>();
   const { rewrite, broken } = createLinker(source, folder, targets);
-  // What `marked` writes is whole. Only a page with HTML of its author's is gone through tag by tag, links and all.
+  // The output of `marked` is well formed. Only a page with its author's own HTML is read tag by tag, links and all.
   let raw = false;
   const ours: Rewrite = (...url) => (raw ? null : rewrite(...url));
   const footnotes = createFootnotes();

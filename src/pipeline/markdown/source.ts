@@ -16,7 +16,7 @@ const IN_DOT_FOLDER = /(?:^|\/)\.[^/]*\//;
 
 export const isMarkdownName = (path: string): boolean => MARKDOWN.test(path);
 
-/** What becomes a page; Markdown under a dot folder (`.github/`) is some tool's. */
+/** Whether a file becomes a page. Markdown in a dot folder (`.github/`) belongs to some tool. */
 export const isSource = (path: string): boolean => MARKDOWN.test(path) && !IN_DOT_FOLDER.test(path);
 
 /** UTF-16 has a mark that says so; anything else that is not UTF-8 is read as Windows-1252, where every byte has a character. */

@@ -1,4 +1,4 @@
-/** What a run of Markdown says without its markup: for anchors, contents, excerpts. */
+/** The text of a run of Markdown without its markup: for anchors, contents, excerpts. */
 
 import type { Token } from "marked";
 import { decodeEntities } from "../../html/character-references.ts";

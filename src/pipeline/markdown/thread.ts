@@ -32,7 +32,7 @@ function run({ port, said, jobs, targets }: ThreadTask): void {
 
 parentPort!.on("message", run);
 
-// What is said between a deploy and the thread that renders its Markdown.
+// The messages between a deploy and the thread that renders its Markdown.
 
 export interface ThreadTask {
   port: MessagePort;
@@ -45,6 +45,6 @@ export interface ThreadTask {
 export interface ThreadReply {
   /** Null: `marked` threw. */
   rendered: Rendered | null;
-  /** Of this thread alone, so that a machine busy with other things costs no page its time. */
+  /** The processor time of this thread alone, so that a machine busy with other things costs no page its time. */
   cpu_ms: number;
 }

@@ -1,14 +1,14 @@
-/** Formulas and diagrams: other tools draw them with a script of a megabyte, here they stay what was written, word for
- *  word, and the deploy says so. `$$ … $$`, `$ … $` where TeX stands in it, and fences of ```math and ```mermaid. */
+/** Formulas and diagrams: other tools draw them with a script of a megabyte. Here they stay as written, word for
+ *  word, and the deploy says so. `$$ … $$`, `$ … $` around TeX, and fences of ```math and ```mermaid. */
 import type { MarkedExtension, TokenizerAndRendererExtension, Tokens } from "marked";
 
 export type Drawing = "math" | "mermaid";
 
-/** What a page's own script draws, it draws of what stands in the page: that is left alone. */
+/** Scripts that draw what is in the page: if the page has its own, its text is left alone. */
 const DRAWN_BY: Record<Drawing, RegExp> = { math: /mathjax|katex/i, mermaid: /mermaid/i };
 const drawsItself = (text: string, what: Drawing): boolean => text.includes("<script") && DRAWN_BY[what].test(text);
 
-/** What TeX has, or a formula of one letter, and prices have not. */
+/** Signs of TeX, or of a formula of one letter, that prices do not have. */
 const TEX = /^[a-z](?:\s*[=<>+*-]\s*\S.*)?$|\\[a-z]{2}|[\w)}\]][_^][\w{(\\+-]/i;
 const INLINE = /^(?:\$\$([^$`]{1,2000})\$\$|\$`([^`\n]{1,1000})`\$|\$(?![\s${`])([^$\n`]{1,1000})\$)(?![\w$])/;
 const BLOCK = /^ {0,3}\$\$[ \t]*/;
@@ -58,13 +58,13 @@ const inline = (shown: () => void): TokenizerAndRendererExtension => ({
   },
 });
 
-/** Of one page. */
+/** The undrawn code of one page. */
 interface Undrawn {
   /** Null where there can be no formula. */
   extension: MarkedExtension | null;
   /** A listing, seen. */
   code(token: Tokens.Code): string;
-  /** What stands in the page as code. */
+  /** The kinds of drawing that are in the page as code. */
   found(): Drawing[];
 }
 

@@ -4,7 +4,7 @@ export interface ImportMap {
   /** Pages with the same map share what was found with it. */
   id: string;
   names(specifier: string): boolean;
-  /** What it maps to, folders left out. */
+  /** The addresses that it maps to, without folders. */
   addresses: readonly string[];
   /** Values that are no addresses: the browser maps them to nothing. */
   invalid: readonly string[];
@@ -16,7 +16,7 @@ export const NO_MAP: ImportMap = { id: "", names: () => false, addresses: [], in
 const entries = (value: unknown): [string, unknown][] =>
   value && typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : [];
 
-/** `a/` and `a/b/` of `a/b/c`. Nobody maps deeper than this. */
+/** `a/` and `a/b/` of `a/b/c`. No real import map goes deeper than this. */
 const foldersOf = (specifier: string): string[] => {
   const segments = specifier.split("/", 20);
   return segments.map((_, index) => `${segments.slice(0, index + 1).join("/")}/`);

@@ -1,26 +1,26 @@
-/** What a page loads and where it leads: one pass over its tags. Comments, templates and text hold no references. */
+/** Finds what a page loads and links to, in one pass over its tags. Comments, templates and text hold no references. */
 import { decodeEntities } from "../../html/character-references.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import type { Page, Part } from "../../html/page.ts";
 import { distinctReferences, LONGEST_URL, type Reference, type Use } from "./reference.ts";
 
 export interface PageScript {
-  /** Null: it stands in the page. */
+  /** Null if it is in the page itself. */
   url: string | null;
   code: string;
   module: boolean;
 }
 
 export interface PageReferences {
-  /** As written; null where the page has none. */
+  /** As written. Null if the page has none. */
   base: string | null;
   references: readonly Reference[];
   scripts: readonly PageScript[];
   /** Stylesheets in the page: style elements and attributes. */
   styles: readonly string[];
-  /** The text of its import map; null where it has none. */
+  /** The text of its import map. Null if it has none. */
   import_map: string | null;
-  /** Where its forms send what people enter. */
+  /** The addresses that its forms send to. */
   actions: readonly string[];
   /** A document of its own, not a part that some script puts into another page. */
   whole: boolean;
@@ -60,7 +60,7 @@ const COMPILED = /^text\/(?:babel|jsx|typescript|x-typescript|less|coffeescript)
 const ICON = /^(?:icon|apple-touch-icon(?:-precomposed)?|mask-icon|apple-touch-startup-image)$/;
 const PREVIEW = /^(?:og:image(?::url|:secure_url)?|twitter:image(?::src)?)$/i;
 const PLAYABLE = /\.(?:mp4|webm|mp3|m4a|wav)(?:[?#]|$)/i;
-/** Of a long list of sources the first few decide. */
+/** Only the first few of a long list of sources count. */
 const MOST_PLAYABLE = 4;
 const PRELOADED: Record<string, Use> = {
   script: "script",
@@ -70,7 +70,7 @@ const PRELOADED: Record<string, Use> = {
   worker: "worker",
 };
 
-/** The addresses of a `srcset`: each goes to white space, and commas at its end are none of it. */
+/** The addresses of a `srcset`: each ends at white space, and commas at its end are not part of it. */
 function candidates(srcset: string): string[] {
   const urls: string[] = [];
   const parts = /[^\s,]\S*/g;
@@ -104,7 +104,7 @@ class PageReader {
   import_map: string | null = null;
   whole = false;
   filled_in = false;
-  /** What the open video or audio does with its sources. */
+  /** The use that the open video or audio makes of its sources. */
   private film: Use = "film";
   /** Its sources so far that every browser plays: one that is there is taken, and no other asked for. */
   private playable: string[] = [];
@@ -139,7 +139,8 @@ class PageReader {
     }
   }
 
-  /** What RequireJS begins with, when it is there: beside the page, its ending left out as for all its modules. */
+  /** Adds the script that RequireJS starts with, if there is one: next to the page, without its ending, like all its
+   *  modules. */
   private required(main: string): void {
     if (main.length > LONGEST_URL || /[!]/.test(main)) return;
     const url = /\.js$|[?#]/.test(main) ? main : `${main}.js`;

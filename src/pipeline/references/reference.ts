@@ -1,7 +1,7 @@
-/** What a page, a stylesheet or a script asks for, before anybody knows whether it is there. */
+/** The references of a page, a stylesheet or a script, before it is known whether their files exist. */
 
-/** What becomes of the answer. `link`: followed, not loaded. `film`: loaded when it is played. `preview`: what other sites
- *  show of a page. `base` loads nothing, but all others depend on it. */
+/** The use of the answer. `link`: followed, not loaded. `film`: loaded when it is played. `preview`: shown by other
+ *  sites that link to a page. `base` loads nothing, but all others depend on it. */
 export type Use =
   | "link"
   | "base"
@@ -21,22 +21,22 @@ export interface Reference {
   /** As written, without the quoting of its language. */
   url: string;
   use: Use;
-  /** Of a list of which a browser takes the first: what stands before this one. */
+  /** The earlier addresses of a list from which a browser takes the first it can use. */
   earlier?: readonly string[];
   /** A script joins more to it: missing where nothing of the site begins so. */
   begins?: true;
-  /** Followed where it is there; where not, nobody misses it. */
+  /** Followed if it exists; if not, no visitor misses it. */
   optional?: boolean;
   /** In a stylesheet: the selectors of the rules that ask for it. Absent: whatever the page holds, it is asked for. */
   selectors?: readonly string[];
-  /** Of a font: the rule that declares it begins so. */
+  /** For a font: the beginning of the rule that declares it. */
   face?: string;
 }
 
 /** Longer than any path that a file can have: no use to look at. */
 export const LONGEST_URL = 4096;
 
-/** Of more rules than these nobody asks whether all of them are of no use. */
+/** With more rules than these, it is not asked whether all of them are unused. */
 const MOST_SELECTORS = 16;
 
 const alsoFor = (known: readonly string[], more: readonly string[] | undefined): readonly string[] | undefined =>

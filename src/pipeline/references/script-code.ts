@@ -4,7 +4,7 @@
 interface ScriptCode {
   /** Each literal as `"n"`; a template as its literal parts and the code between them, joined by `+`. */
   code: string;
-  /** What stood there, by number. Empty where it is longer than was asked for. */
+  /** The text of each literal, by number. Empty if it is longer than asked for. */
   literals: readonly string[];
 }
 
@@ -40,7 +40,7 @@ class Lexer {
   /** Depth of braces at which each open template goes on. */
   private readonly templates: number[] = [];
   private braces = 0;
-  /** Of each open parenthesis, whether it belongs to an `if` or the like, behind which a statement begins. */
+  /** For each open parenthesis, whether it belongs to an `if` or the like, after which a statement begins. */
   private readonly parens: boolean[] = [];
   private control_closed = false;
   /** Characters looked at in vain for the end of a regular expression: bounded, or hostile input were quadratic. */
@@ -119,7 +119,7 @@ class Lexer {
     return code !== CLOSE_BRACKET && code !== QUOTE && code !== APOSTROPHE && code !== BACKTICK && code < 128;
   }
 
-  /** Behind the regular expression at `at`; `at + 1` where it is none after all. */
+  /** The place after the regular expression at `at`; `at + 1` if it is none after all. */
   private regex(at: number): number {
     const { source } = this;
     if (this.wasted > source.length || !this.beginsRegex(at)) return at + 1;
@@ -180,14 +180,14 @@ class Lexer {
 export const scriptCode = (source: string, longest: number = LONGEST_LITERAL): ScriptCode =>
   new Lexer(source, longest).run();
 
-// Where a script's code has one of the few words at which every search begins: patterns that may begin anywhere cost a
+// The places in a script's code of the few words that every search begins with: patterns that may begin anywhere cost a
 // hundred times as much.
 
 export interface Indexed extends ScriptCode {
   words: ReadonlyMap<string, number[]>;
 }
 
-/** `LITERAL` stands for a literal, whose number it captures; a space for white space. */
+/** `LITERAL` matches a literal and captures its number; a space matches white space. */
 export const sticky = (pattern: string): RegExp =>
   new RegExp(pattern.replaceAll(" ", "\\s{0,99}").replaceAll("LITERAL", '"(\\d+)"'), "y");
 
@@ -206,7 +206,7 @@ export function indexed(source: string): Indexed {
   return { ...read, words };
 }
 
-/** Each place where `word` stands with `after` right behind it, and no dollar or (unless `member`) dot before it. */
+/** Each place of `word` with `after` right after it, and no dollar or (unless `member`) dot before it. */
 export function* uses(
   { code, words }: Indexed,
   word: string,

@@ -1,4 +1,4 @@
-/** What a script loads by addresses that stand in it. */
+/** The files that a script loads by addresses written in it. */
 
 import { distinctReferences, LONGEST_URL, type Reference } from "./reference.ts";
 import { indexed, type Indexed, literalOf, sticky, uses } from "./script-code.ts";
@@ -6,11 +6,11 @@ import { indexed, type Indexed, literalOf, sticky, uses } from "./script-code.ts
 export interface ScriptReferences {
   /** Import specifiers. A bare name in a dynamic import is often guarded, so only static ones count as needed. */
   imports: readonly { specifier: string; dynamic: boolean; attributed: boolean }[];
-  /** Loaded from beside this script. */
+  /** Loaded relative to this script. */
   beside: readonly Reference[];
-  /** Loaded from beside the page that runs it. */
+  /** Loaded relative to the page that runs it. */
   by_page: readonly Reference[];
-  /** Service workers that it registers: beside the page, too. */
+  /** Service workers that it registers: relative to the page, too. */
   service_workers: readonly Reference[];
   /** Has what routers of pages have. */
   pushes_state: boolean;
@@ -52,7 +52,8 @@ function importsOf(script: Indexed, literal: Literal): ScriptReferences["imports
   return [...found.values()];
 }
 
-/** Of the first `const x = require("y")` at the beginning of a line, in a script that has no `require` of its own. */
+/** The name in the first `const x = require("y")` at the beginning of a line, in a script that has no `require` of
+ *  its own. */
 function requiredBy(script: Indexed, literal: Literal): string | null {
   const { code } = script;
   if (!uses(script, "require", OWN_REQUIRE).next().done || code.includes("function require")) return null;
@@ -96,7 +97,7 @@ function references(use: Reference["use"], { whole, beginnings }: Named): Refere
   ]);
 }
 
-/** Of modules that are computed: names without an address are an import map's, or a bundler's. */
+/** The beginnings of computed module addresses: names without an address are an import map's, or a bundler's. */
 const modulesBegun = (script: Indexed): Named => {
   const urls = [...uses(script, "import", JOINED)].map((match) => literalOf(script, match));
   return { whole: [], beginnings: urls.filter((url) => /^\.{0,2}\/./.test(url) && !/[?#]/.test(url)) };
@@ -128,7 +129,7 @@ export function scriptReferences(source: string): ScriptReferences {
 // The addresses that a script asks for by fetch and older functions, if the script contains them as text.
 
 interface Requests {
-  /** What may be a file. */
+  /** Addresses that may be files. */
   files: readonly string[];
   /** The script joins more to it. */
   beginnings: readonly string[];
@@ -152,7 +153,7 @@ const CALLERS = ["fetch", "WebSocket", "EventSource", "axios"];
 const NAMES_PLACE = /^[^?#]*(?:\/|\.\w+[?#])/;
 /** Each costs a pass over the code. */
 const MOST_CONSTANTS = 20;
-/** Each costs a look at what it stands in. */
+/** Each costs a look at the code around it. */
 const MOST_BEGINNINGS = 100;
 
 /** Whether the arguments that follow an address name a method: then it is an endpoint, not a file. */
@@ -264,7 +265,7 @@ const matches = (pattern: RegExp, code: string, at: number): RegExpExecArray | n
   return pattern.exec(code);
 };
 
-/** Null where it is given none, or may be given another. One pass over the code, with a short look at each place. */
+/** Null if it is given none, or may be given another. One pass over the code, with a short look at each place. */
 function constantOf(script: Indexed, name: string): string | null {
   const { code } = script;
   let value: string | null = null;
@@ -281,7 +282,7 @@ function constantOf(script: Indexed, name: string): string | null {
 
 // Finds out whether code runs only after an event: whether it is in a function that is given to an event.
 
-/** Characters looked back over for the functions that something stands in. */
+/** The most characters searched backwards for the functions around a place. */
 const BACK = 4000;
 /** Functions in each other. */
 const DEEPEST = 20;
@@ -295,7 +296,7 @@ const METHOD =
 const GIVEN = new RegExp(
   `(?:${PROPERTY}|${METHOD}\\s{0,9}\\(\\s{0,9}((?:"\\d+"\\s{0,9},\\s{0,9}){0,2}))\\s{0,9}${FUNCTION}\\s{0,9}$`,
 );
-/** Events that nobody brings about. */
+/** Events that come without the visitor. */
 const BY_ITSELF = /^(?:load|DOMContentLoaded|ready|pageshow|message|open|error|deviceready)$/;
 
 function isHandler({ code, literals }: Indexed, at: number): boolean {
@@ -305,7 +306,7 @@ function isHandler({ code, literals }: Indexed, at: number): boolean {
   return event === undefined || !BY_ITSELF.test(literals[Number(event)]!);
 }
 
-/** `at`: where in the code it stands. */
+/** `at`: its place in the code. */
 function waitsForEvent(script: Indexed, at: number): boolean {
   const { code } = script;
   const called = /[\w$.]{0,99}$/.exec(code.slice(Math.max(0, at - 99), at))![0].length;

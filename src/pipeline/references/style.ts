@@ -1,16 +1,16 @@
-/** What a stylesheet loads. One pass whose time grows with the length alone. */
+/** Finds what a stylesheet loads, in one pass whose time grows only with the length. */
 import { distinctReferences, LONGEST_URL, type Reference } from "./reference.ts";
 
 const MARK = /\/\*|["']|\burl\(|@import\b|@font-face\b|[{};]/gi;
 const FORMAT = /\s{0,20}format\(\s{0,20}["']?([\w-]+)/iy;
-/** Formats that only browsers without woff ask for: their absence is seen by nobody. */
+/** Formats that only browsers without woff ask for: no visitor sees their absence. */
 const FORGOTTEN = /^(?:embedded-opentype|svg)$/i;
-/** Of a long list of fonts the first few decide. */
+/** Only the first few of a long list of fonts count. */
 const MOST_EARLIER = 4;
 /** As much of a font's rule as names its family. */
 const FACE = 1000;
 
-/** Where the string that begins behind `from` ends: at its quote, or at the line's end where that is missing. */
+/** The end of the string that begins after `from`: its quote, or the line's end if the quote is missing. */
 function stringEnd(css: string, from: number, quote: string): number {
   for (let at = from; at < css.length; at++) {
     const character = css[at];
@@ -48,9 +48,9 @@ class StyleReader {
   readonly found: Reference[] = [];
   private importing = false;
   private font = false;
-  /** Of the font's declaration that is being read. */
+  /** The sources of the font declaration being read. */
   private sources: string[] = [];
-  /** Where the rule that is being read may begin, and where its block does. */
+  /** The place where the rule being read may begin, and the place where its block does. */
   private prelude = 0;
   private block = 0;
   /** Null: not known, as behind a rule in a rule. */
@@ -66,7 +66,7 @@ class StyleReader {
     return this.found;
   }
 
-  /** What begins with the sign at `at`. Tells where to go on. */
+  /** Reads the construct that begins with the sign at `at`. Returns the place to go on. */
   private read(sign: string, at: number, after: number): number {
     if (sign === "/*") return this.comment(after);
     if (sign === '"' || sign === "'") return this.string(after, sign);

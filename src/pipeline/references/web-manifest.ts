@@ -1,4 +1,4 @@
-/** What a web app's manifest names: pictures, and where the app begins. */
+/** The names in a web app's manifest: pictures, and the page where the app begins. */
 import { type Json, member } from "../../base/json.ts";
 import { LONGEST_URL, type Reference } from "./reference.ts";
 

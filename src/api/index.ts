@@ -52,7 +52,7 @@ const DESCRIPTION = {
   },
 } satisfies ApiRows;
 
-/** In the order of SPEC. */
+/** All rows of the API, in the order of SPEC. */
 export const API = { ...SERVER, ...SITE_ROWS, ...ACCOUNT_ROWS, ...COMMENT_ROWS, ...DESCRIPTION };
 
 /** The row that an operator turns on (COMMENTS 6). */

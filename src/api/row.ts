@@ -24,7 +24,7 @@ export interface Parameter {
   required?: true;
 }
 
-/** By media type. */
+/** The content of a body, by its media type. */
 export type RowContent = Readonly<Record<string, { shape: Shape; example?: Json }>>;
 
 export interface RowAnswer {
@@ -52,13 +52,13 @@ export interface ApiRow<By extends Callers = Callers> {
   codes: readonly ErrorCode[];
 }
 
-/** By method and path, in the order of SPEC. */
+/** The rows by method and path, in the order of SPEC. */
 export type ApiRows = Readonly<Record<RouteName, ApiRow>>;
 
 export const json = (shape: Shape, example?: Json): RowContent => ({
   "application/json": { shape, ...(example !== undefined && { example }) },
 });
-/** As JSON, or as the fields of a form. */
+/** A body as JSON, or as the fields of a form. */
 export const fields = (shape: Shape, example?: Json): RowContent => ({
   ...json(shape, example),
   "application/x-www-form-urlencoded": { shape },

@@ -1,5 +1,5 @@
-/** The kinds of callers that a row can name, with the credentials that open it and the codes of those who lack them.
- *  On the API host src/routes/caller.ts lets nobody else through to a handler. */
+/** The kinds of callers that a row can name, with the credentials that open it and the codes of refusals for others. On
+ *  the API host src/routes/caller.ts lets only these through to a handler. */
 import type { ErrorCode } from "../base/errors.ts";
 import type { Scope } from "../base/tokens.ts";
 import type { Json } from "./shapes/builder.ts";

@@ -19,7 +19,7 @@ export { applySettings } from "./owner-settings.ts";
 export { limitOwner } from "./visitor/limits.ts";
 export { decideAsOwner, removeAsOwner } from "./moderate.ts";
 
-type SiteRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
+type CommentRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 
 /** Below `/_svc/comments/`: all rows of a site's own host but reports of sites and the feeds beside pages. */
 type BelowComments = Exclude<keyof typeof SITE_HOST, "POST /_svc/report" | `GET /${string}comments.json`>;
@@ -52,7 +52,7 @@ const HANDLERS: { readonly [Name in BelowComments]: SiteHandler<WhoOf<Name>> } =
   "OPTIONS /_svc/comments/feed.json": feedOptions,
 };
 
-function rowOf<Name extends BelowComments>(name: Name): SiteRow {
+function rowOf<Name extends BelowComments>(name: Name): CommentRow {
   const { who } = SITE_HOST[name];
   const handle = HANDLERS[name];
   const [method, path] = name.split(" ") as [Method, string];
@@ -66,8 +66,8 @@ function rowOf<Name extends BelowComments>(name: Name): SiteRow {
 
 export const matchOnSite = matcher((Object.keys(HANDLERS) as BelowComments[]).map((name) => rowOf(name)));
 
-/** A feed beside a page, if no file of the site has that name: its path is any. */
-const COMPANION: readonly SiteRow[] = [
+/** The feed of a page at an address next to it, if no file of the site has that name: its path can be any. */
+const COMPANION: readonly CommentRow[] = [
   ["GET", "/", (ctx) => admitHere(SITE_HOST["GET /comments.json"].who, ctx).then(() => companion(ctx))],
   ["OPTIONS", "/", (ctx) => admitHere("no_one", ctx).then(() => feedOptions(ctx))],
 ];

@@ -39,7 +39,7 @@ export interface FeedAsked {
   page: string | null;
   /** Items of all its pages. */
   total: number;
-  /** Null where it is empty. */
+  /** Null if the container is empty. */
   modified_at: string | null;
 }
 
@@ -47,7 +47,7 @@ export type FeedItem = PublicComment;
 
 /** So many items are a page. */
 export const FEED_PAGE = 50;
-/** Up to so many stand in the collection itself. */
+/** The most items that are in the collection itself; more are on its pages. */
 export const FEED_INLINE = 100;
 
 /** A document with its own address. */
@@ -60,8 +60,8 @@ export interface Identified {
 export interface FeedDocuments {
   /** `GET c_…`, and an item of a collection or of `me/export`. */
   annotation(site: FeedSite, item: FeedItem): object;
-  /** Companions, `/comments.json`, `feed.json`. `items`: all of them, where there are at most `FEED_INLINE`, else none.
-   *  `w3c`: the request named the anno profile. */
+  /** The collection: companions, `/comments.json`, `feed.json`. `items`: all of them if there are at most
+   *  `FEED_INLINE`, otherwise none. `w3c`: the request named the anno profile. */
   collection(asked: FeedAsked, items: readonly FeedItem[], w3c: boolean): Identified;
   /** Page `n`, from 0; `items`: its own. There is no page of no items. */
   page(asked: FeedAsked, n: number, items: readonly FeedItem[]): Identified;

@@ -44,7 +44,7 @@ function ofHost(url: URL, own: OwnHost | null): Address {
   const label = own && labelOf(url.hostname, own);
   if (label === null) return { kind: hostKind(url.hostname), url };
   if (own!.slug !== null && label.replace(VERSION_LABEL, "") === own!.slug) return { kind: "own", path: url.pathname };
-  // Another site also where sites live below localhost.
+  // An address below localhost is another site too, for sites can have such names.
   return { kind: "public", url };
 }
 
@@ -54,7 +54,7 @@ const PLAIN = /^\/(?![/.])[\w~-]+(?:[/.][\w~-]+)*\/?$/;
 const ON_DISK = /^[\s\0]*(?:file|[a-z]):/i;
 const OF_SERVERS = /^(?:https?|wss?|ftp):$/;
 
-/** `own`: the site, where its own name may stand in its pages. */
+/** `own` is the host of the site, if the site's own name may be in its pages. */
 export function addressOf(address: string, base: string, own: OwnHost | null = null): Address {
   if (PLAIN.test(address) && base.startsWith(ROOT)) return { kind: "own", path: address };
   if (ON_DISK.test(address)) return { kind: "disk" };
@@ -67,7 +67,7 @@ export function addressOf(address: string, base: string, own: OwnHost | null = n
   return { kind: "none", url };
 }
 
-/** The file of the site that an address names; null: none. */
+/** The file of the site that an address names; null if it names none. */
 export const fileAt = (address: Address): string | null =>
   address.kind === "own" ? (decodePath(address.path)?.slice(1) ?? null) : null;
 
@@ -77,8 +77,6 @@ export const movedBase = (address: string, base: string): string | null => URL.p
 export const isOfHost = (address: Address): address is Extract<Address, { kind: HostKind }> =>
   address.kind === "public" || address.kind === "loopback" || address.kind === "private";
 
-/** Whether a page must be told where it stands: what it loads by relative addresses is elsewhere when it is asked for under
- *  another path. */
 const LOADS: Record<string, string> = { script: "src", link: "href", img: "src" };
 /** An import in a script of the page, from a path next to the page. */
 const IMPORTS = /\b(?:import\s{0,9}\(?|from)\s{0,9}["']\.{1,2}\//;
@@ -87,6 +85,8 @@ const IMPORTS = /\b(?:import\s{0,9}\(?|from)\s{0,9}["']\.{1,2}\//;
 const isRelative = (address: string): boolean => /^\s*(?![a-z][a-z\d+.-]*:)[^\s/#?\\]/i.test(address);
 
 /** `html`: its beginning, entities not decoded. A `<base>` of its author's says it already. */
+/** Whether a page must be given its own address: it loads files by relative addresses, which under another path would name
+ *  other files. */
 export function needsBase(html: string): boolean {
   let relative = false;
   for (const part of partsOf(html)) {

@@ -1,4 +1,4 @@
-/** The attributes of a tag, cut as a browser cuts them: where a quote stands decides whether it quotes. */
+/** Reads the attributes of a tag as a browser does: the place of a quote decides whether it quotes. */
 import { asciiLower } from "./character-references.ts";
 
 const [SLASH, EQUALS, GREATER, QUOTE, APOSTROPHE] = [47, 61, 62, 34, 39];
@@ -62,12 +62,12 @@ export class AttributeCursor {
     return true;
   }
 
-  /** As written, in lower case. */
+  /** The name, in lower case. */
   get name(): string {
     return asciiLower(this.text.slice(this.name_from, this.name_to));
   }
 
-  /** As written: entities are not decoded. */
+  /** The value as it was written: entities are not decoded. */
   get value(): string {
     const code = this.text.charCodeAt(this.from);
     const quoted = this.to > this.from && (code === QUOTE || code === APOSTROPHE);

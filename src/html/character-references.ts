@@ -102,7 +102,7 @@ function numbered(code: number): string {
   return none ? "\ufffd" : String.fromCodePoint(code);
 }
 
-/** `&amp;`, `&#233;`, `&#xe9` … as the characters they stand for; what names nothing stays as it is. */
+/** Replaces `&amp;`, `&#233;`, `&#xe9` … by the characters that they mean; a name that is unknown stays as it is. */
 export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#x([\da-f]+)|#(\d+)|([a-z][a-z\d]*));?/gi, (whole, hex, decimal, name) =>
     name === undefined ? numbered(hex ? parseInt(hex, 16) : parseInt(decimal, 10)) : (NAMED.get(name) ?? whole),

@@ -1,19 +1,19 @@
-/** The author's HTML made safe to stand inside a page: what it leaves open is closed, what it did not open it does not
- *  close, so that the page around it stays whole. URLs are rewritten on the way. */
+/** Makes an author's HTML safe inside a page: elements that it leaves open are closed, and it cannot close elements
+ *  that it did not open, so the page around it stays whole. URLs are rewritten on the way. */
 import { AttributeCursor, closesItself } from "./attributes.ts";
 import { asBrowser, breaksOut, type Namespaces, VOID } from "./foreign.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
-/** They end by themselves where something else begins or ends: an end tag too many would be an error. */
+/** Elements that end by themselves when something else begins or ends: an end tag too many would be an error. */
 const ENDS_ITSELF = new Set("li dt dd p rt rp optgroup option colgroup caption thead tbody tfoot tr td th".split(" "));
 /** The page has its own; and after `<plaintext>` nothing is a tag any more. */
 const PAGE_ONLY = new Set("html head body frameset plaintext".split(" "));
-/** Each tag that never ends may cost a look to the end of the text; past this many, every `<` is text. */
+/** The most tags without an end, for each may cost a look to the end of the text; after them every `<` is text. */
 const MOST_CUT = 5;
 
 interface Attribute {
   name: string;
-  /** As written: entities are not decoded. */
+  /** The value as it was written: entities are not decoded. */
   value: string;
 }
 
@@ -31,7 +31,7 @@ class Open {
   /** The end tags of the drawing that the current start tag ends. */
   before = "";
 
-  /** For the tokenizer: it reads on as the browser will that gets the text as it is written. */
+  /** The namespaces for the tokenizer: it reads on as the browser will that gets the written text. */
   readonly namespaces: Namespaces = {
     open: (name, attributes) => {
       this.before = "";
@@ -65,7 +65,7 @@ class Open {
   private leaveDrawing(): void {
     while (this.stack.length > 0 && this.browser.inside().foreign) this.before += this.endTag(this.pop());
   }
-  /** The end tags that have to come before that of `name`; null where `name` is not open. */
+  /** The end tags that have to come before that of `name`; null if `name` is not open. */
   close(name: string): string | null {
     if (!this.counts.get(name)) return null;
     let tags = "";
@@ -109,7 +109,7 @@ function rewritten(html: string, { name, from, to, inside }: Tokenizer, rewrite:
   return text + html.slice(at, to);
 }
 
-/** A tag as it may stand in the page. */
+/** A tag in the form in which the page may have it. */
 function written(html: string, tag: Tokenizer, open: Open, rewrite: Rewrite): string {
   const { kind, name, from, to, inside, is } = tag;
   if (PAGE_ONLY.has(name)) return "";

@@ -12,7 +12,7 @@ function byteOrderMark(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
 function declared(bytes: Uint8Array): TextDecoder {
   const label = DECLARED.exec(Buffer.from(bytes.subarray(0, 1024)).toString("latin1"))?.[1] ?? "windows-1252";
   try {
-    // A page that names UTF-16 in ASCII letters is none: browsers read UTF-8 then.
+    // A page cannot name UTF-16 in ASCII letters: browsers then read it as UTF-8.
     return new TextDecoder(label.toLowerCase().startsWith("utf-16") ? "utf-8" : (label as "utf-8"));
   } catch {
     return new TextDecoder("windows-1252");

@@ -3,7 +3,7 @@
  *  kept on the stack. */
 import { attributesOf, closesItself } from "./attributes.ts";
 
-/** `drawing`: no HTML. `plain`: HTML, but none that holds text alone. */
+/** `drawing` is not HTML. `plain` is HTML in which no element holds text alone. */
 export type Kind = "html" | "drawing" | "plain";
 
 export interface Namespaces {
@@ -11,7 +11,7 @@ export interface Namespaces {
   open(name: string, attributes: string): Kind;
   /** Told of each end tag. Whether it ends an element of a drawing. */
   close(name: string): boolean;
-  /** Whether what comes next lies directly in an element that is no HTML, and whether the page is XML. */
+  /** Whether the next token is directly in an element that is not HTML, and whether the page is XML. */
   inside(): { foreign: boolean; xml: boolean };
 }
 
@@ -25,14 +25,14 @@ interface OpenElement {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 export const VOID = words("area base br col embed hr img input link meta param source track wbr keygen bgsound frame");
-/** Tags that end a drawing, wherever they stand in it. */
+/** Tags that end a drawing from any depth in it. */
 const BREAKOUT = words(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol
    p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
 const SVG_GATES = words("foreignobject desc title");
 const MATH_GATES = words("mi mo mn ms mtext");
-/** Elements that end by themselves where their parent does. */
+/** Elements that end by themselves when their parent ends. */
 export const IMPLIED_END = words("p li dd dt option optgroup rb rp rt rtc thead tbody tfoot tr td th");
 const CLOSES_PARAGRAPH = words(
   `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5
@@ -127,8 +127,8 @@ class Browser implements Namespaces {
   }
 }
 
-/** As a browser sees it, as far as tags that nest tell. `leaves`: an end tag of nothing in a drawing is taken for that of
- *  an element around it, which ends the drawing too. */
+/** The namespaces as a browser sees them, as far as nested tags show. `leaves`: an end tag without a partner in a
+ *  drawing counts as that of an element around it, which ends the drawing too. */
 export const asBrowser = (leaves = true): Namespaces & { readonly doubtful: boolean } => new Browser(leaves);
 
 /** Everything is HTML. */

@@ -67,7 +67,7 @@ function holds(token: Tokenizer, text: string): boolean {
 export function headEnd(text: string): number {
   const token = new Tokenizer(text);
   token.goOnAt(text.startsWith("\xef\xbb\xbf") ? 3 : 0);
-  // The element whose text was read last, and where this ends: an end tag that never ends leaves it open.
+  // The element whose text was read last, and the end of that text: an end tag that never ends leaves it open.
   let [holder, raw_end] = [0, -1];
   while (token.next()) {
     const { kind, from, to } = token;

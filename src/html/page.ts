@@ -66,7 +66,7 @@ function partOf(
   return { kind: "open", name, attributes: text.slice(inside, to - 1), raw, is: OPEN[kind - FIRST_OPEN]! };
 }
 
-/** The number for the kind of the current token; null where it is no part. */
+/** The number for the kind of the current token; null if it is not a part. */
 function kindOf({ kind, is, cdata }: Tokenizer): number | null {
   if (kind === "open") return FIRST_OPEN + OPEN.indexOf(is);
   if (kind === "close") return is === "drawing" ? CLOSE_OF_DRAWING : CLOSE;
@@ -80,7 +80,7 @@ const [CDATA_BEGINS, CDATA_ENDS] = [9, 3];
 const startOf = ({ from }: Tokenizer, kind: number): number =>
   kind === TEXT ? from : kind === CLOSE || kind === CLOSE_OF_DRAWING ? from + 2 : from + 1;
 
-/** The part that the current token is; null for a comment and the like. `places`: where it is kept. */
+/** The part that the current token is; null for a comment and the like. `places` keeps it. */
 function partAt(text: string, token: Tokenizer, places: Places | null): Part | null {
   const kind = kindOf(token);
   if (kind === null) return null;
@@ -92,7 +92,7 @@ function partAt(text: string, token: Tokenizer, places: Places | null): Part | n
   return partOf(text, name, kind, from, inside, to, raw_end);
 }
 
-/** For one look alone: nothing is kept. */
+/** The parts of a text that is read once: nothing is kept. */
 export function* partsOf(text: string, namespaces: Namespaces = asBrowser()): Generator<Part> {
   const token = new Tokenizer(text, namespaces);
   while (token.next()) {
@@ -116,7 +116,7 @@ export class Page {
     return this.browser.doubtful;
   }
 
-  /** Each part is cut when somebody first comes to it: who stops early pays for no more. */
+  /** Each part is cut when it is first asked for, so a reader that stops early pays for no more. */
   *parts(): Generator<Part> {
     const { places, text } = this;
     for (let i = 0; ; i++) {
@@ -148,7 +148,7 @@ export function keepPages(): Pages {
 
 /** The longest title that is kept. */
 const MAX_CHARACTERS = 200;
-/** Source text that is looked at: entities are longer than what they stand for. */
+/** The longest source text that is looked at: entities are longer than the characters that they mean. */
 const MAX_SOURCE = 8192;
 
 /** One line, for lists and terminals: controls (an escape sequence would act there) and line ends count as white space;
@@ -164,7 +164,7 @@ function oneLine(source: string): string | null {
     .trimEnd()}…`;
 }
 
-/** The text of a page's first `<title>`; a drawing's title is none. Null where there is none, or nothing in it. */
+/** The text of a page's first `<title>`, not of a drawing's; null if there is none, or if it is empty. */
 export function titleOf(page: Page): string | null {
   for (const part of page.parts()) {
     if (part.kind === "open" && part.name === "title" && part.raw !== null) return oneLine(part.raw);

@@ -1,5 +1,6 @@
-/** HTML cut into tags, texts and comments where a browser cuts it (HTML, 13.2.5), in one pass whose time grows with the
- *  length alone. No tree, no repair. Whatever asks what a page shows, loads, sends or leaves open stands on this. */
+/** Cuts HTML into tags, texts and comments at the places at which a browser does (HTML, 13.2.5), in one pass whose time
+ *  grows only with the length. It builds no tree and repairs nothing. All code that asks what a page shows, loads,
+ *  sends or leaves open uses it. */
 import { asciiLower } from "./character-references.ts";
 import { isSpace, tagEnd } from "./attributes.ts";
 import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";
@@ -27,7 +28,7 @@ export class Tokenizer {
   name = "";
   /** The place at which a tag's attributes begin. They end before its `>`. */
   inside = 0;
-  /** How a tag is read. Of an end tag: `drawing` where it ends an element of one. */
+  /** The kind of a tag. An end tag is `drawing` if it ends an element of a drawing. */
   is: Kind = "html";
   /** The place at which the text of a start tag's element ends, if the element holds text alone: at its end tag or at
    *  the page's end. Otherwise -1. */
@@ -62,7 +63,7 @@ export class Tokenizer {
     return isLetter(sign) || sign === SLASH || sign === BANG || sign === QUESTION;
   }
 
-  /** Goes on at `at`, as if what stands there were no part of a tag, a comment or a raw text. */
+  /** Goes on at `at`, as if the text there were not part of a tag, a comment or a raw text. */
   goOnAt(at: number): void {
     this.to = at;
     this.raw_end = -1;
@@ -131,8 +132,8 @@ export class Tokenizer {
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 const endsName = (code: number): boolean => code === GREATER || code === SLASH || isSpace(code);
 
-/** Elements whose content is text up to their own end tag, whatever it looks like, and where that is. `noscript` and
- *  `iframe` too: with scripts on, a browser reads their content as text. */
+/** Elements whose content is text up to their own end tag, whatever it looks like, with the pattern of that end tag.
+ *  `noscript` and `iframe` are among them: with scripts on, a browser reads their content as text. */
 const NAMES = ["style", "title", "textarea", "noscript", "iframe", "xmp", "noembed", "noframes"];
 const END = new Map(NAMES.map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, "gi")]));
 

@@ -30,7 +30,7 @@ function doctypeStart(text: string): number {
   return -1;
 }
 
-/** The document type from `at` on: where it ends, and its declarations without comments. */
+/** Reads the document type that begins at `at`: its end, and its declarations without comments. */
 function readDoctype(text: string, at: number): { end: number; declarations: string } {
   const marks = /["'[\]>]|<!--|<\?/g;
   const pieces: string[] = [];

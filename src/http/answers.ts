@@ -14,8 +14,8 @@ export const KEPT_HEADERS = {
   "svc-version": API_DATE,
 } as const;
 
-/** `Strict-Transport-Security` of the API's host; null where it has none: under http, and on localhost, a name that other
- *  programs of the machine share. It speaks for no subdomain: sites are other hosts, of other people. */
+/** `Strict-Transport-Security` of the API's host. Null under http, and on localhost, a name that other programs of the
+ *  machine share. It covers no subdomain: sites are other hosts, of other people. */
 export function transportSecurity(base_url: string): string | null {
   const { protocol, hostname } = new URL(base_url);
   return protocol === "https:" && !/(?:^|\.)localhost$/.test(hostname) ? "max-age=31536000" : null;

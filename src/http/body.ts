@@ -23,7 +23,7 @@ async function readBody(
   }
 }
 
-/** The same piece by piece, for whoever does not want all of it in memory. */
+/** The same piece by piece, for callers that do not want all of it in memory. */
 export async function* readPieces(
   request: Request,
   limit: number,
@@ -45,7 +45,7 @@ export async function* readPieces(
 
 type TooLarge = (actual: number | undefined) => Refusal;
 
-/** Null where it is not announced. */
+/** The length that the request announces; null if it announces none. */
 function announcedLength({ headers }: Request, limit: number, tooLarge: TooLarge): number | null {
   const announced = headers.get("content-length");
   if (announced !== null && Number(announced) > limit) throw tooLarge(Number(announced));
@@ -103,7 +103,7 @@ export async function readUnread(request: Request, limit: number): Promise<Bytes
   return read === undefined ? readBody(request, limit, tooLong(limit)) : new TextEncoder().encode(read);
 }
 
-/** Without its parameters, in lower case; null where the request names none. */
+/** The media type without its parameters, in lower case; null if the request names none. */
 export const mediaType = ({ headers }: Request): string | null =>
   headers.get("content-type")?.split(";", 1)[0]!.trim().toLowerCase() || null;
 

@@ -50,7 +50,7 @@ export function requestReader({ trust_proxy, base_url }: Pick<Config, "trust_pro
 const plain = (address: string): string =>
   address.includes(":") ? address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase() : address;
 
-/** One hop of X-Forwarded-For: an address, perhaps with a port. Null where it is none. */
+/** One hop of X-Forwarded-For: an address, perhaps with a port. Null if it is not one. */
 function hop(text: string): string | null {
   const bare = text
     .trim()
@@ -120,8 +120,8 @@ const NINETY_DAYS_S = (90 * UNIT_MS.d) / 1000;
 
 /** The dashboard's session cookie (CONTRACT 5). Browsers send it by themselves, so csrf.ts decides what it may do. */
 export interface SessionCookie {
-  /** The tokens, each once. None of several opens anything: a hosted page can plant one for the parent domain where
-   *  `__Host-` does not forbid it. */
+  /** The session tokens of the request, each once. If there are several, none of them counts: a hosted page can plant
+   *  one for the parent domain if `__Host-` does not forbid it. */
   read(request: Request): string[];
   /** The value of Set-Cookie. */
   set(token: string): string;
@@ -145,7 +145,7 @@ export const cookieValues = ({ headers }: Request, name: string): string[] =>
 export const sessionCookieName = (origin: string): string =>
   origin.startsWith("https:") ? "__Host-svc_session" : "svc_session";
 
-/** For whoever asked this origin. */
+/** The session's cookie for this origin. */
 function sessionCookie(origin: string): SessionCookie {
   const secure = origin.startsWith("https:");
   const name = sessionCookieName(origin);

@@ -36,8 +36,8 @@ export function refuseForeignOrigin({ request, origin }: { request: Request; ori
   if ((site ?? "same-origin") !== "same-origin" || (sent ?? origin) !== origin) throw crossOrigin();
 }
 
-/** Throws 403 for whatever a page of another origin may have sent, and for what does not say where it is from: sites are
- *  siblings, so the browser attaches a site's cookies to what another one sends (COMMENTS 4). */
+/** Throws 403 for a request that a page of another origin may have sent, and for one that does not say its origin:
+ *  sites are siblings, so the browser attaches a site's cookies to requests of another one (COMMENTS 4). */
 export function refuseUnlessOwnOrigin({ request, origin }: { request: Request; origin: string }): void {
   const site = request.headers.get("sec-fetch-site");
   const own = site === null ? request.headers.get("origin") === origin : site === "same-origin";
@@ -58,11 +58,11 @@ async function sentToken(request: Request, type: string | null): Promise<string>
 interface Proof {
   origin: string;
   secret: string;
-  /** A page of ours has a form with a file for it, which no foreign page's form could be told from. */
+  /** True if a page of ours sends a form with a file to this row; other rows refuse such a form. */
   takes_file: boolean;
 }
 
-/** For a write that is authorised by cookie alone. Of a form with a file, the file is not read. */
+/** Refuses a forged write that a cookie alone authorises. In a form with a file, the file is not read. */
 export async function refuseForged(
   request: Request,
   session_id: string,

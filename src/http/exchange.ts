@@ -3,7 +3,8 @@ import type { ErrorCode } from "../base/errors.ts";
 import { newRequestId } from "../base/tokens.ts";
 import { visible } from "../base/visible.ts";
 
-/** The other end of a connection. Asking for the address costs a tenth of a small request: only where it is needed. */
+/** The other end of a connection. To ask for its address costs a tenth of a small request, so it is asked for only when
+ *  it is needed. */
 export interface Peer {
   /** The address of the socket's other end: `-` once it is closed, null on a unix socket. */
   address(): string | null;
@@ -17,7 +18,7 @@ export interface Peer {
 export interface DeployFacts {
   /** The name of the line: a deploy goes live, a preview is shown next to the live version. */
   event: "deploy" | "preview";
-  /** `anonymous`, `manage_token`, the account_id or a deploy token's id; null for a credential that is none here. */
+  /** `anonymous`, `manage_token`, the account_id or a deploy token's id; null for a credential that is unknown here. */
   by: string | null;
   site_id?: string;
   slug?: string;
@@ -35,7 +36,8 @@ export interface DeployFacts {
 
 /** One request on its way through: what error pages and the access log need to know of it. */
 export class Exchange {
-  /** Bytes of the Response's body: 0 for a 304. Whoever makes it sets it; what is sent for HEAD has none all the same. */
+  /** Bytes of the Response's body: 0 for a 304. The code that makes the Response sets it; an answer to HEAD sends no
+   *  body all the same. */
   bytes = 0;
   /** Asked of the API's host: set as soon as that is known. */
   on_api = false;
@@ -43,13 +45,13 @@ export class Exchange {
   held = false;
   /** The code of the refusal that is the answer. */
   code: ErrorCode | null = null;
-  /** Null where it is neither. */
+  /** Null if the request is neither a deploy nor a preview. */
   deploy: DeployFacts | null = null;
   /** Values of Set-Cookie, for the answer whatever it will be. */
   cookies: string[] | null = null;
   #request_id: string | undefined;
   #address: string | null = null;
-  /** By the clock of `performance.now()`; 0 where nobody has asked it. */
+  /** The start, by the clock of `performance.now()`; 0 until it is first asked for. */
   started = 0;
   constructor(readonly peer: Peer) {}
   /** The peer's, asked once: a client that leaves takes it along. */

@@ -3,17 +3,17 @@
 import { isVersionId } from "../base/tokens.ts";
 import type { Config } from "../config/index.ts";
 
-type HostKind =
+type HostMeaning =
   | { kind: "api" }
-  /** `preview`: the name of one, where neither a version nor what is live is asked for. */
+  /** `preview` is the name of a preview; then neither a version nor the live site is asked for. */
   | { kind: "site"; slug: string; version_id: string | null; preview?: string }
   | { kind: "unknown" }
   /** No host name at all: 400 `invalid_host`. */
   | { kind: "invalid" };
 
-const UNKNOWN: HostKind = { kind: "unknown" };
-const INVALID: HostKind = { kind: "invalid" };
-const API: HostKind = { kind: "api" };
+const UNKNOWN: HostMeaning = { kind: "unknown" };
+const INVALID: HostMeaning = { kind: "invalid" };
+const API: HostMeaning = { kind: "api" };
 
 /** A name or an address in brackets, then a port: nothing that could smuggle a path, a user or a second host. */
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::(\d{1,5}))?$/;
@@ -40,7 +40,7 @@ export const fitsPreview = (name: string, slug: string): boolean =>
   NAME.test(name) && !isVersionId(name) && name.length + BETWEEN.length + slug.length <= LONGEST_LABEL;
 
 /** `<slug>`, `<version_id>--<slug>` or `<preview>--<slug>`: neither a slug nor a name holds a double hyphen. */
-function siteOf(label: string): HostKind {
+function siteOf(label: string): HostMeaning {
   if (!SLUG.test(label)) return UNKNOWN;
   const parting = label.indexOf(BETWEEN);
   if (parting === -1) return { kind: "site", slug: label, version_id: null };
@@ -61,7 +61,7 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
   // Only where the API's own name is one that a site could have does the port tell the two apart.
   const portDecides = base.hostname.endsWith(suffix) && basePort !== (sitesPort ?? defaultPort);
 
-  function parse(host: string): HostKind {
+  function parse(host: string): HostMeaning {
     const parts = splitHost(host);
     if (!parts) return INVALID;
     const { name, port = defaultPort } = parts;
@@ -70,9 +70,9 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
     return siteOf(name.slice(0, -suffix.length));
   }
 
-  const remembered = new Map<string, HostKind>();
-  /** `host`: the Host header; null where there is none (HTTP/1.0). */
-  return (host: string | null): HostKind => {
+  const remembered = new Map<string, HostMeaning>();
+  /** `host` is the Host header; null if there is none (HTTP/1.0). */
+  return (host: string | null): HostMeaning => {
     if (host === null) return UNKNOWN;
     let kind = remembered.get(host);
     if (kind) return kind;

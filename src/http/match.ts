@@ -12,7 +12,8 @@ type AtPath<R> = (method: string) => { row: R; params: Readonly<Record<string, s
 const pattern = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(".", "\\.").replace(/:(\w+)/g, "(?<$1>[A-Za-z0-9_-]{1,64})")}$`);
 
-/** HEAD is answered by GET's row; the body is left out on the way. Null where no row has the path. */
+/** Finds the rows of a path. HEAD is answered by GET's row, and the body is left out on the way. Null if no row has the
+ *  path. */
 export function matcher<R extends Row>(table: readonly R[]): (path: string) => AtPath<R> | null {
   const rows = table.map((row) => ({ row, pattern: pattern(row[1]) }));
   return (path) => {

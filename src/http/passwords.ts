@@ -17,7 +17,8 @@ const busy = (): Refusal =>
     {},
     { "retry-after": "3" },
   );
-/** In all, of those who signed in before or of strangers, of an IPv6 /48, of a network. A quick core does 16 in the 3 s. */
+/** The most that wait: in all, of known users or of strangers, of an IPv6 /48, of a network. A quick core does 16 in
+ *  the 3 s. */
 const MOST_WAITING = [512, 256, 64, 16];
 const twoAtOnce = createGate({ width: 2, ms: 3_000, most: MOST_WAITING, late: busy });
 
@@ -32,7 +33,7 @@ const NOBODYS_HASH =
 /** The same characters typed on another keyboard are the same password. */
 const bytesOf = (password: string): Uint8Array => Buffer.from(password.normalize("NFC"));
 
-/** Throws `invalid_input` for what nobody may choose. */
+/** Throws `invalid_input` for a password that is not allowed. */
 export function checkPassword(password: string, field = "password"): void {
   const refuse = (why: string) => new Refusal("invalid_input", why, { field });
   if ([...password.normalize("NFC")].length < SHORTEST) {
@@ -47,7 +48,8 @@ export async function hashPassword(password: string, from = HERE): Promise<strin
   return twoAtOnce.run(() => Bun.password.hash(bytesOf(password), ARGON2ID), from);
 }
 
-/** Whether it is the password of this hash. Null, where there is no such account: false, after as much work. */
+/** Whether the password has this hash. If the hash is null (no such account), the answer is false, after as much work.
+ *  */
 export async function isPassword(password: string, hash: string | null, from: FairnessKey): Promise<boolean> {
   const bytes = bytesOf(password);
   if (bytes.length === 0 || bytes.length > LONGEST_BYTES) return false;
@@ -84,14 +86,14 @@ export async function hashPasscode(passcode: string, site_id: string): Promise<s
   return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), [`the owner of ${site_id}`]);
 }
 
-/** As `isPassword`. */
+/** The same as `isPassword`, for a passcode. */
 export async function isPasscode(passcode: string, hash: string | null, from: FairnessKey): Promise<boolean> {
   const bytes = bytesOf(passcode || " ");
   const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), from);
   return same && hash !== null;
 }
 
-/** As it is stored and compared. Throws `invalid_input` for what is no address. */
+/** The address as it is stored and compared. Throws `invalid_input` for a text that is not an address. */
 export function normalEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();
   if (email.length <= LONGEST_EMAIL && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return email;

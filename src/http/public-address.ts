@@ -21,7 +21,7 @@ const IPV4_ELSEWHERE = [
   "203.0.113.0/24",
   "224.0.0.0/3",
 ];
-/** All that is public in IPv6 lies here: mapped, translated, local and site addresses do not. */
+/** The block that holds all public addresses of IPv6; mapped, translated, local and site addresses are outside. */
 const IPV6_INTERNET = ["2000::/3"];
 /** Ranges whose addresses carry another address inside, and ranges for documents and tests. */
 const IPV6_ELSEWHERE = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];

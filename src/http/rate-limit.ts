@@ -11,15 +11,15 @@ export interface Counted {
   undo(): Promise<void>;
 }
 
-/** Counts a call; throws 429 `rate_limited` where it is one too many. `plan`: it is what comes before the calls that the
- *  rule is for. It counts beside them, and there may be twice as many. */
+/** Counts a call; throws 429 `rate_limited` if it is one too many. `plan`: the call prepares one that the rule is for.
+ *  Plans are counted apart, and there may be twice as many. */
 export type Limiter = (rule: RateRule, subject: string, plan?: boolean) => Promise<Counted>;
 
 const UNLIMITED: Counted = { headers: {}, undo: async () => {} };
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 const nameOf = (rule: string): string => rule.replace(/^rate_/, "").replaceAll("_", "-");
 
-/** By the IETF draft (every window has a name of its own), and by its forerunners. */
+/** The headers of the IETF draft (every window has a name of its own) and of its forerunners. */
 function headersOf(rule: string, windows: readonly Standing[]): Record<string, string> {
   const name = (index: number) => JSON.stringify(index === 0 ? nameOf(rule) : `${nameOf(rule)}-${index + 1}`);
   const tightest = windows.reduce((a, b) =>
@@ -74,7 +74,7 @@ interface LimitedCall {
   headers: Record<string, string>;
 }
 
-/** Counts a deploy of the account's sites, whoever makes it. */
+/** Counts a deploy of the account's sites, with any credential. */
 export async function limitAccount(
   { parts, headers }: Omit<LimitedCall, "client_address">,
   account_id: string,

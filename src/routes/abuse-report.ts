@@ -1,4 +1,4 @@
-/** `POST /_svc/report` on a site's host: tells the operator what is wrong with a site; open to all (CONTRACT 6). */
+/** `POST /_svc/report` on a site's host: a report to the operator about a site; open to all (CONTRACT 6). */
 import { answerJson } from "../http/answers.ts";
 import { readFields, stringMember } from "../http/body.ts";
 import { networkOf, type RequestContext } from "../http/context.ts";

@@ -29,7 +29,8 @@ export type Caller =
 export type SignedInCaller = Extract<Caller, { kind: "account" }>;
 type DeployCaller = Extract<Caller, { kind: "deploy" }>;
 
-/** One Bearer credential, its scheme in any case (RFC 9110, 11.1). Two headers arrive joined by a comma: none. */
+/** One Bearer credential, its scheme in any case (RFC 9110, 11.1). Two headers arrive joined by a comma, and do not
+ *  match. */
 const BEARER = /^bearer +([A-Za-z0-9_\-.~+/]{1,512}=*)$/i;
 
 const UNKNOWN: Caller = { kind: "unknown" };
@@ -93,8 +94,8 @@ export function accountHolder(caller: Caller): SignedInCaller {
   throw unauthorized("This needs an account's session: sign in and send it as Authorization: Bearer <token>.");
 }
 
-/** For a write that carries the proof of a session that is gone: its sender meant to be signed in, and nothing is made
- *  without their account. */
+/** The refusal of a write with the proof of a session that is gone: its sender meant to be signed in, so nothing is
+ *  made without their account. */
 export const signedOut = (): Refusal => unauthorized("You were signed out, and nothing was published.");
 
 /** Throws 403 if the token lacks the scope. */
@@ -133,8 +134,8 @@ function credentialOf(caller: SiteCaller, scope: Scope | null): WriteBy {
   return granted(caller, scope);
 }
 
-/** The site that the caller may manage, and the credential to prove it again when the change commits. `scope`: what a
- *  deploy token must be good for (BEYOND 7); null: none will do. */
+/** The site that the caller may manage, and the credential to prove it again when the change commits. `scope` is the
+ *  scope that a deploy token must have (BEYOND 7); null refuses every deploy token. */
 export async function managedSite(
   { caller, params, parts: { store, now } }: SiteRequest,
   scope: Scope | null,
@@ -149,7 +150,7 @@ export async function managedSite(
   return { site, by };
 }
 
-/** All that a handler is told of the caller whom its row let in. */
+/** The facts about the caller that a handler gets from its row. */
 export type Admitted<By extends ApiCallers> = By extends "anyone"
   ? { owner: SignedInCaller | Granted | null }
   : By extends "account"
@@ -187,7 +188,8 @@ async function admittedToSite(
   const { caller } = asked;
   if ("site" in who) return managedSite(asked, who.site);
   if ("owner" in who) {
-    // A manage_token, and for some rows all but a session, is told to sign in whatever the site is.
+    // A manage_token, and for some rows every credential but a session, gets the advice to sign in, whatever the site
+    // is.
     const by = who.owner === null || caller.kind === "site" ? { by: accountHolder(caller) } : {};
     return { ...(await managedSite(asked, who.owner)), ...by };
   }

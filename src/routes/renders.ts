@@ -10,7 +10,7 @@ type RenderParts = Pick<ApiParts, "config" | "store">;
 
 const isOn = ({ config }: RenderParts): boolean => config.render !== "off";
 
-/** For a deploy that was answered just now, and always while the engine is off. */
+/** The state of a deploy that was answered just now, and of each one while the engine is off. */
 const PENDING = { status: "pending", console: [], failed_requests: [], dom_summary: null } as const;
 
 /** A version that was deployed while the engine was off. */
@@ -42,7 +42,7 @@ export async function renderOf(parts: RenderParts, site: Pick<Site, "site_id">, 
 const briefly = (render: RenderBrief | undefined) =>
   render === undefined ? { status: UNSEEN.status, warnings: [] } : { status: render.status, warnings: render.warnings };
 
-/** For the record of a site: all that was seen of the live version, and the warnings of those that are listed. */
+/** The renders in the record of a site: everything about the live version, and the warnings of the listed ones. */
 export async function rendersOf(
   parts: RenderParts,
   site: Pick<Site, "site_id" | "live_version_id">,

@@ -78,7 +78,7 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
   };
 }
 
-/** `DELETE /sites/:id/manage-tokens`: nobody who was given one writes to the site any more. A manage_token ends none. */
+/** `DELETE /sites/:id/manage-tokens`: all manage_tokens of the site end. A manage_token itself may not do this. */
 async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>) {
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
@@ -103,8 +103,8 @@ export async function makeVersionLive({ parts, client_address }: Ctx, rollback: 
   return moved;
 }
 
-/** Takes the passages of comments along, in a deploy's process. If that fails or takes long, they stay where they were found
- *  last until the next change: comments neither refuse a rollback nor hold it up. */
+/** Takes the passages of comments along, in a deploy's process. If that fails or takes long, they stay at their last
+ *  places until the next change: comments neither refuse a rollback nor delay it. */
 async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
   if ((await store.notes.settings(site)).last_mode === null) return;
   const job = { carry: { site_id: site.site_id }, customer: customerOf(address), network: networkOf(address) };
@@ -183,8 +183,8 @@ async function listPreviews({ parts, site }: SiteCtx) {
   return { previews: previews.map(shown) };
 }
 
-/** `DELETE /sites/:id/previews/:name`, or its version_id. A manage_token ends none: a credential that may only deploy
- *  takes no page away from its readers. */
+/** `DELETE /sites/:id/previews/:name`, or its version_id. A manage_token may not do this: a credential that may only
+ *  deploy takes no page away from its readers. */
 async function endPreview({ params, parts, site, by }: SiteCtx) {
   refuseUnlessWritable(site, parts.now());
   await parts.store.previews.end({ site_id: site.site_id, by, preview: params.name! });

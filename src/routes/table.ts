@@ -22,7 +22,7 @@ import { SITE_HANDLERS } from "./sites.ts";
 
 const health: Handler = async () => ({ ok: true });
 
-/** Clients hard-code none of these. */
+/** The limits, so that clients need not have them in their code. */
 const limits: Handler = async ({ parts: { config } }) => ({
   max_files: config.max_files,
   max_bytes: config.max_bytes,

@@ -1,5 +1,5 @@
-/** `/claim/<site_id>`, where `claim_url` leads: sign in, then the site is yours. The token comes in the fragment, which
- *  no server and no log sees; without script it is pasted. */
+/** `/claim/<site_id>`, the page of `claim_url`: after the sign-in the site belongs to the account. The token comes in
+ *  the fragment, which no server and no log sees; without script it is pasted. */
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
@@ -86,7 +86,7 @@ function yours(ctx: Ctx, slug: string): Response {
   );
 }
 
-/** `GET /claim/:id`. Whether the site exists is not told to whoever does not own it. */
+/** `GET /claim/:id`. It does not say whether the site exists: only its owner may know. */
 export async function showClaim(ctx: Ctx) {
   const { caller, params, parts } = ctx;
   if (caller.kind !== "account") return signInFirst(ctx);

@@ -124,8 +124,9 @@ function done(ctx: Ctx, state: keyof typeof DONE): Response {
   });
 }
 
-/** A sibling's page cannot read what it loads from here, but ten pictures of it would use up a person's ten codes. They are
- *  not counted, so they are told nothing either: else a program would guess under their name. */
+/** Refuses requests that are not a navigation. A sibling's page cannot read an answer from here, but ten pictures with
+ *  this address would use up a person's ten codes. Such requests are not counted, so they get no answer about the code
+ *  either: otherwise a program would guess under that person's name. */
 function refuseUnlessNavigation({ request: { headers } }: Ctx): void {
   const wanted = headers.get("sec-fetch-dest") ?? "document";
   // A sibling may have a page fetched ahead, with its cookies, as if it were opened.

@@ -72,7 +72,7 @@ function pageOf(asked: PageRequest, refusal: Refusal): Response {
   return response;
 }
 
-/** The page of a refusal, for whoever asks. */
+/** Makes the page of a refusal, for any caller. */
 export function createErrorPage(parts: ApiParts) {
   return async (context: RequestContext, refusal: Refusal): Promise<Response> => {
     // If the store itself fails, the page is the one for strangers.

@@ -14,12 +14,12 @@ import { csrfField, hiddenField, MARK, statusBox } from "./parts.ts";
 /** The request that a page answers, also one that failed before a handler had it. */
 export type PageRequest = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
 
-interface Page {
+interface PageContent {
   /** The page to which the banner's "Sign in" and "Sign up" come back. */
   next?: string;
   /** The title of the tab, before ` · svc`. */
   title: string;
-  /** The title stands behind `svc: `. */
+  /** The title has `svc: ` before it. */
   home?: boolean;
   /** Begins with the one h1. */
   body: Html;
@@ -29,26 +29,27 @@ interface Page {
   scripts?: readonly ScriptName[];
   /** `text`: 44rem; `list`: 64rem; `form`: one card. */
   width?: "text" | "list" | "form" | "form wide";
-  /** Why the last try failed: the title, the status and its headers follow it; the alert stands in the body (parts.ts). */
+  /** The reason why the last try failed. The title, the status and its headers follow it; the alert is in the body
+   *  (parts.ts). */
   refusal?: Refusal;
   /** The good news, in a status before the body. If it is missing, the code of `?done=` decides. */
   said?: Html | string | null;
   /** More for the head. */
   head?: Html | false;
-  /** For search engines too. */
+  /** True if search engines may list the page. */
   index?: boolean;
 }
 
 const menuLink = (href: string, word: string, current: boolean): Html =>
   html`<a href="${href}" ${current && html`aria-current="page"`}>${word}</a>`;
 
-function signedOut({ parts }: PageRequest, { current, next }: Page): Html {
+function signedOut({ parts }: PageRequest, { current, next }: PageContent): Html {
   const back = next === undefined ? "" : `?${new URLSearchParams({ next })}`;
   return html`${menuLink("/docs", "Docs", current === "docs")} ${menuLink(`/signin${back}`, "Sign in", false)}
   ${parts.config.signup === "open" && html`<a class="button small" href="/signup${back}">Sign up</a>`}`;
 }
 
-const signedIn = (csrf: string, { current }: Page): Html =>
+const signedIn = (csrf: string, { current }: PageContent): Html =>
   html`${menuLink("/dashboard", "Sites", current === "sites")}
     ${menuLink("/dashboard/account", "Account", current === "account")} ${menuLink("/docs", "Docs", current === "docs")}
     <form method="post" action="/auth/logout">
@@ -56,11 +57,11 @@ const signedIn = (csrf: string, { current }: Page): Html =>
       <button class="button small">Sign out</button>
     </form>`;
 
-/** The proof that a form or script of a page of ours makes a write; null for whoever is not signed in. */
+/** The proof that a form or script of a page of ours makes a write; null if nobody is signed in. */
 export const csrfOf = ({ caller, parts }: Pick<Ctx, "caller" | "parts">): string | null =>
   caller.kind === "account" ? csrfToken(parts.secrets.csrf, caller.session_id) : null;
 
-function banner(asked: PageRequest, page: Page): Html {
+function banner(asked: PageRequest, page: PageContent): Html {
   const csrf = csrfOf(asked);
   return html`<header class="top">
     <a class="brand" href="/">${MARK} svc</a>
@@ -68,8 +69,8 @@ function banner(asked: PageRequest, page: Page): Html {
   </header>`;
 }
 
-/** Stands behind everything else. Browsers that know how wait for it with the first paint: what comes in later would push
- *  what stands there already (WEB 10). */
+/** The id of the last element. Browsers that can wait for it with the first paint do so: parts that come later would
+ *  push those that are already there (WEB 10). */
 const END = "page-end";
 
 const footer = ({ parts: { config } }: PageRequest): Html =>
@@ -80,7 +81,7 @@ const footer = ({ parts: { config } }: PageRequest): Html =>
     </div>
   </footer>`;
 
-const head = (title: string, { head: more, scripts = [] }: Page): Html =>
+const head = (title: string, { head: more, scripts = [] }: PageContent): Html =>
   html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title}</title>
@@ -89,7 +90,7 @@ const head = (title: string, { head: more, scripts = [] }: Page): Html =>
     <link rel="expect" href="#${END}" blocking="render" />
     ${more} ${scripts.map((name) => html`<script src="${scriptPath(name)}" defer></script>`)}`;
 
-function documentOf(asked: PageRequest, page: Page, title: string): string {
+function documentOf(asked: PageRequest, page: PageContent, title: string): string {
   const { refusal, body, width = "text" } = page;
   const said = page.said === undefined && !refusal ? saidBy(asked.query.get("done")) : (page.said ?? null);
   return html`<!doctype html>
@@ -107,11 +108,11 @@ function documentOf(asked: PageRequest, page: Page, title: string): string {
     </html> `.text;
 }
 
-const titleOf = ({ title, refusal, home }: Page): string =>
+const titleOf = ({ title, refusal, home }: PageContent): string =>
   `${refusal ? "Error: " : ""}${home ? `svc: ${title}` : `${title} · svc`}`;
 
 /** A whole page. */
-export function answerPage(asked: PageRequest, page: Page): Response {
+export function answerPage(asked: PageRequest, page: PageContent): Response {
   const { refusal, index = false } = page;
   if (refusal) Object.assign(asked.headers, refusal.headers);
   const text = documentOf(asked, page, titleOf(page));
@@ -142,10 +143,11 @@ type Done = keyof typeof SAID;
 
 const isDone = (code: string): code is Done => Object.hasOwn(SAID, code);
 
-/** The sentence; null for a code that is none. */
+/** The sentence for a code of `?done=`; null for any other text. */
 const saidBy = (code: string | null): string | null => (code !== null && isDone(code) ? SAID[code] : null);
 
-/** The headers of every page (WEB 1.6): nobody else's code, frame or window comes near it, and nothing keeps it. */
+/** The headers of every page (WEB 1.6): code, frames and windows of others are kept away, and no cache keeps the page.
+ *  */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

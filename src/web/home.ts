@@ -76,11 +76,11 @@ function homePage(ctx: Ctx, refusal?: Refusal): Response {
 
 /** `POST /`: publishing without script (WEB 4.8). With a session it leads to the site's page; without one the receipt is
  *  the answer itself, for its tokens are shown this once. */
-type NewSite = Awaited<ReturnType<typeof createSiteByForm>>;
+type SiteByForm = Awaited<ReturnType<typeof createSiteByForm>>;
 
 const LIVE_TITLE = "Your site is live";
 
-function about({ url, expires_at, claim_url }: NewSite, now: number): Html {
+function about({ url, expires_at, claim_url }: SiteByForm, now: number): Html {
   return html`${addressBox(url)}
     <div class="keep">
       <p>${until(expires_at, now)}</p>
@@ -88,7 +88,7 @@ function about({ url, expires_at, claim_url }: NewSite, now: number): Html {
     </div>`;
 }
 
-function receiptPage(ctx: Ctx, deployed: NewSite): Response {
+function receiptPage(ctx: Ctx, deployed: SiteByForm): Response {
   const { healed, warnings, manage_token, site_id, version_id } = deployed;
   const body = html`<h1 class="hidden">Publish</h1>
     ${receiptRegion({
@@ -110,7 +110,7 @@ async function refuseSignedOut({ caller, request }: Ctx): Promise<void> {
   if (isFileForm(request) && (await openFileForm(request)).fields.csrf !== undefined) throw signedOut();
 }
 
-/** A program would be told how to prove itself; a person without script cannot. */
+/** Replaces a refusal that tells programs how to prove themselves: a person without script cannot do that. */
 const inWords = (refusal: Refusal): Refusal =>
   refusal.code === "challenge_failed"
     ? new Refusal("challenge_failed", "Sign in to publish without JavaScript. Nothing was published.")

@@ -62,7 +62,7 @@ export function search(chapters: readonly Chapter[], q: string): Hit[] {
 
 /** The text below one heading, as words alone: the search looks through it. */
 export interface Section {
-  /** Its anchor; empty for what stands above the first heading. */
+  /** Its anchor; empty for the text above the first heading. */
   id: string;
   depth: number;
   title: string;

@@ -23,7 +23,7 @@ async function chaptersInOrder(): Promise<readonly Chapter[]> {
   return chapters.toSorted((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name));
 }
 
-/** Beside a chapter Enter alone sends it. */
+/** The form of the search. Next to a chapter it has no button, and Enter sends it. */
 const searchForm = (q = "", send?: Html): Html =>
   html`<search>
     <form class="finder" action="/docs">

@@ -7,7 +7,7 @@ type ButtonKind = "primary" | "plain" | "danger" | "quiet";
 interface Look {
   kind?: ButtonKind;
   small?: boolean;
-  /** As wide as what it stands in. */
+  /** As wide as the box around it. */
   wide?: boolean;
   icon?: IconName;
   /** More attributes: `name="decision" value="approve"`. */
@@ -25,7 +25,7 @@ export const button = (label: string | Html, look: Look = {}): Html =>
 export const linkButton = (href: string, label: string | Html, look: Look = {}): Html =>
   html`<a class="${classOf(look)}" href="${href}" ${look.attributes}>${look.icon && icon(look.icon, 16)} ${label}</a>`;
 
-/** Words that a screen reader says and nobody sees: they tell apart buttons that look alike in each row. */
+/** Words that screen readers say and the page does not show: they tell apart buttons that look alike in each row. */
 export const visuallyHidden = (words: string): Html => html`<span class="hidden"> ${words}</span>`;
 
 /** A link to a site that a customer made (WEB 1.10). */
@@ -38,7 +38,7 @@ export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
 interface Field {
-  /** Also its id, where none is given. */
+  /** Also its id, if none is given. */
   name: string;
   label: string | Html;
   id?: string;
@@ -220,7 +220,7 @@ const ICONS = {
 } as const;
 type IconName = keyof typeof ICONS;
 
-/** Screen readers skip icons: the words beside one say everything. */
+/** An icon. Screen readers skip it: the words next to it say everything. */
 export const icon = (name: IconName, size = 20): Html =>
   html`<svg
     viewBox="0 0 20 20"

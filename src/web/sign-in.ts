@@ -1,4 +1,5 @@
-/** `/signin` and `/signup`: forms without script. What they send is judged where programs' sign-ins are. */
+/** `/signin` and `/signup`: forms without script. Their content is judged by the same code as the sign-ins of programs.
+ *  */
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect, HOME, nextPath } from "../http/answers.ts";
@@ -26,7 +27,7 @@ function keeping(path: string, { next, invite }: SignInLook): string {
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** Which of the two is wrong is not told. */
+/** Both fields are marked: the page does not say which of the two is wrong. */
 const wrongPair = ({ refusal }: SignInLook): true | undefined => refusal?.code === "unauthorized" || undefined;
 
 const emailField = (shown: SignInLook): Html =>
@@ -92,7 +93,7 @@ function signInPage(ctx: Ctx, shown: SignInLook): Response {
   });
 }
 
-/** Why nobody can sign up here, or null. */
+/** The reason why sign-up is closed, or null. */
 function shutOf({ parts }: Ctx, { invite }: SignInLook): string | null {
   const mode = parts.config.signup;
   if (mode === "closed") return "This server takes no new accounts.";
@@ -127,7 +128,7 @@ function signUpPage(ctx: Ctx, shown: SignInLook): Response {
   });
 }
 
-/** `GET /signin`, `GET /signup`: whoever is signed in already goes on. */
+/** `GET /signin`, `GET /signup`: somebody who is signed in already goes on at once. */
 const show = (page: (ctx: Ctx, shown: SignInLook) => Response) => async (ctx: Ctx) => {
   const { caller, query, exchange } = ctx;
   const next = nextPath(query.get("next"));

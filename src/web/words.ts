@@ -18,13 +18,13 @@ const STEPS = [
   ["minute", UNIT_MS.m],
 ] as const;
 
-/** `3 hours`, in the largest unit that fits; less than a minute is none. */
+/** `3 hours`, in the largest unit that fits; null for less than a minute. */
 function span(ms: number): string | null {
   const step = STEPS.find(([, length]) => ms >= length);
   return step === undefined ? null : count(Math.floor(ms / step[1]), step[0]);
 }
 
-// By hand: what the system formats with takes 7 ms to load, in every process that starts.
+// The months are written by hand: the system's own formatter takes 7 ms to load, in every process that starts.
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 
 /** The parts of an ISO time, which is in UTC. */
@@ -45,7 +45,7 @@ export function moment(iso: string): string {
   return `${day} ${month.slice(0, 3)} ${year}, ${time}`;
 }
 
-/** `5 December`; with the year where it is another one. */
+/** `5 December`; with the year if it is another one. */
 function dayOf(iso: string, now: number): string {
   const { year, month, day } = partsOf(iso);
   return year === new Date(now).getUTCFullYear() ? `${day} ${month}` : `${day} ${month} ${year}`;

@@ -1,4 +1,5 @@
-/** The drop zone as the server writes it: what the script needs to know, and the form for whoever has none (WEB 4.8). */
+/** The drop zone as the server writes it: the data for its script, and the form for browsers without script (WEB 4.8).
+ *  */
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { randomName } from "../base/random.ts";
@@ -25,11 +26,11 @@ interface Zone {
   refusal?: Refusal;
 }
 
-/** It runs before the page is shown, so that nothing of it moves: what is for those without script is never seen by the
- *  others. */
+/** The zone's script. It runs before the page is shown, so that nothing moves and the form for browsers without script
+ *  is never seen in others. */
 export const zoneHead = (): Html => html`<script src="${scriptPath("zone")}"></script>`;
 
-/** Asks nobody for a proof of work: without script it cannot be made. */
+/** Offers the sign-in if a proof of work would be asked for: without script it cannot be made. */
 const signInInstead: Html = html`<p class="plain"><a href="/signin">Sign in</a> to publish without JavaScript.</p>`;
 
 function plainForm(asked: ZoneRequest, { target, refusal }: Zone): Html {
@@ -54,7 +55,7 @@ function plainForm(asked: ZoneRequest, { target, refusal }: Zone): Html {
   </form>`;
 }
 
-/** For those with script, who never see the form. On a site's page the filled button is another one. */
+/** The buttons for browsers with script, which never show the form. On a site's page the main button is another one. */
 const choices = (main: boolean): Html =>
   html`<div class="start">
     <div class="row">
@@ -73,7 +74,7 @@ const icons: Html = html`<template data-icons
   )}<i data-icon="tick">${icon("check", 18)}</i></template
 >`;
 
-/** The zone alone: it stands in a region of the page's. */
+/** The zone alone, for a region of the page. */
 export function zone(asked: ZoneRequest, look: Zone): Html {
   const { config } = asked.parts;
   const { target, title, hint, refusal } = look;

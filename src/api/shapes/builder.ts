@@ -4,7 +4,7 @@
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 export type Schema = { readonly [keyword: string]: Json };
 
-/** The path of the first fault in a value, "" for the value itself; null where all is well. */
+/** Returns the path of the first fault in a value, "" for the value itself; null if there is no fault. */
 type WireCheck = (value: unknown) => string | null;
 
 export interface Shape<T = unknown> {
@@ -45,7 +45,7 @@ const isNumber = kind(Number.isFinite);
 const isBoolean = kind((value) => typeof value === "boolean");
 const passes: WireCheck = () => null;
 
-/** A schema in its own words, for what the functions below have none. */
+/** A schema in its own words, for shapes that the functions below cannot make. */
 export const custom = <T = unknown>(schema: Schema, check: WireCheck = passes): Shape<T> => ({ schema, check });
 const FORMATS: Readonly<Record<string, WireCheck>> = { uri: isAddress, "date-time": isTime };
 
@@ -187,7 +187,7 @@ export const extend = <
   more_optional = {} as MoreO,
 ): ObjectShape<R & MoreR, O & MoreO> => object({ ...required, ...more_required }, { ...optional, ...more_optional });
 
-/** The same shape under a name: where it is used, the document refers to it. */
+/** The same shape under a name, to which the document refers wherever it is used. */
 export const named = <S extends Shape>(name: string, shape: S): S & NamedShape => ({
   ...shape,
   name,
@@ -195,7 +195,7 @@ export const named = <S extends Shape>(name: string, shape: S): S & NamedShape =
   schema: { $ref: `#/components/schemas/${name}` },
 });
 
-/** A named shape, with what it is where it is used. */
+/** A named shape, with a description for this use of it. */
 export const ref = <T>({ schema, check }: Shape<T>, description: string): Shape<T> =>
   custom({ ...schema, description }, check);
 

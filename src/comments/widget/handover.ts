@@ -8,7 +8,7 @@ export interface Handover {
   layer: HTMLElement;
   /** Null in a frame of another site. */
   launcher: HTMLButtonElement | null;
-  /** The path whose threads `first` tells. */
+  /** The path of the page to which the threads of `first` belong. */
   path: string;
   first: Answer;
   /** Framed by a page of another origin: nothing is written here. */

@@ -8,7 +8,7 @@ import type { start } from "./widget.ts";
 
 declare const WIDGET_PATH: string;
 
-/** In a frame of another site. */
+/** Whether the page is in a frame of another site. */
 function isForeign(): boolean {
   try {
     return top!.location.origin !== location.origin;
@@ -17,7 +17,7 @@ function isForeign(): boolean {
   }
 }
 
-/** The host after the body, where no framework looks, and in it a layer over everything. */
+/** Puts the host after the body, where no framework looks, and a layer over everything into it. */
 function layerIn(host: HTMLElement, root: ShadowRoot): HTMLElement {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(loaderCss());

@@ -3,7 +3,7 @@ import { EDGES, placesIn, SKIPPED, TextWriter } from "../anchoring/text.ts";
 
 export interface DocumentText {
   readonly text: string;
-  /** The range that shows `text.slice(start, end)`; null where there is none. */
+  /** The range that shows `text.slice(start, end)`; null if there is none. */
   range(start: number, end: number): Range | null;
   /** The offset in `text` of a place in the document, such as one end of a selection. A place outside every text gets
    *  the offset of the next text. */
@@ -12,7 +12,7 @@ export interface DocumentText {
 
 const isText = (node: Node): node is Text => node.nodeType === 3 || node.nodeType === 4;
 
-/** Each text below `root` and each edge, in their order. */
+/** Visits each text below `root` and each edge, in the order of the document. */
 function walk(root: Node, text: (node: Text) => void, edge: () => void): void {
   for (let node: Node | null = root.firstChild; node !== null;) {
     const name = isText(node) ? "" : (node as Element).localName;

@@ -2,8 +2,8 @@
 import type { Comment, Thread, ThreadsView, Viewer } from "../types.ts";
 import { type Answer, askThreads } from "./call.ts";
 
-/** `off`: there are none on the site any more. `nowhere`: what an app shows is no page that the site knows. `silent`: no
- *  answer, or none that tells. */
+/** `off`: the site has no comments any more. `nowhere`: the site has no page at the address that an app shows.
+ *  `silent`: no answer, or an answer that says nothing. */
 type Access = "open" | "passcode" | "off" | "nowhere" | "silent";
 
 function accessOf({ status, body }: Answer): Access {
@@ -22,7 +22,7 @@ export class Session {
   access: Access = "open";
   viewer: Viewer = NOBODY;
   mode = "";
-  /** As the server calls it. */
+  /** The page's path as the server has it. */
   page = "";
   poll_s = 20;
   threads: readonly Thread[] = [];
@@ -67,7 +67,7 @@ export class Session {
     this.cursor = this.etag = "";
   }
 
-  /** False where there was no answer. */
+  /** Returns false if no answer came. */
   async refresh(): Promise<boolean> {
     const { path, cursor } = this;
     const since = cursor && `&since=${encodeURIComponent(cursor)}`;
@@ -91,7 +91,7 @@ export class Session {
 
   private merge(view: ThreadsView): void {
     const known = new Map(this.threads.map((thread) => [thread.id, thread]));
-    // A cursor that was somebody else's is none, and the whole list came: as after the owner's hour (ruling 20).
+    // A cursor of another viewer does not count, and the whole list came: so it is after the owner's hour (ruling 20).
     const partial = this.cursor !== "" && view.viewer.id === this.viewer.id;
     if (partial) this.news = view.threads.flatMap((thread) => isNews(thread, known.get(thread.id))).length;
     const merged = new Map(partial ? known : []);

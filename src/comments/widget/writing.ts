@@ -35,7 +35,7 @@ export interface Sent {
   id: string | null;
 }
 
-/** The server keeps a key for each try, so that none counts twice. */
+/** The key of a try. The server keeps it, so that no try counts twice. */
 const newKey = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,5 +1,5 @@
-/** Moves the claim token from the link's fragment into the form, through the sign-in where one is needed. It never sends
- *  it: that is the person's click. */
+/** Moves the claim token from the link's fragment into the form, through the sign-in if one is needed. It never sends
+ *  the token: that is the person's click. */
 import { forgetSite } from "./zone/local-sites.ts";
 
 const key = `svc-claim ${location.pathname}`;
@@ -17,6 +17,6 @@ if (field && token) {
 }
 if (document.querySelector("[data-claimed]")) {
   sessionStorage.removeItem(key);
-  // It is an account's now: this browser's list is of those that are nobody's.
+  // The site belongs to an account now: this browser's list is for sites without one.
   forgetSite(location.pathname.split("/").at(-1)!);
 }

@@ -1,5 +1,5 @@
-/** The manual works without this: `/` goes to the search, code has a button that copies it, and the list of chapters that
- *  lies over a narrow screen goes away once something in it was chosen. */
+/** The manual works without this script: `/` goes to the search, code gets a button that copies it, and the list of
+ *  chapters that covers a narrow screen goes away after a choice. */
 import { copyFrom } from "./copying.ts";
 
 const chapters = document.getElementById("page-chapters");

@@ -8,13 +8,13 @@ export const figure = (amount: number): string => String(amount).replace(/\B(?=(
 /** `1 file`, `1,204 files`. */
 export const count = (amount: number, noun: string): string => `${figure(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 
-/** In minutes. */
+/** Units with their length in minutes. */
 const STEPS = [
   ["day", UNIT_MS.d / UNIT_MS.m],
   ["hour", UNIT_MS.h / UNIT_MS.m],
 ] as const;
 
-/** `14 days`, `13 hours`, to the nearest: of what lies ahead, also where the clock has moved a second since it began. */
+/** `14 days`, `13 hours`, to the nearest unit: a time ahead, also if the clock has moved a second since it began. */
 export function ahead(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / UNIT_MS.m));
   const [noun, step] = STEPS.find(([, length]) => minutes >= length) ?? (["minute", 1] as const);
@@ -37,8 +37,8 @@ function cut(text: string, name: string): string[] {
   return [...pieces, text.slice(done)];
 }
 
-/** A folder is named with its slash; its bare name may be a word of the sentence. A name that could do harm stands there as
- *  `visible` writes it. One piece: it is not named at all. */
+/** Cuts a text at the places that name a file. A folder is named with its slash, for its bare name may be a word of the
+ *  sentence. A name that could do harm is written as by `visible`. One piece means that the text does not name it. */
 export function mentions(text: string, name: string): string[] {
   const ways = [`${name}/`, name, visible(name)].map((written) => cut(text, written));
   return ways.find((pieces) => pieces.length > 1) ?? [text];

@@ -4,11 +4,11 @@ import { zipFiles } from "../../client/zip.ts";
 import type { Call, End, Reply } from "./zone/worker-calls.ts";
 
 /** The members of a worker's own global, which TypeScript's DOM library does not know. */
-interface Scope {
+interface WorkerScope {
   onmessage: ((message: MessageEvent<Call>) => void) | null;
   postMessage(reply: Reply, transfer?: Transferable[]): void;
 }
-const scope = self as unknown as Scope;
+const scope = self as unknown as WorkerScope;
 
 class Unreadable extends Error {
   constructor(readonly path: string) {

@@ -1,4 +1,4 @@
-/** `/dashboard/account`: who is signed in, where else, what CI deploys with, the password, the way out (WEB 8). */
+/** `/dashboard/account`: the account, its sessions, the deploy tokens of CI, the password, the deletion (WEB 8). */
 import { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { forgetSession } from "../../routes/sign-in.ts";

@@ -187,7 +187,7 @@ export const deleteChosenSites = accountForm({
   },
 });
 
-/** Deletions ask for a word: nobody types it by accident. */
+/** Refuses a deletion without its word, which is never typed by accident. */
 function refuseUnlessConfirmed(fields: URLSearchParams, word: string): void {
   if ((fields.get("confirm") ?? "").trim() === word) return;
   throw new Refusal("invalid_input", `Nothing was deleted. Type ${word} to confirm.`, { field: "confirm" });

@@ -13,7 +13,7 @@ export const looks = ({ parts }: Pick<SignedIn, "parts">): boolean => parts.conf
 
 const screenshotPath = (site_id: string, version_id: string): string => `/sites/${site_id}/screenshots/${version_id}`;
 
-/** In a row, beside what says its name: nothing that has to be heard. */
+/** The small picture in a row. Screen readers skip it: the row has the name next to it. */
 export const thumbnail = (site_id: string, version_id: string, pictured: boolean): Html =>
   pictured
     ? html`<img
@@ -46,7 +46,7 @@ const MOST_SHOWN = 20;
 const LONGEST = 200;
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST).toWellFormed()}…` : text);
 
-/** A list that is folded; nothing where it is empty. */
+/** A list that is folded; nothing if it is empty. */
 const folded = <T>(summary: string, entries: readonly T[], entryOf: (entry: T) => Html): Html | false =>
   entries.length > 0 &&
   html`<details>

@@ -1,4 +1,4 @@
-/** The parts of a site's page beside its versions: what it is called and where it stands, settings, the way to its end. */
+/** The parts of a site's page besides its versions: its name and address, its settings, the link to its deletion. */
 import type { Refusal } from "../../base/errors.ts";
 import { contactLink } from "../../html/contact.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -31,7 +31,7 @@ export function siteHead({ parts }: SignedIn, site: Site): Html {
   </div>`;
 }
 
-/** Why it takes no changes for now, and whom to ask; nothing where it does. */
+/** The reason why the site takes no changes for now, and the person to ask; nothing if it takes them. */
 export function heldNotice({ parts }: SignedIn, site: Site): Html | null {
   const state = siteState(site, parts.now());
   if (state === "live" || state === "expired") return null;

@@ -29,7 +29,7 @@ const makeLive = (version_id: string): Html =>
 
 type RenderByVersion = ReadonlyMap<string, RenderBrief>;
 
-/** `seen`: null where no browser looks. */
+/** `seen` is null if the server has no browser. */
 function row(
   ctx: SignedIn,
   { site, may_change, seen }: Versions & { seen: RenderByVersion | null },

@@ -100,11 +100,10 @@ const newVersionSection = (ctx: SignedIn, { site_id, live_version_id }: Site, re
     })}
   </section>`;
 
-/** The list "Previews" of a site's page: each can be opened, made live and ended. Nothing where there is none. */
 interface PreviewList {
   site: Site;
   csrf: string;
-  /** Whether it may be made live, or ended. */
+  /** Whether a preview may be made live, or ended. */
   may_change: boolean;
 }
 
@@ -149,6 +148,7 @@ function row(ctx: SignedIn, { site, may_change }: PreviewList, preview: ListedPr
   </li>`;
 }
 
+/** The list "Previews" of a site's page: each can be opened, made live and ended. Nothing if there are none. */
 async function previewsSection(ctx: SignedIn, shown: PreviewList): Promise<Html | null> {
   const { site, csrf } = shown;
   const previews = await ctx.parts.store.previews.list(site.site_id);

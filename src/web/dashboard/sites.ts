@@ -27,7 +27,7 @@ function filterOf(query: URLSearchParams): Filter {
   return { q, sort: isSort(sort) ? sort : "deployed" };
 }
 
-/** As the links and forms of the page keep it: what is as ever is left out. */
+/** The filter as the links and forms of the page keep it: default values are left out. */
 const fieldsOf = ({ q, sort }: Filter, page: number): Record<string, string> => ({
   q,
   sort: sort === "deployed" ? "" : sort,
@@ -120,8 +120,9 @@ const summary = ({ matching, total }: SitesFound, { q }: Filter): Html =>
 
 const busy = (): Refusal =>
   new Refusal("unavailable", "Too many searches are under way. Try again in a moment.", {}, { "retry-after": "2" });
-/** A search looks at all of an account's sites, slice by slice, and whoever else is served waits for a slice: for one, not
- *  for one of each search. Measured with 10,000 sites: 50 searches at once made any page take half a second. */
+/** A search looks at all of an account's sites, slice by slice, and other requests wait for a slice. Through this gate
+ *  they wait for one, not for one of each search. Measured with 10,000 sites: 50 searches at once made any page take
+ *  half a second. */
 const searching = createGate({ width: 1, ms: 10_000, most: [64, 8], late: busy });
 
 async function find({ caller: { account_id }, parts, query }: SignedIn, filter: Filter): Promise<SitesFound> {

@@ -1,11 +1,11 @@
-/** Passages under a colour, by the CSS Custom Highlight API: nothing of the page's own tree changes. Where there is none,
- *  the pins alone show where threads are. */
+/** Colours passages with the CSS Custom Highlight API, which changes nothing in the page's own tree. In a browser
+ *  without it the pins alone show the places of threads. */
 
 type Name = "svc-comment" | "svc-comment-active" | "svc-comment-resolved";
 
 const registry = (): HighlightRegistry | undefined => CSS.highlights;
 
-/** In the page's own sheets, for it is the page's text that is painted. */
+/** The sheet is one of the page's own, for the painted text is the page's. */
 let sheet: CSSStyleSheet | null = null;
 let written = "";
 

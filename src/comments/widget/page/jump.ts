@@ -1,5 +1,5 @@
-/** Takes the reader to a passage: the element that holds it can have the focus until it leaves it, so that whoever listens
- *  or types goes on from there. Esc goes back. */
+/** Takes the reader to a passage. The element that holds it can have the focus until the focus leaves it, so that
+ *  people who listen or type go on from there. Esc goes back. */
 import { elementOf } from "./parts.ts";
 
 interface Jump {

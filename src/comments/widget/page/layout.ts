@@ -26,7 +26,7 @@ export function onLayout(then: () => void, signal: AbortSignal): void {
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
-/** The sheet stands on the keyboard, not behind it. */
+/** Keeps the sheet above the keyboard, not behind it. */
 export function keepAboveKeyboard(layer: HTMLElement, signal: AbortSignal): void {
   const view = window.visualViewport;
   if (!view) return;

@@ -1,7 +1,7 @@
 /** Parts of the page that are known by their elements alone: what a component shows inside is no text of the page. */
 
 const LONGEST = 200;
-/** As the server takes it (COMMENTS 4). */
+/** The names that the server takes (COMMENTS 4). */
 const ID = /^[A-Za-z][\w-]*$/;
 const TAG = /^[a-z][a-z0-9-]*$/;
 
@@ -11,7 +11,7 @@ function stepTo(element: Element): string {
   return alike.length > 1 ? `${name}:nth-of-type(${alike.indexOf(element) + 1})` : name;
 }
 
-/** A CSS selector; null where it would be too long, or has a name that is none of HTML's. */
+/** A CSS selector for an element; null if it would be too long, or has a name that HTML does not know. */
 export function pathTo(element: Element): string | null {
   if (ID.test(element.id) && document.getElementById(element.id) === element) return `#${element.id}`;
   const steps: string[] = [];

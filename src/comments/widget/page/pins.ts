@@ -1,5 +1,5 @@
-/** A button beside each passage that has a thread, in the order in which the page is read. The pins lie in a layer of the
- *  document's own size, so that they scroll with it and move nothing. */
+/** A button next to each passage that has a thread, in the order in which the page is read. The pins are in a layer of
+ *  the document's own size, so that they scroll with it and move nothing. */
 import type { Thread } from "../../types.ts";
 import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";
@@ -22,7 +22,7 @@ export class Pins {
   readonly element = el("div", { class: "pins", popover: "manual" });
   /** Along the drawer, below the pins: what they would lie on otherwise is text. */
   readonly rail = el("div", { class: "rail", hidden: true });
-  /** Below the page's end, for as long as a sheet covers it: what stands there can be scrolled above the sheet. */
+  /** Empty room below the page's end while a sheet covers it, so that the end can be scrolled above the sheet. */
   private readonly room = el("div", { class: "room" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private pinned: readonly Pinned[] = [];
@@ -35,7 +35,7 @@ export class Pins {
     return this.buttons.get(id) ?? null;
   }
 
-  /** `pinned` in reading order; `beside`: the panel while it is open. */
+  /** `pinned` is in reading order; `beside` is the panel while it is open. */
   draw(pinned: readonly Pinned[], active: string | null, beside: HTMLElement | null): void {
     this.pinned = pinned;
     this.beside = beside;
@@ -111,7 +111,7 @@ interface Spot {
 const SIZE = 28;
 const SLIM = 14;
 const GAP = 8;
-/** At the window's edge, and on both sides of a pin on the rail. */
+/** The gap at the window's edge, and on both sides of a pin on the rail. */
 const LITTLE = 4;
 const RAIL = SIZE + 2 * LITTLE;
 /** From one to the next. */
@@ -141,11 +141,11 @@ interface Lines {
   /** The left and right edge of the block that holds the lines. */
   from: number;
   to: number;
-  /** The same of those lines alone that a pin would stand beside. */
+  /** The edges of only those lines that would be next to a pin. */
   near(): { from: number; to: number };
 }
 
-/** In the window: as if nothing were scrolled. */
+/** The place of a pin across the window, as if nothing were scrolled. */
 function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
   const rtl = isRightToLeft();
   const roomOf = ({ from, to }: { from: number; to: number }): number => (rtl ? from - left : right - to);
@@ -160,8 +160,9 @@ function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
   return { x: rtl ? left : right - width, width, lies: "edge" };
 }
 
-/** Characters: farther off no line stands beside a pin, however wide the window is and however small the letters. A block may
- *  hold a whole book, and to look at all its lines for each pin takes seconds. */
+/** The number of characters around a passage in which lines are looked at: a line farther off is never next to its pin,
+ *  however wide the window is and however small the letters. A block may hold a whole book, and to look at all its
+ *  lines for each pin takes seconds. */
 const NEARBY = 2000;
 
 /** The place so far before a passage's beginning, or behind it; null where the block ends first. */
@@ -191,7 +192,7 @@ function aroundIn(block: Element, passage: Range): Range {
   return around;
 }
 
-/** A pin beside `rect` has lines of the block beside itself. */
+/** The edges of the block's lines that would be next to a pin at `rect`. */
 function nearIn(block: Element, passage: Range, rect: DOMRect): { from: number; to: number } {
   const middle = (rect.top + rect.bottom) / 2;
   const near = [...aroundIn(block, passage).getClientRects()].filter(
@@ -203,7 +204,7 @@ function nearIn(block: Element, passage: Range, rect: DOMRect): { from: number; 
   };
 }
 
-/** Null where nothing of it is shown. */
+/** The place of a pin; null if nothing of its passage is shown. */
 function spotOf({ range }: Place, free: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
   const element = elementOf(range);

@@ -7,7 +7,7 @@ import { rangeOf } from "./parts.ts";
 
 export interface Place {
   range: Range;
-  /** In the page's text: threads are read in this order. */
+  /** The place in the page's text: threads are read in this order. */
   start: number;
   /** True if the text at this place is not the text that was commented on. */
   changed: boolean;
@@ -82,10 +82,10 @@ export class Places {
   }
 }
 
-/** Long work in small pieces: a page that somebody reads must not stand still (COMMENTS 3: no task over 16 ms). */
+/** Long work is done in small pieces: a page that somebody reads must not freeze (COMMENTS 3: no task over 16 ms). */
 const TASK_MS = 8;
 
-/** Called between two pieces: waits for the page's turn where this one was long enough. */
+/** Called between two pieces of work: waits until the page had its turn, if the last piece was long enough. */
 function breathing(): () => Promise<void> | null {
   let began = Date.now();
   return () => {

@@ -1,5 +1,5 @@
-/** A selection as what is found again (COMMENTS 3): a passage of whole graphemes, with what stands around it, or a part of the
- *  page. */
+/** Turns a selection into what can be found again (COMMENTS 3): a passage of whole graphemes with the text around it,
+ *  or a part of the page. */
 import type { Quote } from "../../anchoring/quote.ts";
 import { documentText } from "../page-text.ts";
 import { pathTo, rangeOf } from "./parts.ts";
@@ -18,7 +18,7 @@ function snapped(text: string, at: number, forward: boolean): number {
   return from + segment.index + (forward ? segment.segment.length : 0);
 }
 
-/** As many whole words as there is room for. */
+/** The text before a passage: as many whole words as there is room for. */
 function contextBefore(text: string, start: number): string {
   const before = text.slice(Math.max(0, start - CONTEXT), start);
   return start > CONTEXT ? before.replace(/^\S*\s(?=\S)/, "").replace(/^[\udc00-\udfff]/, "") : before;
@@ -31,12 +31,12 @@ function contextBehind(text: string, end: number): string {
 export interface Passage {
   /** Null for a part of the page. */
   quote: Quote | null;
-  /** The part's own, where it has a name. */
+  /** The CSS selector of the part; null without one. */
   element: string | null;
   range: Range;
 }
 
-/** Null where it holds no text of the page. */
+/** The passage of a selection; null if that holds no text of the page. */
 export function passageOf({ range: selected, part }: Selected): Passage | null {
   if (part) return { quote: null, element: pathTo(part), range: rangeOf(part) };
   const page = documentText();

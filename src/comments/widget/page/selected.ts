@@ -11,7 +11,7 @@ const isEdited = (element: Element | null): boolean =>
   element !== null &&
   (element.matches("input, textarea") || (element instanceof HTMLElement && element.isContentEditable));
 
-/** Null where it is nothing of the page, or something to write in. */
+/** The selection; null if it is outside the page, or in a place to write in. */
 export function selected(host: HTMLElement): Selected | null {
   const selection = getSelection();
   if (!selection || selection.rangeCount === 0 || !selection.toString().trim()) return null;

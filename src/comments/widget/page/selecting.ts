@@ -1,4 +1,4 @@
-/** Offers to comment on what is selected: beside it once the selection rests, and for keyboards by a key and by a button
+/** Offers a comment on the selection: next to it once the selection rests and, for keyboards, by a key and by a button
  *  of the widget's own. */
 import { button } from "../dom.ts";
 import { selected, type Selected } from "./selected.ts";
@@ -9,9 +9,9 @@ const WIDTH = 110;
 const HEIGHT = 40;
 
 export class Selecting {
-  /** Beside the selection. */
+  /** The button next to the selection. */
   readonly beside: HTMLButtonElement;
-  /** Shown to whoever comes to it by keyboard. */
+  /** The button that is shown to people who reach it by keyboard. */
   readonly here: HTMLButtonElement;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private selected: Selected | null = null;

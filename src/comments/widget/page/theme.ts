@@ -4,7 +4,7 @@ const LIGHT_FROM = 0.4;
 /** The lightness above which letters count as light: grey letters are used on white, too. */
 const LIGHT_INK = 0.6;
 
-/** 0 to 1; null where nothing is painted, or in words that are not known here. */
+/** From 0 to 1; null if nothing is painted, or if the colour is in a notation that this function does not know. */
 function lightness(colour: string): number | null {
   const [a = 0, b = 0, c = 0, alpha = 1] = (colour.match(/\b[\d.]+/g) ?? []).map(Number);
   if (alpha < 0.5) return null;
@@ -21,6 +21,6 @@ export function isDark(): boolean {
     const seen = lightness(getComputedStyle(element).backgroundColor);
     if (seen !== null) return seen < LIGHT_FROM;
   }
-  // A picture, or the browser's own paper: what is written on it is light where that is dark.
+  // The background is a picture, or the browser's own paper: light letters mean a dark background.
   return (lightness(getComputedStyle(body).color) ?? 0) > LIGHT_INK;
 }

@@ -11,7 +11,7 @@ interface Composed {
   /** The name of the part of the page that the comment is about. */
   element?: string | null;
   hint?: string;
-  /** Once it is there. */
+  /** Called when the comment is posted. */
   posted?: (id: string) => void;
   cancel?: () => void;
 }

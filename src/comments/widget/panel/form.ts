@@ -1,4 +1,4 @@
-/** A box to write in, with its button: what went wrong stands below it, and nothing that was written is lost. */
+/** A box to write in, with its button. An error is shown below it, and no text that was written is lost. */
 import { button, el, theirLanguage } from "../dom.ts";
 
 interface FormParts {

@@ -9,7 +9,7 @@ export interface Hands {
   sending: Sending;
   /** The place of a thread's passage on the page; null if it is not there. */
   placeOf(thread: Thread): Place | null;
-  /** Once it is known where each thread is. */
+  /** Resolves when the place of each thread is known. */
   found(): Promise<void>;
   /** Opens a thread in the panel. */
   open(id: string): void;

@@ -23,11 +23,11 @@ export interface Found {
 }
 
 export interface Collected {
-  /** In the order of their paths. */
+  /** The files, in the order of their paths. */
   files: Found[];
   /** Paths that are never published, which may surprise. A folder, with its slash, means everything below it. */
   secrets: string[];
-  /** The text of each `.svcignore`, by the folder that it lies in. */
+  /** The text of each `.svcignore`, by the folder that holds it. */
   rules: Map<string, File>;
   /** Whether there was anything at all. */
   empty: boolean;
@@ -35,7 +35,8 @@ export interface Collected {
   more: boolean;
 }
 
-/** Fifty times what a server takes unless told otherwise: the wrong folder, and a walk of it might never end. */
+/** The most files of a walk: fifty times what a server takes by default. More means a wrong folder, whose walk might
+ *  never end. */
 export const MOST_FOUND = 10_000;
 
 /** A problem that a person can solve, in a sentence. */
@@ -120,7 +121,7 @@ async function rulesOf({ rules }: Pick<Collected, "rules">, folder: string): Pro
   return file === undefined ? keepsAll : parseIgnore(await file.text());
 }
 
-/** Composed and decomposed letters can stand side by side on a disk, and would be one address. */
+/** Refuses names in composed and decomposed letters: a disk can have both, and they would be one address. */
 function refuseTwins(files: readonly Found[]): void {
   const twin = files.find(({ path }, i) => path === files[i - 1]?.path);
   if (twin) {
@@ -130,7 +131,8 @@ function refuseTwins(files: readonly Found[]): void {
   }
 }
 
-/** One folder is the site itself and loses its name; several things stand at the root under their own. */
+/** Collects the files of a drop. One folder is the site itself and loses its name; several things keep their names at
+ *  the root. */
 export async function collect(given: readonly Given[], signal: AbortSignal): Promise<Collected> {
   const [first] = given;
   const alone = given.length === 1 && first !== undefined && isFolder(first);
@@ -167,7 +169,7 @@ export async function within(collected: Collected, folder: string): Promise<Coll
 /** Milliseconds of work before the page's thread is free for other tasks (WEB 4.4): half of what a task may take. */
 const STRETCH_MS = 40;
 
-/** Awaited after each step: it comes back later where the thread was kept for long, and throws where `signal` ended it. */
+/** Awaited after each step: gives the thread back if it was kept for long, and throws if `signal` ended. */
 function breather(signal: AbortSignal): () => Promise<void> {
   let since = performance.now();
   return async () => {

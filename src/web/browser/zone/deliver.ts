@@ -16,7 +16,7 @@ interface Delivery {
   /** True if somebody who is signed in publishes without their account all the same. */
   without_account: boolean;
   signal: AbortSignal;
-  /** Each is told once. */
+  /** Called once for each stage. */
   stage(name: "Proving this is no robot" | "Uploading" | "Publishing"): void;
   progress(part: number | null): void;
   /** Whether anything is left to cancel. */
@@ -35,14 +35,14 @@ function headersOf(delivery: Delivery, { csrf }: Setup, proof: string | null): R
     accept: "application/json",
     "content-type": "application/zip",
     "idempotency-key": key,
-    // It beats the cookie: the site is nobody's, whoever is signed in.
+    // The token has priority over the cookie: the site has no owner, whether somebody is signed in or not.
     ...(target.kind === "local" && { authorization: `Bearer ${target.site.manage_token}` }),
     ...(withAccount(delivery) && csrf !== null && { "svc-csrf": csrf }),
     ...(proof !== null && { "svc-challenge": proof }),
   };
 }
 
-/** A new challenge, or why there is none. */
+/** A new challenge, or the answer that refused it. */
 async function challenge({ signal, stage, progress, cancellable }: Delivery): Promise<Answer | null> {
   stage("Proving this is no robot");
   progress(null);
@@ -83,7 +83,7 @@ async function attempt(delivery: Delivery, setup: Setup, proving: boolean): Prom
   return send(delivery, setup, await proved(setup.worker, asked.body as unknown as Challenge, delivery.signal));
 }
 
-/** The answer that counts; null where none came. */
+/** Delivers the zip and returns the answer that counts; null if none came. */
 export async function deliver(delivery: Delivery, setup: Setup): Promise<Answer | null> {
   const left: Record<Remedy, number> = { ...MOST_REMEDIES };
   const anonymous = !withAccount(delivery) || setup.csrf === null;
@@ -123,7 +123,6 @@ export async function liveVersion({ site_id, manage_token }: LocalSite, signal: 
   return typeof live_version_id === "string" ? live_version_id : null;
 }
 
-/** One upload: XMLHttpRequest alone tells how far it is. Nothing here needs a secure context. */
 interface Upload {
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -154,7 +153,8 @@ function answerOf(xhr: XMLHttpRequest): Answer {
   };
 }
 
-/** Returns the server's answer; null if none came. Throws if `signal` ended it. */
+/** Uploads by XMLHttpRequest, which alone reports progress and needs no secure context. Returns the server's answer; null
+ *  if none came. Throws if `signal` ended it. */
 function upload({ url, headers, body, signal, progress, sent }: Upload): Promise<Answer | null> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();

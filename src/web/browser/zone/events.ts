@@ -5,7 +5,7 @@ import type { Source } from "./job.ts";
 
 type Begin = (source: Source) => void;
 
-/** Dragged text and links are none of ours. */
+/** Whether files are dragged: the zone leaves dragged text and links to the page. */
 const holdsFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
 
 export function hearDrops(face: Face, begin: Begin): void {
@@ -74,8 +74,8 @@ async function listOf(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[
   }
 }
 
-/** Typed by hand: TypeScript's DOM library has no `getAsFileSystemHandle`. Chromium has it on plain http too, where
- *  calling it ends the whole page (measured in 147). */
+/** Types that TypeScript's DOM library lacks, for `getAsFileSystemHandle`. Chromium has it on plain http too, where a
+ *  call ends the whole page (measured in 147). */
 type Handle = FileSystemFileHandle | FileSystemDirectoryHandle;
 interface WithHandle {
   getAsFileSystemHandle?(): Promise<Handle | null>;
@@ -94,7 +94,7 @@ async function handedFile(standin: Standin): Promise<File> {
   throw new Error("there is no handle of it");
 }
 
-/** Handles skip names like `a:b.txt` without a word, so they only stand in where an entry fails. */
+/** Handles skip names like `a:b.txt` without an error, so they are used only if an entry fails. */
 function fromEntry(entry: FileSystemEntry, standin: Standin): Given {
   const { name } = entry;
   if (entry.isFile) {
@@ -133,12 +133,12 @@ function givenIn({ files, folders }: Branch): Given[] {
   return [...files, ...below];
 }
 
-/** A picked folder is a list of files with their paths; where those are empty (Android), of files at the root. */
+/** A picked folder is a list of files with their paths; if these are empty (Android), the files are at the root. */
 function givenByPicker(files: Iterable<File>): Given[] {
   const root = branch();
   for (const file of files) {
     let at = root;
-    // Its last part is not always the file's name: a backslash in that stands here as a slash.
+    // The last part is not always the file's name: a backslash in a name is a slash here.
     const folders = file.webkitRelativePath.split("/");
     const name = folders.pop() || file.name;
     for (const folder of folders) {

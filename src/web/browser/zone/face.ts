@@ -139,7 +139,7 @@ export class Face {
     made.cancel.focus();
   }
 
-  /** Null: nobody knows how far it is. */
+  /** Null if the progress is unknown. */
   progress(part: number | null): void {
     const bar = this.#bar;
     if (!bar) return;

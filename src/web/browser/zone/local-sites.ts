@@ -1,5 +1,5 @@
-/** The anonymous sites of this browser (WEB 4.7): without their tokens, whoever closes the tab could never correct a page.
- *  What is damaged or of somebody else is ignored. */
+/** The anonymous sites of this browser (WEB 4.7): without their tokens, people who close the tab could never correct a
+ *  page. A damaged entry, or one of another program, is ignored. */
 
 export interface LocalSite {
   site_id: string;
@@ -11,7 +11,7 @@ export interface LocalSite {
 }
 
 const KEY = "svc-sites";
-/** As the command line's registry. */
+/** The most sites that are kept, as in the command line's registry. */
 const MOST = 64;
 
 /** No date is later: to write one down throws. */
@@ -37,7 +37,7 @@ function parsed(text: string | null): unknown[] {
   }
 }
 
-/** Newest first, each once, none whose time is over. */
+/** The sites of a stored text: newest first, each once, without expired ones. */
 export function localSitesIn(text: string | null, now: number): LocalSite[] {
   const ids = new Set<string>();
   return parsed(text)
@@ -74,7 +74,7 @@ export function rememberSite(value: unknown): void {
 
 export const forgetSite = (id: string): void => keepLocalSites(localSites().filter(({ site_id }) => site_id !== id));
 
-/** To where it was among those that are still there; what came since stands before them. */
+/** Brings a site back to its place among those that are still there; newer ones stay before it. */
 export function bringBack(site: LocalSite, before: readonly LocalSite[]): void {
   const now = localSites();
   const has = (sites: readonly LocalSite[], { site_id }: LocalSite) => sites.some((one) => one.site_id === site_id);

@@ -179,7 +179,7 @@ export class Machine {
   }
 
   #unforeseen(job: Job, error: unknown): Trouble {
-    // `fetch` throws a TypeError where no answer comes.
+    // `fetch` throws a TypeError if no answer comes.
     const lost = error instanceof Unreachable || error instanceof TypeError;
     if (lost) return troubleOf(null, this.#publisher(job), navigator.onLine);
     return {
@@ -188,7 +188,7 @@ export class Machine {
     };
   }
 
-  /** Back to the beginning, the focus where it was. */
+  /** Goes back to the beginning and puts the focus back. */
   reset(): void {
     const { face } = this.parts;
     const from = this.#job?.from;
@@ -221,7 +221,8 @@ export class Machine {
   }
 }
 
-/** The key of one drop: 32 characters that nobody guesses. `crypto.randomUUID` is not there on plain http. */
+/** The letters of a drop's key: 32 of them make one that cannot be guessed. `crypto.randomUUID` is missing on plain
+ *  http. */
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** 64 letters: six bits of a byte are one, all equally likely. */

@@ -57,7 +57,7 @@ export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: Li
   };
 }
 
-/** `files`: what is in it, where that is known. */
+/** `files` are those in the zip, if they are known. */
 export function zipTooLarge(bytes: number, { max_zip_bytes }: Limits, files: readonly Found[]): Trouble | null {
   if (bytes <= max_zip_bytes) return null;
   const [has, may] = sizeAndLimit(bytes, max_zip_bytes);

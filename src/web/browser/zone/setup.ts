@@ -5,7 +5,7 @@ import { Unreachable } from "./worker-calls.ts";
 export interface Setup extends Limits {
   /** Address of the worker. */
   worker: string;
-  /** Proof that this page makes a write; null for whoever is not signed in. */
+  /** Proof that this page makes a write; null if nobody is signed in. */
   csrf: string | null;
   /** Whether a deploy without an account wants a proof of work. */
   challenge: boolean;

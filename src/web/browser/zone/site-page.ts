@@ -1,5 +1,5 @@
-/** After a deploy on a site's own page: the page again, with the receipt that the server keeps. What was left out the
- *  server never saw, so this page tells the next one. */
+/** After a deploy on a site's own page, loads the page again with the receipt that the server keeps. The server never
+ *  saw the files that were left out, so this page passes their names to the next one. */
 import { type Deployed, leftOut } from "./receipt.ts";
 
 const KEY = "svc-left-out";
@@ -38,8 +38,8 @@ export function shareHere(): void {
   }
 }
 
-/** "Left out: …" in the receipt of the deploy that led here. An element of its own kind, which the line stands in for: the
- *  parser puts it there before anything below is laid out, so nothing moves. */
+/** "Left out: …" in the receipt of the deploy that led here. It is a custom element, which the line replaces: the
+ *  parser does this before anything below is laid out, so nothing moves. */
 export class LeftOut extends HTMLElement {
   connectedCallback(): void {
     const found = told();

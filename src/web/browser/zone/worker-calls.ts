@@ -1,4 +1,4 @@
-/** The two things that take long, asked of a worker: the page's own thread stays free for whoever looks at it. */
+/** Two long tasks for a worker, so that the page's own thread stays free for its reader. */
 import type { Challenge } from "../../../client/challenge.ts";
 import { type Found, unreadable } from "./collect.ts";
 
@@ -35,7 +35,7 @@ function zipIn(end: End): Blob {
   throw failed(end);
 }
 
-/** The files in a zip; `read` is told when all of them are in. */
+/** Zips the files; calls `read` when all of them are read. */
 export async function packed(
   url: string,
   files: readonly Found[],
@@ -45,7 +45,8 @@ export async function packed(
   return zipIn(await ask(url, { files: files.map(({ path, file }) => [path, file]) }, signal, read));
 }
 
-/** A zip as it is. It is read here, so that one that cannot be read is told from a server that cannot be reached. */
+/** Reads a zip that is sent as it is. It is read here, so that an unreadable file and an unreachable server give
+ *  different errors. */
 export const asItIs = async (url: string, zip: File, signal: AbortSignal): Promise<Blob> =>
   zipIn(await ask(url, { zip }, signal));
 

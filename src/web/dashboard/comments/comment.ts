@@ -61,7 +61,7 @@ type ShownComment = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "c
   reply?: boolean;
 };
 
-/** `more`: what stands between the words and the buttons. */
+/** `more` goes between the text and the buttons. */
 export function commentBox(
   comment: ShownComment,
   now: number,

@@ -5,7 +5,7 @@ import type { NoteCounts } from "../../../store/notes.ts";
 import { figure } from "../../browser/wording.ts";
 import { hrefOf, pathOfSite } from "../pages.ts";
 
-/** In the order of the navigation, with their words. */
+/** The lists in the order of the navigation, with their words. */
 export const LISTS = {
   open: "Open",
   resolved: "Resolved",
@@ -19,7 +19,7 @@ const SHOWS = Object.keys(LISTS) as Show[];
 /** A page of a list. */
 export interface Place {
   show: Show;
-  /** As it stands in the address; empty for the newest. */
+  /** The cursor as the address has it; empty for the newest comments. */
   cursor: string;
 }
 
@@ -55,7 +55,7 @@ export const listsNav = (site_id: string, shown: Show, counts: NoteCounts): Html
     )}
   </nav>`;
 
-/** Nothing where all is on one page. */
+/** The links to the other pages of the list; nothing if one page has everything. */
 export const placesNav = (site_id: string, here: Place, next: Place | null): Html | false =>
   (here.cursor !== "" || next !== null) &&
   html`<nav class="pages" aria-label="Pages">

@@ -114,7 +114,7 @@ async function threadsSection(ctx: SignedIn, site: Site, here: Place, may_decide
   ${listed.items.length === 0 ? emptyList(here.show) : list(ctx, site, here, listed)}`;
 }
 
-/** The way to the site itself as its owner, where somebody can be one. */
+/** The form that opens the site itself as its owner. */
 const ownerForm = (ctx: SignedIn, { site_id }: Site): Html =>
   html`<form method="post" action="${commentsPath(site_id)}/owner">
     ${csrfField(csrfOf(ctx)!)} ${button("Open on the site as owner", { kind: "primary" })}
@@ -174,7 +174,7 @@ const DECISIONS: Record<QueueState, readonly Decision[]> = {
 
 interface Waiting {
   item: QueueItem;
-  /** Null where nobody sees the thread any more. */
+  /** Null if the thread is hidden from everybody. */
   thread: StoredThread | null;
   state: QueueState;
   may_decide: boolean;

@@ -12,7 +12,7 @@ import { commentBox, type Decision, decisionButton } from "./comment.ts";
 
 const PASSAGE = { exact: null, edited: badge("Passage changed", "warn"), lost: badge("Passage gone", "warn") } as const;
 
-/** As it is read; an address that cannot be is shown as it is. */
+/** The path in readable letters; an address that cannot be decoded is shown as it is. */
 const readable = (page: string): string => decodePath(page) ?? page;
 
 type Pinned = Pick<StoredThread, "id" | "page"> & Partial<Pick<StoredThread, "version_id" | "carried" | "quote">>;
